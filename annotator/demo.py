@@ -11,23 +11,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from annotator.dataset.service import (
-    change_settings,
-    create_dataset,
-    list_datasets,
-    read_rubric,
-    show_dataset,
-)
+from annotator.dataset.rubric_file import read_rubric
+from annotator.dataset.service import change_settings, create_dataset, list_datasets, show_dataset
 from annotator.domain.errors import ConflictError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.importing.service import (
-    import_documents,
-    import_judgments,
-    import_pairs,
-    import_queries,
-    import_run,
-)
-from annotator.labeling.calibration_service import list_checks, mark_file
+from annotator.importing.judgments_service import import_judgments
+from annotator.importing.pairs_service import import_pairs
+from annotator.importing.runs_service import import_run
+from annotator.importing.texts_service import import_documents, import_queries
+from annotator.labeling.calibration_service import import_checks, list_checks
 from annotator.labeling.questions_service import answer_question, ask_question, list_questions
 from annotator.labeling.service import list_judgments, submit_judgments
 from annotator.people.service import add_person, change_person, find_actor, list_people
@@ -37,7 +29,9 @@ from annotator.storage.database import Database
 
 DATASET = "demo"
 TITLE = "Demo: frameworks, land planning, surveys"
-SYSTEMS = ("bm25", "vector")
+POOLED_SYSTEMS = ("bm25", "vector")
+RUNS = {"bm25": "run-bm25.txt", "vector": "run-vector.txt", "rerank": "run-rerank.jsonl"}
+"""File by system. The last one came after the pool was made, so that its unjudged results have to be sent to annotators."""
 DEPTH = 5
 DEPTH_WITH_JUDGMENTS = 10
 PEOPLE = (("demo-hana", "Hana", "annotator"), ("demo-jun", "Jun", "annotator"), ("demo-sora", "Sora", "lead"))
@@ -49,7 +43,7 @@ EVENTS = uuid.UUID("5b1c1f0e-6d2a-5f3e-9a43-2f5d0c7e8a11")
 
 @dataclass(frozen=True, slots=True)
 class SimulatedQuestion:
-    """What a simulated annotator asks about a pair, and what the demo's lead answers."""
+    """A question that a simulated annotator asks about a pair, and the answer of the demo's lead."""
 
     annotator: str
     query_id: str
@@ -83,7 +77,7 @@ MISSED = (
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """How one of the demo's people signs in until the demo is started again."""
+    """The name and password of one of the demo's people, valid until the demo is started again."""
 
     username: str
     name: str
@@ -93,7 +87,7 @@ class SignIn:
 
 @dataclass(frozen=True, slots=True)
 class Demo:
-    """What is there after building. `simulated`: how many judgments this call imported."""
+    """The demo dataset after building. `simulated`: how many judgments this call imported."""
 
     dataset: str
     made: bool
@@ -119,7 +113,7 @@ def build_demo(
     if with_judgments:
         path = folder / "simulated-judgments.csv"
         simulated = import_judgments(database, OPERATOR, DATASET, path, now=now, simulated=True).added
-        pool_runs(database, OPERATOR, DATASET, depth=DEPTH_WITH_JUDGMENTS, systems=SYSTEMS, now=now)
+        pool_runs(database, OPERATOR, DATASET, depth=DEPTH_WITH_JUDGMENTS, systems=POOLED_SYSTEMS, now=now)
         _answer_checks(database, now, folder / "simulated-answers.csv")
         _ask_and_propose(database, now)
     _, counts = show_dataset(database, OPERATOR, DATASET)
@@ -127,7 +121,7 @@ def build_demo(
 
 
 def _build_dataset(database: Database, now: datetime, folder: Path) -> bool:
-    """Whether anything was missing. A dataset with pairs is complete: they are made last."""
+    """Return whether anything was missing. A dataset with pairs is complete: they are made last."""
     if all(dataset.name != DATASET for dataset in list_datasets(database, OPERATOR)):
         path = folder / "rubric.yaml"
         rubric = read_rubric(path.read_bytes(), str(path))
@@ -136,9 +130,9 @@ def _build_dataset(database: Database, now: datetime, folder: Path) -> bool:
         return False
     import_queries(database, OPERATOR, DATASET, folder / "queries.yaml", now=now)
     import_documents(database, OPERATOR, DATASET, folder / "documents.jsonl", now=now)
-    for system in SYSTEMS:
-        import_run(database, OPERATOR, DATASET, folder / f"run-{system}.txt", system=system, now=now)
-    pool_runs(database, OPERATOR, DATASET, depth=DEPTH, systems=SYSTEMS, now=now)
+    for system, name in RUNS.items():
+        import_run(database, OPERATOR, DATASET, folder / name, system=system, now=now)
+    pool_runs(database, OPERATOR, DATASET, depth=DEPTH, systems=POOLED_SYSTEMS, now=now)
     return True
 
 
@@ -151,17 +145,18 @@ def _mark_checks(database: Database, now: datetime, folder: Path) -> None:
     if not dataset.gold_rate:
         change_settings(database, OPERATOR, DATASET, CHECKS, now=now)
     path = folder / "checks.csv"
-    mark_file(database, OPERATOR, DATASET, path.read_bytes(), str(path), now=now)
+    import_checks(database, OPERATOR, DATASET, path.read_bytes(), str(path), now=now)
 
 
 def _answer_checks(database: Database, now: datetime, path: Path) -> None:
-    """The simulated annotators' answers in training and on gold pairs; what one of them has answered is left as it is."""
+    """Submit the simulated annotators' answers on training and gold pairs, without those that are stored already."""
     marked = {
-        (one.query_id, one.doc_id): one.pair for one in list_checks(database, OPERATOR, DATASET, now=now)
+        (check.query_id, check.doc_id): check.pair
+        for check in list_checks(database, OPERATOR, DATASET, now=now)
     }
     given = {
-        (one.annotator, one.query_id, one.doc_id)
-        for one in list_judgments(database, OPERATOR, DATASET, history=True)
+        (check.annotator, check.query_id, check.doc_id)
+        for check in list_judgments(database, OPERATOR, DATASET, history=True)
     }
     with path.open(encoding="utf-8", newline="") as opened:
         for line in csv.DictReader(opened):
@@ -181,23 +176,23 @@ def _answer_checks(database: Database, now: datetime, path: Path) -> None:
 
 
 def _ask_and_propose(database: Database, now: datetime) -> None:
-    """The simulated annotators' questions, the lead's answer, and a document that the pool has missed."""
-    pairs = {(one.query_id, one.doc_id): one.pair for one in list_pairs(database, OPERATOR, DATASET)}
+    """Store the simulated annotators' questions, the lead's answers, and a document that the pool has missed."""
+    pairs = {(pair.query_id, pair.doc_id): pair.pair for pair in list_pairs(database, OPERATOR, DATASET)}
     lead = _find(database, next(username for username, _, role in PEOPLE if role == "lead"))
-    for one in QUESTIONS:
+    for pair in QUESTIONS:
         number = ask_question(
             database,
-            _find(database, one.annotator),
+            _find(database, pair.annotator),
             DATASET,
-            pair=pairs[one.query_id, one.doc_id],
-            text=one.text,
-            event_id=_name_event(one.text),
+            pair=pairs[pair.query_id, pair.doc_id],
+            text=pair.text,
+            event_id=_name_event(pair.text),
             now=now,
         )
         present = {item.number: item.answer for item in list_questions(database, OPERATOR, DATASET)}
-        if one.answer is not None and present[number] is None:
+        if pair.answer is not None and present[number] is None:
             answer_question(
-                database, lead, DATASET, number, one.answer, seen=None, in_guideline=True, now=now
+                database, lead, DATASET, number, pair.answer, seen=None, in_guideline=True, now=now
             )
     query_id, doc_id, grade, note = MISSED
     if (query_id, doc_id) not in pairs:
@@ -211,20 +206,20 @@ def _find(database: Database, username: str) -> Actor:
         return find_actor(session, username)
 
 
-def _name_event(*said: str) -> str:
-    """The same words are the same event, however often the demo is built."""
-    return str(uuid.uuid5(EVENTS, "\n".join((DATASET, *said))))
+def _name_event(*parts: str) -> str:
+    """Return the same words are the same event, however often the demo is built."""
+    return str(uuid.uuid5(EVENTS, "\n".join((DATASET, *parts))))
 
 
-def _name_judgment(*said: str) -> str:
-    """The same, for a judgment: of the version that browsers draw, since it is not imported."""
-    return str(uuid.UUID(bytes=uuid.UUID(_name_event(*said)).bytes, version=4))
+def _name_judgment(*parts: str) -> str:
+    """Return the same, for a judgment: of the version that browsers draw, since it is not imported."""
+    return str(uuid.UUID(bytes=uuid.UUID(_name_event(*parts)).bytes, version=4))
 
 
 def _let_sign_in(database: Database, now: datetime) -> tuple[SignIn, ...]:
-    known = {person.username: person for person in list_people(database, OPERATOR)}
+    people = {person.username: person for person in list_people(database, OPERATOR)}
     for username, _, _ in PEOPLE:
-        if username in known and any(item.dataset != DATASET for item in known[username].memberships):
+        if username in people and any(item.dataset != DATASET for item in people[username].memberships):
             raise ConflictError(
                 f"{username} has a role elsewhere than on the dataset {DATASET!r}, so the demo gives them no new "
                 "password. Use another --database"
@@ -232,7 +227,7 @@ def _let_sign_in(database: Database, now: datetime) -> tuple[SignIn, ...]:
     sign_ins = []
     for username, name, role in PEOPLE:
         password = _make_password()
-        if username in known:
+        if username in people:
             change_person(database, OPERATOR, username, password=password, enable=True, now=now)
         else:
             add_person(
@@ -250,5 +245,5 @@ def _let_sign_in(database: Database, now: datetime) -> tuple[SignIn, ...]:
 
 
 def _make_password() -> str:
-    """Twelve letters and digits that are not mistaken for each other, about 59 bits."""
+    """Return twelve letters and digits that are not mistaken for each other, about 59 bits."""
     return "-".join("".join(secrets.choice(ALPHABET) for _ in range(4)) for _ in range(3))

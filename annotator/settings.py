@@ -7,7 +7,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class Settings(BaseSettings):
-    """What the program can be told from outside. The database URL may hold a password: it is a secret."""
+    """The settings from the environment. The database URL may hold a password: it is a secret."""
 
     model_config = SettingsConfigDict(env_prefix="ANNOTATOR_", extra="ignore")
 

@@ -46,8 +46,8 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="annotator-bench-") as folder:
         for kind in chosen.kind:
-            place = (chosen.folder or Path(folder)) / f"agreement-{kind}-{chosen.queries}"
-            with open_database(kind, place) as (database, there):
+            folder_path = (chosen.folder or Path(folder)) / f"agreement-{kind}-{chosen.queries}"
+            with open_database(kind, folder_path) as (database, there):
                 if not there:
                     fill(database, queries=chosen.queries)
                 upgrade_schema(database)
@@ -61,18 +61,18 @@ def measure_command(kind: str, database: Database, runs: int) -> None:
     """The command as a user runs it, several times."""
     url = database.url.render_as_string(hide_password=False)
     command = [sys.executable, "-c", RUN, "agreement", DATASET, "--json", "--database", url]
-    found = []
+    measured = []
     for _ in range(runs):
         start = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(done.stderr)
         report = json.loads(done.stdout)
-        found.append((time.perf_counter() - start, int(done.stderr.split()[-1])))
-    seconds = sorted(second for second, _ in found)
+        measured.append((time.perf_counter() - start, int(done.stderr.split()[-1])))
+    seconds = sorted(second for second, _ in measured)
     print(
         f"{kind:<11} {report['pairs']:,} shared pairs, {len(report['annotators'])} annotators, {len(report['annotator_pairs'])} "
-        f"annotator pairs: median {seconds[runs // 2]:.2f} s, longest {seconds[-1]:.2f} s, {max(most for _, most in found)} MB",
+        f"annotator pairs: median {seconds[runs // 2]:.2f} s, longest {seconds[-1]:.2f} s, {max(most for _, most in measured)} MB",
         flush=True,
     )
 
@@ -88,9 +88,9 @@ def compare(database: Database, naive: int) -> None:
     warnings.simplefilter("ignore")
     start = time.perf_counter()
     pairs = list(combinations(range(len(table)), 2))
-    for one, other in pairs:
-        both = ~np.isnan(table[one]) & ~np.isnan(table[other])
-        cohen_kappa_score(table[one][both], table[other][both], labels=[0, 1, 2, 3])
+    for first, other in pairs:
+        both = ~np.isnan(table[first]) & ~np.isnan(table[other])
+        cohen_kappa_score(table[first][both], table[other][both], labels=[0, 1, 2, 3])
     print(
         f"scikit-learn, {len(pairs)} kappas without intervals: {time.perf_counter() - start:.2f} s",
         flush=True,
@@ -101,7 +101,9 @@ def compare(database: Database, naive: int) -> None:
     start = time.perf_counter()
     for _ in range(naive):
         drawn = random.integers(0, query.max() + 1, size=query.max() + 1)
-        columns = np.concatenate([order[begins[one] : begins[one + 1]] for one in drawn])
+        columns = np.concatenate(
+            [order[begins[query_number] : begins[query_number + 1]] for query_number in drawn]
+        )
         krippendorff.alpha(
             reliability_data=table[:, columns], level_of_measurement="ordinal", value_domain=[0, 1, 2, 3]
         )
@@ -115,9 +117,9 @@ def compare(database: Database, naive: int) -> None:
 def _tabulate(read: GradeRows) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Annotators by pairs, NaN where there is no judgment; and the query of each pair, numbered from 0."""
     _, who = np.unique(read.annotator, return_inverse=True)
-    pairs, first, place = np.unique(read.pair, return_index=True, return_inverse=True)
+    pairs, first, pair_index = np.unique(read.pair, return_index=True, return_inverse=True)
     table = np.full((who.max() + 1, len(pairs)), np.nan)
-    table[who, place] = read.grade
+    table[who, pair_index] = read.grade
     return table, np.unique(read.query[first], return_inverse=True)[1]
 
 

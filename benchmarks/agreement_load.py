@@ -60,12 +60,12 @@ def fill(database: Database, *, queries: int) -> None:
     for first in range(0, queries, 200):
         with database.write() as session:
             trust(session)
-            places = range(first * DEPTH, min(queries, first + 200) * DEPTH)
-            add_rows(session, PairRow, [_pair(dataset_pk, at, queries * 3) for at in places])
-            judgments = list(_judge(rubric_pk, places, last))
+            pair_numbers = range(first * DEPTH, min(queries, first + 200) * DEPTH)
+            add_rows(session, PairRow, [_pair(dataset_pk, at, queries * 3) for at in pair_numbers])
+            judgments = list(_judge(rubric_pk, pair_numbers, last))
             last = judgments[-1]["pk"]
             add_rows(session, JudgmentRow, judgments)
-            add_rows(session, CurrentJudgmentRow, [_current(dataset_pk, one) for one in judgments])
+            add_rows(session, CurrentJudgmentRow, [_current(dataset_pk, judgment) for judgment in judgments])
     with database.write() as session:
         derive_work(session, dataset_pk)
         if not database.is_sqlite:
@@ -84,19 +84,19 @@ def make_lead(database: Database) -> None:
 
 
 def _pair(dataset_pk: int, at: int, documents: int) -> dict[str, Any]:
-    query, place = divmod(at, DEPTH)
+    query, position = divmod(at, DEPTH)
     return {
         "pk": at + 1, "dataset_pk": dataset_pk, "query_pk": query + 1, "key": f"{at:024x}", "judged": 3 + (at % 3 == 0),
-        "document_pk": (query * 37 + place) % documents + 1, "created_at": NOW,
+        "document_pk": (query * 37 + position) % documents + 1, "created_at": NOW,
     }  # fmt: skip
 
 
-def _judge(rubric_pk: int, places: range, last: int) -> Iterator[dict[str, Any]]:
+def _judge(rubric_pk: int, pair_numbers: range, last: int) -> Iterator[dict[str, Any]]:
     """The judgments of these pairs: a true grade, which each annotator misses in about a fifth of all cases."""
-    random = np.random.default_rng(places.start)
+    random = np.random.default_rng(pair_numbers.start)
     leaning = np.linspace(-0.25, 0.25, PEOPLE)
     pk = last
-    for at in places:
+    for at in pair_numbers:
         true = random.choice(4, p=(0.4, 0.25, 0.2, 0.15))
         people = random.choice(PEOPLE, size=3 + (at % 3 == 0), replace=False)
         felt = true + leaning[people] + random.normal(0, 0.5, size=len(people))

@@ -34,13 +34,13 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="annotator-bench-") as folder:
         for kind in chosen.kind:
-            place = (chosen.folder or Path(folder)) / f"agreement-{kind}-{chosen.queries}"
-            with open_database(kind, place) as (database, there):
+            folder_path = (chosen.folder or Path(folder)) / f"agreement-{kind}-{chosen.queries}"
+            with open_database(kind, folder_path) as (database, there):
                 if not there:
                     fill(database, queries=chosen.queries)
                 upgrade_schema(database)
                 make_lead(database)
-                with serve(database, place.parent) as (port, pid), open_page() as page:
+                with serve(database, folder_path.parent) as (port, pid), open_page() as page:
                     measure(kind, page, port, chosen.repeats)
                     print(f"{kind:<11} the server's memory: {read_memory(pid)} MB", flush=True)
                 database.dispose()

@@ -51,15 +51,18 @@ def measure(kind: str, folder: Path, queries: int, requests: int) -> None:
                 client.ask([], 20)
                 first += client.seconds
             print(f"{title + ', first page':<60} {show(first)}", flush=True)
-            for name, batch, afresh, place in (
+            for name, batch, afresh, position in (
                 ("none in hand, 20 wanted", 0, True, 2),
                 ("one answer, 20 wanted", 1, True, 3),
                 ("20 answers, 20 wanted", 20, False, 0),
                 ("one answer, one wanted", 1, False, 1),
             ):
-                for who, number in (("a new annotator", 45 + place), ("one with 100,000 answers", place)):
-                    found = label(port, pid, number, batch, requests, afresh=afresh)
-                    print(f"{f'{kind}, {name}, {who}':<60} {found}", flush=True)
+                for who, number in (
+                    ("a new annotator", 45 + position),
+                    ("one with 100,000 answers", position),
+                ):
+                    times = label(port, pid, number, batch, requests, afresh=afresh)
+                    print(f"{f'{kind}, {name}, {who}':<60} {times}", flush=True)
         database.dispose()
 
 

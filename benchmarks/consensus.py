@@ -39,13 +39,13 @@ def main() -> None:
                 if not accelerate and not chosen.plain:
                     continue
                 begun = time.perf_counter()
-                found = estimate(*crowd, accelerate=accelerate, **rounds)
+                estimates = estimate(*crowd, accelerate=accelerate, **rounds)
                 took = time.perf_counter() - begun
-                falls = int((np.diff(found.log_likelihoods) < 0).sum())
+                falls = int((np.diff(estimates.log_likelihoods) < 0).sum())
                 print(
                     f"seed {seed} {name:<9} {len(crowd.pair):,} judgments {'accelerated' if accelerate else 'plain':<11} "
-                    f"{found.rounds:>5} rounds {took:6.1f} s converged {found.converged} falls {falls} "
-                    f"log-likelihood {found.log_likelihoods[-1]:.2f}",
+                    f"{estimates.rounds:>5} rounds {took:6.1f} s converged {estimates.converged} falls {falls} "
+                    f"log-likelihood {estimates.log_likelihoods[-1]:.2f}",
                     flush=True,
                 )
 

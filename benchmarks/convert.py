@@ -51,9 +51,9 @@ def write_qrels(path: Path, qrels: int, drawn: random.Random) -> None:
     """Lines of `query_id 0 doc_id grade`, query by query."""
     with path.open("w", encoding="utf-8") as file:
         for at in range(qrels):
-            query, place = divmod(at, DEPTH)
+            query, position = divmod(at, DEPTH)
             grade = drawn.choices((0, 1, 2, 3), (50, 25, 15, 10))[0]
-            file.write(f"Q{query:05} 0 guide/章/page-{(query * 37 + place):06}.html {grade}\n")
+            file.write(f"Q{query:05} 0 guide/章/page-{(query * 37 + position):06}.html {grade}\n")
 
 
 def convert(source: Path, target: Path, read_as: str, written_as: str) -> tuple[float, float, float]:

@@ -43,8 +43,8 @@ class World:
 
     def list_guesses(self) -> Floats:
         """How often each annotator guesses each grade: annotators x 4."""
-        place = np.arange(self.annotators) - (self.annotators - 1) / 2
-        leaning = 0.05 * place / max(1, self.annotators - 1)
+        distance = np.arange(self.annotators) - (self.annotators - 1) / 2
+        leaning = 0.05 * distance / max(1, self.annotators - 1)
         return np.asarray(0.25 + leaning[:, None] * (np.arange(CATEGORIES) - 1.5))
 
     def draw(self, seed: int) -> GradedJudgments:
@@ -64,9 +64,9 @@ class World:
 
     def expect(self) -> list[Floats]:
         """The expected table of every two annotators, as shares."""
-        one, other = self.guesses
-        mean = one / (one + other)
-        squared = mean * (one + 1) / (one + other + 1)
+        alpha, beta = self.guesses
+        mean = alpha / (alpha + beta)
+        squared = mean * (alpha + 1) / (alpha + beta + 1)
         guess, shares = self.list_guesses(), np.array(self.shares)
         return [
             (1 - 2 * mean + squared) * np.diag(shares)
@@ -79,7 +79,7 @@ class World:
 def compute_truth(world: World) -> dict[str, float]:
     """The coefficients of the expected counts: what an endless dataset of this world would have."""
     tables = world.expect()
-    table = np.mean([(one + one.T) / 2 for one in tables], axis=0)
+    table = np.mean([(counts + counts.T) / 2 for counts in tables], axis=0)
     share = table.sum(axis=0)
     middle = np.cumsum(share) - share / 2
     spread = (share * (1 - share)).sum()
@@ -94,8 +94,8 @@ def compute_truth(world: World) -> dict[str, float]:
         )
 
     return {
-        "kappa": float(np.mean([kappa(one, APART != 0) for one in tables])),
-        "kappa, quadratic": float(np.mean([kappa(one, APART**2) for one in tables])),
+        "kappa": float(np.mean([kappa(counts, APART != 0) for counts in tables])),
+        "kappa, quadratic": float(np.mean([kappa(counts, APART**2) for counts in tables])),
         "Fleiss": beyond_chance(np.trace(table), (share**2).sum()),
         "alpha, ordinal": kappa(table, np.subtract.outer(middle, middle) ** 2),
         "alpha, interval": kappa(table, APART**2),
@@ -104,16 +104,16 @@ def compute_truth(world: World) -> dict[str, float]:
     }
 
 
-def pick_values(found: MeasuredAgreement) -> dict[str, CoefficientValue]:
+def pick_values(measured: MeasuredAgreement) -> dict[str, CoefficientValue]:
     """The same figures of a measurement."""
     return {
-        "kappa": found.cohen_kappa["unweighted"],
-        "kappa, quadratic": found.cohen_kappa["quadratic"],
-        "Fleiss": found.fleiss_kappa,
-        "alpha, ordinal": found.krippendorff_alpha["ordinal"],
-        "alpha, interval": found.krippendorff_alpha["interval"],
-        "AC1": found.gwet_ac1,
-        "AC2": found.gwet_ac2,
+        "kappa": measured.cohen_kappa["unweighted"],
+        "kappa, quadratic": measured.cohen_kappa["quadratic"],
+        "Fleiss": measured.fleiss_kappa,
+        "alpha, ordinal": measured.krippendorff_alpha["ordinal"],
+        "alpha, interval": measured.krippendorff_alpha["interval"],
+        "AC1": measured.gwet_ac1,
+        "AC2": measured.gwet_ac2,
     }
 
 
@@ -156,11 +156,11 @@ def list_lines(sizes: Sequence[str], datasets: int, resamples: int, seed: int) -
     yield "|---" * (len(names) + 3) + "|"
     for size in sizes:
         world = (WORLDS | FEW_SHARED)[size]
-        found = compute_coverage(world, datasets=datasets, resamples=resamples, seed=seed)
+        coverage = compute_coverage(world, datasets=datasets, resamples=resamples, seed=seed)
         wrong = compute_coverage(
             world, datasets=max(1, datasets // 4), resamples=resamples, seed=seed, by_pair=True
         )
-        figures = " | ".join(f"{100 * share:.1f}" for share in found.values())
+        figures = " | ".join(f"{100 * share:.1f}" for share in coverage.values())
         yield f"| {size} | {compute_truth(world)['kappa']:.2f} | {figures} | {100 * wrong['kappa']:.0f} |"
 
 

@@ -94,7 +94,7 @@ def fill(database: Database, crowd: Crowd, *, seed: int = 0) -> None:
         ])  # fmt: skip
         rows = list(_list_judgments(crowd, rubric_pk, seed))
         add_rows(session, JudgmentRow, rows)
-        add_rows(session, CurrentJudgmentRow, [_name_current(dataset_pk, one) for one in rows])
+        add_rows(session, CurrentJudgmentRow, [_name_current(dataset_pk, row) for row in rows])
         derive_work(session, dataset_pk)
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE"))

@@ -40,8 +40,8 @@ def main() -> None:
     parser.add_argument("--pictures", type=Path)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="annotator-bench-") as folder:
-        place = (chosen.folder or Path(folder)) / f"crowd-{chosen.people}"
-        with open_database("sqlite", place) as (database, there):
+        folder_path = (chosen.folder or Path(folder)) / f"crowd-{chosen.people}"
+        with open_database("sqlite", folder_path) as (database, there):
             if not there:
                 fill(
                     database, draw_crowd(pairs=chosen.pairs, people=chosen.people, judgments=chosen.judgments)
@@ -49,8 +49,8 @@ def main() -> None:
                 make_lead(database)
             upgrade_schema(database)
             with open_page() as page:
-                measure_report(database, page, place / "report.html", chosen.pictures)
-                with serve(database, place.parent) as (port, _pid):
+                measure_report(database, page, folder_path / "report.html", chosen.pictures)
+                with serve(database, folder_path.parent) as (port, _pid):
                     measure_pages(page, f"http://127.0.0.1:{port}", chosen.pictures)
             database.dispose()
 

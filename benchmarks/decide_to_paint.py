@@ -1,10 +1,10 @@
-"""From the key press that decides a dispute to the next dispute painted, in a real Chromium, over a queue of thousands in SQLite.
+"""From the key press that decides a disagreement to the next disagreement painted, in a real Chromium, over a queue of thousands in SQLite.
 
     .venv/bin/python -m benchmarks.decide_to_paint [--queries 1000] [--presses 100] [--pause 400] [--seed 0]
 
-Makes 100 pairs and 5 disputes for each query, with 50 runs; starts `annotator serve`, signs a lead in, and decides that many
-disputes by keyboard: a rationale, a grade, Enter. Each time is taken in the page: from the key event's own time stamp until the
-frame with the next dispute has been painted. Enter is pressed once more where the panel warns of a document with nearly the
+Makes 100 pairs and 5 disagreements for each query, with 50 runs; starts `annotator serve`, signs a lead in, and decides that many
+disagreements by keyboard: a rationale, a grade, Enter. Each time is taken in the page: from the key event's own time stamp until the
+frame with the next disagreement has been painted. Enter is pressed once more where the panel warns of a document with nearly the
 same text. The aim is a 95th percentile of at most 100 ms. Exits with 1 unless every decision is stored once, on the pair and
 with the grade and words that were on the screen.
 """
@@ -21,7 +21,7 @@ from sqlalchemy import text
 
 from annotator.storage.database import Database
 from annotator.web.session import COOKIE
-from benchmarks.disputes_load import LEADS, PEOPLE, fill
+from benchmarks.disagreements_load import LEADS, PEOPLE, fill
 from benchmarks.labeling_load import DATASET, serve
 from benchmarks.press_to_paint import open_page
 
@@ -103,17 +103,19 @@ def decide(page: Page, *, presses: int, pause: int, seed: int) -> list[Decided]:
 
 def list_stored(database: Database) -> list[Decided]:
     """Every decision in the database, in the order in which they came."""
-    asked = "SELECT p.key, a.grade, a.rationale FROM adjudication a JOIN pair p ON p.pk = a.pair_pk WHERE a.rationale LIKE '%: 第17条' ORDER BY a.pk"
+    query = "SELECT p.key, a.grade, a.rationale FROM adjudication a JOIN pair p ON p.pk = a.pair_pk WHERE a.rationale LIKE '%: 第17条' ORDER BY a.pk"
     with database.read() as session:
-        return [(key, grade, rationale) for key, grade, rationale in session.execute(text(asked))]
+        return [(key, grade, rationale) for key, grade, rationale in session.execute(text(query))]
 
 
 def show(times: list[float], decided: list[Decided], stored: list[Decided]) -> bool:
     """Print the figures; whether every decision is stored once, as it was on the screen."""
     shown = sorted(times)
-    print(f"decided {len(decided)}, next dispute painted at once {len(shown)}, stored {len(stored)}, as on the screen {stored == decided}")  # fmt: skip
     print(
-        f"key press to next dispute painted: median {statistics.median(shown):.1f} ms, "
+        f"decided {len(decided)}, next disagreement painted at once {len(shown)}, stored {len(stored)}, as on the screen {stored == decided}"
+    )
+    print(
+        f"key press to next disagreement painted: median {statistics.median(shown):.1f} ms, "
         f"p95 {shown[max(0, int(len(shown) * 0.95) - 1)]:.1f} ms, max {shown[-1]:.1f} ms"
     )
     return stored == decided

@@ -87,9 +87,11 @@ def fill(database: Database, *, queries: int, depth: int, judged_by: int, overla
     for first in range(0, queries, 200):
         with database.write() as session:
             trust(session)
-            places = range(first * depth, min(queries, first + 200) * depth)
-            add_rows(session, PairRow, [_pair(dataset_pk, at, depth, documents, judged_by) for at in places])
-            _judge(session, dataset_pk, rubric_pk, places, depth, judged_by)
+            pair_numbers = range(first * depth, min(queries, first + 200) * depth)
+            add_rows(
+                session, PairRow, [_pair(dataset_pk, at, depth, documents, judged_by) for at in pair_numbers]
+            )
+            _judge(session, dataset_pk, rubric_pk, pair_numbers, depth, judged_by)
     with database.write() as session:
         derive_work(session, dataset_pk)
         if not database.is_sqlite:
@@ -128,19 +130,19 @@ def add_people(session: Session, dataset_pk: int, people: int) -> None:
 
 
 def _pair(dataset_pk: int, at: int, depth: int, documents: int, judged: int) -> dict[str, Any]:
-    query, place = divmod(at, depth)
+    query, position = divmod(at, depth)
     return {
         "pk": at + 1, "dataset_pk": dataset_pk, "query_pk": query + 1, "key": f"{at:024x}", "judged": judged,
-        "document_pk": (query * 37 + place) % documents + 1, "created_at": NOW,
+        "document_pk": (query * 37 + position) % documents + 1, "created_at": NOW,
     }  # fmt: skip
 
 
 def _judge(
-    session: Session, dataset_pk: int, rubric_pk: int, places: range, depth: int, judged_by: int
+    session: Session, dataset_pk: int, rubric_pk: int, pair_numbers: range, depth: int, judged_by: int
 ) -> None:
-    drawn = random.Random(places.start)
+    drawn = random.Random(pair_numbers.start)
     judgments, current = [], []
-    for at in places:
+    for at in pair_numbers:
         for number in range(judged_by):
             pk, person, grade = (
                 at * judged_by + number + 1,
@@ -221,15 +223,15 @@ class Client:
         headers = {"Content-Type": "application/json", "Cookie": self.cookie}
         self.connection.request("POST", "/api/judgments", body, headers)
         answer = self.connection.getresponse()
-        told: dict[str, Any] = json.loads(answer.read())
+        response: dict[str, Any] = json.loads(answer.read())
         self.seconds.append(time.perf_counter() - start)
-        if answer.status != 200 or told["refused"] or len(told["acknowledged"]) != len(events):
-            self.errors.append(f"{answer.status} {str(told)[:200]}")
+        if answer.status != 200 or response["refused"] or len(response["acknowledged"]) != len(events):
+            self.errors.append(f"{answer.status} {str(response)[:200]}")
             return {"pairs": [], "surplus": []}
-        self.held += told["pairs"]
-        gone = set(told["judged"])
+        self.held += response["pairs"]
+        gone = set(response["judged"])
         self.held = [pair for pair in self.held if pair["pair"] not in gone]
-        return told
+        return response
 
     def press(self) -> dict[str, Any] | None:
         """What a key press makes of the pair on the screen."""
@@ -248,5 +250,5 @@ def show(seconds: list[float]) -> str:
     ordered = sorted(seconds)
     if not ordered:
         sys.exit("nothing was measured")
-    places = [ordered[int(len(ordered) * share)] for share in (0.5, 0.95)]
-    return " ".join(f"{value * 1000:8.1f}" for value in (*places, ordered[-1]))
+    percentiles = [ordered[int(len(ordered) * share)] for share in (0.5, 0.95)]
+    return " ".join(f"{value * 1000:8.1f}" for value in (*percentiles, ordered[-1]))

@@ -152,8 +152,8 @@ def main() -> None:
 
 
 def read_stored(world: World) -> Counter[tuple[str, int]]:
-    found = list_judgments(world.database, OPERATOR, "big", history=True)
-    return Counter((judgment.pair_key, judgment.grade or 0) for judgment in found)
+    judgments = list_judgments(world.database, OPERATOR, "big", history=True)
+    return Counter((judgment.pair_key, judgment.grade or 0) for judgment in judgments)
 
 
 def compare(pressed: list[tuple[str, int]], stored: Counter[tuple[str, int]]) -> dict[str, int]:

@@ -50,16 +50,16 @@ def measure(kind: str, folder: Path, clients: int, seconds: float) -> int:
             sent: list[str] = []
             twice: list[str] = []
             until = time.perf_counter() + seconds
-            threads = [Thread(target=label, args=(one, until, sent, twice)) for one in everybody]
+            threads = [Thread(target=label, args=(client, until, sent, twice)) for client in everybody]
             start, before = time.perf_counter(), read_cpu(pid)
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
             passed, cpu = time.perf_counter() - start, read_cpu(pid) - before
-        errors = [error for one in everybody for error in one.errors]
+        errors = [error for client in everybody for error in client.errors]
         wrong = check(database, sent) + len(twice)
-        times = [value for one in everybody for value in one.seconds]
+        times = [value for client in everybody for value in client.seconds]
         print(f"{f'{kind}, {clients} clients':<24} {len(sent) / passed:>8.1f}  {show(times)} {len(errors):>7} {wrong:>6} {cpu / max(1, len(sent)) * 1000:>7.1f}",
               *errors[:1], flush=True)  # fmt: skip
         database.dispose()

@@ -2,7 +2,7 @@
 
     .venv/bin/python -m benchmarks.many_leads [--leads 20] [--seconds 20] [--queue 50000] [--kind sqlite postgresql]
 
-A real server; each lead keeps 3 disputes ahead and decides one per request without a pause, which no person can. One decision in
+A real server; each lead keeps 3 disagreements ahead and decides one per request without a pause, which no person can. One decision in
 ten is a collision: another lead decides the same pair on the same state at the same moment, and one of the two must be refused.
 Afterwards the database is asked: every decision that was acknowledged is there once and as it was sent, none was refused but the
 injected ones, and each pair has as many revisions as were acknowledged. Exits with 1 unless all of that holds.
@@ -24,7 +24,7 @@ from uuid import uuid4
 from sqlalchemy import text
 
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disputes
+from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.lookup import find_dataset, key_of
 from benchmarks.labeling_load import DATASET, fill, open_database, read_cpu, serve, show
 
@@ -48,38 +48,38 @@ class Lead:
     injected: int = 0
     errors: list[str] = field(default_factory=list)
 
-    def decide(self, case: dict[str, Any], *, want: int) -> bool:
-        """Post a decision on the case as it was seen; whether it was stored."""
+    def decide(self, disagreement: dict[str, Any], *, want: int) -> bool:
+        """Post a decision on the disagreement as it was seen; return whether it was stored."""
         grade = self.number % 4
         rationale = str(uuid4())
         body = {
-            "dataset": DATASET, "tab": str(self.number), "pair": case["pair"], "seen": case["seen"], "decided": grade,
+            "dataset": DATASET, "tab": str(self.number), "pair": disagreement["pair"], "seen": disagreement["seen"], "decided": grade,
             "rationale": rationale, "cause": "slip", "in_guideline": False, "seconds": 3.0, "filter": {},
-            "have": [one["pair"] for one in self.held], "want": want,
+            "have": [waiting["pair"] for waiting in self.held], "want": want,
         }  # fmt: skip
         start = time.perf_counter()
-        status, told = self._send("POST", "/api/decisions", json.dumps(body))
+        status, response = self._send("POST", "/api/decisions", json.dumps(body))
         self.seconds.append(time.perf_counter() - start)
-        if status == 409 and told.get("code") == "changed":
+        if status == 409 and response.get("code") == "changed":
             self.refused += 1
             return False
         if status != 200:
-            self.errors.append(f"{status} {str(told)[:200]}")
+            self.errors.append(f"{status} {str(response)[:200]}")
             return False
-        self.stored.append((case["pair"], rationale, grade))
-        self.held += told["cases"]
+        self.stored.append((disagreement["pair"], rationale, grade))
+        self.held += response["cases"]
         return True
 
     def fill_up(self) -> None:
         """Get what is missing."""
-        have = ",".join(one["pair"] for one in self.held)
+        have = ",".join(waiting["pair"] for waiting in self.held)
         want = AHEAD - len(self.held)
         path = f"/api/cases?dataset={DATASET}&tab={self.number}&want={want}&have={have}"
-        status, told = self._send("GET", path, None)
+        status, response = self._send("GET", path, None)
         if status == 200:
-            self.held += told["cases"]
+            self.held += response["cases"]
         else:
-            self.errors.append(f"{status} {str(told)[:200]}")
+            self.errors.append(f"{status} {str(response)[:200]}")
 
     def _send(self, method: str, path: str, body: str | None) -> tuple[int, dict[str, Any]]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
@@ -89,9 +89,9 @@ class Lead:
         }
         connection.request(method, path, body, headers)
         answer = connection.getresponse()
-        found: dict[str, Any] = json.loads(answer.read())
+        response: dict[str, Any] = json.loads(answer.read())
         connection.close()
-        return answer.status, found
+        return answer.status, response
 
 
 def main() -> None:
@@ -116,33 +116,33 @@ def main() -> None:
 def measure(kind: str, folder: Path, leads: int, queue: int, seconds: float) -> int:
     """How much went wrong."""
     with open_database(kind, folder) as (database, _there):
-        disputes = make_disputes(database, queue, leads)
+        disagreements = make_disagreements(database, queue, leads)
         with serve(database, folder.parent) as (port, pid):
             everybody = [Lead(port, number) for number in range(leads)]
             start, before = time.perf_counter(), read_cpu(pid)
             until = start + seconds
-            threads = [Thread(target=work, args=(one, everybody, until)) for one in everybody]
+            threads = [Thread(target=work, args=(lead, everybody, until)) for lead in everybody]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
             passed, cpu = time.perf_counter() - start, read_cpu(pid) - before
         lost, over = check(database, everybody)
-        requests = sum(len(one.seconds) for one in everybody)
+        requests = sum(len(lead.seconds) for lead in everybody)
         stored, refused, injected, errors = (
-            sum(len(one.stored) for one in everybody), sum(one.refused for one in everybody),
-            sum(one.injected for one in everybody), [error for one in everybody for error in one.errors],
+            sum(len(lead.stored) for lead in everybody), sum(lead.refused for lead in everybody),
+            sum(lead.injected for lead in everybody), [error for lead in everybody for error in lead.errors],
         )  # fmt: skip
-        times = [value for one in everybody for value in one.seconds]
+        times = [value for lead in everybody for value in lead.seconds]
         print(
-            f"{f'{kind}, {disputes:,} open':<22} {stored / passed:>9.1f}  {show(times)} {cpu / requests * 1000:>7.1f}"
+            f"{f'{kind}, {disagreements:,} open':<22} {stored / passed:>9.1f}  {show(times)} {cpu / requests * 1000:>7.1f}"
             f" {lost:>5} {over:>5} {refused:>8} {injected:>8} {len(errors):>6}", *errors[:1], flush=True,
         )  # fmt: skip
         database.dispose()
     return lost + over + len(errors) + abs(refused - injected)
 
 
-def make_disputes(database: Database, queue: int, leads: int) -> int:
+def make_disagreements(database: Database, queue: int, leads: int) -> int:
     """A dataset in which about `queue` pairs are disputed, and as many leads; how many there are."""
     pairs = queue * 4 // 3  # of two drawn grades three couples in four differ
     queries = -(-pairs // DEPTH)
@@ -152,7 +152,7 @@ def make_disputes(database: Database, queue: int, leads: int) -> int:
             text("UPDATE membership SET role = 'lead' WHERE person_pk > :n AND role = 'annotator'"),
             {"n": ANNOTATORS},
         )
-        derive_disputes(session, key_of(find_dataset(session, DATASET).pk))
+        derive_disagreements(session, key_of(find_dataset(session, DATASET).pk))
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE"))
     with database.read() as session:
@@ -165,14 +165,14 @@ def work(lead: Lead, everybody: list[Lead], until: float) -> None:
     drawn = random.Random(lead.number)
     lead.fill_up()
     while time.perf_counter() < until and lead.held:
-        case = lead.held.pop(0)
+        disagreement = lead.held.pop(0)
         if drawn.randrange(COLLIDE):
-            lead.decide(case, want=AHEAD - len(lead.held))
+            lead.decide(disagreement, want=AHEAD - len(lead.held))
         else:
             lead.injected += 1
-            second = Thread(target=other.decide, args=(case,), kwargs={"want": 0})
+            second = Thread(target=other.decide, args=(disagreement,), kwargs={"want": 0})
             second.start()
-            lead.decide(case, want=AHEAD - len(lead.held))
+            lead.decide(disagreement, want=AHEAD - len(lead.held))
             second.join()
         if len(lead.held) < 2:
             lead.fill_up()
@@ -180,7 +180,7 @@ def work(lead: Lead, everybody: list[Lead], until: float) -> None:
 
 def check(database: Database, everybody: list[Lead]) -> tuple[int, int]:
     """How many acknowledged decisions are not there as they were sent, and how many pairs were decided more than once."""
-    sent = [one for lead in everybody for one in lead.stored]
+    sent = [decision for lead in everybody for decision in lead.stored]
     with database.read() as session:
         rows = session.execute(
             text(
@@ -189,9 +189,15 @@ def check(database: Database, everybody: list[Lead]) -> tuple[int, int]:
             )
         ).all()
         everything = session.execute(text("SELECT count(*) FROM adjudication")).scalar_one()
-        told = session.execute(text("SELECT count(*) FROM audit_event WHERE action = 'decided'")).scalar_one()
+        recorded = session.execute(
+            text("SELECT count(*) FROM audit_event WHERE action = 'decided'")
+        ).scalar_one()
     kept = {(key, rationale, grade) for key, rationale, grade, holds in rows if grade == holds}
-    lost = sum(one not in kept for one in sent) + abs(len(sent) - everything) + abs(told - everything)
+    lost = (
+        sum(decision not in kept for decision in sent)
+        + abs(len(sent) - everything)
+        + abs(recorded - everything)
+    )
     return lost, everything - len({key for key, *_ in rows})
 
 

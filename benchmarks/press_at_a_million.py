@@ -43,12 +43,12 @@ def main() -> None:
     good = True
     with tempfile.TemporaryDirectory(prefix="annotator-bench-") as folder:
         for kind in chosen.kind:
-            place = (chosen.folder or Path(folder)) / f"{kind}-{chosen.queries}"
-            with open_database(kind, place) as (database, there):
+            folder_path = (chosen.folder or Path(folder)) / f"{kind}-{chosen.queries}"
+            with open_database(kind, folder_path) as (database, there):
                 if not there:
                     fill(database, queries=chosen.queries, depth=DEPTH, judged_by=2, overlap=3, people=PEOPLE)
                 print(f"{kind}, {chosen.queries * DEPTH:,} pairs:", end=" ", flush=True)
-                good = measure(database, place.parent, chosen) and good
+                good = measure(database, folder_path.parent, chosen) and good
                 database.dispose()
     sys.exit(0 if good else 1)
 

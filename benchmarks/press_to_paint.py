@@ -28,7 +28,8 @@ from playwright.sync_api import Browser, Page, Playwright, sync_playwright
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.importing.service import import_documents, import_pairs, import_queries
+from annotator.importing.pairs_service import import_pairs
+from annotator.importing.texts_service import import_documents, import_queries
 from annotator.labeling.service import list_judgments
 from annotator.people.service import add_person
 from annotator.storage.database import Database
@@ -184,8 +185,8 @@ def wait_for_first_pair(page: Page) -> None:
 
 def report(times: list[float | None], pressed: list[list[object]], database: Database) -> None:
     """Print the figures; exit with 1 when a press was lost, doubled or misplaced."""
-    found = list_judgments(database, OPERATOR, "big", history=True)
-    stored: list[list[object]] = [[j.pair_key, j.grade] for j in sorted(found, key=lambda j: j.judged_at)]
+    judgments = list_judgments(database, OPERATOR, "big", history=True)
+    stored: list[list[object]] = [[j.pair_key, j.grade] for j in sorted(judgments, key=lambda j: j.judged_at)]
     sys.exit(0 if show(times, pressed, stored) else 1)
 
 

@@ -39,8 +39,8 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="annotator-bench-") as folder:
         for kind in chosen.kind:
-            place = (chosen.folder or Path(folder)) / f"agreement-{kind}-{chosen.queries}"
-            with open_database(kind, place) as (database, there):
+            folder_path = (chosen.folder or Path(folder)) / f"agreement-{kind}-{chosen.queries}"
+            with open_database(kind, folder_path) as (database, there):
                 if not there:
                     fill(database, queries=chosen.queries)
                 upgrade_schema(database)
@@ -96,7 +96,7 @@ def draw(database: Database) -> None:
 
 def find_expert(database: Database) -> str:
     """Whoever can check most."""
-    return max(list_experts(database, OPERATOR, DATASET), key=lambda one: one.available).username
+    return max(list_experts(database, OPERATOR, DATASET), key=lambda expert: expert.available).username
 
 
 def estimate(database: Database) -> None:

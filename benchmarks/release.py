@@ -25,7 +25,7 @@ from annotator.domain.people import OPERATOR
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disputes
+from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.missing_judgments import derive_work
 from annotator.storage.schema import upgrade_schema
@@ -113,17 +113,17 @@ def fill(url: str, name: str, qrels: int, drawn: random.Random) -> None:
         add_rows(session, DocumentTextRow, texts)
     for start in range(0, qrels, PAIRS_AT_ONCE):
         with database.write() as session:
-            places = range(start, min(qrels, start + PAIRS_AT_ONCE))
-            rows = [_pair(base, dataset_pk, at, documents) for at in places]
+            pair_numbers = range(start, min(qrels, start + PAIRS_AT_ONCE))
+            rows = [_pair(base, dataset_pk, at, documents) for at in pair_numbers]
             add_rows(session, PairRow, rows)
             add_rows(
                 session, ProvenanceRow,
                 [
                     {"pair_pk": base + at, "system": "bm25", "rank": at % DEPTH + 1, "score": 1.5, "signals": {}}
-                    for at in places
+                    for at in pair_numbers
                 ],
             )  # fmt: skip
-            _judge(session, base, dataset_pk, rubric_pk, people, places, drawn)
+            _judge(session, base, dataset_pk, rubric_pk, people, pair_numbers, drawn)
     with database.write() as session:
         derive_work(session, dataset_pk)
     database.dispose()
@@ -148,10 +148,10 @@ def _document(pk: int, dataset_pk: int, at: int) -> dict[str, Any]:
 
 
 def _pair(base: int, dataset_pk: int, at: int, documents: int) -> dict[str, Any]:
-    query, place = divmod(at, DEPTH)
+    query, position = divmod(at, DEPTH)
     return {
         "pk": base + at, "dataset_pk": dataset_pk, "query_pk": base + query,
-        "document_pk": base + (query * 37 + place) % documents, "key": f"{base + at:x}", "judged": 2, "kept": False,
+        "document_pk": base + (query * 37 + position) % documents, "key": f"{base + at:x}", "judged": 2, "kept": False,
         "retired_at": None, "created_at": NOW,
     }  # fmt: skip
 
@@ -162,11 +162,11 @@ def _judge(
     dataset_pk: int,
     rubric_pk: int,
     people: list[int],
-    places: range,
+    pair_numbers: range,
     drawn: random.Random,
 ) -> None:
     judgments, decisions = [], []
-    for at in places:
+    for at in pair_numbers:
         first = drawn.choices((0, 1, 2, 3), (50, 25, 15, 10))[0]
         second = (first + 1) % 4 if at % 10 == 0 else first
         for number, grade in enumerate((first, second)):
@@ -190,10 +190,10 @@ def _judge(
     add_rows(session, JudgmentRow, judgments)
     add_rows(session, AdjudicationRow, decisions)
     # What the program derives from these rows is left to the program, so that a new derived table is filled here too.
-    derive_current(session, dataset_pk, [base + at for at in places])
+    derive_current(session, dataset_pk, [base + at for at in pair_numbers])
     decided = [row["pair_pk"] for row in decisions]
     derive_decided(session, decided)
-    derive_disputes(session, dataset_pk, decided)
+    derive_disagreements(session, dataset_pk, decided)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ from sqlmodel import col, select
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person, find_actor
 from annotator.releases.files import MANIFEST, SUMS, write_json
-from annotator.releases.service import check_release, publish_release
+from annotator.releases.gates_service import check_release
+from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
 from annotator.storage.tables import ReleaseRow
@@ -133,9 +134,9 @@ def measure(
     browser: urllib.request.OpenerDirector, port: int, pid: int, file: str | None
 ) -> tuple[int, float, float, float]:
     """Bytes, seconds to the first one, seconds in all, and by how many MB the server's peak memory grew."""
-    asked = {"dataset": "bench", "version": GROWN, **({} if file is None else {"file": file})}
+    parameters = {"dataset": "bench", "version": GROWN, **({} if file is None else {"file": file})}
     before, start = read_peak(pid), time.perf_counter()
-    with browser.open(f"http://127.0.0.1:{port}/api/release?{urllib.parse.urlencode(asked)}") as answer:
+    with browser.open(f"http://127.0.0.1:{port}/api/release?{urllib.parse.urlencode(parameters)}") as answer:
         size = len(answer.read(1))
         first = time.perf_counter() - start
         while piece := answer.read(PIECE):

@@ -22,7 +22,8 @@ from urllib.parse import urlencode
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.importing.service import import_documents, import_pairs, import_queries
+from annotator.importing.pairs_service import import_pairs
+from annotator.importing.texts_service import import_documents, import_queries
 from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -42,11 +43,11 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=100_000)
     parser.add_argument("--searches", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    asked = parser.parse_args()
-    draw = random.Random(asked.seed)
+    options = parser.parse_args()
+    draw = random.Random(options.seed)
     words, weights = make_words(draw)
     with tempfile.TemporaryDirectory() as name:
-        database = make_documents(Path(name), draw, words, weights, number=asked.documents)
+        database = make_documents(Path(name), draw, words, weights, number=options.documents)
         port = find_free_port()
         server = start_server(Path(name), database, port)
         try:
@@ -54,9 +55,9 @@ def main() -> None:
             seconds = prepare(connection, cookie)
             before = read_memory(server.pid)
             typed = [
-                " ".join(draw.choices(words, weights, k=draw.randint(1, 5))) for _ in range(asked.searches)
+                " ".join(draw.choices(words, weights, k=draw.randint(1, 5))) for _ in range(options.searches)
             ]
-            report(type_all(connection, cookie, typed), seconds, before, documents=asked.documents)
+            report(type_all(connection, cookie, typed), seconds, before, documents=options.documents)
         finally:
             server.terminate()
             server.wait()
@@ -67,7 +68,7 @@ def make_words(draw: random.Random) -> tuple[list[str], list[float]]:
     words = ["".join(draw.choices(KANJI + KANA * 4, k=draw.randint(1, 5))) for _ in range(8_000)]
     words += ["".join(draw.choices(LATIN, k=draw.randint(3, 9))) for _ in range(6_000)]
     draw.shuffle(words)
-    return words, [1 / (place + 10) for place in range(len(words))]
+    return words, [1 / (rank + 10) for rank in range(len(words))]
 
 
 def make_documents(
@@ -75,12 +76,12 @@ def make_documents(
 ) -> Database:
     """A dataset of so many documents, with one query, some pairs of it and one annotator."""
     with (folder / "documents.jsonl").open("w", encoding="utf-8") as file:
-        for place in range(number):
+        for index in range(number):
             drawn = draw.choices(words, weights, k=94)
-            row = {"doc_id": f"doc/{place:07}", "title": " ".join(drawn[:4]), "text": " ".join(drawn[4:])}
+            row = {"doc_id": f"doc/{index:07}", "title": " ".join(drawn[:4]), "text": " ".join(drawn[4:])}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
     (folder / "queries.csv").write_text("query_id,text\nQ1,query\n", encoding="utf-8")
-    pairs = "".join(f"Q1,doc/{place:07}\n" for place in range(0, number, 100))
+    pairs = "".join(f"Q1,doc/{index:07}\n" for index in range(0, number, 100))
     (folder / "pairs.csv").write_text(f"query_id,doc_id\n{pairs}", encoding="utf-8")
     database, now = Database(f"sqlite:///{folder / 'annotator.db'}"), datetime.now(UTC)
     upgrade_schema(database)
@@ -104,8 +105,8 @@ def sign_in(port: int) -> tuple[http.client.HTTPConnection, str]:
 
 def search(connection: http.client.HTTPConnection, cookie: str, typed: str) -> dict[str, object]:
     """One request of the dialog."""
-    asked = urlencode({"dataset": "big", "query": "Q1", "q": typed})
-    connection.request("GET", f"/api/search?{asked}", headers={"Cookie": cookie})
+    parameters = urlencode({"dataset": "big", "query": "Q1", "q": typed})
+    connection.request("GET", f"/api/search?{parameters}", headers={"Cookie": cookie})
     answer = connection.getresponse()
     body = answer.read()
     if answer.status != 200:

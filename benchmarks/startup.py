@@ -38,13 +38,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="annotator-benchmark-") as name:
         database = make_pool(Path(name), pairs=1000, seed=options.seed)
         url = database.url.render_as_string(hide_password=False)
-        found = [time_serve(Path(name), url) for _ in range(options.runs)]
+        measured = [time_serve(Path(name), url) for _ in range(options.runs)]
     for title, values in zip(
-        ("first page", "label page"), zip(*(times for times, _ in found), strict=True), strict=True
+        ("first page", "label page"), zip(*(times for times, _ in measured), strict=True), strict=True
     ):
         print(f"annotator serve to the {title}: {show(values)} s")
     for title, values in zip(
-        ("sign-in page", "label page"), zip(*(sizes for _, sizes in found), strict=True), strict=True
+        ("sign-in page", "label page"), zip(*(sizes for _, sizes in measured), strict=True), strict=True
     ):
         print(f"memory after the {title}: {show(values)} MB")
 

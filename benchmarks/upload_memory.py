@@ -23,9 +23,9 @@ from threading import Event, Thread
 from playwright.sync_api import Browser, Page, Request
 
 from annotator.storage.database import Database
+from annotator.web.server.uploads import KEPT_SECONDS, MOST_BYTES_OF_ALL, SWEEP_SECONDS
 from annotator.web.session import COOKIE
-from annotator.web.uploads import KEPT_SECONDS, MOST_BYTES_OF_ALL, SWEEP_SECONDS
-from benchmarks.disputes_load import LEADS, PEOPLE, fill
+from benchmarks.disagreements_load import LEADS, PEOPLE, fill
 from benchmarks.labeling_load import DATASET, serve
 from benchmarks.press_to_paint import open_page
 
@@ -111,9 +111,9 @@ def open_xsrf(port: int) -> str:
     """The token against forged requests that Streamlit gives an annotator."""
     browser = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     browser.request("GET", "/_stcore/health", headers={"Cookie": f"{COOKIE}={ANNOTATOR}"})
-    said = browser.getresponse().getheader("Set-Cookie") or ""
+    cookies = browser.getresponse().getheader("Set-Cookie") or ""
     browser.close()
-    return said.partition("_streamlit_xsrf=")[2].partition(";")[0]
+    return cookies.partition("_streamlit_xsrf=")[2].partition(";")[0]
 
 
 def put(port: int, token: str, xsrf: str, there: str, size: int) -> int:

@@ -58,22 +58,29 @@ README = (
     ("quality", "demo-sora", "/quality", 1280, "light"),
     ("releases", "demo-sora", "/releases", 1280, "light"),
     ("published", "demo-sora", "/releases?tab=Published&origin=adjudicated&choose", 1280, "light"),
+    ("evaluation", "demo-sora", "/evaluation", 1280, "light"),
+    ("evaluation-query", "demo-sora", "/evaluation?query=D03", 1280, "light"),
 )
 PAGES = {
     **{name: f"/{name}" for name in (
         "overview", "label", "work", "guideline", "agreement", "disagreements", "quality", "pool", "assignment",
-        "calibration", "releases", "people", "help", "account",
+        "calibration", "releases", "evaluation", "people", "help", "account",
     )},
     "sign-in": "/login",
     **{f"agreement-{tab.split()[-1].lower()}": f"/agreement?tab={tab.replace(' ', '+')}" for tab in (
         "Groups", "Over time", "Guideline versions", "Grades", "All figures", "Left out",
     )},
+    **{f"evaluation-{tab.split()[-1].lower()}": f"/evaluation?by=category&tab={tab.replace(' ', '+')}" for tab in (
+        "Differences", "Groups", "What the dataset can tell", "Query by query", "Two releases",
+    )},
+    "evaluation-query": "/evaluation?query=D01&document=guide/web/handler-queue.md%23order",
     "agreement-five": "/agreement?dataset=five",
     "agreement-crowd": "/agreement?dataset=crowd",
     "agreement-pairs": "/agreement?pairs=differing",
     "decided": "/disagreements?show=decided",
     **{f"empty-{name}": f"/{name}?dataset=empty" for name in (
         "overview", "label", "agreement", "disagreements", "quality", "pool", "assignment", "calibration", "releases",
+        "evaluation",
     )},
     "questions": "/questions",
     "read-questions": "/questions",
@@ -105,6 +112,10 @@ OTHERWISE = "It names the part, but does not say how it is used."
 AT_HAND = ("D07", "시행령_제70조")
 SCROLLING = "document.scrollingElement, document.querySelector('.stMain')"
 TALLEST = 6_000
+HEIGHTS = {
+    "evaluation": 1_045,
+    "evaluation-query": 1_010,
+}  # of pictures of the README that need more than 800
 SHARED = {"five": 5, "crowd": 12}  # further datasets, and by how many people they are judged
 FLAGS = "--disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
 
@@ -130,7 +141,8 @@ def main() -> None:
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
         browser = playwright.chromium.launch(executable_path=chromium, args=[*FLAGS.split(), *sandbox])
         for name, person, path, width, scheme in shots:
-            with open_page(browser, width, asked.height, scheme, asked.language) as page:
+            height = asked.height if folder else HEIGHTS.get(name, asked.height)
+            with open_page(browser, width, height, scheme, asked.language) as page:
                 if path != "/login":
                     sign_in(page, address, person, passwords[person])
                 bare, _, keys = path.partition("#")

@@ -102,23 +102,23 @@ CASES: dict[str, Case] = {
 }
 
 
-def check(case: Case, found: Mapping[str, Any]) -> None:
+def check(case: Case, figures: Mapping[str, Any]) -> None:
     """What `agreement --json` says of this case."""
-    json.dumps(found, allow_nan=False)
-    assert found["pairs"] == case.pairs
-    assert found["observed_agreement"] == case.observed
-    kappa = found["cohen_kappa"]["unweighted"]
+    json.dumps(figures, allow_nan=False)
+    assert figures["pairs"] == case.pairs
+    assert figures["observed_agreement"] == case.observed
+    kappa = figures["cohen_kappa"]["unweighted"]
     if case.kappa is None:
         assert kappa["value"] is None
-        for value in list_values(found):
+        for value in list_values(figures):
             assert case.why is not None and case.why in value["why"]
             assert set(value) == {"value", "why"}
     else:
         assert abs(kappa["value"] - case.kappa) < 1e-12
         assert kappa.get("why") == case.why
-    for value in chain(list_values(found), *(list_values(part) for part in found["annotator_pairs"])):
+    for value in chain(list_values(figures), *(list_values(part) for part in figures["annotator_pairs"])):
         check_value(value)
-    for group in found.get("groups", ()):
+    for group in figures.get("groups", ()):
         for value in list_values(group):
             check_value(value)
 
@@ -133,9 +133,9 @@ def check_value(value: Mapping[str, Any]) -> None:
     assert value["value"] <= 1 + 1e-12
 
 
-def list_values(found: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def list_values(figures: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Every coefficient of a report, a group or an annotator pair."""
-    for name, value in found.items():
+    for name, value in figures.items():
         if name in {"cohen_kappa", "krippendorff_alpha"}:
             yield from value.values()
         elif name in {"fleiss_kappa", "gwet_ac1", "gwet_ac2"}:

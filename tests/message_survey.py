@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from babel.messages.pofile import read_po
+from jinja2 import Environment
+from jinja2.ext import extract_from_ast
 
 ROOT = Path(__file__).parent.parent
 CODE = ROOT / "annotator"
@@ -34,16 +36,26 @@ class Catalog:
 def list_sentences() -> dict[Id, list[str]]:
     """Every sentence in the code, with the files (below annotator/) that say it. Read from the syntax tree:
     Babel's own reader passes over what stands inside an f-string."""
-    found: dict[Id, list[str]] = defaultdict(list)
+    sentences: dict[Id, list[str]] = defaultdict(list)
     for path in sorted(CODE.rglob("*.py")):
         name = path.relative_to(CODE).as_posix()
         for node in list_calls(ast.parse(path.read_text(encoding="utf-8"))):
             key = tuple(
                 text for argument in node.args[: KEYWORDS[_name_of(node.func)]] for text in _texts(argument)
             )
-            if key and name not in found[key]:
-                found[key].append(name)
-    return dict(found)
+            if key and name not in sentences[key]:
+                sentences[key].append(name)
+    for path in sorted(CODE.rglob("*.jinja")):
+        for key in list_template_sentences(path.read_text(encoding="utf-8")):
+            sentences[key].append(path.relative_to(CODE).as_posix())
+    return dict(sentences)
+
+
+def list_template_sentences(source: str) -> list[Id]:
+    """The sentences that a template says with tr(), each once."""
+    calls = extract_from_ast(Environment().parse(source), gettext_functions=("tr",))
+    texts = [text if isinstance(text, tuple) else (text,) for _, _, text in calls]
+    return list(dict.fromkeys((text[0],) for text in texts if text[0] is not None))
 
 
 def list_calls(tree: ast.AST) -> Iterator[ast.Call]:
@@ -61,8 +73,8 @@ def list_catalogs(language: str) -> Iterator[Catalog]:
             for message in read_po(file, locale=language, abort_invalid=True):
                 if message.id:
                     key = (message.id,) if isinstance(message.id, str) else tuple(message.id)
-                    told = message.string or ""
-                    catalog.said[key] = told if isinstance(told, str) else told[0]
+                    translation = message.string or ""
+                    catalog.said[key] = translation if isinstance(translation, str) else translation[0]
                     if message.fuzzy:
                         catalog.fuzzy.append(key)
         yield catalog
@@ -70,10 +82,10 @@ def list_catalogs(language: str) -> Iterator[Catalog]:
 
 def list_missing(language: str) -> dict[str, list[str]]:
     """The sentences without a translation, by the file that says them."""
-    known = {key[0] for catalog in list_catalogs(language) for key, text in catalog.said.items() if text}
+    translated = {key[0] for catalog in list_catalogs(language) for key, text in catalog.said.items() if text}
     missing: dict[str, list[str]] = defaultdict(list)
     for key, files in list_sentences().items():
-        if key[0] not in known:
+        if key[0] not in translated:
             missing[files[0]].append(" | ".join(key))
     return dict(missing)
 

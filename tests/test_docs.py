@@ -139,7 +139,11 @@ def list_advised_commands() -> list[str]:
             node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
     return sorted(
-        {found for text in texts for found in re.findall(r"(?:: |`)(annotator [a-z-]+(?: [a-z]+)?)", text)}
+        {
+            command
+            for text in texts
+            for command in re.findall(r"(?:: |`)(annotator [a-z-]+(?: [a-z]+)?)", text)
+        }
     )
 
 
@@ -179,6 +183,28 @@ def test_a_path_of_the_project_that_is_named_is_there(page: Path) -> None:
     text = BLOCK.sub("", read(page))
     named = re.findall(r"`((?:annotator|tests|docs|benchmarks|datasets)/[\w./-]+)`", text)
     assert [path for path in named if not (PROJECT / path).exists()] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.exists()], ids=name_of)
+def test_a_path_within_the_program_that_is_named_is_there(page: Path) -> None:
+    """`labeling/next_pairs.py` and the like, below `annotator/` or the project's top; patterns are left out."""
+    text = BLOCK.sub("", read(page))
+    named = re.findall(r"`([\w.-]+/[\w./-]*\.(?:py|js|css|jinja|po)|[a-z_]+/[a-z_]+/)`", text)
+    roots = (PROJECT, PROJECT / "annotator")
+    assert [path for path in named if not any((root / path).exists() for root in roots)] == []
+
+
+def test_every_file_that_the_architecture_names_without_its_folder_is_there() -> None:
+    text = BLOCK.sub("", read(PROJECT / "docs" / "architecture.md"))
+    there = {path.name for path in (PROJECT / "annotator").rglob("*.py")}
+    assert set(re.findall(r"`([a-z_]+\.py)`", text)) - there == set()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=name_of)
+def test_a_line_of_a_page_has_at_most_160_characters(page: Path) -> None:
+    """Tables and code blocks may be wider."""
+    lines = BLOCK.sub("", read(page)).splitlines()
+    assert [line for line in lines if len(line) > 160 and not line.startswith("|")] == []
 
 
 def test_every_setting_of_the_environment_is_in_the_readme_and_no_other() -> None:

@@ -30,8 +30,8 @@ SAME_EVERYWHERE: dict[str, frozenset[str]] = {
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_sentence_is_translated(language: str) -> None:
     missing = list_missing(language)
-    told = [f"{file}: {sentence!r}" for file, sentences in missing.items() for sentence in sentences]
-    assert told == [], f"{len(told)} sentences without {language}: make messages lists them"
+    untranslated = [f"{file}: {sentence!r}" for file, sentences in missing.items() for sentence in sentences]
+    assert untranslated == [], f"{len(untranslated)} sentences without {language}: make messages lists them"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -54,16 +54,22 @@ def test_a_catalog_holds_nothing_unsure_empty_or_unused(language: str) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_sentence_has_one_translation(language: str) -> None:
-    told: dict[str, set[str]] = {}
+    texts_by_sentence: dict[str, set[str]] = {}
     for catalog in list_catalogs(language):
         for key, text in catalog.said.items():
-            told.setdefault(key[0], set()).add(text)
-    assert {sentence: texts for sentence, texts in told.items() if len(texts) > 1} == {}
+            texts_by_sentence.setdefault(key[0], set()).add(text)
+    assert {sentence: texts for sentence, texts in texts_by_sentence.items() if len(texts) > 1} == {}
 
 
 def test_both_languages_are_kept_in_the_same_files() -> None:
     names = Counter(catalog.path.name for language in LANGUAGES for catalog in list_catalogs(language))
     assert {name for name, times in names.items() if times != len(LANGUAGES)} == set()
+
+
+def test_a_catalog_is_named_after_the_slice_that_says_its_sentences() -> None:
+    slices = {path.name for path in CODE.iterdir() if path.is_dir()}
+    names = {catalog.path.stem for language in LANGUAGES for catalog in list_catalogs(language)}
+    assert names - slices == {"shared"}  # what several slices say
 
 
 @pytest.mark.parametrize(
@@ -76,9 +82,9 @@ def test_a_page_draws_no_english_of_its_own(path: object) -> None:
     assert isinstance(path, Path)
     name = f"annotator/{path.relative_to(CODE).as_posix()}"
     allowed = SAME_EVERYWHERE.get(name, frozenset())
-    found = [
+    differing = [
         f"{name}:{line}: {text!r}"
         for line, text in list_literals(ast.parse(path.read_text(encoding="utf-8")), DRAWING)
         if any(letter.isalpha() for letter in text) and text not in allowed
     ]
-    assert found == []
+    assert differing == []

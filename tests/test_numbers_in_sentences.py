@@ -29,6 +29,17 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "Of {all} queries, the first {shown}", "The first {shown} of {all} errors",  # only where they are too many to show
     "annotator dataset set {dataset} requirements=",  # a command
     "{first} to {last} of {all} people",  # only where there are several pages
+    "{groups} groups and {systems} systems are drawn", "group of at least {n} queries", "the {n} best systems",  # constants
+    "Drawn: {drawn} of {total:,} queries", "Listed: {n} of {all:,} queries",  # only where they are too many to show
+    "Listed: {listed} of {total:,} failed queries", "Listed: {listed} of {total:,} unjudged documents",  # the same
+    "{measure} these queries", "by recall and precision in the first {depth} results",  # no count; 10 or more
+    "{queries:,} queries can show a difference",  # power needs two queries
+    "{measure} these queries",  # no number
+    "first {depth} results", "at most {groups} groups and {systems} systems", "at least {n} queries",  # constants
+    "up to {most:,} relevant documents",  # a constant
+    "{n} best systems", "{drawn} of {total:,} queries", "{listed} of {total:,}", "{n} of {all:,} queries",  # drawn of many
+    "{before:,} and {after:,} queries",  # two numbers that differ
+    "{missing:,} of {queries:,} queries",  # a run has results for one query at least
 ))))  # fmt: skip
 
 
@@ -45,18 +56,18 @@ def fill(template: str, number: int) -> dict[str, Any]:
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_every_sentence_with_a_number_reads_well(language: str, number: int) -> None:
     use_language(language)
-    for one, many in PLURAL:
-        message = Message(one, fill(one, number) | fill(many, number), plural=many, n=number)
-        said = tr(message)
-        assert "{" not in said, (language, one)
-        assert not re.search(r"[이가은는을를와과로]\([가-힣]+\)", said), (language, said)
+    for singular, many in PLURAL:
+        message = Message(singular, fill(singular, number) | fill(many, number), plural=many, n=number)
+        sentence = tr(message)
+        assert "{" not in sentence, (language, singular)
+        assert not re.search(r"[이가은는을를와과로]\([가-힣]+\)", sentence), (language, sentence)
         if language == "en":
-            assert said == fill_english(one if number == 1 else many, message.values)
+            assert sentence == fill_english(singular if number == 1 else many, message.values)
 
 
 def test_a_sentence_that_counts_has_a_singular() -> None:
     """Heuristic, by the nouns that this program counts; what can never be one is listed with its reason."""
-    missing = [one for one in SINGLE if COUNTED.search(ALWAYS_MANY.sub("", one))]
+    missing = [singular for singular in SINGLE if COUNTED.search(ALWAYS_MANY.sub("", singular))]
     assert missing == []
 
 

@@ -1,5 +1,6 @@
 """What `pip install` brings: everything the program reads at run time is inside, and every pin has its hash."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -47,11 +48,11 @@ def build(kind: str, source: Path, target: Path) -> Path:
 
 def list_program(folder: Path) -> set[str]:
     """Every file of the program, the demo dataset's among them."""
-    found = {
+    packages = {
         path.relative_to(folder).as_posix() for path in (folder / "annotator").rglob("*") if path.is_file()
     }
     demo = {f"annotator/demo_data/{path.name}" for path in (folder / "datasets" / "demo").iterdir()}
-    return found | demo
+    return packages | demo
 
 
 def test_a_wheel_holds_every_file_of_the_program(copied: Path, tmp_path: Path) -> None:
@@ -80,6 +81,14 @@ def test_a_lock_pins_everything_with_its_hashes_and_names_no_address(name: str) 
         for pin in pins
         if not re.fullmatch(r"[\w.-]+==\S+( ; [^#]+?)?( +--hash=sha256:[0-9a-f]{64})+", pin)
     ] == []
+
+
+def test_the_lock_of_typescript_pins_by_content_and_names_no_address() -> None:
+    text = (PROJECT / "package-lock.json").read_text(encoding="utf-8")
+    assert not re.search(r"https?:|://|resolved", text)
+    packages = {name: pin for name, pin in json.loads(text)["packages"].items() if name}
+    assert list(packages) == ["node_modules/typescript"]
+    assert [name for name, pin in packages.items() if not pin["integrity"].startswith("sha512-")] == []
 
 
 def test_the_locks_agree() -> None:

@@ -1,1 +1,1 @@
-"""The queue of disagreements, decisions, their impact, discussion, bulk decisions and history."""
+"""Decide disagreements: the queue, decisions, their impact, discussion, decisions in bulk, and history."""

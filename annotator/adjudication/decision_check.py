@@ -5,57 +5,38 @@ stored.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from annotator.adjudication.case import digest_case, list_decisions
+from annotator.adjudication.disagreement_records import DisagreementFacts
 from annotator.adjudication.records import (
     CAUSES,
-    CaseFacts,
     Decision,
-    IndependentJudgment,
+    DecisionContent,
     Outcome,
-    compute_case_version,
-    owes_words,
+    RationaleRequired,
+    digest_seen_state,
     read_revision,
 )
-from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
+from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import check_grade
 from annotator.domain.messages import Message, say
-from annotator.domain.settling import Decided, read_decision
+from annotator.domain.settling import Decided
 from annotator.domain.texts import check_text
 
 LONGEST_SECONDS = 86_400
-
-
-class JudgedByLead(NotAllowed):
-    """The lead judged the pair."""
-
-
-class RationaleRequired(ValidationError):
-    """A decision that says nothing where words are owed."""
+RATIONALE_FROM = 2
+"""From this distance between the grades on, a decision needs a rationale."""
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionRequest:
-    """A decision, or taking one back ("withdrawn"). `seconds`: how long the pair was open before the lead."""
+class RepeatedDecision:
+    """The stored result of a request that was sent before. `decision`: None for a proposal."""
 
-    outcome: Outcome
-    grade: int | None
-    rationale: str
-    reason: str | None
-    cause: str | None
-    in_guideline: bool
-    seconds: float | None
-
-    def is_same(self, row: Any, *, reason: bool = True) -> bool:
-        """Whether a stored decision (or a proposal, which knows no `reason`) says just this."""
-        mine = (self.outcome, self.grade, self.rationale, self.cause, self.in_guideline)
-        kept = (row.outcome, row.grade, row.rationale, row.cause, bool(row.in_guideline))
-        return mine == kept and (not reason or self.reason == row.reason)
+    decision: Decision | None
 
 
-def check_decision_request(
+def check_decision(
     decided: Decided | Literal["withdrawn"],
     rationale: str,
     reason: str | None,
@@ -63,8 +44,8 @@ def check_decision_request(
     *,
     in_guideline: bool,
     seconds: float | None,
-) -> DecisionRequest:
-    """The ruling, its texts without the white space around them. ValidationError for what it cannot hold."""
+) -> DecisionContent:
+    """Return the decision, its texts without surrounding white space. ValidationError for an impossible value."""
     outcome: Outcome
     if decided == "unrateable" or decided == "withdrawn":
         outcome, grade = decided, None
@@ -74,53 +55,58 @@ def check_decision_request(
         raise ValidationError(f"cause: expected one of {', '.join(CAUSES)}, found {cause!r:.80}")
     if seconds is not None and not 0 <= seconds <= LONGEST_SECONDS:
         raise ValidationError(f"seconds: expected 0 to {LONGEST_SECONDS:,}, found {seconds!r:.40}")
-    return DecisionRequest(
-        outcome,
-        grade,
-        check_text(say("rationale"), rationale, empty=None),
-        check_text(say("reason"), reason or "", empty=None) or None,
-        cause,
-        in_guideline,
-        None if seconds is None else float(seconds),
+    return DecisionContent(
+        outcome=outcome,
+        grade=grade,
+        rationale=check_text(say("rationale"), rationale, empty=None),
+        cause=cause,
+        reason=check_text(say("reason"), reason or "", empty=None) or None,
+        in_guideline=in_guideline,
+        seconds=None if seconds is None else float(seconds),
     )
 
 
-class RepeatedRequest(NamedTuple):
-    """The same ruling came before. `decision`: what became of it; None: a proposal."""
+def find_repeated_decision(
+    facts: DisagreementFacts, content: DecisionContent, lead_pk: int, seen: str
+) -> RepeatedDecision | None:
+    """Return what became of the same decision of this lead if it was sent before; None if it is new.
 
-    decision: Decision | None
-
-
-def find_repeated_request(
-    facts: CaseFacts, ruling: DecisionRequest, lead_pk: int, seen: str
-) -> RepeatedRequest | None:
-    """What became of the very same ruling of this lead, had it come before; None where it is new. ConflictError, saying what
-    changed, where the pair is not as it was seen."""
-    decisions = list_decisions(facts)
-    proposed = any(one.lead_pk == lead_pk and ruling.is_same(one, reason=False) for one in facts.proposals)
-    if digest_case(facts) == seen:
-        return RepeatedRequest(None) if proposed else None
+    ConflictError, saying what changed, if the pair is no longer as it was `seen`.
+    """
+    without_reason = replace(content, reason=None)  # a proposal keeps none
+    proposed = any(
+        proposal.lead_pk == lead_pk and proposal.says_the_same(without_reason) for proposal in facts.proposals
+    )
+    if facts.seen == seen:
+        return RepeatedDecision(None) if proposed else None
     last = facts.decisions[-1] if facts.decisions else None
-    before = compute_case_version([answer.event_id for answer in facts.answers], len(decisions) - 1)
-    if last is not None and last.lead_pk == lead_pk and before == seen:
-        if ruling.is_same(last):
-            return RepeatedRequest(decisions[-1])
+    event_ids = [judgment.event_id for judgment in facts.judgments]
+    seen_before_last = digest_seen_state(event_ids, len(facts.decisions) - 1)
+    if last is not None and last.lead_pk == lead_pk and seen_before_last == seen:
+        if last.says_the_same(content):
+            return RepeatedDecision(last)
         if proposed and last.outcome == "withdrawn":
-            return RepeatedRequest(None)
-    raise ConflictError(say_changed(seen, decisions))
+            return RepeatedDecision(None)
+    raise ConflictError(explain_changed_pair(seen, facts.decisions))
 
 
-def check_state(facts: CaseFacts, ruling: DecisionRequest, lead_pk: int) -> None:
-    """StateError where there is nothing to decide, or to take back; WordsOwed where a decision must say why."""
-    if ruling.outcome == "withdrawn":
-        holds = bool(facts.decisions) and facts.decisions[-1].outcome != "withdrawn"
-        if not holds and all(one.lead_pk != lead_pk for one in facts.proposals):
+def check_state(facts: DisagreementFacts, content: DecisionContent, lead_pk: int) -> None:
+    """Raise StateError if there is nothing to decide or to withdraw, RationaleRequired if the rationale is missing."""
+    if content.outcome == "withdrawn":
+        is_decided = bool(facts.decisions) and facts.decisions[-1].outcome != "withdrawn"
+        if not is_decided and all(proposal.lead_pk != lead_pk for proposal in facts.proposals):
             raise StateError(say("nothing is decided on this pair that could be taken back"))
         return
-    if facts.row.since is None:
+    if facts.status.since is None:
         raise StateError(say("the judgments of this pair do not differ, so there is nothing to decide"))
-    decided, given = read_decision(ruling.outcome, ruling.grade), _list_given(facts.answers)
-    if not ruling.rationale and decided is not None and owes_words(decided, given, facts.row.distance):
+    judged: list[Decided] = [
+        "unrateable" if judgment.grade is None else judgment.grade for judgment in facts.judgments
+    ]
+    if (
+        not content.rationale
+        and content.decided is not None
+        and needs_rationale(content.decided, judged, facts.status.distance)
+    ):
         raise RationaleRequired(
             say(
                 "a decision says why where the grades are two or more apart, or where nobody gave the one you choose"
@@ -128,8 +114,13 @@ def check_state(facts: CaseFacts, ruling: DecisionRequest, lead_pk: int) -> None
         )
 
 
-def say_changed(seen: str, decisions: Sequence[Decision]) -> Message:
-    """What has changed since this was seen: somebody decided, or else a judgment came or was revised."""
+def needs_rationale(decided: Decided, judged: Sequence[Decided], distance: int) -> bool:
+    """Return whether a decision needs a rationale: the judgments lie far apart, or nobody judged so."""
+    return distance >= RATIONALE_FROM or decided not in judged
+
+
+def explain_changed_pair(seen: str, decisions: Sequence[Decision]) -> Message:
+    """Say what changed since the pair was seen: somebody decided, or else a judgment came or was revised."""
     if not decisions or read_revision(seen) == len(decisions):
         return say("a judgment of this pair came or was changed meanwhile; look at it again")
     last = decisions[-1]
@@ -138,7 +129,3 @@ def say_changed(seen: str, decisions: Sequence[Decision]) -> Message:
     if last.grade is None:
         return say("another lead decided meanwhile that this pair cannot be rated; look at it again")
     return say("another lead decided this pair meanwhile, at {grade}; look at it again", grade=last.grade)
-
-
-def _list_given(answers: Sequence[IndependentJudgment]) -> list[Decided]:
-    return ["unrateable" if answer.grade is None else answer.grade for answer in answers]

@@ -6,52 +6,46 @@ changed since they were seen. A pair that a lead opens is held for a few minutes
 nothing. What a lead is given counts as seen: who has seen others' judgments no longer judges the pair.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from sqlalchemy.orm import Session
 
-from annotator.adjudication.case import (
-    BARRED,
-    MOST_CHARACTERS,
-    WARN_FROM,
-    CaseContext,
-    TextSketches,
-    describe_case,
-    find_neighbours,
-    list_letters,
-    name_answer,
+from annotator.adjudication.decision_check import check_decision, check_state, find_repeated_decision
+from annotator.adjudication.decisions_sql import list_judged_by, list_judgments, settle_pairs
+from annotator.adjudication.disagreement_records import (
+    DisagreementBatch,
+    DisagreementView,
+    PairJudge,
+    PairOrigin,
 )
-from annotator.adjudication.case import CaseBatch as CaseBatch
-from annotator.adjudication.case import CaseJudgment as CaseJudgment
-from annotator.adjudication.case import CaseOrigin as CaseOrigin
-from annotator.adjudication.case import DisagreementView as DisagreementView
-from annotator.adjudication.case_sql import (
+from annotator.adjudication.disagreement_view import (
+    BARRED,
+    ViewContext,
+    assign_letters,
+    describe_disagreement,
+    list_neighbours,
+    list_unlike,
+    name_judge,
+)
+from annotator.adjudication.disagreement_view_sql import (
     describe_documents,
-    find_case_pk,
-    list_case_facts,
-    list_documents,
-    read_how_far,
-    read_place,
+    find_pool_pair_pk,
+    list_disagreement_facts,
+    list_judged_documents,
+    list_stages,
+    read_pair_document,
     read_texts,
 )
-from annotator.adjudication.decision_check import (
-    DecisionRequest,
-    check_decision_request,
-    check_state,
-    find_repeated_request,
-)
-from annotator.adjudication.decision_check import JudgedByLead as JudgedByLead
-from annotator.adjudication.decision_check import RationaleRequired as RationaleRequired
-from annotator.adjudication.decisions_sql import NewDecision, list_answers, list_judged_by, settle_pairs
-from annotator.adjudication.impact_service import recompute
-from annotator.adjudication.lead_holds_sql import (
-    DisagreementLead,
+from annotator.adjudication.impact.impact_service import recompute
+from annotator.adjudication.near_duplicates import MOST_CHARACTERS, WARN_FROM, TextSketches
+from annotator.adjudication.queue.lead_holds_sql import (
+    Adjudicator,
+    assign_pair,
     end_holds,
-    find_given,
-    give,
+    find_assigned_lead,
     list_leads,
     list_names,
     list_systems_of,
@@ -60,10 +54,16 @@ from annotator.adjudication.lead_holds_sql import (
     renew_holds,
     take_holds,
 )
-from annotator.adjudication.queue_head_sql import count_left, list_head
-from annotator.adjudication.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort
-from annotator.adjudication.queue_sql import QueueReader
-from annotator.adjudication.records import Decision
+from annotator.adjudication.queue.queue_head_sql import count_left, list_head
+from annotator.adjudication.queue.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort
+from annotator.adjudication.queue.queue_sql import QueueReader
+from annotator.adjudication.records import (
+    Decision,
+    DecisionContent,
+    JudgedByLead,
+    NewDecision,
+    UnlikeDocument,
+)
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
@@ -72,7 +72,7 @@ from annotator.people.service import require_person, require_role
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import add_seen, find_pair_pks, note_seen
-from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
+from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.tables import DatasetRow
 
 MOST_AT_ONCE = 10
@@ -80,7 +80,7 @@ MOST_TEXTS = 300
 _SKETCHES = TextSketches()
 
 
-def hand_out_cases(
+def hand_out_disagreements(
     database: Database,
     actor: Actor,
     dataset: str,
@@ -92,48 +92,53 @@ def hand_out_cases(
     want: int = 1,
     tab: str = "",
     now: datetime,
-) -> CaseBatch:
-    """The pair that was asked for, whatever its state; then the head of the queue: `want` cases in all, none of them of
-    `have`, which is what the tab has already. They are held for this lead and tab; so is `have` again. For leads."""
+) -> DisagreementBatch:
+    """Return the requested pair, whatever its state, then the head of the queue: `want` disagreements in all. For leads.
+
+    `have`: the keys of the pairs that the tab has already; none of them is returned. All of these pairs, those of `have`
+    included, are held for this lead and tab.
+    """
     check_sort(sort)
     want = min(want, MOST_AT_ONCE)
     with database.write() if want or have or pair else database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        chosen = [_require_case(session, row, pair)] if pair is not None else []
+        chosen = [_require_pair(session, row, pair)] if pair is not None else []
         lock_holds(session, reader.dataset_pk)
         if actor.person_id is not None:
             renew_holds(session, reader.dataset_pk, actor.person_id, tab, have, now=now)
-        taken = {*have, *([pair] if pair is not None else [])}
+        excluded = {*have, *([pair] if pair is not None else [])}
         for ahead in (False, True):
-            most = want - len(chosen) if ahead else min(want, 1 - len(taken))
-            found = list_head(session, reader, wanted, sort, tab=tab, have=taken, limit=most, ahead=ahead)
-            chosen += [one.pair_pk for one in found]
-            taken |= {one.key for one in found}
+            limit = want - len(chosen) if ahead else min(want, 1 - len(excluded))
+            head = list_head(session, reader, wanted, sort, tab=tab, have=excluded, limit=limit, ahead=ahead)
+            chosen += [entry.pair_pk for entry in head]
+            excluded |= {entry.key for entry in head}
         if actor.person_id is not None:
             take_holds(session, actor.person_id, tab, chosen, now=now)
             add_seen(session, chosen, actor.person_id, now=now)
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        batch = CaseBatch(_read_cases(session, row, reader, chosen), count_left(session, reader, wanted))
-        near = _list_shown_beside(session, batch.cases)
-    note_seen(database, near, actor.person_id, now=now)
+        views = _read_views(session, row, reader, chosen)
+        batch = DisagreementBatch(views, count_left(session, reader, wanted))
+        neighbour_pks = _list_graded_neighbours(session, views)
+    note_seen(database, neighbour_pks, actor.person_id, now=now)
     return batch
 
 
-def show_case(
+def show_disagreement(
     database: Database, actor: Actor, dataset: str, pair: str, *, seed: int | None = None, now: datetime
 ) -> DisagreementView:
-    """One pair as a lead decides on it: anonymous, shuffled by `seed` (None: the dataset's own) and pair. Nothing is held.
+    """Return one pair as a lead decides on it, with letters for names. Holds nothing. For leads.
 
-    The same on every look, until a judgment or a decision changes. Who has looked can no longer judge it. For leads.
+    The letters follow from `seed` (None: the dataset's) and the pair, so they are the same each time. Who has looked can
+    no longer judge the pair.
     """
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        pair_pk = _require_case(session, row, pair)
-        (case,) = _read_cases(session, row, reader, [pair_pk], seed=seed)
-        near = _list_shown_beside(session, [case])
-    note_seen(database, {pair_pk, *near}, actor.person_id, now=now)
-    return case
+        pair_pk = _require_pair(session, row, pair)
+        (view,) = _read_views(session, row, reader, [pair_pk], seed=seed)
+        neighbour_pks = _list_graded_neighbours(session, [view])
+    note_seen(database, {pair_pk, *neighbour_pks}, actor.person_id, now=now)
+    return view
 
 
 def adjudicate(
@@ -151,101 +156,105 @@ def adjudicate(
     in_guideline: bool = False,
     seconds: float | None = None,
 ) -> Decision | None:
-    """Settle a dispute, decide it anew, or take a decision back: append a revision and return it. `grade`: 0-3,
-    "unrateable" or "withdrawn". None: it stands as a proposal until another lead says the same (`adjudication/records.py`), or
-    was one and is taken back.
+    """Settle a disagreement, decide it anew, or withdraw a decision: append a revision and return it.
 
-    `seen` is the case's digest. ConflictError, saying what changed, when the judgments or the decision changed since; of two
-    leads who decide at once, one gets it. The same decision sent twice is one. NotAllowed for anybody but a lead who did not
-    judge the pair; StateError when nothing is disputed, or nothing decided that could be taken back; ValidationError for the
-    grade, the cause, the time or the texts, WordsOwed where they are missing (`adjudication/records.py`). `seconds`: how long the
-    pair was open before the lead.
+    Returns None for a proposal that waits for a second lead (`second_lead.py`), or for one that is withdrawn. `seen`:
+    the digest of what the lead saw. `seconds`: how long the lead had the pair open. The same decision sent twice is
+    stored once; if two leads decide at once, one decision is stored.
+
+    NotAllowed for anybody but a lead; JudgedByLead for a lead who judged the pair. ConflictError, saying what changed, if
+    judgments or decisions changed since. StateError if there is nothing to decide or to withdraw. ValidationError for a
+    wrong value; RationaleRequired if the rationale is missing.
     """
     lead_pk = require_person(actor)
-    ruling = check_decision_request(
-        grade, rationale, reason, cause, in_guideline=in_guideline, seconds=seconds
-    )
+    content = check_decision(grade, rationale, reason, cause, in_guideline=in_guideline, seconds=seconds)
     with database.read() as session:
         row, reader = _enter(session, actor, dataset, now)
-        unlike = _list_unlike(session, reader, _require_case(session, row, pair), ruling)
+        unlike = _list_unlike(session, reader, _require_pair(session, row, pair), content)
     with database.write() as session:
         row, reader = _enter(session, actor, dataset, now)
         lock_dataset(session, reader.dataset_pk)
-        pair_pk = _require_case(session, row, pair)
-        facts = list_case_facts(session, row, reader, [pair_pk], most=0)[pair_pk]
-        if facts.row.judged:
+        pair_pk = _require_pair(session, row, pair)
+        facts = list_disagreement_facts(session, row, reader, [pair_pk], most=0)[pair_pk]
+        if facts.judged_by_reader:
             raise JudgedByLead(BARRED)
-        kept = find_repeated_request(facts, ruling, lead_pk, seen)
-        if kept is not None:
-            return kept.decision
-        check_state(facts, ruling, lead_pk)
-        wish = NewDecision(pair_pk, pair, **asdict(ruling), unlike=unlike)
-        (settled,) = settle_pairs(session, reader.dataset_pk, lead_pk, [wish], now=now)
-        recompute(session, reader.dataset_pk, [facts.row.query_pk])
-        return settled.decision
+        repeated = find_repeated_decision(facts, content, lead_pk, seen)
+        if repeated is not None:
+            return repeated.decision
+        check_state(facts, content, lead_pk)
+        new = NewDecision(pair_pk=pair_pk, pair=pair, **asdict(content), unlike=unlike)
+        (decision,) = settle_pairs(session, reader.dataset_pk, lead_pk, [new], now=now)
+        recompute(session, reader.dataset_pk, [facts.query_pk])
+        return decision
 
 
-def put_off_case(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
+def put_off_disagreement(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
     """Let the pair come last for this lead from now on."""
     lead_pk = require_person(actor)
     with database.write() as session:
         row, reader = _enter(session, actor, dataset, now)
-        pair_pk = _require_case(session, row, pair)
+        pair_pk = _require_pair(session, row, pair)
         put_off(session, pair_pk, lead_pk, now=now)
         add_events(session, [AuditEvent("put off", reader.dataset_pk, lead_pk, now, pair_pk)])
 
 
-def assign_case(
+def assign_disagreement(
     database: Database, actor: Actor, dataset: str, pair: str, *, to: str | None, now: datetime
 ) -> None:
-    """Give the pair to a lead of the dataset (username) to decide; None: to nobody. Nobody else is handed it then.
-    ValidationError for whoever is no lead of the dataset; NotAllowed for a lead who judged the pair."""
+    """Assign the pair to a lead of the dataset (username); None: to nobody. Only that lead is then handed the pair.
+
+    ValidationError if the person is no lead of the dataset; NotAllowed for a lead who judged the pair.
+    """
     with database.write() as session:
         row, reader = _enter(session, actor, dataset, now)
-        pair_pk = _require_case(session, row, pair)
+        pair_pk = _require_pair(session, row, pair)
         to_pk = None if to is None else _require_lead(session, reader, to)
         if to_pk is not None and list_judged_by(session, to_pk, [pair_pk]):
             raise NotAllowed(
                 say("{username} judged this pair; another lead must decide it", username=to or "")
             )
-        before = find_given(session, pair_pk)
+        before = find_assigned_lead(session, pair_pk)
         if before != to:
-            give(session, pair_pk, to_pk, actor.person_id, now=now)
-            told = {"to": before}, {"to": to}
-            add_events(
-                session, [AuditEvent("assigned", reader.dataset_pk, actor.person_id, now, pair_pk, *told)]
+            assign_pair(session, pair_pk, to_pk, actor.person_id, now=now)
+            event = AuditEvent(
+                "assigned", reader.dataset_pk, actor.person_id, now, pair_pk, {"to": before}, {"to": to}
             )
+            add_events(session, [event])
 
 
-def let_go_cases(
+def let_go_disagreements(
     database: Database, actor: Actor, dataset: str, pairs: Collection[str], *, tab: str, now: datetime
 ) -> None:
-    """These pairs are open in this tab no more: others may be handed them at once."""
+    """End this tab's holds on these pairs: other leads may be handed them at once."""
     lead_pk = require_person(actor)
     with database.write() as session:
         _, reader = _enter(session, actor, dataset, now)
         end_holds(session, reader.dataset_pk, lead_pk, tab, pairs)
 
 
-def show_origin(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> CaseOrigin:
-    """Who judged the pair, and who put it into the pool. That a lead has looked is kept in the trail. For leads."""
+def show_origin(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> PairOrigin:
+    """Return who judged the pair, and which systems put it into the pool.
+
+    The audit log keeps that a lead looked. For leads.
+    """
     with database.write() as session:
         row, reader = _enter(session, actor, dataset, now)
-        pair_pk = _require_case(session, row, pair)
-        answers = list_answers(session, [pair_pk]).get(pair_pk, [])
-        letters = list_letters(answers, seed=row.seed, pair=pair)
-        names = list_names(session, {answer.annotator for answer in answers})
+        pair_pk = _require_pair(session, row, pair)
+        judgments = list_judgments(session, [pair_pk]).get(pair_pk, [])
+        letters = assign_letters(judgments, seed=row.seed, pair=pair)
+        names = list_names(session, {judgment.annotator for judgment in judgments})
         add_events(session, [AuditEvent("looked up names", reader.dataset_pk, actor.person_id, now, pair_pk)])
         if actor.person_id is not None:
             add_seen(session, [pair_pk], actor.person_id, now=now)
-        people = sorted((letters[name_answer(one)], one.annotator, names[one.annotator]) for one in answers)
-        return CaseOrigin(tuple(people), tuple(list_systems_of(session, pair_pk)))
+        judges = sorted(
+            PairJudge(letters[name_judge(judgment)], judgment.annotator, names[judgment.annotator])
+            for judgment in judgments
+        )
+        return PairOrigin(tuple(judges), tuple(list_systems_of(session, pair_pk)))
 
 
-def list_case_leads(
-    database: Database, actor: Actor, dataset: str, *, now: datetime
-) -> list[DisagreementLead]:
-    """Everybody who may decide disputes of the dataset. For leads."""
+def list_adjudicators(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[Adjudicator]:
+    """Return everybody who may decide disagreements of the dataset. For leads."""
     with database.read() as session:
         _, reader = _enter(session, actor, dataset, now)
         return list_leads(session, reader.dataset_pk)
@@ -257,11 +266,11 @@ def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> tuple
     return row, QueueReader(key_of(row.pk), actor.person_id, now)
 
 
-def _require_case(session: Session, row: DatasetRow, pair: str) -> int:
-    pk = find_case_pk(session, key_of(row.pk), pair)
-    if pk is None:
+def _require_pair(session: Session, dataset: DatasetRow, pair: str) -> int:
+    pair_pk = find_pool_pair_pk(session, key_of(dataset.pk), pair)
+    if pair_pk is None:
         raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
-    return pk
+    return pair_pk
 
 
 def _require_lead(session: Session, reader: QueueReader, username: str) -> int:
@@ -271,59 +280,81 @@ def _require_lead(session: Session, reader: QueueReader, username: str) -> int:
     raise ValidationError(say("{username} is no lead of this dataset", username=username))
 
 
-def _read_cases(
+def _read_views(
     session: Session,
-    row: DatasetRow,
+    dataset: DatasetRow,
     reader: QueueReader,
     pair_pks: Sequence[int],
     *,
     seed: int | None = None,
 ) -> tuple[DisagreementView, ...]:
-    """The cases of these pairs, in this order."""
+    """Return what the lead sees of these pairs, in this order."""
     if not pair_pks:
         return ()
-    rubric, seed = find_rubric(session, reader.dataset_pk), row.seed if seed is None else seed
-    setting = CaseContext(reader.lead_pk, seed, row.second_adjudicator, rubric.version, to_rubric(rubric))
-    facts = list_case_facts(session, row, reader, pair_pks)
-    there = list_documents(session, reader.lead_pk, {one.row.query_pk for one in facts.values()})
-    asked = [one.row for one in facts.values()]
-    _meet_texts(session, [*asked, *there])
-    far = read_how_far(session, reader.dataset_pk, {one.pk: one.waiting for one in [*there, *asked]})
-    known = describe_documents(there, far)
+    context = ViewContext(
+        lead_pk=reader.lead_pk,
+        seed=dataset.seed if seed is None else seed,
+        second_adjudicator=dataset.second_adjudicator,
+        guideline_version=find_rubric(session, reader.dataset_pk).version,
+    )
+    facts = list_disagreement_facts(session, dataset, reader, pair_pks)
+    documents = list_judged_documents(session, reader.lead_pk, {pair.query_pk for pair in facts.values()})
+    _learn_texts(
+        session,
+        [
+            *((pair.document_pk, pair.document.sha256) for pair in facts.values()),
+            *((document.document_pk, document.sha256) for document in documents),
+        ],
+    )
+    waiting = {document.pair_pk: document.waiting for document in documents}
+    waiting |= {pair.pair_pk: pair.status.waiting for pair in facts.values()}
+    stages = list_stages(session, reader.dataset_pk, waiting)
+    judged = describe_documents(documents, stages)
     return tuple(
-        describe_case(facts[pk], far[pk][1], find_neighbours(facts[pk].row, known, _SKETCHES), setting)
-        for pk in pair_pks
+        describe_disagreement(
+            pair,
+            stages[pair.pair_pk][1],
+            list_neighbours(pair.query_pk, pair.pair_pk, pair.document.sha256, judged, _SKETCHES),
+            context,
+        )
+        for pair in (facts[pair_pk] for pair_pk in pair_pks)
     )
 
 
-def _list_shown_beside(session: Session, cases: Sequence[DisagreementView]) -> set[int]:
-    """The neighbours of these cases whose settled grades are told with them."""
-    told = {one.pair for case in cases for one in case.neighbours if one.grade is not None}
-    return set(find_pair_pks(session, told).values())
+def _list_graded_neighbours(session: Session, views: Iterable[DisagreementView]) -> set[int]:
+    """Return the neighbours (pair_pk) whose settled grades these views show."""
+    keys = {neighbour.pair for view in views for neighbour in view.neighbours if neighbour.grade is not None}
+    return set(find_pair_pks(session, keys).values())
 
 
-def _meet_texts(session: Session, rows: Sequence[Any]) -> None:
-    """Learn the texts of these documents that were not met before, so that they can be compared."""
-    texts = {one.text_sha256: one.document_pk for one in rows[:MOST_TEXTS] if one.text_sha256 is not None}
+def _learn_texts(session: Session, documents: Sequence[tuple[int, str | None]]) -> None:
+    """Make the sketches of these texts (document_pk, SHA-256) that have none yet."""
+    texts = {sha256: document_pk for document_pk, sha256 in documents[:MOST_TEXTS] if sha256 is not None}
     missing = _SKETCHES.list_missing(texts)
     if missing:
         wanted = [(texts[sha256], sha256) for sha256 in missing]
-        _SKETCHES.learn(read_texts(session, wanted, most=MOST_CHARACTERS))
+        _SKETCHES.add_texts(read_texts(session, wanted, most=MOST_CHARACTERS))
 
 
 def _list_unlike(
-    session: Session, reader: QueueReader, pair_pk: int, ruling: DecisionRequest
-) -> list[dict[str, Any]]:
-    """The near-duplicates that are settled at another grade than this, for the trail."""
-    if ruling.outcome == "withdrawn":
+    session: Session, reader: QueueReader, pair_pk: int, content: DecisionContent
+) -> list[UnlikeDocument]:
+    """Return the near-duplicates that are settled at another grade than this decision's."""
+    if content.outcome == "withdrawn":
         return []
-    place = read_place(session, pair_pk)
-    there = list_documents(session, reader.lead_pk, [place.query_pk])
-    _meet_texts(session, [place, *there])
-    near = [one for one in there if (_SKETCHES.compare(place.text_sha256, one.text_sha256) or 0) >= WARN_FROM]
-    far = read_how_far(session, reader.dataset_pk, {one.pk: one.waiting for one in near})
-    return [
-        {"doc_id": one.doc_id, "grade": one.grade, "near": one.near}
-        for one in find_neighbours(place, describe_documents(near, far), _SKETCHES)
-        if one.grade not in (None, ruling.grade)
+    own = read_pair_document(session, pair_pk)
+    documents = list_judged_documents(session, reader.lead_pk, [own.query_pk])
+    texts = [(document.document_pk, document.sha256) for document in documents]
+    _learn_texts(session, [(own.document_pk, own.sha256), *texts])
+    similar = [
+        document
+        for document in documents
+        if (_SKETCHES.compare(own.sha256, document.sha256) or 0) >= WARN_FROM
     ]
+    stages = list_stages(
+        session, reader.dataset_pk, {document.pair_pk: document.waiting for document in similar}
+    )
+    neighbours = list_neighbours(
+        own.query_pk, pair_pk, own.sha256, describe_documents(similar, stages), _SKETCHES
+    )
+    return list_unlike(neighbours, content)

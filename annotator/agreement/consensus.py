@@ -31,20 +31,22 @@ class ConsensusPair(NamedTuple):
 
 
 def find_majority(grades: Sequence[int]) -> int | None:
-    """The grade given most often; None where two were given equally often."""
+    """Return the grade given most often; None if two grades are given equally often."""
     counts = sorted(((grades.count(grade), grade) for grade in set(grades)), reverse=True)
     return counts[0][1] if len(counts) == 1 or counts[0][0] > counts[1][0] else None
 
 
 def compare_estimates(dataset: str, pairs: Iterable[ConsensusPair], names: Mapping[int, str]) -> Consensus:
-    """The estimates of all shared pairs, in their order; none where Dawid and Skene's still change at the end. `names`: of the
-    annotators; `pairs` may hold others too."""
+    """Return the estimates of all shared pairs, in their order; none if Dawid and Skene's method did not converge.
+
+    `names`: of the annotators. `pairs` may also contain pairs with fewer judgments.
+    """
     shared = [pair for pair in pairs if len(pair.grades) > 1]
     people, columns = _gather(shared, names)
-    found = find_likelier(*columns)
-    if not found.converged:
-        return Consensus(dataset, (), (), (), (), found.rounds, False)
-    best, surest = found.probabilities.argmax(axis=1).tolist(), found.probabilities.max(axis=1).tolist()
+    model = find_likelier(*columns)
+    if not model.converged:
+        return Consensus(dataset, (), (), (), (), model.rounds, False)
+    best, surest = model.probabilities.argmax(axis=1).tolist(), model.probabilities.max(axis=1).tolist()
     estimated = [
         _describe(pair, grade, probability)
         for pair, grade, probability in zip(shared, best, surest, strict=True)
@@ -52,34 +54,37 @@ def compare_estimates(dataset: str, pairs: Iterable[ConsensusPair], names: Mappi
     return Consensus(
         dataset=dataset,
         pairs=estimated,
-        annotators=_describe_people(people, columns, found),
+        annotators=_describe_people(people, columns, model),
         matches=_match(estimated),
-        shares=tuple(found.shares.tolist()),
-        iterations=found.rounds,
-        converged=found.converged,
+        shares=tuple(model.shares.tolist()),
+        iterations=model.rounds,
+        converged=model.converged,
     )
 
 
 def _gather(
     pairs: Sequence[ConsensusPair], names: Mapping[int, str]
 ) -> tuple[list[str], tuple[Ints, Ints, Ints]]:
-    """The annotators by name; and pair, annotator (their places in these lists) and grade of every judgment."""
+    """Return the annotators by name, and the pair index, annotator index and grade of every judgment."""
     person, grade = array("q"), array("q")
     for pair in pairs:
         person.extend(pair.grades)
         grade.extend(pair.grades.values())
-    place = np.repeat(np.arange(len(pairs)), np.array([len(pair.grades) for pair in pairs], dtype=np.int64))
+    pair_number = np.repeat(
+        np.arange(len(pairs)), np.array([len(pair.grades) for pair in pairs], dtype=np.int64)
+    )
     keys, number = np.unique(np.array(person, dtype=np.int64), return_inverse=True)
     people = [names[key] for key in keys.tolist()]
     by_name = sorted(range(len(people)), key=lambda at: people[at])
     order = np.empty(len(people), dtype=np.int64)
     order[by_name] = np.arange(len(people))
-    return [people[at] for at in by_name], (place, order[number], np.array(grade, dtype=np.int64))
+    return [people[at] for at in by_name], (pair_number, order[number], np.array(grade, dtype=np.int64))
 
 
 @lru_cache(4096)
 def _sum_up(grades: tuple[int, ...]) -> tuple[int | None, float]:
-    """Majority and median: a million pairs have a few hundred different grades."""
+    """Return majority and median of each pair, computed once per pattern: a million pairs have a few hundred
+    patterns."""
     return find_majority(grades), float(median(grades))
 
 
@@ -100,19 +105,19 @@ def _describe(pair: ConsensusPair, grade: int, probability: float) -> EstimatedP
 
 
 def _describe_people(
-    names: Sequence[str], columns: tuple[Ints, Ints, Ints], found: DawidSkene
+    names: Sequence[str], columns: tuple[Ints, Ints, Ints], estimated: DawidSkene
 ) -> tuple[EstimatedAnnotator, ...]:
     pair, annotator, grade = columns
     judgments = np.bincount(annotator, minlength=len(names))
-    right = np.bincount(annotator, weights=found.probabilities[pair, grade], minlength=len(names))
+    right = np.bincount(annotator, weights=estimated.probabilities[pair, grade], minlength=len(names))
     return tuple(
         EstimatedAnnotator(
             name,
-            int(judgments[place]),
-            float(right[place] / judgments[place]),
-            tuple(tuple(row) if sum(row) > 0 else None for row in found.errors[place].tolist()),
+            int(judgments[index]),
+            float(right[index] / judgments[index]),
+            tuple(tuple(row) if sum(row) > 0 else None for row in estimated.errors[index].tolist()),
         )
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     )
 
 
@@ -130,8 +135,11 @@ def _match(pairs: Sequence[EstimatedPair]) -> tuple[DecisionMatch, ...]:
     )
 
 
-def _count(name: str, found: Sequence[tuple[int | None, int | None]]) -> DecisionMatch:
-    compared = [(estimated, settled) for estimated, settled in found if estimated is not None]
+def _count(name: str, pairs: Sequence[tuple[int | None, int | None]]) -> DecisionMatch:
+    compared = [(estimated, settled) for estimated, settled in pairs if estimated is not None]
     return DecisionMatch(
-        name, len(compared), sum(one == other for one, other in compared), len(found) - len(compared)
+        name,
+        len(compared),
+        sum(estimate == other for estimate, other in compared),
+        len(pairs) - len(compared),
     )

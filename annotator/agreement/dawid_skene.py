@@ -27,16 +27,15 @@ STAYS = 0.1  # an extrapolated probability keeps at least this part of what it w
 
 @dataclass(frozen=True, slots=True)
 class DawidSkene:
-    """`probabilities`: pairs x grades. `shares`: of each grade. `errors`: annotators x estimated grade x grade given; a row
-    of zeros where nothing is estimated to have that grade. `rounds` of the algorithm; `converged`: the last changed nothing.
-    `log_likelihoods`: of what each of its steps started from, never falling."""
+    """The result of Dawid and Skene's method."""
 
-    probabilities: Floats
-    shares: Floats
+    probabilities: Floats  # pairs x grades
+    shares: Floats  # of each grade
     errors: Floats
-    rounds: int
-    converged: bool
-    log_likelihoods: tuple[float, ...] = ()
+    """Annotators x estimated grade x grade given; zeros if no pair is estimated to have that grade."""
+    rounds: int  # rounds of the algorithm
+    converged: bool  # whether the last round changed nothing
+    log_likelihoods: tuple[float, ...] = ()  # at the start of each step; never falls
 
 
 def estimate(
@@ -48,9 +47,12 @@ def estimate(
     most_rounds: int = MOST_ROUNDS,
     accelerate: bool = True,
 ) -> DawidSkene:
-    """From judgments as three columns. `pair` and `annotator` count from 0 without gaps; an annotator may have judged a pair
-    more than once. With no judgment at all: empty estimates. `accelerate` False: the algorithm of 1979, which the tests hold
-    the other to."""
+    """Estimate grades and error rates from judgments as three columns.
+
+    `pair` and `annotator` count from 0 without gaps; an annotator may judge a pair more than once. Without any
+    judgment the estimates are empty. `accelerate` False: the algorithm of 1979, against which the tests check the
+    accelerated one.
+    """
     from scipy.sparse import csr_matrix
 
     pairs, people = int(pair.max(initial=-1)) + 1, int(annotator.max(initial=-1)) + 1
@@ -58,15 +60,15 @@ def estimate(
         (np.ones(len(pair)), (pair, annotator * grades + grade)), shape=(pairs, people * grades)
     )
     model = _Model(given, given.T.tocsr(), people, grades)
-    found = model.begin()
-    now = model.maximize(found)
+    probabilities = model.begin()
+    now = model.maximize(probabilities)
     if not pairs:
-        return DawidSkene(found, now[:grades], now[grades:].reshape(people, grades, grades), 0, True)
+        return DawidSkene(probabilities, now[:grades], now[grades:].reshape(people, grades, grades), 0, True)
     rounds, longest, likelihoods, converged = 0, LONGEST_STEP, [], False
     while rounds < most_rounds:
-        found, likelihood = model.expect(now)
+        probabilities, likelihood = model.expect(now)
         likelihoods.append(likelihood)
-        once = model.maximize(found)
+        once = model.maximize(probabilities)
         rounds += 1
         converged = bool(np.abs(once - now).max() < SMALL_CHANGE)
         if converged or not accelerate:
@@ -77,67 +79,75 @@ def estimate(
         now, longest, taken = _leap(model, now, once, longest)
         rounds += taken
     shares, errors = now[:grades], now[grades:].reshape(people, grades, grades).copy()
-    errors[model.count_expected(found) < LEAST_EXPECTED] = 0.0
-    return DawidSkene(found, shares, errors, rounds, converged, tuple(likelihoods))
+    errors[model.count_expected(probabilities) < LEAST_EXPECTED] = 0.0
+    return DawidSkene(probabilities, shares, errors, rounds, converged, tuple(likelihoods))
 
 
 def find_likelier(pair: Ints, annotator: Ints, grade: Ints) -> DawidSkene:
-    """Estimate with acceleration and, where that is cheap, without it too: the two may end at different maxima of the likelihood.
-    What is likelier is returned. So it takes at most CHEAP rounds times judgments more."""
-    found = estimate(pair, annotator, grade)
+    """Estimate with acceleration and, if that is cheap, also without it, and return the likelier result.
+
+    The two may end at different maxima of the likelihood. "Cheap" is at most CHEAP rounds times judgments.
+    """
+    accelerated = estimate(pair, annotator, grade)
     rounds = min(MOST_ROUNDS, CHEAP // max(1, len(pair)))
-    if rounds < FEW_ROUNDS or not found.log_likelihoods:
-        return found
+    if rounds < FEW_ROUNDS or not accelerated.log_likelihoods:
+        return accelerated
     plain = estimate(pair, annotator, grade, most_rounds=rounds, accelerate=False)
     if not plain.converged:
-        return found
-    gain = plain.log_likelihoods[-1] - found.log_likelihoods[-1]
-    return plain if gain > LIKELIER or not found.converged else found
+        return accelerated
+    gain = plain.log_likelihoods[-1] - accelerated.log_likelihoods[-1]
+    return plain if gain > LIKELIER or not accelerated.converged else accelerated
 
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """The judgments. `given`: pairs x (annotator, grade), how often; `by_answer`: the same, turned. Parameters are one vector:
-    the shares of the grades, then each annotator's errors."""
+    """The judgments and the steps of the algorithm. Parameters are one vector: shares of grades, then annotators'
+    errors."""
 
-    given: Any
-    by_answer: Any
+    given: Any  # pairs x (annotator, grade): how often
+    by_answer: Any  # `given`, transposed
     people: int
     grades: int
 
     def begin(self) -> Floats:
-        """Equation 3.1: the share of each grade among the pair's judgments."""
+        """Return the first probabilities (equation 3.1): the share of each grade among the pair's judgments."""
         counts: Floats = self.given @ np.tile(np.eye(self.grades), (self.people, 1))
-        found: Floats = counts / np.maximum(counts.sum(axis=1, keepdims=True), TINY)
-        return found
+        probabilities: Floats = counts / np.maximum(counts.sum(axis=1, keepdims=True), TINY)
+        return probabilities
 
-    def maximize(self, found: Floats) -> Floats:
-        """Equations 2.3 and 2.4: shares and error rates, if the grades' probabilities are `found`."""
-        errors = (self.by_answer @ found).reshape(self.people, self.grades, self.grades).transpose(0, 2, 1)
+    def maximize(self, probabilities: Floats) -> Floats:
+        """Return shares and error rates from the probabilities of each pair's grades (equations 2.3 and 2.4)."""
+        errors = (
+            (self.by_answer @ probabilities).reshape(self.people, self.grades, self.grades).transpose(0, 2, 1)
+        )
         errors = errors / np.maximum(errors.sum(axis=2, keepdims=True), TINY)
-        return np.concatenate([found.sum(axis=0) / max(1, len(found)), errors.ravel()])
+        return np.concatenate([probabilities.sum(axis=0) / max(1, len(probabilities)), errors.ravel()])
 
-    def count_expected(self, found: Floats) -> Floats:
-        """How many judgments of each annotator are expected to be of pairs of each grade: annotators x grades."""
-        counts: Floats = (self.by_answer @ found).reshape(self.people, self.grades, self.grades).sum(axis=1)
+    def count_expected(self, probabilities: Floats) -> Floats:
+        """Return how many judgments of each annotator are expected on pairs of each grade: annotators x grades."""
+        counts: Floats = (
+            (self.by_answer @ probabilities).reshape(self.people, self.grades, self.grades).sum(axis=1)
+        )
         return counts
 
     def expect(self, now: Floats) -> tuple[Floats, float]:
-        """Equation 2.5, in logarithms for pairs with many judgments: the probability of each grade of each pair; and the
-        logarithm of the likelihood."""
+        """Return the probability of each grade of each pair (equation 2.5), and the logarithm of the likelihood.
+
+        Computed with logarithms, because the product over many judgments would underflow.
+        """
         shares = now[: self.grades]
         errors = now[self.grades :].reshape(self.people, self.grades, self.grades)
         with np.errstate(divide="ignore"):
             per_answer = np.log(errors).transpose(0, 2, 1).reshape(-1, self.grades)
             likelihood = self.given @ per_answer + np.log(shares)
         highest = likelihood.max(axis=1, keepdims=True)
-        found: Floats = np.exp(likelihood - highest)
-        sums = found.sum(axis=1, keepdims=True)
-        found /= sums
-        return found, float((highest + np.log(sums)).sum())
+        probabilities: Floats = np.exp(likelihood - highest)
+        sums = probabilities.sum(axis=1, keepdims=True)
+        probabilities /= sums
+        return probabilities, float((highest + np.log(sums)).sum())
 
     def keep_shares(self, now: Floats) -> Floats:
-        """The parameters with every distribution summing to 1 again; rows of zeros stay so."""
+        """Return the parameters with every distribution scaled to sum 1; rows of zeros stay zero."""
         shares = now[: self.grades] / now[: self.grades].sum()
         errors = now[self.grades :].reshape(-1, self.grades)
         return np.concatenate(
@@ -146,10 +156,13 @@ class _Model:
 
 
 def _leap(model: _Model, now: Floats, once: Floats, longest: float) -> tuple[Floats, float, int]:
-    """From two sets of parameters, one round apart: where the rounds seem to lead, the longest step of the next leap, and the
-    rounds this took. Where the likelihood would be lower than after one round, it is two rounds."""
-    found, likelihood = model.expect(once)
-    twice = model.maximize(found)
+    """Extrapolate from two sets of parameters that are one round apart.
+
+    Returns the extrapolated parameters, the longest step of the next extrapolation, and the rounds this took. If the
+    likelihood would be lower than after one round, the result is that of two plain rounds.
+    """
+    probabilities, likelihood = model.expect(once)
+    twice = model.maximize(probabilities)
     first = once - now
     change = (twice - once) - first
     size = float(np.linalg.norm(change))
@@ -158,7 +171,7 @@ def _leap(model: _Model, now: Floats, once: Floats, longest: float) -> tuple[Flo
         return twice, longest, 1
     leapt = np.maximum(now + 2 * step * first + step**2 * change, STAYS * twice)
     leapt = model.keep_shares(leapt)
-    found, reached = model.expect(leapt)
+    probabilities, reached = model.expect(leapt)
     if not reached >= likelihood:
         return twice, max(LONGEST_STEP, longest / LONGEST_STEP), 2
-    return model.maximize(found), longest * LONGEST_STEP if step == longest else longest, 2
+    return model.maximize(probabilities), longest * LONGEST_STEP if step == longest else longest, 2

@@ -9,6 +9,7 @@ only as sums: see `agreement/measure.py`.
 
 import json
 from collections.abc import Hashable, Mapping, Sequence
+from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,9 +19,10 @@ from sqlmodel import col
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import execute_sql, fetch_plain, prepare_sql, read_json
+from annotator.storage.sql import execute_sql, fetch, fetch_plain, prepare_sql, read_json
 from annotator.storage.tables import DocumentRow, PairRow, QueryRow
 
 if TYPE_CHECKING:
@@ -37,8 +39,8 @@ MOST_OF_THE_TABLE = (
 PAIRS_AT_ONCE = 50_000  # PostgreSQL's values hold the judgments of so many pairs (by their keys) at the most
 _RUBRIC = "CASE WHEN c.imported = 0 THEN coalesce(c.rubric_pk, 0) ELSE 0 END"
 _MADE_AT = "CASE WHEN c.imported < 2 THEN coalesce(c.made_at, 0) ELSE 0 END"
-_FROM = """FROM current_judgment c CROSS JOIN pair p
-WHERE p.pk = c.pair_pk AND {of_dataset} AND c.purpose = 'independent' AND c.outcome = 'graded' AND p.retired_at IS NULL"""
+_FROM = f"""FROM current_judgment c CROSS JOIN pair p
+WHERE p.pk = c.pair_pk AND {{of_dataset}} AND c.purpose = '{COUNTED_PURPOSE}' AND c.outcome = 'graded' AND p.retired_at IS NULL"""
 _NUMBERS = (
     "SELECT p.query_pk, c.pair_pk, (c.annotator_pk * {rubrics} + {rubric}) * 4 + c.grade, "
     "{made_at}, coalesce(c.seconds, -1.0) " + _FROM
@@ -51,48 +53,56 @@ _BYTES = (
     + " GROUP BY c.pair_pk / {at_once}"
 )
 _SIZES = prepare_sql(
-    "SELECT (SELECT coalesce(max(pk), 0) FROM rubric), (SELECT coalesce(max(pk), 0) FROM judgment), "
-    "(SELECT coalesce(sum(answered), 0) FROM query_answers WHERE dataset_pk = :dataset_pk)"
+    "SELECT (SELECT coalesce(max(pk), 0) FROM rubric) AS last_rubric_pk, "
+    "(SELECT coalesce(max(pk), 0) FROM judgment) AS last_judgment_pk, "
+    "(SELECT coalesce(sum(answered), 0) FROM query_answers WHERE dataset_pk = :dataset_pk) AS answered"
 )
 
 
-class GradeRows(NamedTuple):
-    """A row for each judgment that counts, in no particular order; primary keys but for the last three. `rubric`: 0 where it
-    came with a file; `made_at`: when, in whole seconds since 1970, UTC, 0 where the file does not say; `seconds`: how long it took, NaN where nobody knows."""
+class _SizesRow(NamedTuple):
+    """The row of `_SIZES`."""
 
-    query: "Ints"
-    pair: "Ints"
-    annotator: "Ints"
-    rubric: "Ints"
+    last_rubric_pk: int
+    last_judgment_pk: int  # about as many judgments are stored, in all datasets
+    answered: int  # judgments of this dataset
+
+
+class GradeRows(NamedTuple):
+    """The judgments that count, as columns in no particular order."""
+
+    query: "Ints"  # primary key
+    pair: "Ints"  # primary key
+    annotator: "Ints"  # primary key
+    rubric: "Ints"  # primary key; 0 for an imported judgment
     grade: "Ints"
-    made_at: "Ints"
-    seconds: "Floats"
+    made_at: "Ints"  # whole seconds since 1970, UTC; 0 if the file does not say
+    seconds: "Floats"  # how long the judgment took; NaN if unknown
 
 
 def read_grades(session: Session, dataset_pk: int) -> GradeRows:
-    """Every judgment of the dataset that counts for agreement."""
+    """Return every judgment of the dataset that counts for agreement."""
     import numpy as np
 
     session.flush()
-    rubrics, judgments, answered = execute_sql(session, _SIZES, {"dataset_pk": dataset_pk}).one()
+    (sizes,) = fetch(session, _SIZES, _SizesRow, {"dataset_pk": dataset_pk})
+    rubrics = sizes.last_rubric_pk + 1
     if session.connection().dialect.name == "postgresql":
-        columns = _read_bytes(session, dataset_pk, rubrics + 1)
+        columns = _read_bytes(session, dataset_pk, rubrics)
     else:
-        columns = _read_numbers(
-            session, dataset_pk, rubrics + 1, walk=answered * MOST_OF_THE_TABLE > judgments
-        )
+        walk = sizes.answered * MOST_OF_THE_TABLE > sizes.last_judgment_pk
+        columns = _read_numbers(session, dataset_pk, rubrics, walk=walk)
     query, pair, who, made_at = (column.astype(np.int64) for column in columns[:4])
     seconds = columns[4].astype(np.float64)
     seconds[seconds < 0] = np.nan
     under, grade = np.divmod(who, 4)
-    annotator, rubric = np.divmod(under, rubrics + 1)
+    annotator, rubric = np.divmod(under, rubrics)
     return GradeRows(query, pair, annotator, rubric, grade, made_at, seconds)
 
 
 def _read_numbers(
     session: Session, dataset_pk: int, rubrics: int, *, walk: bool
 ) -> "Sequence[Ints | Floats]":
-    """The columns from SQLite; `walk`: through the whole table, which for most of it is faster than by its index."""
+    """Return the columns from SQLite. `walk`: scan the whole table, which is faster than its index for most of it."""
     import numpy as np
 
     of_dataset = f"c.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
@@ -108,8 +118,10 @@ def _read_numbers(
 
 
 def _read_bytes(session: Session, dataset_pk: int, rubrics: int) -> "Sequence[Ints | Floats]":
-    """The columns from PostgreSQL, which writes its rows one behind the other: four whole numbers and a floating one of
-    eight bytes each, big-endian."""
+    """Return the columns from PostgreSQL.
+
+    PostgreSQL writes the rows one after the other: four integers and a float of eight bytes each, big-endian.
+    """
     import numpy as np
 
     statement = _BYTES.format(
@@ -130,12 +142,22 @@ GROUP_FIELDS: tuple[str, ...] = tuple(name for name in QUERY_FIELDS if name != "
 OF_JUDGMENTS: tuple[str, ...] = ("annotator", "guideline_version", "week")
 DOCUMENT = "document:"
 MOST_DOCUMENTS_LOOKED_AT = 2_000
-_VERSIONS = prepare_sql("SELECT pk, version FROM rubric WHERE dataset_pk = :dataset_pk")
+_VERSIONS = prepare_sql("SELECT pk AS rubric_pk, version FROM rubric WHERE dataset_pk = :dataset_pk")
+
+
+class _GuidelineVersionRow(NamedTuple):
+    """A row of `_VERSIONS`."""
+
+    rubric_pk: int
+    version: int
 
 
 def list_groupings(session: Session, dataset_pk: int) -> list[str]:
-    """Everything that the dataset's agreement can be grouped by: fields of its queries that any has, keys of their metadata,
-    `document:` with an attribute of documents (of the first two thousand), and what the judgments themselves tell."""
+    """Return every field by which the dataset's agreement can be grouped.
+
+    These are the fields that any of its queries has, keys of query metadata, `document:` with an attribute of
+    documents (of the first two thousand), and what the judgments themselves tell.
+    """
     fields = [col(getattr(QueryRow, name)) for name in GROUP_FIELDS]
     of_dataset = col(QueryRow.dataset_pk) == dataset_pk
     used = [
@@ -148,7 +170,7 @@ def list_groupings(session: Session, dataset_pk: int) -> list[str]:
 
 
 def read_query_labels(session: Session, dataset_pk: int, by: str) -> dict[int, str | None]:
-    """The value of this field or metadata key by query_pk. ValidationError when no query has such a one."""
+    """Return the value of this field or metadata key by query_pk. Raises ValidationError if no query has it."""
     column = col(getattr(QueryRow, by)) if by in GROUP_FIELDS else col(QueryRow.extra)
     rows = session.execute(
         select(col(QueryRow.pk), column).where(col(QueryRow.dataset_pk) == dataset_pk)
@@ -163,7 +185,8 @@ def read_query_labels(session: Session, dataset_pk: int, by: str) -> dict[int, s
 def read_document_labels(
     session: Session, dataset_pk: int, by: str
 ) -> tuple[dict[int, int], dict[int, str | None]]:
-    """The document_pk of each pair, and the value of the attribute that `by` names after `document:` by document_pk."""
+    """Return the document_pk of each pair, and the value of an attribute by document_pk. `by`: `document:` and its
+    name."""
     attribute = by.removeprefix(DOCUMENT)
     pairs = select(col(PairRow.pk), col(PairRow.document_pk)).where(col(PairRow.dataset_pk) == dataset_pk)
     column = col(DocumentRow.media_type) if attribute == "media_type" else col(DocumentRow.extra)
@@ -180,8 +203,9 @@ def read_document_labels(
 
 
 def read_versions(session: Session, dataset_pk: int) -> Mapping[int, int]:
-    """The version of each of the dataset's guidelines by its primary key (rubric_pk)."""
-    return {row.pk: row.version for row in execute_sql(session, _VERSIONS, {"dataset_pk": dataset_pk})}
+    """Return the version of each of the dataset's guidelines, by rubric_pk."""
+    rows = fetch(session, _VERSIONS, _GuidelineVersionRow, {"dataset_pk": dataset_pk})
+    return {row.rubric_pk: row.version for row in rows}
 
 
 def _list_extras(session: Session, dataset_pk: int) -> list[Mapping[str, Any]]:
@@ -204,8 +228,8 @@ def _list_document_attributes(session: Session, dataset_pk: int) -> list[str]:
 
 
 def _unknown(session: Session, dataset_pk: int, by: str) -> ValidationError:
-    known = ", ".join(list_groupings(session, dataset_pk))
-    return ValidationError(say("cannot group by {by!r}; there are: {known}", by=by, known=known))
+    groupings = ", ".join(list_groupings(session, dataset_pk))
+    return ValidationError(say("cannot group by {by!r}; there are: {known}", by=by, known=groupings))
 
 
 def _to_text(value: Any) -> str | None:
@@ -215,31 +239,62 @@ def _to_text(value: Any) -> str | None:
 
 
 _STAMP = prepare_sql("""
-SELECT (SELECT coalesce(max(pk), 0) FROM judgment), (SELECT coalesce(max(pk), 0) FROM remap),
-  (SELECT coalesce(max(pk), 0) FROM rubric), (SELECT coalesce(max(pk), 0) FROM query), d.kappa_target, d.seed, d.name,
-  (SELECT count(*) FROM check_pair), (SELECT max(marked_at) FROM check_pair)
+SELECT (SELECT coalesce(max(pk), 0) FROM judgment) AS last_judgment_pk,
+  (SELECT coalesce(max(pk), 0) FROM remap) AS last_remap_pk, (SELECT coalesce(max(pk), 0) FROM rubric) AS last_rubric_pk,
+  (SELECT coalesce(max(pk), 0) FROM query) AS last_query_pk, d.kappa_target AS kappa_target, d.seed AS seed,
+  d.name AS dataset, (SELECT count(*) FROM check_pair) AS checks, (SELECT max(marked_at) FROM check_pair) AS last_check_at
 FROM dataset d WHERE d.pk = :dataset_pk
 """)
-_PEOPLE = prepare_sql("SELECT pk, username, simulated FROM person ORDER BY pk")
+_PEOPLE = prepare_sql("SELECT pk AS person_pk, username, simulated FROM person ORDER BY pk")
+
+
+class _StampRow(NamedTuple):
+    """The row of `_STAMP`: what changes when a judgment, guideline, query, setting or check changes."""
+
+    last_judgment_pk: int
+    last_remap_pk: int
+    last_rubric_pk: int
+    last_query_pk: int
+    kappa_target: float
+    seed: int
+    dataset: str
+    checks: int
+    last_check_at: datetime | None
+
+
+class _PersonRow(NamedTuple):
+    """A row of `_PEOPLE`."""
+
+    person_pk: int
+    username: str
+    simulated: bool
 
 
 def read_agreement_stamp(session: Session, dataset_pk: int) -> Hashable:
-    """See the module."""
-    session.flush()
-    stamp = execute_sql(session, _STAMP, {"dataset_pk": dataset_pk}).one()
-    return (*stamp, tuple(tuple(row) for row in execute_sql(session, _PEOPLE, {})))
+    """Return a value that changes when a report of the dataset would change; the module says what it does not notice."""
+    (stamp,) = fetch(session, _STAMP, _StampRow, {"dataset_pk": dataset_pk})
+    return stamp, tuple(fetch(session, _PEOPLE, _PersonRow))
 
 
-_COUPLED = text("""
+_ON_OWN_PAIRS = text(f"""
 SELECT p.query_pk, c.pair_pk, c.annotator_pk, c.grade
 FROM current_judgment a CROSS JOIN pair p CROSS JOIN current_judgment c
-WHERE a.dataset_pk = :dataset_pk AND a.annotator_pk = :person_pk AND a.purpose = 'independent' AND a.outcome = 'graded'
+WHERE a.dataset_pk = :dataset_pk AND a.annotator_pk = :person_pk AND a.purpose = '{COUNTED_PURPOSE}' AND a.outcome = 'graded'
   AND p.pk = a.pair_pk AND p.lacking = 0 AND p.retired_at IS NULL
-  AND c.pair_pk = a.pair_pk AND c.dataset_pk = :dataset_pk AND c.purpose = 'independent' AND c.outcome = 'graded'
+  AND c.pair_pk = a.pair_pk AND c.dataset_pk = :dataset_pk AND c.purpose = '{COUNTED_PURPOSE}' AND c.outcome = 'graded'
 """)  # CROSS JOIN: from one's own judgments, not from the pool
 
 
-def list_own_couples(session: Session, dataset_pk: int, person_pk: int) -> list[tuple[int, int, int, int]]:
-    """query_pk, pair_pk, annotator_pk and grade: one's own judgments and those of others on the same pairs."""
-    rows = session.execute(_COUPLED, {"dataset_pk": dataset_pk, "person_pk": person_pk})
-    return [(query, pair, annotator, grade) for query, pair, annotator, grade in rows]
+class SharedGrade(NamedTuple):
+    """A grade that counts, with primary keys."""
+
+    query_pk: int
+    pair_pk: int
+    annotator_pk: int
+    grade: int
+
+
+def list_judgments_on_own_pairs(session: Session, dataset_pk: int, person_pk: int) -> list[SharedGrade]:
+    """Return a person's grades, and those of the others on the same pairs, on pairs that need no more judgments."""
+    rows = session.execute(_ON_OWN_PAIRS, {"dataset_pk": dataset_pk, "person_pk": person_pk})
+    return [SharedGrade(*row) for row in rows]

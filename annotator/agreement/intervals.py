@@ -15,7 +15,7 @@ import numpy as np
 from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 
-from annotator.agreement.judgment_pairs import FigureEstimate
+from annotator.agreement.comparisons import FigureEstimate
 from annotator.agreement.judgment_table import Floats, Ints, number
 from annotator.agreement.records import FEW_QUERIES, Interval
 
@@ -28,7 +28,7 @@ Singles = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class CountBlock:
-    """Counts that add up: `features[i]` (n x f) belongs to the query numbered `queries[i]` (n)."""
+    """Counts that add up: row i of `features` (n x f) belongs to the query with the number `queries[i]` (n)."""
 
     queries: Ints
     features: Floats
@@ -36,9 +36,9 @@ class CountBlock:
 
 @dataclass(slots=True)
 class Resamples:
-    """How often each of these queries (sorted, each once) is drawn in each of `count` resamples.
+    """The number of times that each query (sorted, each once) is drawn in each of `count` resamples.
 
-    The same seed and queries give the same resamples, however often they are walked through.
+    The same seed and queries give the same resamples on every iteration.
     """
 
     queries: Ints
@@ -47,7 +47,7 @@ class Resamples:
     _kept: list[NDArray[np.uint8]] = field(default_factory=list, repr=False)
 
     def __iter__(self) -> Iterator[tuple[slice, Singles]]:
-        """Some resamples at a time: which they are, and their weights, queries x resamples."""
+        """Yield some resamples at a time: their indexes, and their weights (queries x resamples)."""
         size = len(self.queries)
         if not size or not self.count:
             return
@@ -68,7 +68,8 @@ class Resamples:
             yield part, weights.astype(np.float32)
 
     def sum(self, blocks: Sequence[CountBlock]) -> list[Floats]:
-        """For each block its features summed over each resample: resamples x f. Every block's queries are among these."""
+        """Return, for each block, its features summed over each resample: resamples x f. Every block's queries must
+        be known."""
         widths = [block.features.shape[1] for block in blocks]
         features = np.zeros((len(self.queries), sum(widths)))
         ends = np.cumsum(widths, dtype=np.int64)
@@ -81,23 +82,23 @@ class Resamples:
 
 
 def sum_by_query(query: Ints, features: Floats) -> CountBlock:
-    """One row per query from one row per pair (n x f)."""
-    queries, place = number(query)
-    columns = [np.bincount(place, weights=column, minlength=len(queries)) for column in features.T]
+    """Return one row per query from one row per pair (n x f)."""
+    queries, query_index = number(query)
+    columns = [np.bincount(query_index, weights=column, minlength=len(queries)) for column in features.T]
     return CountBlock(queries, np.column_stack(columns) if columns else np.zeros((len(queries), 0)))
 
 
 def resample_sums(blocks: Sequence[CountBlock], *, resamples: int, seed: int) -> list[Floats]:
-    """For each block its features summed over each resample of the queries: resamples x f.
+    """Return, for each block, its features summed over each resample of the queries: resamples x f.
 
-    All blocks see the same resamples, drawn from the queries that any of them has. Same seed, same result.
+    All blocks see the same resamples, drawn from the queries of any block. The same seed gives the same result.
     """
-    known = np.unique(np.concatenate([block.queries for block in blocks])) if blocks else np.zeros(0)
-    return Resamples(known.astype(np.int64), resamples, seed).sum(blocks)
+    all_queries = np.unique(np.concatenate([block.queries for block in blocks])) if blocks else np.zeros(0)
+    return Resamples(all_queries.astype(np.int64), resamples, seed).sum(blocks)
 
 
 def _draw(random: Generator, queries: int, resamples: int) -> Ints:
-    """How often each query is drawn in each resample: queries x resamples; every column sums to `queries`."""
+    """Return how often each query is drawn in each resample: queries x resamples; each column sums to `queries`."""
     drawn = random.integers(0, queries, size=(resamples, queries), dtype=np.uint32).astype(np.int64)
     drawn *= resamples
     drawn += np.arange(resamples)[:, None]
@@ -105,23 +106,25 @@ def _draw(random: Generator, queries: int, resamples: int) -> Ints:
 
 
 def find_tail(queries: Ints | int) -> Floats:
-    """How much of the resamples a 95 % interval leaves out at each end: 2.5 % over endlessly many queries, less over few.
+    """Return the share of resamples that a 95 % interval leaves out at each end: at most 0.025, less for few queries.
 
-    Percentiles of the resamples of n queries are too narrow in two known ways: the resamples spread sqrt((n - 1) / n)
-    too little, and they stand for a normal distribution instead of Student's t. Reaching further out makes up for both:
-    Hesterberg (2015), What Teachers Should Know About the Bootstrap, Am. Stat. 69(4), the expanded percentile interval.
+    Percentiles of the resamples of n queries are too narrow for two reasons: the resamples spread sqrt((n - 1) / n)
+    too little, and they stand for a normal distribution instead of Student's t. Reaching further out corrects both:
+    Hesterberg (2015), What Teachers Should Know About the Bootstrap, Am. Stat. 69(4), the expanded percentile
+    interval.
     """
     from scipy.special import ndtr, stdtrit
 
-    known = np.maximum(np.asarray(queries, dtype=np.float64), 2.0)
-    return np.asarray(ndtr(np.sqrt(known / (known - 1)) * stdtrit(known - 1, 0.025)))
+    counted = np.maximum(np.asarray(queries, dtype=np.float64), 2.0)
+    return np.asarray(ndtr(np.sqrt(counted / (counted - 1)) * stdtrit(counted - 1, 0.025)))
 
 
 def interval(values: Floats, queries: int) -> tuple[float, float] | None:
-    """The 95 % interval of a figure from its resamples (n) of so many queries; NaN marks where it was undefined.
+    """Return the 95 % interval of a figure from its resamples (n) over this many queries; NaN marks undefined
+    resamples.
 
-    None for a single query, whose pairs are the same in every resample that holds it: the interval would have no width.
-    None when fewer than half of the resamples define the figure: an interval over the rest would mislead.
+    None for a single query: its pairs are the same in every resample, so the interval would have no width. None if
+    fewer than half of the resamples define the figure: an interval of the rest would mislead.
     """
     defined = values[~np.isnan(values)]
     if queries < FEWEST_QUERIES or not len(values) or len(defined) < MIN_DEFINED * len(values):
@@ -132,31 +135,33 @@ def interval(values: Floats, queries: int) -> tuple[float, float] | None:
 
 
 def intervals(values: Floats, queries: Ints) -> list[tuple[float, float] | None]:
-    """`interval` of each row (m x n), all at once; `queries` (m) of each."""
-    found: list[tuple[float, float] | None] = [None] * len(values)
+    """Return the `interval` of each row (m x n), computed together; `queries` (m): the number of queries of each row."""
+    limits: list[tuple[float, float] | None] = [None] * len(values)
     if not values.size:
-        return found
+        return limits
     defined = np.count_nonzero(~np.isnan(values), axis=1)
     enough = np.flatnonzero((queries >= FEWEST_QUERIES) & (defined >= MIN_DEFINED * values.shape[1]))
     if len(enough):
         ordered, tail = np.sort(values[enough], axis=1), find_tail(queries[enough])
         lows, highs = (_quantile(ordered, defined[enough], share).tolist() for share in (tail, 1 - tail))
         for row, low, high in zip(enough.tolist(), lows, highs, strict=True):
-            found[row] = (low, high)
-    return found
+            limits[row] = (low, high)
+    return limits
 
 
 def _quantile(ordered: Floats, defined: Ints, share: Floats) -> Floats:
-    """A quantile of its own (m) of each row (m x n, ascending, NaN last) among its `defined` (m) first values, between
-    neighbours in proportion."""
-    place = share * (defined - 1)
-    below = np.floor(place).astype(np.int64)
+    """Return a separate quantile (m) for each row (m x n, ascending, NaN last), interpolated linearly.
+
+    Only the first `defined` (m) values of each row count.
+    """
+    position = share * (defined - 1)
+    below = np.floor(position).astype(np.int64)
     above = np.minimum(below + 1, defined - 1)
     rows = np.arange(len(ordered))
-    low, high, way = ordered[rows, below], ordered[rows, above], place - below
+    low, high, weight = ordered[rows, below], ordered[rows, above], position - below
     # np.quantile starts from the nearer neighbour. The last digit can differ, so each row keeps the way it always had.
-    from_high = (way >= 0.5) & (defined < ordered.shape[1])
-    return np.where(from_high, high - (high - low) * (1 - way), low + (high - low) * way)
+    from_high = (weight >= 0.5) & (defined < ordered.shape[1])
+    return np.where(from_high, high - (high - low) * (1 - weight), low + (high - low) * weight)
 
 
 FALSE_CLAIMS = 0.02
@@ -164,51 +169,53 @@ SHOWN = 0.95
 
 
 def confidence(claims: int) -> float:
-    """The confidence each of so many intervals needs, for all of them to hold together."""
+    """Return the confidence that each of this many intervals needs for all of them to hold together."""
     return 1 - FALSE_CLAIMS / max(1, claims)
 
 
-def cluster_interval(found: FigureEstimate, *, level: float = SHOWN) -> Interval | None:
-    """The interval of a figure that is smooth in summed counts, queries being what is resampled.
+def cluster_interval(estimate: FigureEstimate, *, level: float = SHOWN) -> Interval | None:
+    """Return the interval of a figure that is smooth in summed counts; queries are the clusters.
 
-    The variance is that of the queries' influences (the infinitesimal jackknife, which the bootstrap by query
-    approaches: Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans, ch. 6), with Student's t for few
-    queries. Unlike percentiles of a thousand resamples it can be had at any level. None below FEW_QUERIES: too few to
-    tell how queries differ.
+    The variance is that of the queries' influences: the infinitesimal jackknife, which the bootstrap by query
+    approaches (Efron 1982, The Jackknife, the Bootstrap and Other Resampling Plans, ch. 6), with Student's t for few
+    queries. Unlike percentiles of a thousand resamples, it works at any level. None below FEW_QUERIES queries: too
+    few to tell how queries differ.
     """
     from scipy.special import stdtrit
 
-    queries = int(found.seen.sum())
-    if queries < FEW_QUERIES or np.isnan(found.value):
+    queries = int(estimate.seen.sum())
+    if queries < FEW_QUERIES or np.isnan(estimate.value):
         return None
-    error = float(np.sqrt((found.influence**2).sum() * queries / (queries - 1)))
+    error = float(np.sqrt((estimate.influence**2).sum() * queries / (queries - 1)))
     reach = float(stdtrit(queries - 1, (1 + level) / 2)) * error
-    return found.value - reach, found.value + reach
+    return estimate.value - reach, estimate.value + reach
 
 
 def normal_reach(level: float) -> float:
-    """How many standard errors an interval of this level reaches to each side."""
+    """Return how many standard errors an interval of this level extends to each side."""
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
 def widen(value: float, ci95: Interval, claims: int) -> Interval:
-    """The 95 % interval as one of so many claims needs it; each side keeps its shape."""
+    """Return a 95 % interval widened for this many claims; each side keeps its proportion."""
     factor = normal_reach(confidence(claims)) / normal_reach(SHOWN)
     low, high = ci95
     return value - (value - low) * factor, value + (high - value) * factor
 
 
 def misses(interval: Interval | None, null: float) -> bool:
-    """Whether an interval is there and lies wholly to one side of `null`."""
+    """Return whether there is an interval and `null` lies outside it."""
     return interval is not None and (interval[0] > null or interval[1] < null)
 
 
-def exact_interval(found: float, of: float, *, level: float = SHOWN) -> Interval:
-    """Clopper and Pearson's interval of a share (1934, Biometrika 26); `of` is above 0, and a fraction where it stands for
-    so many independent ones."""
+def exact_interval(successes: float, of: float, *, level: float = SHOWN) -> Interval:
+    """Return Clopper and Pearson's interval of a share (1934, Biometrika 26).
+
+    `of` is above 0. It may be a fraction: an effective number of independent observations.
+    """
     from scipy.special import betaincinv
 
     tail = (1 - level) / 2
-    low = 0.0 if found <= 0 else float(betaincinv(found, of - found + 1, tail))
-    high = 1.0 if found >= of else float(betaincinv(found + 1, of - found, 1 - tail))
+    low = 0.0 if successes <= 0 else float(betaincinv(successes, of - successes + 1, tail))
+    high = 1.0 if successes >= of else float(betaincinv(successes + 1, of - successes, 1 - tail))
     return low, high

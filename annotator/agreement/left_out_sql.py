@@ -7,14 +7,17 @@ for a million.
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, case, func, select, text
+from sqlalchemy import ColumnElement, case, func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.agreement.records import ExcludedJudgment, ExclusionCount
 from annotator.domain.errors import ValidationError
+from annotator.domain.judgments import CHECK_PURPOSES, COUNTED_PURPOSE, CURRENT_PURPOSES, FURTHER_PURPOSE
 from annotator.domain.messages import Message, say
+from annotator.storage.sql import fetch, prepare_sql, quote_texts
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -24,8 +27,6 @@ from annotator.storage.tables import (
     QueryRow,
 )
 
-COUNTED = ("independent", "conditional")
-CHECKS = ("training", "gold", "repeat", "quality")
 WHY: Mapping[str, Message] = {
     "unrateable": say("said to be unrateable, so there is no grade"),
     "later": say("put off and not answered yet"),
@@ -42,22 +43,29 @@ WHY: Mapping[str, Message] = {
 """Why a judgment is left out, by kind, in the order in which reports show them."""
 
 
-_CHECKS = text("""
-SELECT j.purpose, count(*)
+_CHECKS = prepare_sql(f"""
+SELECT j.purpose AS purpose, count(*) AS judgments
 FROM judgment j CROSS JOIN pair p  -- in this order: few judgments are checks
-WHERE j.purpose NOT IN ('independent', 'conditional') AND p.pk = j.pair_pk AND p.dataset_pk = :dataset_pk
+WHERE j.purpose NOT IN {quote_texts(CURRENT_PURPOSES)} AND p.pk = j.pair_pk AND p.dataset_pk = :dataset_pk
   AND p.retired_at IS NULL
 GROUP BY j.purpose
 """)
 
 
-def hide_left_out(one: ExcludedJudgment) -> ExcludedJudgment:
-    """The judgment as somebody sees it who has still to judge its pair."""
-    return ExcludedJudgment("", "", "", "", "", "", None, one.purpose, one.judged_at, hidden=True)
+class _CheckCountRow(NamedTuple):
+    """A row of `_CHECKS`."""
+
+    purpose: str
+    judgments: int
+
+
+def hide_left_out(judgment: ExcludedJudgment) -> ExcludedJudgment:
+    """Return the judgment without what somebody who has still to judge its pair may not see."""
+    return ExcludedJudgment("", "", "", "", "", "", None, judgment.purpose, judgment.judged_at, hidden=True)
 
 
 def check_kind(kind: str) -> None:
-    """ValidationError for a reason that there is not."""
+    """Raise ValidationError unless the kind exists."""
     if kind not in WHY:
         raise ValidationError(
             say(
@@ -69,14 +77,14 @@ def check_kind(kind: str) -> None:
 
 
 def count_left_out(session: Session, dataset_pk: int) -> list[ExclusionCount]:
-    """How many judgments of this dataset are left out, by reason; reasons that hold for none are absent."""
+    """Return how many judgments of this dataset are left out, by reason; reasons without any are absent."""
     stored, gone = _count_stored(session, dataset_pk)
     current = _count(session, CurrentJudgmentRow, col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
     judged = session.scalar(
         select(func.sum(col(PairRow.judged))).where(col(PairRow.dataset_pk) == dataset_pk)
     )
     named = _count_checks(session, dataset_pk) | _count_ungraded(session, dataset_pk)
-    checks = sum(named[kind] for kind in (*CHECKS, "other"))
+    checks = sum(named[kind] for kind in (*CHECK_PURPOSES, "other"))
     named |= {
         "conditional": current - named["later"] - (judged or 0),
         "left_pool": gone,
@@ -86,11 +94,11 @@ def count_left_out(session: Session, dataset_pk: int) -> list[ExclusionCount]:
 
 
 def count_outdated(session: Session, dataset_pk: int) -> int:
-    """How many current independent grades were made under an older guideline or on an older text: they count."""
+    """Return how many current independent grades were made under an older guideline or on an older text. They count."""
     statement = select(func.count()).where(
         col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
         col(CurrentJudgmentRow.stale) > 0,
-        col(CurrentJudgmentRow.purpose) == "independent",
+        col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE,
         col(CurrentJudgmentRow.outcome) == "graded",
     )
     return session.scalar(statement) or 0
@@ -99,7 +107,10 @@ def count_outdated(session: Session, dataset_pk: int) -> int:
 def list_left_out(
     session: Session, dataset_pk: int, kind: str, *, limit: int, offset: int = 0
 ) -> list[ExcludedJudgment]:
-    """The judgments left out for this reason, in the order in which they came in; ValidationError for another kind."""
+    """Return the judgments left out for this reason, in the order in which they were stored.
+
+    Raises ValidationError for an unknown kind.
+    """
     check_kind(kind)
     statement = (
         select(
@@ -127,31 +138,34 @@ def list_left_out(
 
 
 def _holds(kind: str) -> tuple[ColumnElement[bool], ...]:
-    """What marks a judgment of this kind, its pair and its current judgment (null: it is not current) being joined."""
+    """Return the conditions for a judgment of this kind.
+
+    The statement joins the judgment's pair and its current judgment, which is null if the judgment is not current.
+    """
     purpose, outcome = col(JudgmentRow.purpose), col(JudgmentRow.outcome)
     if kind == "left_pool":
         return (col(PairRow.retired_at).is_not(None),)
     current = col(CurrentJudgmentRow.judgment_pk).is_not(None)
     marks: dict[str, tuple[ColumnElement[bool], ...]] = {
         "later": (current, outcome == "later"),
-        "conditional": (current, purpose == "conditional", outcome != "later"),
-        "unrateable": (current, purpose == "independent", outcome == "unrateable"),
-        "single": (current, purpose == "independent", outcome == "graded", ~_another()),
-        "revised": (purpose.in_(COUNTED), ~current),
-        "other": (purpose.not_in((*COUNTED, *CHECKS)),),
+        "conditional": (current, purpose == FURTHER_PURPOSE, outcome != "later"),
+        "unrateable": (current, purpose == COUNTED_PURPOSE, outcome == "unrateable"),
+        "single": (current, purpose == COUNTED_PURPOSE, outcome == "graded", ~_another()),
+        "revised": (purpose.in_(CURRENT_PURPOSES), ~current),
+        "other": (purpose.not_in((*CURRENT_PURPOSES, *CHECK_PURPOSES)),),
     }
     return (col(PairRow.retired_at).is_(None), *marks.get(kind, (purpose == kind,)))
 
 
 def _another() -> ColumnElement[bool]:
-    """Whether somebody else graded the judgment's pair independently."""
+    """Return the condition that somebody else graded the judgment's pair independently."""
     other = aliased(CurrentJudgmentRow)
     return (
         select(col(other.pair_pk))
         .where(
             col(other.pair_pk) == col(JudgmentRow.pair_pk),
             col(other.annotator_pk) != col(JudgmentRow.annotator_pk),
-            col(other.purpose) == "independent",
+            col(other.purpose) == COUNTED_PURPOSE,
             col(other.outcome) == "graded",
         )
         .exists()
@@ -165,9 +179,9 @@ def _count(
 
 
 def _count_stored(session: Session, dataset_pk: int) -> tuple[int, int]:
-    """All judgments of the dataset, and those of them whose pairs have left the pool (nobody counts as their judge).
+    """Return the number of the dataset's judgments, and of those on pairs that left the pool.
 
-    The smaller part of the database is counted: this dataset, or the other ones.
+    Counts the smaller part of the database: this dataset, or the others. Pairs that left the pool have `judged` 0.
     """
     own = col(PairRow.dataset_pk) == dataset_pk
     joined = select(func.count()).join_from(JudgmentRow, PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
@@ -180,25 +194,28 @@ def _count_stored(session: Session, dataset_pk: int) -> tuple[int, int]:
 
 
 def _count_checks(session: Session, dataset_pk: int) -> dict[str, int]:
-    """Judgments on pairs in the pool that were not given to judge them, by kind."""
-    found = dict.fromkeys((*CHECKS, "other"), 0)
-    for purpose, count in session.execute(_CHECKS, {"dataset_pk": dataset_pk}):
-        found[purpose if purpose in CHECKS else "other"] += count
-    return found
+    """Return how many judgments on pairs in the pool were given for checks or other purposes, by kind."""
+    counts = dict.fromkeys((*CHECK_PURPOSES, "other"), 0)
+    for row in fetch(session, _CHECKS, _CheckCountRow, {"dataset_pk": dataset_pk}):
+        counts[row.purpose if row.purpose in CHECK_PURPOSES else "other"] += row.judgments
+    return counts
 
 
 def _count_ungraded(session: Session, dataset_pk: int) -> dict[str, int]:
-    """Put off; unrateable; and the only grade of a pair. `pair.judged` counts who graded a pair independently or found
-    it unrateable, so that only pairs that somebody found unrateable have to be looked at for the last."""
-    one = aliased(CurrentJudgmentRow)
-    later = func.sum(case((col(one.outcome) == "later", 1), else_=0))
+    """Return how many judgments are put off, unrateable, or the only grade of their pair.
+
+    `pair.judged` counts who graded a pair independently or could not rate it. So only pairs that somebody could not
+    rate need a closer look to find single grades.
+    """
+    current = aliased(CurrentJudgmentRow)
+    later = func.sum(case((col(current.outcome) == "later", 1), else_=0))
     refused = func.sum(
-        case(((col(one.outcome) == "unrateable") & (col(one.purpose) == "independent"), 1), else_=0)
+        case(((col(current.outcome) == "unrateable") & (col(current.purpose) == COUNTED_PURPOSE), 1), else_=0)
     )
     by_pair = (
-        select(col(one.pair_pk).label("pair_pk"), later.label("later"), refused.label("refused"))
-        .where(col(one.dataset_pk) == dataset_pk, col(one.outcome) != "graded")
-        .group_by(col(one.pair_pk))
+        select(col(current.pair_pk).label("pair_pk"), later.label("later"), refused.label("refused"))
+        .where(col(current.dataset_pk) == dataset_pk, col(current.outcome) != "graded")
+        .group_by(col(current.pair_pk))
         .subquery()
     )
     counts, judged = by_pair.c, col(PairRow.judged)

@@ -35,38 +35,33 @@ SIGNED = np.subtract.outer(np.arange(CATEGORIES), np.arange(CATEGORIES)).astype(
 
 @dataclass(slots=True)
 class PairSums:
-    """What is known of the tables of p annotator pairs over some resamples.
+    """The tables of p annotator pairs, summed over some resamples."""
 
-    `totals`: the tables over all `queries` (p x 4 x 4). `queries_by_pair` (p), `queries_by_annotator` (a): of how many of
-    them each shares a pair. `kappas`: each pair's interval by kind. The others add up over the
-    pairs, one figure for each resample, which `mean_kappas` and `mean_leanings` divide: by kind or cut, kappa times the
-    pairs that share it, and those pairs; by annotator (a x resamples), signed differences and comparisons.
-    """
-
-    totals: Floats
-    kappas: dict[str, list[Interval | None]]
+    totals: Floats  # the tables over all `queries` (p x 4 x 4)
+    kappas: dict[str, list[Interval | None]]  # the interval of each annotator pair, by kind
     weighted: dict[str, Floats]
-    weights: dict[str, Floats]
-    differences: Floats
+    """Kappa times shared pairs, summed over annotator pairs, per resample; by kind or cut."""
+    weights: dict[str, Floats]  # shared pairs of annotator pairs with a kappa, per resample; by kind or cut
+    differences: Floats  # own minus others' grades, summed (a x resamples)
     queries: int
-    couples: Floats
-    queries_by_pair: Ints
-    queries_by_annotator: Ints
+    comparisons: Floats  # comparisons of each annotator (a x resamples)
+    queries_by_pair: Ints  # queries of which each annotator pair shares a pair (p)
+    queries_by_annotator: Ints  # queries of which each annotator shares a pair (a)
 
     def mean_kappa(self, name: str) -> Floats:
-        """The dataset's kappa (or that at a cut) of each resample; NaN where it is undefined."""
+        """Return the dataset's kappa of a kind or at a cut, of each resample; NaN if undefined."""
         return divide(self.weighted[name], self.weights[name])
 
     def mean_leaning(self) -> Floats:
-        """How much higher each annotator grades than the others, of each resample: a x resamples."""
-        return divide(self.differences, self.couples)
+        """Return how much higher each annotator grades than the others, of each resample: a x resamples."""
+        return divide(self.differences, self.comparisons)
 
 
 def sum_pairs(tables: ConfusionTables, resamples: Resamples, *, annotators: int) -> PairSums:
-    """Every annotator pair over every resample. `resamples` is over the queries that `tables` counts."""
+    """Sum every annotator pair over every resample. `resamples` is over the queries that `tables` counts."""
     pairs, count = len(tables.first), resamples.count
     queries, people = _count_shared(tables), _name_people(tables, annotators)
-    found = PairSums(
+    sums = PairSums(
         np.asarray(tables.counts.sum(axis=1), dtype=np.float64).reshape(pairs, *SHAPE),
         {kind: [None] * pairs for kind in cohen.DISAGREEMENT},
         {name: np.zeros(count) for name in NAMES},
@@ -78,48 +73,53 @@ def sum_pairs(tables: ConfusionTables, resamples: Resamples, *, annotators: int)
         np.diff((abs(people) @ queries).indptr).astype(np.int64),
     )
     for start in range(0, pairs if count else 0, PAIRS_AT_ONCE):
-        some = np.arange(start, min(start + PAIRS_AT_ONCE, pairs))
-        size = len(some), count
+        rows_of_pairs = np.arange(start, min(start + PAIRS_AT_ONCE, pairs))
+        size = len(rows_of_pairs), count
         drawn = _ResampledPairs(np.empty(size), np.empty(size), {name: np.empty(size) for name in NAMES})
-        single = found.queries_by_pair[some] == 1
-        cells, times = _draw(tables, resamples, some[~single], queries.indices[queries.indptr[some[single]]])
-        _fill_single(found, drawn, some, np.flatnonzero(single), times)
-        _fill_several(found, drawn, some, np.flatnonzero(~single), cells)
+        single = sums.queries_by_pair[rows_of_pairs] == 1
+        cells, times = _draw(
+            tables, resamples, rows_of_pairs[~single], queries.indices[queries.indptr[rows_of_pairs[single]]]
+        )
+        _fill_single(sums, drawn, rows_of_pairs, np.flatnonzero(single), times)
+        _fill_several(sums, drawn, rows_of_pairs, np.flatnonzero(~single), cells)
         for name, weighted in drawn.weighted.items():
-            found.weighted[name] += weighted.sum(axis=0)
-        found.differences += people[:, some] @ drawn.differences
-        found.couples += abs(people[:, some]) @ drawn.shared
-    return found
+            sums.weighted[name] += weighted.sum(axis=0)
+        sums.differences += people[:, rows_of_pairs] @ drawn.differences
+        sums.comparisons += abs(people[:, rows_of_pairs]) @ drawn.shared
+    return sums
 
 
 def compute_mean_leanings(
     totals: Floats, first: Sequence[int], second: Sequence[int], annotators: int
 ) -> tuple[Floats, Floats]:
-    """How much higher each annotator grades than the others on the same pairs, and over how many comparisons, from the
-    tables (p x 4 x 4)."""
+    """Return how much higher each annotator grades than the others on the same pairs, and over how many comparisons.
+
+    `tables`: p x 4 x 4.
+    """
     flat = flatten(totals)
-    difference, couples = flat @ SIGNED.ravel(), flat @ np.ones(CELLS)
+    difference, comparisons = flat @ SIGNED.ravel(), flat @ np.ones(CELLS)
     differences, counted = np.zeros(annotators), np.zeros(annotators)
     for people, sign in ((first, 1.0), (second, -1.0)):
         np.add.at(differences, people, sign * difference)
-        np.add.at(counted, people, couples)
+        np.add.at(counted, people, comparisons)
     return divide(differences, counted), counted
 
 
 class _ResampledPairs(NamedTuple):
-    """Some annotator pairs over every resample, p x resamples each: the pairs they share, the first's grades less the second's,
-    and by kind or cut kappa times the pairs they share, 0 where it is undefined."""
+    """Some annotator pairs over every resample; every array is p x resamples."""
 
-    shared: Floats
-    differences: Floats
-    weighted: dict[str, Floats]
+    shared: Floats  # shared pairs
+    differences: Floats  # the first annotator's grades minus the second's, summed
+    weighted: dict[str, Floats]  # kappa times shared pairs, 0 if kappa is undefined; by kind or cut
 
 
 def _draw(
     tables: ConfusionTables, resamples: Resamples, several: Ints, queries: Ints
 ) -> tuple[Floats, Floats]:
-    """The tables of the annotator pairs `several` over each resample, pairs x 16 x resamples; and how often each of these
-    queries (by place) is drawn, queries x resamples."""
+    """Return the tables of the annotator pairs `several` over each resample, and how often each query is drawn.
+
+    The tables are pairs x 16 x resamples; the draws of `queries` (indexes) are queries x resamples.
+    """
     counts = tables.counts[(several[:, None] * CELLS + np.arange(CELLS)).ravel()]
     cells = np.empty((len(several), CELLS, resamples.count), dtype=counts.dtype)
     times = np.empty((len(queries), resamples.count))
@@ -131,7 +131,7 @@ def _draw(
 
 
 def _count_shared(tables: ConfusionTables) -> "csr_array":
-    """How many pairs of each query each annotator pair shares: sparse, p x n."""
+    """Return how many pairs of each query each annotator pair shares: sparse, p x n."""
     from scipy.sparse import csr_array
 
     cells, pairs = tables.counts.shape[0], len(tables.first)
@@ -140,7 +140,7 @@ def _count_shared(tables: ConfusionTables) -> "csr_array":
 
 
 def _name_people(tables: ConfusionTables, annotators: int) -> "csr_array":
-    """Who the first and the second of each annotator pair is, as 1 and -1: sparse, annotators x p."""
+    """Return the first and the second annotator of each annotator pair, as 1 and -1: sparse, annotators x p."""
     from scipy.sparse import csr_array
 
     pairs = np.arange(len(tables.first))
@@ -148,30 +148,37 @@ def _name_people(tables: ConfusionTables, annotators: int) -> "csr_array":
     return csr_array((np.repeat([1.0, -1.0], len(pairs)), who), shape=(annotators, len(pairs)))
 
 
-def _fill_single(found: PairSums, drawn: _ResampledPairs, some: Ints, rows: Ints, times: Floats) -> None:
-    """Those rows of `some` pairs that share pairs of one query, which is drawn so many `times`: rows x resamples."""
-    totals = found.totals[some[rows]]
+def _fill_single(
+    sums: PairSums, drawn: _ResampledPairs, rows_of_pairs: Ints, rows: Ints, times: Floats
+) -> None:
+    """Fill the rows of annotator pairs that share pairs of one query, drawn so many `times`: rows x resamples."""
+    totals = sums.totals[rows_of_pairs[rows]]
     shared = flatten(totals).sum(axis=1)[:, None] * times
     drawn.shared[rows] = shared
     drawn.differences[rows] = (flatten(totals) @ SIGNED.ravel())[:, None] * times
     for name in NAMES:
         kappa = compute_at(totals, name)
         drawn.weighted[name][rows] = np.nan_to_num(kappa)[:, None] * shared
-        found.weights[name] += (~np.isnan(kappa)).astype(np.float64) @ shared
+        sums.weights[name] += (~np.isnan(kappa)).astype(np.float64) @ shared
 
 
-def _fill_several(found: PairSums, drawn: _ResampledPairs, some: Ints, rows: Ints, cells: Floats) -> None:
-    """Those of several queries, from their tables over each resample (rows x 16 x resamples), and their intervals."""
+def _fill_several(
+    sums: PairSums, drawn: _ResampledPairs, rows_of_pairs: Ints, rows: Ints, cells: Floats
+) -> None:
+    """Fill the rows of annotator pairs with several queries, and their intervals.
+
+    Takes their tables over each resample: rows x 16 x resamples.
+    """
     step = max(1, IN_CACHE // cells.shape[2])
     for start in range(0, len(rows), step):
         own, tables = rows[start : start + step], cells[start : start + step]
-        pairs = some[own]
+        pairs = rows_of_pairs[own]
         drawn.shared[own] = shared = np.ones(CELLS) @ tables
         drawn.differences[own] = SIGNED.ravel() @ tables
         for name, kappa in compute_all(tables):
-            if name in found.kappas:
-                for pair, ci95 in zip(pairs, intervals(kappa, found.queries_by_pair[pairs]), strict=True):
-                    found.kappas[name][pair] = ci95
+            if name in sums.kappas:
+                for pair, ci95 in zip(pairs, intervals(kappa, sums.queries_by_pair[pairs]), strict=True):
+                    sums.kappas[name][pair] = ci95
             defined = ~np.isnan(kappa)
             drawn.weighted[name][own] = np.where(defined, kappa * shared, 0.0)
-            found.weights[name] += np.where(defined, shared, 0.0).sum(axis=0)
+            sums.weights[name] += np.where(defined, shared, 0.0).sum(axis=0)

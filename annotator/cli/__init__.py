@@ -1,1 +1,1 @@
-"""The command line: one file per stage; each parses, calls a service, prints."""
+"""Run the commands: one file per slice, whose commands parse their options, call a service and print the result."""

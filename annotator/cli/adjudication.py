@@ -27,10 +27,9 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.adjudication.bulk_sql import DecisionBatch
-    from annotator.adjudication.impact_service import Tell
-    from annotator.adjudication.policies import PolicyPreview
-    from annotator.adjudication.queue_records import QueueFilter, Shown
+    from annotator.adjudication.bulk.policy_records import DecisionBatch, PolicyPreview
+    from annotator.adjudication.impact.impact_service import ProgressCallback
+    from annotator.adjudication.queue.queue_records import QueueFilter, Shown
 
 
 ShowOption = Annotated[
@@ -78,8 +77,8 @@ def read_filter(
     distance: int | None = None,
     taste: bool | None = None,
 ) -> "QueueFilter":
-    """The part of the queue that the options name. ValidationError for a word that is none."""
-    from annotator.adjudication.queue_records import SHOWN, QueueFilter, read_reasons
+    """Return the part of the queue that the options name. Raises ValidationError for an unknown value."""
+    from annotator.adjudication.queue.queue_records import SHOWN, QueueFilter, read_reasons
     from annotator.domain.errors import ValidationError
 
     if show not in SHOWN:
@@ -96,8 +95,11 @@ def read_filter(
     )
 
 
-def tell_progress() -> "Tell | None":
-    """How many queries' impacts are computed, on stderr and only to a terminal."""
+def make_progress_bar() -> "ProgressCallback | None":
+    """Return a function that prints on stderr for how many queries impacts are computed.
+
+    None unless stderr is a terminal.
+    """
     if not sys.stderr.isatty():
         return None
     return lambda done, total: typer.echo(f"impact: {done:,} of {count_of(total, 'query')} …", err=True)
@@ -136,7 +138,7 @@ def disagreements(
     json: JsonOption = False,
 ) -> None:
     """List the pairs whose judgments differ or that wait for a lead otherwise, open ones first."""
-    from annotator.adjudication.queue_service import find_disagreements
+    from annotator.adjudication.queue.queue_service import find_disagreements
 
     opened, actor = open_as(database, lead)
     wanted = read_filter(
@@ -150,17 +152,19 @@ def disagreements(
         taste=taste,
     )
     if file is not None:
-        from annotator.adjudication.bulk_service import export_queue
+        from annotator.adjudication.bulk.bulk_service import export_queue
 
         _check_target(file)
-        pieces = export_queue(opened, actor, dataset, wanted, sort, now=now(), tell=tell_progress())
+        pieces = export_queue(
+            opened, actor, dataset, wanted, sort, now=now(), report_progress=make_progress_bar()
+        )
         _write_file(file, b"".join(pieces), json=json)
         return
-    found = find_disagreements(
-        opened, actor, dataset, wanted=wanted, sort=sort, now=now(), tell=tell_progress()
+    items = find_disagreements(
+        opened, actor, dataset, wanted=wanted, sort=sort, now=now(), report_progress=make_progress_bar()
     )
     if json:
-        print_json([item.as_json() for item in found])
+        print_json([item.as_json() for item in items])
         return
     rows = [
         ("", "yours to judge first", "", "", "", "", item.status, item.since)
@@ -175,7 +179,7 @@ def disagreements(
             "open (reopened)" if item.reopened else item.status,
             item.since,
         )
-        for item in found
+        for item in items
     ]
     print_table(COLUMNS, rows, empty="No disagreement.")
 
@@ -198,7 +202,7 @@ def adjudicate(
 ) -> None:
     """Decide disagreements from a file: all of its lines, or none."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.adjudication.bulk_service import adjudicate_file
+    from annotator.adjudication.bulk.bulk_service import adjudicate_file
 
     opened, actor = open_as(database, lead)
     data = _read_file(file, encoding)
@@ -236,7 +240,7 @@ def order(
 ) -> None:
     """Put documents in order where grades do not: releases list those of one grade and mean so."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.adjudication.bulk_service import order_documents
+    from annotator.adjudication.bulk.bulk_service import order_documents
 
     opened, actor = open_as(database, lead)
     data = _read_file(file, encoding)
@@ -252,13 +256,13 @@ def order(
 
 def _read_file(file: Path, encoding: str | None) -> bytes:
     """Return the file's bytes as UTF-8."""
-    from annotator.formats.text import to_utf8
+    from annotator.formats.syntax.text import to_utf8
 
     return to_utf8(read_bytes(file), str(file), encoding)
 
 
 def _check_target(file: Path) -> None:
-    """Refuse what cannot be written before the export is noted in the trail."""
+    """Refuse what cannot be written before the export is noted in the audit log."""
     from annotator.domain.errors import ValidationError
 
     if file.is_dir() or not file.absolute().parent.is_dir():
@@ -314,8 +318,13 @@ def settle(
     json: JsonOption = False,
 ) -> None:
     """Settle at once what differs only by taste: neighbouring grades on one side of relevance."""
-    from annotator.adjudication.bulk_service import list_batches, preview_policy, settle_by_policy, undo_batch
-    from annotator.adjudication.impact_service import bring_up_to_date
+    from annotator.adjudication.bulk.bulk_service import (
+        list_batches,
+        preview_policy,
+        settle_by_policy,
+        undo_batch,
+    )
+    from annotator.adjudication.impact.impact_service import bring_up_to_date
 
     _check_use(policy=policy, undo=undo, batches=batches, dry_run=dry_run)
     opened, actor = open_as(database, lead)
@@ -324,32 +333,32 @@ def settle(
         return
     if undo is not None:
         undone = undo_batch(opened, actor, dataset, undo, rationale=rationale or "", now=now())
-        said = (
+        message = (
             f"Took back {count_of(undone.withdrawn, 'decision')} of batch {undo}; "
             f"{count_of(undone.left, 'was decided anew since and stays', 'were decided anew since and stay')}."
         )
-        print_json(undone) if json else typer.echo(said)
+        print_json(undone) if json else typer.echo(message)
         return
     wanted = read_filter(show="open", query=query, category=category, annotator=annotator, grades=grades)
-    bring_up_to_date(opened, dataset, tell=tell_progress())
-    found = preview_policy(opened, actor, dataset, policy or "", wanted, now=now())
+    bring_up_to_date(opened, dataset, report_progress=make_progress_bar())
+    preview = preview_policy(opened, actor, dataset, policy or "", wanted, now=now())
     if dry_run:
-        print_json(found) if json else _show_preview(found)
+        print_json(preview) if json else _show_preview(preview)
         return
     made = settle_by_policy(
         opened,
         actor,
         dataset,
-        found.policy,
+        preview.policy,
         wanted,
         rationale=rationale or "",
-        seen_digest=found.digest,
+        seen_digest=preview.digest,
         now=now(),
     )
     if json:
         print_json(made)
         return
-    _show_preview(found)
+    _show_preview(preview)
     typer.echo(
         f"Settled as batch {made.number}. To take it back: annotator settle {dataset} --undo {made.number} --as {lead}"
     )
@@ -364,46 +373,46 @@ def _check_use(*, policy: str | None, undo: int | None, batches: bool, dry_run: 
         raise ValidationError("--dry-run: expected with --policy")
 
 
-def _show_preview(found: "PolicyPreview") -> None:
+def _show_preview(preview: "PolicyPreview") -> None:
     typer.echo(
-        f"{count_of(found.pairs, 'pair differs only by taste and is', 'pairs differ only by taste and are')} "
-        f"settled at {_name(found.policy)}:"
+        f"{count_of(preview.pairs, 'pair differs only by taste and is', 'pairs differ only by taste and are')} "
+        f"settled at {_name(preview.policy)}:"
     )
-    for one in found.by_grades:
+    for count in preview.by_grades:
         typer.echo(
-            f"- {one.low} against {one.high}: {count_of(one.pairs, 'pair gets', 'pairs get')} {one.grade}"
+            f"- {count.low} against {count.high}: {count_of(count.pairs, 'pair gets', 'pairs get')} {count.grade}"
         )
-    if found.impact_sum is not None and found.impact_mean is not None:
+    if preview.impact_sum is not None and preview.impact_mean is not None:
         typer.echo(
-            f"- the choice moves nDCG by {found.impact_mean:.3g} on average ({found.impact_sum:.3g} in sum), each on its query and "
-            f"for the system that it moves most; {found.flips:,} can change the order of two systems"
+            f"- the choice moves nDCG by {preview.impact_mean:.3g} on average ({preview.impact_sum:.3g} in sum), each on its query and "
+            f"for the system that it moves most; {preview.flips:,} can change the order of two systems"
         )
-    for left in found.left_out:
+    for left in preview.left_out:
         typer.echo(f"- {count_of(left.pairs, 'pair is', 'pairs are')} left: {left.why}")
 
 
 def _name(policy: str) -> str:
-    from annotator.adjudication.records import POLICY_NAMES
+    from annotator.adjudication.bulk.policy_records import POLICY_NAMES
 
     return POLICY_NAMES[policy]
 
 
-def _show_batches(found: "Sequence[DecisionBatch]", *, json: bool) -> None:
+def _show_batches(batches: "Sequence[DecisionBatch]", *, json: bool) -> None:
     if json:
-        print_json(found)
+        print_json(batches)
         return
     rows = [
         (
-            one.number,
-            one.policy,
-            one.pairs,
-            one.holding,
-            one.lead,
-            one.made_at,
-            one.undone_by,
-            one.undone_at,
-            one.rationale,
+            batch.number,
+            batch.policy,
+            batch.pairs,
+            batch.holding,
+            batch.lead,
+            batch.made_at,
+            batch.undone_by,
+            batch.undone_at,
+            batch.rationale,
         )
-        for one in found
+        for batch in batches
     ]
     print_table(BATCH_COLUMNS, rows, empty="Nothing was settled by a policy.")

@@ -1,4 +1,4 @@
-"""`annotator agreement`: how well the annotators of a dataset agree, and what to make of it; as tables, JSON, or a page."""
+"""Run `annotator agreement`: how well annotators agree, and what to do about it; as tables, JSON, or a page."""
 
 import sys
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from annotator.cli.agreement_tables import print_estimates, print_report, say_value
+from annotator.cli.agreement_tables import format_value, print_estimates, print_report
 from annotator.cli.terminal import (
     AsOption,
     DatabaseOption,
@@ -62,7 +62,13 @@ def agreement(
     _check_targets(html, consensus)
     opened, actor = open_as(database, acting)
     report = compute_agreement(
-        opened, actor, dataset, by=by, resamples=resamples, seed=seed, tell=_tell(resamples)
+        opened,
+        actor,
+        dataset,
+        by=by,
+        resamples=resamples,
+        seed=seed,
+        report_progress=_choose_progress(resamples),
     )
     estimates = compute_consensus(opened, actor, dataset, now=now()) if consensus else None
     written = _write(report, estimates, html=html, consensus=consensus)
@@ -72,15 +78,15 @@ def agreement(
         print_report(report)
         if estimates:
             print_estimates(estimates)
-    for said in written:
-        typer.echo(f"\n{said}", err=json)
+    for sentence in written:
+        typer.echo(f"\n{sentence}", err=json)
     if estimates and not estimates.converged:
         raise InsufficientData(f"{consensus}: not written. {estimates.explain_none()}")
 
 
 def _check_targets(html: Path | None, consensus: Path | None) -> None:
     """Refuse what cannot be written before anything is computed."""
-    from annotator.agreement.service import check_target
+    from annotator.agreement.report_files import check_target
     from annotator.domain.errors import ValidationError
 
     for target in (html, consensus):
@@ -90,52 +96,54 @@ def _check_targets(html: Path | None, consensus: Path | None) -> None:
         raise ValidationError(f"--html and --consensus: expected two files, found {html} twice")
 
 
-def _tell(resamples: int) -> "Callable[[int, CoefficientValue], None] | None":
-    """What is known first, on stderr and only to a terminal."""
+def _choose_progress(resamples: int) -> "Callable[[int, CoefficientValue], None] | None":
+    """Return a function that prints the first figures on stderr; None unless stderr is a terminal."""
     if not sys.stderr.isatty():
         return None
     return lambda pairs, kappa: typer.echo(
-        f"{count_of(pairs, 'shared pair')}, kappa {say_value(kappa)}; {resamples:,} resamples …", err=True
+        f"{count_of(pairs, 'shared pair')}, kappa {format_value(kappa)}; {resamples:,} resamples …", err=True
     )
 
 
 def _write(
     report: "AgreementReport", estimates: "Consensus | None", *, html: Path | None, consensus: Path | None
 ) -> list[str]:
-    """Write the files that were asked for, and what to say of each. Before anything is printed: whoever reads the output may
-    leave before its end."""
+    """Write the requested files and return a sentence about each.
+
+    Call this before anything is printed: whoever reads the output may leave before its end.
+    """
     from annotator import __version__
     from annotator.agreement.service import write_estimates, write_report
 
-    said = []
+    sentences = []
     if html is not None:
         write_report(html, report, made_at=now(), program=f"annotator {__version__}", estimates=estimates)
-        said.append(f"{html}: the report as a page")
+        sentences.append(f"{html}: the report as a page")
     if consensus is not None and estimates is not None and estimates.converged:
         write_estimates(consensus, estimates)
-        said.append(f"{consensus}: estimates of {count_of(len(estimates.pairs), 'pair')}, no qrels")
-    return said
+        sentences.append(f"{consensus}: estimates of {count_of(len(estimates.pairs), 'pair')}, no qrels")
+    return sentences
 
 
 def _as_json(report: "AgreementReport", estimates: "Consensus | None") -> dict[str, Any]:
-    """The documented shape, and what else there is to say."""
-    found = report.measured
+    """Return the documented JSON of the report, with the figures that only this command adds."""
+    measured = report.measured
     shown = report.as_json()
     more: dict[str, Any] = {
-        "queries": found.queries,
-        "judgments": sum(found.grade_counts),
+        "queries": measured.queries,
+        "judgments": sum(measured.grade_counts),
         "annotator_pairs": [
             {**row, "paradox": pair.paradox}
-            for row, pair in zip(shown["annotator_pairs"], found.annotator_pairs, strict=True)
+            for row, pair in zip(shown["annotator_pairs"], measured.annotator_pairs, strict=True)
         ],
         "groups": [
             {**row, "queries": group.measured.queries}
             for row, group in zip(shown["groups"], report.groups, strict=True)
         ],
-        "paradox": found.paradox,
-        "single_pairs": found.single_pairs,
-        "grades_by_annotator": found.grades_by_annotator,
-        "leanings": [_show_leaning(one) for one in found.leanings],
+        "paradox": measured.paradox,
+        "single_pairs": measured.single_pairs,
+        "grades_by_annotator": measured.grades_by_annotator,
+        "leanings": [_show_leaning(leaning) for leaning in measured.leanings],
         "periods": [
             {
                 "first": period.first,
@@ -143,7 +151,7 @@ def _as_json(report: "AgreementReport", estimates: "Consensus | None") -> dict[s
                 "pairs": period.pairs,
                 "observed_agreement": period.observed_agreement,
                 "cohen_kappa": period.kappa.as_json(),
-                "leanings": [_show_leaning(one) for one in period.leanings],
+                "leanings": [_show_leaning(leaning) for leaning in period.leanings],
             }
             for period in report.periods
         ],
@@ -162,17 +170,20 @@ def _as_json(report: "AgreementReport", estimates: "Consensus | None") -> dict[s
     return {**shown, **more}
 
 
-def _show_leaning(one: "Leaning") -> dict[str, Any]:
+def _show_leaning(leaning: "Leaning") -> dict[str, Any]:
     return {
-        "annotator": one.annotator,
-        "comparisons": one.couples,
-        "mean": one.mean,
-        "ci95": one.ci95,
-        **({"why": str(one.why)} if one.why else {}),
+        "annotator": leaning.annotator,
+        "comparisons": leaning.comparisons,
+        "mean": leaning.mean,
+        "ci95": leaning.ci95,
+        **({"why": str(leaning.why)} if leaning.why else {}),
         **(
             {}  # not measured by period
-            if one.pairs_without is None
-            else {"krippendorff_alpha_ordinal_without": one.alpha_without, "pairs_without": one.pairs_without}
+            if leaning.pairs_without is None
+            else {
+                "krippendorff_alpha_ordinal_without": leaning.alpha_without,
+                "pairs_without": leaning.pairs_without,
+            }
         ),
-        **({} if one.kappa is None else {"cohen_kappa_with_others": one.kappa.as_json()}),
+        **({} if leaning.kappa is None else {"cohen_kappa_with_others": leaning.kappa.as_json()}),
     }

@@ -1,11 +1,11 @@
-"""What `annotator agreement` prints for people: the verdict first, what to do, then every figure with its interval."""
+"""Print the agreement report for people: the verdict first, what to do, then every figure with its interval."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from annotator.agreement.records import say_who_counts
+from annotator.agreement.records import describe_who_counts
 from annotator.cli.terminal import print_table
 from annotator.domain.messages import count_of, show_percent
 
@@ -18,7 +18,7 @@ MOST_PAIRS = 50
 
 
 def print_report(report: "AgreementReport") -> None:
-    """Everything; what there is nothing of is left out."""
+    """Print every table of the report that has rows."""
     _print_verdict(report)
     _print_coefficients(report)
     _print_groups(report)
@@ -28,31 +28,37 @@ def print_report(report: "AgreementReport") -> None:
     _print_left_out(report)
 
 
-def print_estimates(found: "Consensus") -> None:
-    """How often each estimate gives the lead's grade, and how each annotator would err."""
+def print_estimates(consensus: "Consensus") -> None:
+    """Print how often each estimate equals the lead's grade, and how each annotator would err."""
     from annotator.agreement.consensus_records import NO_QRELS
-    from annotator.agreement.service import say_estimates
 
-    typer.echo("\n" + "\n".join((NO_QRELS, *say_estimates(found))))
+    typer.echo("\n" + "\n".join((NO_QRELS, *consensus.describe())))
     _print(
         ("estimate", "adjudicated pairs compared", "equal", "without one whole grade"),
-        [(one.method, one.compared, one.equal, one.open) for one in found.matches if one.compared + one.open],
+        [
+            (match.method, match.compared, match.equal, match.open)
+            for match in consensus.matches
+            if match.compared + match.open
+        ],
     )
     _print(
         ("annotator", "judgments", "equal to Dawid and Skene's estimate"),
-        [(one.annotator, one.judgments, show_percent(one.right)) for one in found.annotators],
+        [
+            (annotator.annotator, annotator.judgments, show_percent(annotator.right))
+            for annotator in consensus.annotators
+        ],
     )
 
 
-def say_value(value: "CoefficientValue") -> str:
-    """ "0.571 [0.412, 0.701]", or "undefined"."""
+def format_value(value: "CoefficientValue") -> str:
+    """Return a value with its interval, such as "0.571 [0.412, 0.701]", or "undefined"."""
     if value.value is None:
         return "undefined"
     return f"{value.value:.3f}" + (f" [{value.ci95[0]:.3f}, {value.ci95[1]:.3f}]" if value.ci95 else "")
 
 
 def _print(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table after an empty line; nothing where there are no rows."""
+    """Print an empty line and a table; nothing if there are no rows."""
     if rows:
         typer.echo("")
         print_table(columns, rows, empty="")
@@ -68,33 +74,33 @@ def _print_verdict(report: "AgreementReport") -> None:
 
 
 def _print_coefficients(report: "AgreementReport") -> None:
-    found = report.measured
+    measured = report.measured
     rows: list[tuple[str, str]] = [
-        ("observed agreement", _share(found.observed_agreement)),
-        *((f"Cohen's kappa, {kind}", say_value(found.cohen_kappa[kind])) for kind in KINDS),
-        ("Fleiss' kappa", say_value(found.fleiss_kappa)),
+        ("observed agreement", _share(measured.observed_agreement)),
+        *((f"Cohen's kappa, {kind}", format_value(measured.cohen_kappa[kind])) for kind in KINDS),
+        ("Fleiss' kappa", format_value(measured.fleiss_kappa)),
         *(
-            (f"Krippendorff's alpha, {metric}", say_value(value))
-            for metric, value in found.krippendorff_alpha.items()
+            (f"Krippendorff's alpha, {metric}", format_value(value))
+            for metric, value in measured.krippendorff_alpha.items()
         ),
-        ("Gwet's AC1", say_value(found.gwet_ac1)),
-        ("Gwet's AC2, quadratic", say_value(found.gwet_ac2)),
-        *((f"kappa of relevant from {start}", say_value(value)) for start, value in found.cut_points),
+        ("Gwet's AC1", format_value(measured.gwet_ac1)),
+        ("Gwet's AC2, quadratic", format_value(measured.gwet_ac2)),
+        *((f"kappa of relevant from {start}", format_value(value)) for start, value in measured.cut_points),
     ]
-    if found.paradox is not None:
+    if measured.paradox is not None:
         rows += [
-            ("prevalence index", _share(found.paradox.prevalence)),
-            ("bias index", _share(found.paradox.bias)),
+            ("prevalence index", _share(measured.paradox.prevalence)),
+            ("bias index", _share(measured.paradox.bias)),
         ]
     print_table(
-        (f"{count_of(found.pairs, 'pair')} of {count_of(found.queries, 'query')}", "value [95 %]"),
+        (f"{count_of(measured.pairs, 'pair')} of {count_of(measured.queries, 'query')}", "value [95 %]"),
         rows,
         empty="",
     )
-    if found.pairs:
-        typer.echo(f"\n{say_who_counts(report)}")
+    if measured.pairs:
+        typer.echo(f"\n{describe_who_counts(report)}")
     undefined = sorted(
-        {str(value.why) for value in found.cohen_kappa.values() if value.value is None and value.why}
+        {str(value.why) for value in measured.cohen_kappa.values() if value.value is None and value.why}
     )
     typer.echo("".join(f"undefined: {why}\n" for why in undefined), nl=False)
 
@@ -105,7 +111,7 @@ def _print_groups(report: "AgreementReport") -> None:
             "(none)" if group.value is None else group.value,
             group.measured.pairs,
             *_kappas(group.measured.observed_agreement, group.measured.cohen_kappa),
-            say_value(group.measured.krippendorff_alpha["ordinal"]),
+            format_value(group.measured.krippendorff_alpha["ordinal"]),
             group.warning or "",
         )
         for group in report.groups
@@ -115,7 +121,7 @@ def _print_groups(report: "AgreementReport") -> None:
 
 
 def _print_pairs(report: "AgreementReport") -> None:
-    from annotator.agreement.service import choose_pairs
+    from annotator.agreement.ranking import choose_differing_pairs
 
     pairs = report.measured.annotator_pairs
     shown = _choose_listed(report)
@@ -132,7 +138,7 @@ def _print_pairs(report: "AgreementReport") -> None:
     ]
     remark = ("warning",) if warned else ()
     _print(("annotators", "pairs", "observed", *KINDS, "prevalence", "bias", *remark), rows)
-    drawn = choose_pairs(pairs)
+    drawn = choose_differing_pairs(pairs)
     if len(drawn) < len(pairs):
         typer.echo(
             f"\nThe {len(drawn)} of {len(pairs):,} annotator pairs who differ on most pairs, grade by grade:"
@@ -144,9 +150,11 @@ def _print_pairs(report: "AgreementReport") -> None:
 
 
 def _choose_listed(report: "AgreementReport") -> "Sequence[PairAgreement]":
-    """The annotator pairs of the table; of too many to read, those who lower the dataset's kappa most, and how many are not
-    among them and why is printed."""
-    from annotator.agreement.records import rank_pairs, say_left_out_pairs
+    """Return the annotator pairs to list; of more than MOST_PAIRS, those who lower the dataset's kappa most.
+
+    Prints how many are left out, and why.
+    """
+    from annotator.agreement.ranking import describe_unranked_pairs, rank_pairs
 
     pairs = report.measured.annotator_pairs
     if len(pairs) <= MOST_PAIRS:
@@ -159,23 +167,23 @@ def _choose_listed(report: "AgreementReport") -> "Sequence[PairAgreement]":
         if shown
         else f"\nNone of the {len(pairs):,} annotator pairs is listed; --json has all."
     )
-    if said := say_left_out_pairs(ranked):
-        typer.echo(said)
+    if sentence := describe_unranked_pairs(ranked):
+        typer.echo(sentence)
     return shown
 
 
 def _print_people(report: "AgreementReport") -> None:
-    found = report.measured
+    measured = report.measured
     rows = [
         (
-            one.annotator,
-            one.couples,
-            "" if one.kappa is None else say_value(one.kappa),
-            *_lean(one),
-            _share(one.alpha_without, ""),
-            "" if one.pairs_without is None else one.pairs_without,
+            leaning.annotator,
+            leaning.comparisons,
+            "" if leaning.kappa is None else format_value(leaning.kappa),
+            *_lean(leaning),
+            _share(leaning.alpha_without, ""),
+            "" if leaning.pairs_without is None else leaning.pairs_without,
         )
-        for one in found.leanings
+        for leaning in measured.leanings
     ]
     columns = (
         "annotator",
@@ -186,13 +194,13 @@ def _print_people(report: "AgreementReport") -> None:
         "pairs without",
     )
     _print(columns, rows)
-    grades = [(name, *counts, sum(counts)) for name, counts in found.grades_by_annotator.items()]
-    _print(("grades given by", *(str(grade) for grade in range(len(found.grade_counts))), "all"), grades)
+    grades = [(name, *counts, sum(counts)) for name, counts in measured.grades_by_annotator.items()]
+    _print(("grades given by", *(str(grade) for grade in range(len(measured.grade_counts))), "all"), grades)
 
 
-def _lean(one: "Leaning") -> tuple[str]:
-    reach = f" [{one.ci95[0]:+.3f}, {one.ci95[1]:+.3f}]" if one.ci95 else ""
-    return (f"{one.mean:+.3f}{reach}",)
+def _lean(leaning: "Leaning") -> tuple[str]:
+    reach = f" [{leaning.ci95[0]:+.3f}, {leaning.ci95[1]:+.3f}]" if leaning.ci95 else ""
+    return (f"{leaning.mean:+.3f}{reach}",)
 
 
 def _print_periods(report: "AgreementReport") -> None:
@@ -201,7 +209,7 @@ def _print_periods(report: "AgreementReport") -> None:
             f"{period.first} to {period.last}",
             period.pairs,
             _share(period.observed_agreement),
-            say_value(period.kappa),
+            format_value(period.kappa),
         )
         for period in report.periods
     ]
@@ -212,7 +220,7 @@ def _print_left_out(report: "AgreementReport") -> None:
     counted = sum(report.measured.grade_counts)
     _print(
         ("judgments", "left out because they were"),
-        [(f"{one.judgments:,}", one.why) for one in report.left_out],
+        [(f"{excluded.judgments:,}", excluded.why) for excluded in report.left_out],
     )
     typer.echo(f"\n{count_of(counted, 'judgment counts', 'judgments count')}.")
     if report.outdated:
@@ -223,7 +231,7 @@ def _print_left_out(report: "AgreementReport") -> None:
 
 
 def _kappas(observed: float | None, kappas: "Mapping[str, CoefficientValue]") -> tuple[str, ...]:
-    return (_share(observed), *(say_value(kappas[kind]) for kind in KINDS))
+    return (_share(observed), *(format_value(kappas[kind]) for kind in KINDS))
 
 
 def _share(share: float | None, undefined: str = "undefined") -> str:

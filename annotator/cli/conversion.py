@@ -1,4 +1,4 @@
-"""`annotator convert` and `annotator check`: ground-truth files without a database."""
+"""Run `annotator convert` and `annotator check`: ground-truth files without a database."""
 
 import gc
 import sys
@@ -14,8 +14,9 @@ from annotator.domain.messages import count_of, show_percent
 if TYPE_CHECKING:
     from annotator.agreement.records import MeasuredAgreement
     from annotator.dataset.coverage_service import CheckReport
-    from annotator.formats.source import InputSource
-    from annotator.importing.conversion_service import Conversion, WrittenFile
+    from annotator.formats.syntax.source import InputSource
+    from annotator.importing.conversion_files import WrittenFile
+    from annotator.importing.conversion_service import Conversion
 
 MOST_DIFFERING = 50  # of the documents on which annotators differ, on the screen
 
@@ -79,14 +80,14 @@ def convert(
         grades_by=grades_by,
         list_grade_0=list_grade_0,
         overwrite=overwrite,
-        tell=_tell(),
+        report_progress=_choose_progress(),
     )
-    said = _describe_losses(prepared)
-    if said and prepared.can_be_written:
-        typer.echo(said, err=json)
+    losses = _describe_losses(prepared)
+    if losses and prepared.can_be_written:
+        typer.echo(losses, err=json)
     if json and not prepared.can_be_written:
         print_json(_show_conversion(prepared, ()))
-    written = write_conversion(prepared, tell=_tell())
+    written = write_conversion(prepared, report_progress=_choose_progress())
     if json:
         print_json(_show_conversion(prepared, written))
         return
@@ -98,14 +99,14 @@ def convert(
 
 
 def _open(path: str, encoding: str | None, map_grades: str | None = None) -> "InputSource":
-    from annotator.formats.grade_scale import GradeScale, parse_mapping
-    from annotator.formats.source import InputSource
+    from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
+    from annotator.formats.syntax.source import InputSource
 
     return InputSource(path, encoding=encoding, scale=GradeScale(parse_mapping(map_grades)))
 
 
-def _tell() -> Callable[[str], None]:
-    """Somebody to tell how far it is: stderr, and only a terminal."""
+def _choose_progress() -> Callable[[str], None]:
+    """Return a function that prints each step on stderr if that is a terminal, else one that does nothing."""
     if not sys.stderr.isatty():
         return lambda _: None
     return lambda step: typer.echo(f"{step} …", err=True)
@@ -154,13 +155,9 @@ def check(
 ) -> None:
     """Validate a ground-truth file, and show what it covers beside what is required. Without a database."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.dataset.coverage_service import (
-        check_file,
-        read_requirements,
-        say_empty_lists,
-        say_repeated_texts,
-    )
+    from annotator.dataset.coverage_service import check_file, read_requirements
     from annotator.domain.errors import BadInput, GateNotMet
+    from annotator.formats.content_warnings import describe_empty_lists, describe_repeated_texts
 
     gc.disable()
     required = read_requirements(requirements) if requirements else None
@@ -169,7 +166,7 @@ def check(
         format_name=format_name,
         grades_by=grades_by,
         requirements=required,
-        tell=_tell(),
+        report_progress=_choose_progress(),
     )
     if json:
         print_json(_show_report(report))
@@ -177,9 +174,9 @@ def check(
         _print_report(report)
     for wrong in report.wrong_counts:
         typer.echo(f"Warning: {wrong}", err=True)
-    for repeated in say_repeated_texts(report.file, report.repeated_texts):
+    for repeated in describe_repeated_texts(report.file, report.repeated_texts):
         typer.echo(f"Warning: {repeated}", err=True)
-    for empty in say_empty_lists(report.file, report.empty_lists):
+    for empty in describe_empty_lists(report.file, report.empty_lists):
         typer.echo(f"Warning: {empty}", err=True)
     if not report.valid:
         raise BadInput(report.problems, hint=report.hint)
@@ -198,13 +195,13 @@ def _print_report(report: "CheckReport") -> None:
     )
     if report.qrels:
         typer.echo(
-            f"By grade: {', '.join(f'{grade}: {found:,}' for grade, found in (report.by_grade or {}).items())}"
+            f"By grade: {', '.join(f'{grade}: {count:,}' for grade, count in (report.by_grade or {}).items())}"
         )
     if report.grades_by is not None:
         typer.echo(f"The file holds no grades: those counted here are by {report.grades_by}.")
     if report.mapped_grades is not None:
-        said = ", ".join(f"{value!r}: {count:,}" for value, count in report.mapped_grades.items())
-        typer.echo(f"Grades mapped from another scale: {said}")
+        mapped = ", ".join(f"{value!r}: {count:,}" for value, count in report.mapped_grades.items())
+        typer.echo(f"Grades mapped from another scale: {mapped}")
     if report.agreement is not None:
         _print_annotators(report, report.agreement)
     if report.mixed_annotators:
@@ -229,30 +226,30 @@ def _print_report(report: "CheckReport") -> None:
         typer.echo("\nNothing is required. To hold it to something: --requirements nablarch, law or FILE.")
 
 
-def _print_annotators(report: "CheckReport", found: "MeasuredAgreement") -> None:
-    """How well the annotators agree whose own grades are in the file, and on which documents they differ."""
-    from annotator.cli.agreement_tables import say_value
+def _print_annotators(report: "CheckReport", agreement: "MeasuredAgreement") -> None:
+    """Print how well the annotators whose own grades are in the file agree, and on which documents they differ."""
+    from annotator.cli.agreement_tables import format_value
 
     typer.echo(
-        f"\nAnnotators' own grades: {count_of(found.pairs, 'pair')} with two or more, {found.single_pairs:,} with one"
+        f"\nAnnotators' own grades: {count_of(agreement.pairs, 'pair')} with two or more, {agreement.single_pairs:,} with one"
     )
-    for pair in found.annotator_pairs:
+    for pair in agreement.annotator_pairs:
         kappa = pair.cohen_kappa["unweighted"]
         why = f" ({kappa.why})" if kappa.why else ""
         typer.echo(
             f"{pair.annotators[0]} and {pair.annotators[1]}: {count_of(pair.pairs, 'pair')}, "
-            f"{show_percent(pair.observed_agreement)} equal, Cohen's kappa {say_value(kappa)}{why}"
+            f"{show_percent(pair.observed_agreement)} equal, Cohen's kappa {format_value(kappa)}{why}"
         )
-    if not found.annotator_pairs:
-        typer.echo(f"Cohen's kappa: {found.cohen_kappa['unweighted'].why}")
+    if not agreement.annotator_pairs:
+        typer.echo(f"Cohen's kappa: {agreement.cohen_kappa['unweighted'].why}")
     rows = [
         (
-            one.query_id,
-            one.doc_id,
-            " ".join(f"{name}:{grade}" for name, grade in one.grades.items()),
-            "-" if one.settled is None else one.settled,
+            pair_grades.query_id,
+            pair_grades.doc_id,
+            " ".join(f"{name}:{grade}" for name, grade in pair_grades.grades.items()),
+            "-" if pair_grades.settled is None else pair_grades.settled,
         )
-        for one in report.differing[:MOST_DIFFERING]
+        for pair_grades in report.differing[:MOST_DIFFERING]
     ]
     if rows:
         typer.echo("")
@@ -264,20 +261,20 @@ def _print_annotators(report: "CheckReport", found: "MeasuredAgreement") -> None
 def _show_annotators(report: "CheckReport") -> dict[str, Any] | None:
     if report.agreement is None:
         return {"unrateable": report.unrateable} if report.unrateable else None
-    found = report.agreement
+    agreement = report.agreement
     return {
-        "pairs": found.pairs,
-        "single_pairs": found.single_pairs,
-        "observed_agreement": found.observed_agreement,
-        "cohen_kappa": {kind: value.as_json() for kind, value in found.cohen_kappa.items()},
-        "annotator_pairs": [pair.as_json() for pair in found.annotator_pairs],
+        "pairs": agreement.pairs,
+        "single_pairs": agreement.single_pairs,
+        "observed_agreement": agreement.observed_agreement,
+        "cohen_kappa": {kind: value.as_json() for kind, value in agreement.cohen_kappa.items()},
+        "annotator_pairs": [pair.as_json() for pair in agreement.annotator_pairs],
         "differing": report.differing,
         "unrateable": report.unrateable,
     }
 
 
 def _show_report(report: "CheckReport") -> dict[str, Any]:
-    from annotator.dataset.coverage_service import split_place
+    from annotator.dataset.schema_check import split_location
 
     shown: dict[str, Any] = {
         "file": report.file,
@@ -297,12 +294,12 @@ def _show_report(report: "CheckReport") -> dict[str, Any]:
         "empty_lists": report.empty_lists,
     }
     for problem in report.problems:
-        place, expected = split_place(problem)
+        location, expected = split_location(problem)
         shown["problems"].append(
             {
                 "path": problem.path,
                 "line": problem.line,
-                "place": place,
+                "place": location,
                 "expected": expected,
                 "found": problem.found,
             }

@@ -1,4 +1,4 @@
-"""`annotator dataset …`: datasets and their settings."""
+"""Run `annotator dataset …`: datasets and their settings."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -31,10 +31,11 @@ def create(
     json: JsonOption = False,
 ) -> None:
     """Make a new, empty dataset."""
-    from annotator.dataset.service import create_dataset, read_rubric
+    from annotator.dataset.rubric_file import read_rubric
+    from annotator.dataset.service import create_dataset
     from annotator.domain.grades import DEFAULT_RUBRIC
 
-    standard = read_rubric(read_bytes(rubric), str(rubric)) if rubric else DEFAULT_RUBRIC
+    chosen_rubric = read_rubric(read_bytes(rubric), str(rubric)) if rubric else DEFAULT_RUBRIC
     made = create_dataset(
         open_database(database),
         OPERATOR,
@@ -42,7 +43,7 @@ def create(
         now=now(),
         title=title,
         settings={"overlap": str(overlap)},
-        rubric=standard,
+        rubric=chosen_rubric,
     )
     if json:
         print_json(made)
@@ -55,11 +56,11 @@ def list_(database: DatabaseOption = None, json: JsonOption = False) -> None:
     """List the datasets."""
     from annotator.dataset.service import list_datasets
 
-    found = list_datasets(open_database(database), OPERATOR)
+    datasets = list_datasets(open_database(database), OPERATOR)
     if json:
-        print_json(found)
+        print_json(datasets)
         return
-    rows = [(item.name, item.title, item.overlap, item.kappa_target) for item in found]
+    rows = [(item.name, item.title, item.overlap, item.kappa_target) for item in datasets]
     print_table(
         ("name", "title", "overlap", "kappa_target"),
         rows,
@@ -72,8 +73,9 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
     """Show a dataset's settings, and how much is in it."""
     from dataclasses import asdict
 
-    from annotator.dataset.service import show_dataset, write_setting
-    from annotator.domain.overlap import say_overlap
+    from annotator.dataset.service import show_dataset
+    from annotator.dataset.settings import write_setting
+    from annotator.domain.overlap import describe_overlap
 
     dataset, counts = show_dataset(open_database(database), OPERATOR, name)
     if json:
@@ -85,7 +87,7 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
     rows = [
         *made.items(),
         *((key, write_setting(key, value)) for key, value in settings.items()),
-        ("who judges", say_overlap(dataset.overlap, dataset.overlap_rules)),
+        ("who judges", describe_overlap(dataset.overlap, dataset.overlap_rules)),
         ("requirements", _show_requirements(required)),
         *(
             (f"requirements: {key}", _show_required(value))
@@ -106,8 +108,9 @@ def set_(
 ) -> None:
     """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown one is answered with all there are;
     `annotator dataset show` shows their values."""
-    from annotator.dataset.service import change_settings, write_setting
-    from annotator.domain.overlap import say_overlap
+    from annotator.dataset.service import change_settings
+    from annotator.dataset.settings import write_setting
+    from annotator.domain.overlap import describe_overlap
 
     for change in changes:
         if "=" not in change:
@@ -125,14 +128,14 @@ def set_(
     if "requirements" in pairs:
         values["requirements"] = _show_requirements(dataset.requirements)
     if any("overlap" in key or key == "third_judgment_from" for key in pairs):
-        values["who judges"] = say_overlap(dataset.overlap, dataset.overlap_rules)
+        values["who judges"] = describe_overlap(dataset.overlap, dataset.overlap_rules)
     typer.echo("\n".join(f"{key} = {value}" for key, value in values.items()))
 
 
 def _read_required_file(typed: dict[str, str]) -> dict[str, Any] | None:
-    """The requirements of a file that is named, which then is no setting to be typed any more."""
+    """Return the requirements of a file that is named, which then is no setting to be typed any more."""
     from annotator.dataset.coverage_service import TEMPLATES, read_requirements
-    from annotator.dataset.service import NO_REQUIREMENTS
+    from annotator.dataset.settings import NO_REQUIREMENTS
 
     named = typed.get("requirements")
     if not named or named.lower() == NO_REQUIREMENTS or named in TEMPLATES:

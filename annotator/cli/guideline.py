@@ -1,4 +1,4 @@
-"""`annotator rubric …` and `annotator lessons`: the guideline's versions, and what disagreements teach it."""
+"""Run `annotator rubric …` and `annotator lessons`: the guideline's versions, and what disagreements teach it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +21,8 @@ from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import DiffLine, GuidelineComparison, GuidelineVersion
+    from annotator.guideline.compare import DiffLine, GuidelineComparison
+    from annotator.guideline.service import GuidelineVersion
 
 
 app = typer.Typer(help="The grades' definitions and the guideline, by version.", no_args_is_help=True)
@@ -40,17 +41,17 @@ def show(
     """Print a version: the grades with their examples, and the guideline."""
     from annotator.guideline.service import read_version
 
-    found = read_version(open_database(database), OPERATOR, dataset, version)
+    shown = read_version(open_database(database), OPERATOR, dataset, version)
     if json:
-        print_json(_to_json(found))
+        print_json(_to_json(shown))
         return
-    lines = [f"version {found.version} ({found.change})", *([found.why] if found.why else []), ""]
-    lines += [found.rubric.title, ""] if found.rubric.title else []
-    for definition in found.rubric.grades:
+    lines = [f"version {shown.version} ({shown.change})", *([shown.why] if shown.why else []), ""]
+    lines += [shown.rubric.title, ""] if shown.rubric.title else []
+    for definition in shown.rubric.grades:
         lines += [f"{definition.grade}  {definition.name}", f"   {definition.definition}"]
         lines += [f"   + {example}" for example in definition.positive_examples]
         lines += [f"   - {example}" for example in definition.negative_examples]
-    typer.echo("\n".join([*lines, "", found.rubric.guideline]).rstrip())
+    typer.echo("\n".join([*lines, "", shown.rubric.guideline]).rstrip())
 
 
 @app.command("list")
@@ -58,12 +59,12 @@ def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonO
     """List the versions, the newest first."""
     from annotator.guideline.service import list_versions
 
-    found = list_versions(open_database(database), OPERATOR, dataset)
+    versions = list_versions(open_database(database), OPERATOR, dataset)
     if json:
-        print_json([_to_json(version) for version in found])
+        print_json([_to_json(version) for version in versions])
         return
     rows = [
-        (item.version, item.change, item.created_at, item.author or "operator", item.why) for item in found
+        (item.version, item.change, item.created_at, item.author or "operator", item.why) for item in versions
     ]
     print_table(("version", "change", "created_at", "author", "why"), rows, empty="")
 
@@ -79,11 +80,11 @@ def diff(
     """Compare two versions: the grades that differ, and the guideline line by line."""
     from annotator.guideline.service import compare_versions
 
-    found = compare_versions(open_database(database), OPERATOR, dataset, before, after)
+    comparison = compare_versions(open_database(database), OPERATOR, dataset, before, after)
     if json:
-        print_json(found)
+        print_json(comparison)
         return
-    typer.echo("\n".join(_list_lines(found)) or "Nothing differs.")
+    typer.echo("\n".join(_list_lines(comparison)) or "Nothing differs.")
 
 
 @app.command("set")
@@ -103,8 +104,8 @@ def set_(
     json: JsonOption = False,
 ) -> None:
     """Publish a new version. Refused when another one was published since --base."""
-    from annotator.dataset.service import read_rubric
-    from annotator.guideline.service import count_asked_again, publish_version, read_version
+    from annotator.dataset.rubric_file import read_rubric
+    from annotator.guideline.service import count_judgments_made_outdated, publish_version, read_version
 
     opened, actor = open_as(database, lead)
     rubric = read_rubric(read_bytes(path), str(path))
@@ -117,7 +118,7 @@ def set_(
         return
     typer.echo(f"Published version {made.version} of {dataset}'s standard.")
     if made.change == "semantic":
-        again = count_asked_again(opened, actor, dataset)
+        again = count_judgments_made_outdated(opened, actor, dataset)
         typer.echo(f"{again:,} {'judgment is' if again == 1 else 'judgments are'} asked again.")
 
 
@@ -135,12 +136,12 @@ def _to_json(version: "GuidelineVersion") -> dict[str, object]:
     }
 
 
-def _list_lines(found: "GuidelineComparison") -> list[str]:
-    lines = [f"title: {found.title[0]!r} -> {found.title[1]!r}"] if found.title else []
-    for grade in found.grades:
+def _list_lines(comparison: "GuidelineComparison") -> list[str]:
+    lines = [f"title: {comparison.title[0]!r} -> {comparison.title[1]!r}"] if comparison.title else []
+    for grade in comparison.grades:
         lines += [f"grade {grade.grade}", *map(_line, grade.lines)]
-    if found.guideline.lines:
-        lines += ["guideline", *map(_line, found.guideline.lines)]
+    if comparison.guideline.lines:
+        lines += ["guideline", *map(_line, comparison.guideline.lines)]
     return lines
 
 
@@ -152,22 +153,22 @@ def _line(line: "DiffLine") -> str:
 def lessons(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """Sum up what decided disputes teach the guideline, most to be gained first."""
     from annotator.domain.people import OPERATOR
-    from annotator.guideline.feedback_service import list_lessons
+    from annotator.guideline.feedback_service import list_worklist
 
-    found = list_lessons(open_database(database), OPERATOR, dataset, now=now())
+    worklist = list_worklist(open_database(database), OPERATOR, dataset, now=now())
     if json:
-        told = [lesson.as_json() for lesson in found.lessons]
-        print_json({"decided": found.decided, "waiting": found.waiting, "lessons": told})
+        items = [item.as_json() for item in worklist.items]
+        print_json({"decided": worklist.decided, "waiting": worklist.waiting, "lessons": items})
         return
     rows = [
         (
-            len(lesson.cases) or len(lesson.questions),
-            lesson.open,
-            lesson.impact,
-            ", ".join(map(str, lesson.answered_in)),
-            lesson.sentence,
+            len(item.decisions) or len(item.questions),
+            item.open,
+            item.impact,
+            ", ".join(map(str, item.answered_in)),
+            item.sentence,
         )
-        for lesson in found.lessons
+        for item in worklist.items
     ]
     columns = ("decisions", "open", "impact", "answered in", "lesson")
     print_table(columns, rows, empty="Decided disputes teach the guideline nothing so far.")

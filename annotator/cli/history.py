@@ -1,4 +1,4 @@
-"""`annotator trail`: what leads did, and the story of one pair."""
+"""Run `annotator trail`: what leads did, and the history of one pair."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,7 +17,7 @@ from annotator.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from annotator.adjudication.history_records import AuditLogPage, HistoryEntry
+    from annotator.adjudication.history.history_records import AuditLogPage, HistoryEntry
 
 SHOWN = 200
 
@@ -43,48 +43,47 @@ def trail(
     json: JsonOption = False,
 ) -> None:
     """Show what leads did: who, when, what, before, after. The latest 200; with --csv or --json all, the oldest first."""
-    from annotator.adjudication.history_service import (
-        AuditLogFilter,
+    from annotator.adjudication.history.history import write_csv
+    from annotator.adjudication.history.history_records import AuditLogFilter, read_day_or_time
+    from annotator.adjudication.history.history_service import (
         find_pair_key,
-        iterate_trail,
-        read_moment,
-        read_timeline,
-        read_trail,
-        write_csv,
+        iterate_audit_log,
+        read_audit_log,
+        read_pair_history,
     )
 
     opened, actor = open_as(database, as_)
     key = find_pair_key(opened, actor, dataset, *pair) if pair is not None else None
-    begin = read_moment(since) if since is not None else None
-    end = read_moment(until, last=True) if until is not None else None
+    begin = read_day_or_time(since) if since is not None else None
+    end = read_day_or_time(until, last=True) if until is not None else None
     wanted = AuditLogFilter(key, action, person, begin, end)
     if csv is not None:
-        from annotator.agreement.service import write_file
+        from annotator.agreement.report_files import write_file
 
-        write_file(csv, write_csv(iterate_trail(opened, actor, dataset, wanted, now=now())))
+        write_file(csv, write_csv(iterate_audit_log(opened, actor, dataset, wanted, now=now())))
         typer.echo(f"Wrote {csv}.", err=json)
     elif key is not None and action is None and person is None:
-        told = read_timeline(opened, actor, dataset, key, now=now())
-        _print_story(
-            [one for one in told if (begin or one.at) <= one.at <= (end or one.at)],
+        entries = read_pair_history(opened, actor, dataset, key, now=now())
+        _print_history(
+            [entry for entry in entries if (begin or entry.at) <= entry.at <= (end or entry.at)],
             json=json,
         )
     elif json:
-        print_json(list(iterate_trail(opened, actor, dataset, wanted, now=now())))
+        print_json(list(iterate_audit_log(opened, actor, dataset, wanted, now=now())))
     else:
-        _print_page(read_trail(opened, actor, dataset, wanted, limit=SHOWN, now=now()))
+        _print_page(read_audit_log(opened, actor, dataset, wanted, limit=SHOWN, now=now()))
 
 
-def _print_story(told: "list[HistoryEntry]", *, json: bool) -> None:
+def _print_history(entries: "list[HistoryEntry]", *, json: bool) -> None:
     if json:
-        print_json(told)
+        print_json(entries)
         return
-    rows = [(one.at, one.who, one.said) for one in told]
+    rows = [(entry.at, entry.who, entry.said) for entry in entries]
     print_table(("when", "who", "what"), rows, empty="Nothing happened to this pair in that time.")
 
 
 def _print_page(page: "AuditLogPage") -> None:
-    from annotator.adjudication.history_service import say_recorded
+    from annotator.adjudication.history.history import describe_entry
 
     rows = [
         (
@@ -94,7 +93,7 @@ def _print_page(page: "AuditLogPage") -> None:
             event.doc_id,
             f"{event.action} (yours to judge first)"
             if event.hidden
-            else say_recorded(event.action, event.before, event.after),
+            else describe_entry(event.action, event.before, event.after),
         )
         for event in page.events
     ]

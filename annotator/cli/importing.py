@@ -1,4 +1,4 @@
-"""`annotator import …` and `annotator remap`: files into the database, all or nothing, and new document ids."""
+"""Run `annotator import …` and `annotator remap`: files into the database, all or nothing, and new document ids."""
 
 import gc
 import sys
@@ -80,7 +80,7 @@ def queries(
 ) -> None:
     """Queries: any ground-truth format, or CSV, TSV or JSONL (query_id, text, …)."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.service import import_queries
+    from annotator.importing.texts_service import import_queries
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_queries(open_database(database), OPERATOR, dataset, path, header=not no_header, **common)
@@ -101,7 +101,7 @@ def documents(
 ) -> None:
     """Documents: JSONL, CSV or TSV (doc_id, title, text, url, …), or a folder of .md .rst .txt .html files."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.service import import_documents
+    from annotator.importing.texts_service import import_documents
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_documents(open_database(database), OPERATOR, dataset, path, sections=sections, **common)
@@ -149,7 +149,7 @@ def run(
     fields."""
     del errors  # read where the command ends: see terminal.py
     from annotator.domain.errors import ValidationError
-    from annotator.importing.service import import_run, import_runs
+    from annotator.importing.runs_service import import_run, import_runs
 
     common = {
         "order": order,
@@ -187,7 +187,7 @@ def pairs(
 ) -> None:
     """Pairs to be judged: CSV, TSV or JSONL (query_id, doc_id)."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.service import import_pairs
+    from annotator.importing.pairs_service import import_pairs
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_pairs(open_database(database), OPERATOR, dataset, path, **common)
@@ -212,7 +212,7 @@ def judgments(
 ) -> None:
     """Judgments made elsewhere: CSV, TSV or JSONL (query_id, doc_id, annotator, grade, note, judged_at, seconds)."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.service import import_judgments
+    from annotator.importing.judgments_service import import_judgments
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_judgments(
@@ -262,7 +262,7 @@ def qrels(
 ) -> None:
     """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.service import import_qrels
+    from annotator.importing.ground_truth_service import import_qrels
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_qrels(
@@ -281,23 +281,22 @@ def qrels(
 
 
 def _read_declared(path: Path | None) -> dict[str, Any] | None:
-    from annotator.importing.service import read_provenance
+    from annotator.importing.provenance import read_provenance
 
     return None if path is None else read_provenance(path)
 
 
 def _common(format_name: str | None, encoding: str | None, *, dry_run: bool) -> dict[str, Any]:
-    """What every import is given: these options, the clock, and somebody to tell how far it is (stderr, and only a
-    terminal).
+    """Return the arguments that every import takes: these options, the clock, and progress for a terminal on stderr.
 
-    The collector of reference cycles is off from here to the end of the process: an import keeps all its
-    records to the end, and walking them again and again costs a fifth of the time.
+    Turns the collector of reference cycles off until the command ends (see main.py): an import keeps all its records to the end, and
+    walking them again and again costs a fifth of the time.
     """
     gc.disable()
     common = {"format_name": format_name, "encoding": encoding, "dry_run": dry_run, "now": now()}
     if not sys.stderr.isatty():
         return common
-    return {**common, "tell": lambda step: typer.echo(f"{step} …", err=True)}
+    return {**common, "report_progress": lambda step: typer.echo(f"{step} …", err=True)}
 
 
 def _show(report: "ImportReport | FolderReport", following: str, *, json: bool) -> None:
@@ -356,8 +355,8 @@ def _describe(report: "RemapReport") -> Iterator[str]:
         f"{len(report.split):,} split, {len(report.merged):,} made of several"
     )
     if report.renamed:
-        met = f"; {report.pairs_met:,} of them met a pair of the new id" if report.pairs_met else ""
-        yield f"- {count_of(report.pairs_carried, 'pair')} went along with everything judged of them{met}"
+        merged = f"; {report.pairs_met:,} of them met a pair of the new id" if report.pairs_met else ""
+        yield f"- {count_of(report.pairs_carried, 'pair')} went along with everything judged of them{merged}"
     if report.pairs_retired:
         yield (
             f"- {count_of(report.pairs_retired, 'pair')} left the pool, {report.pairs_new:,} joined it to be judged; "
@@ -381,7 +380,7 @@ def _describe(report: "RemapReport") -> Iterator[str]:
             "old ids had their new ones from this file already",
         ),
     )
-    yield from (f"- {count_of(count, one, many)}" for count, one, many in counts if count)
+    yield from (f"- {count_of(count, singular, plural)}" for count, singular, plural in counts if count)
     if report.unknown:
         yield f"- {count_of(len(report.unknown), 'old id is', 'old ids are')} not in the dataset: {_name(report.unknown)}"
     if report.left_over:

@@ -1,4 +1,4 @@
-"""`annotator judgments`, `progress`, `assign`, `reassign` and `calibrate …`: who judges what, and how far it is.
+"""Run `annotator judgments`, `progress`, `assign`, `reassign` and `calibrate …`: who judges what, and how far it is.
 
 `calibrate …` marks pairs as training or gold, and shows each annotator's results.
 """
@@ -26,7 +26,7 @@ from annotator.domain.messages import count_of, show_percent
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.labeling.assignment_service import AssignmentStatus, WaitingPerson, WaitingQuery
+    from annotator.labeling.assignment import AssignmentStatus, WaitingPerson, WaitingQuery
 
 
 COLUMNS = (
@@ -55,10 +55,10 @@ def judgments(
     """List every current judgment."""
     from annotator.labeling.service import list_judgments
 
-    found = list_judgments(open_database(database), OPERATOR, dataset, history=history)
+    records = list_judgments(open_database(database), OPERATOR, dataset, history=history)
     columns = (*COLUMNS, "purpose") if history else COLUMNS
     rows = [
-        {**{name: getattr(item, name) for name in columns}, "simulated": item.simulated} for item in found
+        {**{name: getattr(item, name) for name in columns}, "simulated": item.simulated} for item in records
     ]
     if json:
         print_json(rows)
@@ -75,21 +75,21 @@ def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: Js
     """Show who has judged what, and what is left."""
     from annotator.labeling.service import compute_progress
 
-    found = compute_progress(open_database(database), OPERATOR, dataset)
+    progress = compute_progress(open_database(database), OPERATOR, dataset)
     if json:
-        print_json({"dataset": dataset, "at": now(), **asdict(found)})
+        print_json({"dataset": dataset, "at": now(), **asdict(progress)})
         return
-    judged = "as often as they need" if found.uneven else f"by {found.overlap}"
+    judged = "as often as they need" if progress.uneven else f"by {progress.overlap}"
     typer.echo(
-        f"{found.complete:,} of {count_of(found.pairs, 'pair')} judged {judged}; {found.begun} begun, "
-        f"{found.pairs - found.complete - found.begun} untouched.\n"
+        f"{progress.complete:,} of {count_of(progress.pairs, 'pair')} judged {judged}; {progress.begun} begun, "
+        f"{progress.pairs - progress.complete - progress.begun} untouched.\n"
         + (
             count_of(
-                found.checks,
+                progress.checks,
                 "unjudged pair only checks annotators and is not among them.\n",
                 "unjudged pairs only check annotators and are not among them.\n",
             )
-            if found.checks
+            if progress.checks
             else ""
         )
     )
@@ -103,14 +103,14 @@ def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: Js
                 item.later,
                 item.last_judged_at,
             )
-            for item in found.annotators
+            for item in progress.annotators
         ],
         empty="No annotator yet: annotator people add USER --dataset " + dataset,
     )
     typer.echo("")
     print_table(
         ("query", "category", "pairs", "complete", "begun"),
-        [(item.query_id, item.category, item.pairs, item.complete, item.begun) for item in found.queries],
+        [(item.query_id, item.category, item.pairs, item.complete, item.begun) for item in progress.queries],
         empty="No query yet: annotator import queries " + dataset + " FILE",
     )
 
@@ -135,6 +135,7 @@ def assign(
 ) -> None:
     """Give queries to people (--to), take them back (--from), or show who waits on whom (--list)."""
     from annotator.labeling import assignment_service
+    from annotator.labeling.assignment import QuerySelection
 
     if bool(to) + bool(from_) + list_ != 1:
         raise typer.BadParameter("expected one of --to, --from and --list; see --help")
@@ -142,7 +143,7 @@ def assign(
     if list_:
         _show(assignment_service.show_assignment(opened, actor, dataset, now=now()), dataset, json=json)
         return
-    chosen = assignment_service.QuerySelection(
+    chosen = QuerySelection(
         query_ids=None if queries is None else _read_ids(queries), category=category, language=language
     )
     act = assignment_service.assign if to else assignment_service.take_back
@@ -178,55 +179,55 @@ def reassign(
     )
 
 
-def _read_ids(found: str) -> tuple[str, ...]:
-    """Of a file with an id per line, or of `Q1,Q2`."""
+def _read_ids(listed: str) -> tuple[str, ...]:
+    """Return the ids of a file with one id per line, or of a list such as `Q1,Q2`."""
     from annotator.domain.errors import FormatError
 
-    if not Path(found).is_file():
-        return tuple(name.strip() for name in found.split(",") if name.strip())
+    if not Path(listed).is_file():
+        return tuple(name.strip() for name in listed.split(",") if name.strip())
     try:
-        lines = read_bytes(Path(found)).decode("utf-8-sig").splitlines()
+        lines = read_bytes(Path(listed)).decode("utf-8-sig").splitlines()
     except UnicodeDecodeError:
-        raise FormatError(found, None, "UTF-8", "other bytes") from None
+        raise FormatError(listed, None, "UTF-8", "other bytes") from None
     return tuple(line.strip() for line in lines if line.strip())
 
 
-def _show(found: "AssignmentStatus", dataset: str, *, json: bool) -> None:
+def _show(status: "AssignmentStatus", dataset: str, *, json: bool) -> None:
     if json:
-        print_json({"dataset": dataset, "at": now(), **asdict(found), "rules": str(found.rules)})
+        print_json({"dataset": dataset, "at": now(), **asdict(status), "rules": str(status.rules)})
         return
-    typer.echo(found.rules)
-    typer.echo(f"{found.judgments.done:,} of {count_of(found.judgments.total, 'judgment')} given.")
-    if found.stuck:
-        stuck = count_of(found.stuck, "pair", "pairs")
+    typer.echo(status.rules)
+    typer.echo(f"{status.judgments.done:,} of {count_of(status.judgments.total, 'judgment')} given.")
+    if status.stuck:
+        stuck = count_of(status.stuck, "pair", "pairs")
         typer.echo(f"{stuck} lack more judgments than there are people who may give them.")
     typer.echo("")
     print_table(
         ("person", "judges", "given", "queries left", "pairs left", "holds", "for"),
-        [_describe(person) for person in found.people],
+        [_describe(person) for person in status.people],
         empty=f"Nobody yet: annotator people add USER --dataset {dataset}",
     )
     typer.echo("")
     print_table(
         ("query", "category", "language", "open", "begun", "stuck", "given to", "waits for"),
-        [_describe_query(query) for query in found.queries],
+        [_describe_query(query) for query in status.queries],
         empty="No pair lacks a judgment.",
     )
 
 
 def _describe(person: "WaitingPerson") -> tuple[object, ...]:
-    known = "; ".join(", ".join(names) for names in (person.categories, person.languages) if names)
+    expertise = "; ".join(", ".join(names) for names in (person.categories, person.languages) if names)
     state = "" if person.works else " (disabled)" if person.disabled else " (does not label)"
     since = f"{person.held_seconds // 60:,} min" if person.held_seconds is not None else ""
     shown = (person.queries, person.open_queries, person.pairs, person.holds)
-    return (person.username + state, known or "all", *shown, since)
+    return (person.username + state, expertise or "all", *shown, since)
 
 
 def _describe_query(query: "WaitingQuery") -> tuple[object, ...]:
     waits = ", ".join(f"{name} ({pairs:,})" for name, pairs in query.waits_for.items())
     numbers = (query.open_pairs, query.begun_pairs, query.stuck)
-    given = ", ".join(query.given_to)
-    return (query.query_id, query.category, query.language, *numbers, given, waits or "nobody")
+    assignees = ", ".join(query.given_to)
+    return (query.query_id, query.category, query.language, *numbers, assignees, waits or "nobody")
 
 
 app = typer.Typer(help="Training and gold pairs, and what they show.", no_args_is_help=True)
@@ -244,10 +245,10 @@ def mark(
     json: JsonOption = False,
 ) -> None:
     """Mark pairs as training or gold: all of the file's lines, or none."""
-    from annotator.labeling.calibration_service import mark_file
+    from annotator.labeling.calibration_service import import_checks
 
     opened, actor = open_as(database, as_)
-    done = mark_file(opened, actor, dataset, read_bytes(file), str(file), now=now(), dry_run=dry_run)
+    done = import_checks(opened, actor, dataset, read_bytes(file), str(file), now=now(), dry_run=dry_run)
     if json:
         print_json(done)
         return
@@ -269,16 +270,18 @@ def unmark(
 ) -> None:
     """Make a marked pair ordinary work again, except for those who have answered it."""
     from annotator.domain.errors import NotFound
-    from annotator.labeling.calibration_service import list_checks, unmark_pair
+    from annotator.labeling.calibration_service import list_checks, remove_check
 
     opened, actor = open_as(database, as_)
-    marked = {(one.query_id, one.doc_id): one for one in list_checks(opened, OPERATOR, dataset, now=now())}
-    found = marked.get((query_id, doc_id))
-    if found is None:
+    checks = {
+        (check.query_id, check.doc_id): check for check in list_checks(opened, OPERATOR, dataset, now=now())
+    }
+    check = checks.get((query_id, doc_id))
+    if check is None:
         raise NotFound(f"{query_id} {doc_id} is not marked; see: annotator calibrate list {dataset}")
-    unmark_pair(opened, actor, dataset, found.pair, now=now())
+    remove_check(opened, actor, dataset, check.pair, now=now())
     if json:
-        print_json({"query_id": query_id, "doc_id": doc_id, "kind": found.kind})
+        print_json({"query_id": query_id, "doc_id": doc_id, "kind": check.kind})
         return
     typer.echo(f"{query_id} {doc_id} is ordinary work again.")
 
@@ -288,13 +291,21 @@ def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonO
     """List the marked pairs."""
     from annotator.labeling.calibration_service import list_checks
 
-    found = list_checks(open_database(database), OPERATOR, dataset, now=now())
+    checks = list_checks(open_database(database), OPERATOR, dataset, now=now())
     if json:
-        print_json(found)
+        print_json(checks)
         return
     rows = [
-        (one.query_id, one.doc_id, one.kind, one.grade, one.answered, one.explanation, one.marked_by)
-        for one in found
+        (
+            check.query_id,
+            check.doc_id,
+            check.kind,
+            check.grade,
+            check.answered,
+            check.explanation,
+            check.marked_by,
+        )
+        for check in checks
     ]
     columns = ("query_id", "doc_id", "kind", "grade", "answered", "explanation", "marked_by")
     print_table(columns, rows, empty=f"No pair is marked. Next: annotator calibrate mark {dataset} FILE")
@@ -305,24 +316,24 @@ def results(dataset: DatasetArgument, database: DatabaseOption = None, json: Jso
     """Show what training, gold pairs and repeats say of each annotator, by name."""
     from annotator.labeling.calibration_service import compute_results
 
-    found = compute_results(open_database(database), OPERATOR, dataset, now=now())
+    results = compute_results(open_database(database), OPERATOR, dataset, now=now())
     if json:
-        print_json(found)
+        print_json(results)
         return
     rows = [
         (
-            one.annotator,
-            f"{one.training.done}/{one.training.total}" if one.training else "",
-            _share(one.training.first) if one.training else "",
-            _share(one.training.latest) if one.training else "",
-            one.gold.answered,
-            _share(one.gold.exact),
-            "" if one.gold.difference is None else f"{one.gold.difference:+.2f}",
-            one.repeats.n,
-            _share(one.repeats.equal),
-            "" if one.repeats.difference is None else f"{one.repeats.difference:.2f}",
+            result.annotator,
+            f"{result.training.done}/{result.training.total}" if result.training else "",
+            _share(result.training.first) if result.training else "",
+            _share(result.training.latest) if result.training else "",
+            result.gold.answered,
+            _share(result.gold.exact),
+            "" if result.gold.difference is None else f"{result.gold.difference:+.2f}",
+            result.repeats.n,
+            _share(result.repeats.equal),
+            "" if result.repeats.difference is None else f"{result.repeats.difference:.2f}",
         )
-        for one in found
+        for result in results
     ]
     columns = (
         "annotator",

@@ -1,6 +1,10 @@
-"""The console script `annotator`. Errors are caught here once and become a message on stderr and an exit code:
-0 done, 1 refused (nothing changed), 2 wrong usage, 3 a gate or check is not met, 141 nobody read the output to its end."""
+"""Run the console script `annotator`.
 
+Catches every error once and turns it into a message on stderr and an exit code: 0 done, 1 refused (nothing changed),
+2 wrong usage, 3 a gate or check is not met, 141 nobody read the output to its end.
+"""
+
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +19,7 @@ from annotator.cli import (
     agreement,
     conversion,
     dataset,
+    evaluation,
     guideline,
     history,
     importing,
@@ -48,6 +53,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def choose(
+    context: typer.Context,
     database: terminal.DatabaseOption = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
@@ -55,6 +61,9 @@ def choose(
 ) -> None:
     """From a pool of candidates to a ground truth you can defend."""
     del version
+    # a command that keeps all its records turns the collector off, and a process may run several commands
+    if gc.isenabled():
+        context.call_on_close(gc.enable)
     terminal.chosen["database"] = database
 
 
@@ -77,6 +86,7 @@ app.command("disagreements")(adjudication.disagreements)
 app.command("adjudicate")(adjudication.adjudicate)
 app.command("order")(adjudication.order)
 app.command("settle")(adjudication.settle)
+app.command("evaluate", cls=CommandOnFormats)(evaluation.evaluate)
 app.command("status")(serving.status)
 app.command("trail")(history.trail)
 app.command("lessons")(guideline.lessons)

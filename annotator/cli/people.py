@@ -1,4 +1,4 @@
-"""`annotator people …`: people, their roles and passwords, by the operator of the database."""
+"""Run `annotator people …`: people, their roles and passwords, by the operator of the database."""
 
 import sys
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ app = typer.Typer(help="People, their roles and passwords.", no_args_is_help=Tru
 
 
 class RoleName(StrEnum):
-    """The roles, each including the ones before it."""
+    """The values of `--role`, each role including the ones before it."""
 
     annotator = "annotator"
     lead = "lead"
@@ -57,7 +57,7 @@ def add(
         name=name or "",
         password=password,
     )
-    _report(made, f"Added {made.person.username}: {_say_roles(made.person.memberships)}.", json=json)
+    _report(made, f"Added {made.person.username}: {_describe_roles(made.person.memberships)}.", json=json)
 
 
 @app.command("list")
@@ -74,7 +74,12 @@ def list_(
         print_json(people)
         return
     rows = [
-        (person.username, person.name, _say_roles(person.memberships), "yes" if person.can_sign_in else "no")
+        (
+            person.username,
+            person.name,
+            _describe_roles(person.memberships),
+            "yes" if person.can_sign_in else "no",
+        )
         for person in people
     ]
     print_table(
@@ -133,7 +138,7 @@ def set_(
             expertise=expertise or None,
             now=now(),
         )
-    _report(changed, f"Changed {user}: {_say_roles(changed.person.memberships)}.", json=json)
+    _report(changed, f"Changed {user}: {_describe_roles(changed.person.memberships)}.", json=json)
 
 
 @app.command()
@@ -171,7 +176,7 @@ def _report(change: "PersonChange", text: str, *, json: bool) -> None:
 
 
 def _read_password() -> str:
-    """The first line of standard input, in UTF-8, without its line end."""
+    """Return the first line of standard input, in UTF-8, without its line end."""
     from annotator.domain.errors import ValidationError
 
     try:
@@ -180,16 +185,16 @@ def _read_password() -> str:
         raise ValidationError("expected the password in UTF-8") from None
 
 
-def _read_names(found: str) -> list[str] | None:
-    """Of `howto,判例`; None for `none`: all."""
-    names = [name.strip() for name in found.split(",") if name.strip()]
+def _read_names(text: str) -> list[str] | None:
+    """Return the names of a list such as `howto,判例`; None for an empty list or `none`, which means all."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
     return None if [name.lower() for name in names] in ([], ["none"]) else names
 
 
-def _say_roles(memberships: "Sequence[Membership]") -> str:
-    return ", ".join(map(_say_role, memberships)) or "no role"
+def _describe_roles(memberships: "Sequence[Membership]") -> str:
+    return ", ".join(map(_describe_role, memberships)) or "no role"
 
 
-def _say_role(held: "Membership") -> str:
+def _describe_role(held: "Membership") -> str:
     limits = [", ".join(names) for names in (held.categories, held.languages) if names]
     return f"{held.role} on {held.dataset or 'every dataset'}" + (f" ({'; '.join(limits)})" if limits else "")

@@ -1,4 +1,4 @@
-"""`annotator pool` and `annotator pairs`: candidates become pairs, and the pool is listed."""
+"""Run `annotator pool` and `annotator pairs`: make pairs of candidates, and list the pool."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -25,13 +25,25 @@ SHOWN = 10
 
 def pool(
     dataset: DatasetArgument,
-    depth: Annotated[int, typer.Option(help="How many results of each system per query.")],
+    depth: Annotated[
+        int | None, typer.Option(help="How many results of each system per query (with --holes: 10).")
+    ] = None,
     systems: Annotated[
         str | None,
         typer.Option(metavar="A,B", help="Only these imported runs (default: all; '' for none)."),
     ] = None,
     retrieve: Annotated[
         str | None, typer.Option(metavar="bm25", help="Also retrieve over the dataset's documents.")
+    ] = None,
+    holes: Annotated[
+        bool,
+        typer.Option(
+            "--holes",
+            help="Only unjudged documents of the runs, most influential for the systems' order first.",
+        ),
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", help="With --holes: at most so many new pairs.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be made; change nothing.")
@@ -40,6 +52,17 @@ def pool(
     json: JsonOption = False,
 ) -> None:
     """Make pairs of the best candidates of each system, with their provenance."""
+    if holes:
+        if retrieve:
+            raise typer.BadParameter("--holes takes documents of imported runs: leave --retrieve out")
+        _pool_holes(
+            dataset, depth=depth, systems=systems, limit=limit, dry_run=dry_run, database=database, json=json
+        )
+        return
+    if limit is not None:
+        raise typer.BadParameter("--limit goes with --holes")
+    if depth is None:
+        raise typer.BadParameter("expected --depth K, or --holes")
     from annotator.pooling.service import pool_runs
 
     report = pool_runs(
@@ -74,9 +97,9 @@ def pairs(
     """List the pool: every pair, its status, and who proposed it."""
     from annotator.pooling.service import list_pairs
 
-    found = list_pairs(open_database(database), OPERATOR, dataset, status=status)
+    listed = list_pairs(open_database(database), OPERATOR, dataset, status=status)
     if json:
-        print_json(found)
+        print_json(listed)
         return
     rows = [
         (
@@ -88,7 +111,7 @@ def pairs(
                 by.system if by.rank is None else f"{by.system} at {by.rank}" for by in pair.provenance
             ),
         )
-        for pair in found
+        for pair in listed
     ]
     print_table(
         ("pair", "query_id", "doc_id", "status", "provenance"),
@@ -97,14 +120,61 @@ def pairs(
     )
 
 
+def _pool_holes(
+    dataset: str,
+    *,
+    depth: int | None,
+    systems: str | None,
+    limit: int | None,
+    dry_run: bool,
+    database: str | None,
+    json: bool,
+) -> None:
+    from annotator.evaluation.evaluate import HOLE_DEPTH
+    from annotator.evaluation.holes_service import pool_holes
+
+    report = pool_holes(
+        open_database(database),
+        OPERATOR,
+        dataset,
+        now=now(),
+        depth=HOLE_DEPTH if depth is None else depth,
+        systems=None if systems is None else _split(systems),
+        limit=limit,
+        dry_run=dry_run,
+    )
+    if json:
+        print_json(report)
+        return
+    verb = "Would make" if report.dry_run else "Made"
+    typer.echo(
+        f"{count_of(report.holes, 'unjudged document')} in the systems' top {report.depth}. "
+        f"{verb} {count_of(len(report.documents), 'new pair')}; "
+        f"{count_of(report.already_there, 'was', 'were')} in the pool already; {report.left:,} left."
+    )
+    typer.echo(f"{report.sentence}\n")
+    rows = [
+        (
+            document.query_id,
+            document.doc_id,
+            f"{document.influence:.4f}",
+            ", ".join(f"{by.system} at {by.rank}" for by in document.provenance),
+        )
+        for document in report.documents[:SHOWN]
+    ]
+    print_table(("query_id", "doc_id", "influence", "provenance"), rows, empty="No new pair.")
+    if len(report.documents) > SHOWN:
+        typer.echo(f"{len(report.documents) - SHOWN:,} more: --json lists all")
+
+
 def _split(names: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in names.split(",") if name.strip())
 
 
-def _show_progress(what: str, share: float) -> None:
-    """One line on a terminal's stderr, rewritten; nothing where stderr goes to a file."""
+def _show_progress(work: str, share: float) -> None:
+    """Rewrite one line on stderr with the share that is done; print nothing unless stderr is a terminal."""
     if sys.stderr.isatty():
-        typer.echo(f"\r{what} {show_percent(share, 0)} ", nl=share >= 1, err=True)
+        typer.echo(f"\r{work} {show_percent(share, 0)} ", nl=share >= 1, err=True)
 
 
 def _print_report(report: "PoolReport") -> None:
@@ -119,7 +189,7 @@ def _print_report(report: "PoolReport") -> None:
         (report.without, ("has", "have", "no candidate")),
         (report.too_short, ("has", "have", "no two characters in a row to match")),
     )
-    for query_ids, (has, have, what) in notes:
+    for query_ids, (has, have, lack) in notes:
         if query_ids:
             named = ", ".join(query_ids[:SHOWN]) + (" …" if len(query_ids) > SHOWN else "")
-            typer.echo(f"\n{count_of(len(query_ids), f'query {has}', f'queries {have}')} {what}: {named}")
+            typer.echo(f"\n{count_of(len(query_ids), f'query {has}', f'queries {have}')} {lack}: {named}")

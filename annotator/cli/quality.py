@@ -1,4 +1,4 @@
-"""`annotator qc …`: a random sample of settled pairs for a third expert, and what it proves."""
+"""Run `annotator qc …`: a random sample of settled pairs for a third expert, and what it proves."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -100,12 +100,12 @@ def draw(
         raise typer.BadParameter("expected --rate or --size, not both")
     opened, actor = open_as(database, as_)
     share = DEFAULT_RATE if rate is None else rate
-    asked: dict[str, Any] = {"annotator": annotator, "rate": share, "size": size, "seed": seed}
+    draw_options: dict[str, Any] = {"annotator": annotator, "rate": share, "size": size, "seed": seed}
     if dry_run:
-        found = preview_sample(opened, actor, dataset, **asked, new_round=new_round)
-        _print_preview(found, json=json)
+        preview = preview_sample(opened, actor, dataset, **draw_options, new_round=new_round)
+        _print_preview(preview, json=json)
         return
-    made = draw_sample(opened, actor, dataset, **asked, new_round=new_round, now=now())
+    made = draw_sample(opened, actor, dataset, **draw_options, new_round=new_round, now=now())
     if json:
         print_json(made)
         return
@@ -124,36 +124,41 @@ def status(
     from annotator.quality.service import show_quality
 
     opened, actor = open_as(database, as_)
-    found = show_quality(opened, actor, dataset, now=now())
+    quality_status = show_quality(opened, actor, dataset, now=now())
     if json:
-        print_json(to_dict(found))
+        print_json(to_dict(quality_status))
     else:
-        _print_status(found)
-    if found.verdict != "passed":
-        raise GateNotMet(f"quality control of {dataset}: {found.verdict} (rule: {found.rule})")
+        _print_status(quality_status)
+    if quality_status.verdict != "passed":
+        raise GateNotMet(
+            f"quality control of {dataset}: {quality_status.verdict} (rule: {quality_status.rule})"
+        )
 
 
-def to_dict(found: "QualityStatus") -> dict[str, Any]:
-    """Every field of the status and the verdict by the dataset's own rule, as JSON has them."""
+def to_dict(status: "QualityStatus") -> dict[str, Any]:
+    """Return every field of the status, and the verdict by the dataset's own rule, as JSON."""
     from annotator.quality.records import CONFIDENCE, LIMIT
 
-    whole: dict[str, Any] = to_json(found)
-    whole["rates"] = {kind: rate.as_json() for kind, rate in found.rates.items()}
-    for error, record in zip(whole["errors"], found.errors, strict=True):
+    whole: dict[str, Any] = to_json(status)
+    whole["rates"] = {kind: rate.as_json() for kind, rate in status.rates.items()}
+    for error, record in zip(whole["errors"], status.errors, strict=True):
         error["distance"] = record.distance
-    return {"verdict": found.verdict, "limit": LIMIT, "confidence": CONFIDENCE, **whole}
+    return {"verdict": status.verdict, "limit": LIMIT, "confidence": CONFIDENCE, **whole}
 
 
-def _print_preview(found: "QualityPreview", *, json: bool) -> None:
+def _print_preview(preview: "QualityPreview", *, json: bool) -> None:
     if json:
-        print_json(found)
+        print_json(preview)
         return
     typer.echo(
-        f"Would draw {count_of(found.pairs, 'pair')} for {found.annotator} in round {found.round}: "
-        f"the sample would hold {found.drawn + found.pairs:,} of {count_of(found.population, 'settled pair')}; "
-        f"{count_of(found.outside, 'is', 'are')} outside."
+        f"Would draw {count_of(preview.pairs, 'pair')} for {preview.annotator} in round {preview.round}: "
+        f"the sample would hold {preview.drawn + preview.pairs:,} of {count_of(preview.population, 'settled pair')}; "
+        f"{count_of(preview.outside, 'is', 'are')} outside."
     )
-    rows = [(one.category or "", one.grade, one.population, one.drawn, one.pairs) for one in found.strata]
+    rows = [
+        (stratum.category or "", stratum.grade, stratum.population, stratum.drawn, stratum.pairs)
+        for stratum in preview.strata
+    ]
     print_table(("category", "grade", "settled", "in the sample", "would be drawn"), rows, empty="")
 
 
@@ -172,42 +177,42 @@ def _print_draw(dataset: str, made: "QualityDraw") -> None:
     )
 
 
-def _print_status(found: "QualityStatus") -> None:
-    typer.echo("\n".join(f"- {sentence}" for sentence in found.sentences) + "\n")
-    if not found.round:
+def _print_status(status: "QualityStatus") -> None:
+    typer.echo("\n".join(f"- {sentence}" for sentence in status.sentences) + "\n")
+    if not status.round:
         return
     counts = [
-        ("settled pairs the sample speaks for", found.population),
-        ("drawn", found.drawn),
-        ("checked", found.checked),
-        ("waiting", found.waiting),
-        ("cannot be rated", found.unrateable),
-        ("can no longer be judged", found.barred),
-        ("outside", found.outside),
-        ("settled since the last draw", found.settled_since),
+        ("settled pairs the sample speaks for", status.population),
+        ("drawn", status.drawn),
+        ("checked", status.checked),
+        ("waiting", status.waiting),
+        ("cannot be rated", status.unrateable),
+        ("can no longer be judged", status.barred),
+        ("outside", status.outside),
+        ("settled since the last draw", status.settled_since),
     ]
-    print_table((f"round {found.round}", "pairs"), counts, empty="")
+    print_table((f"round {status.round}", "pairs"), counts, empty="")
     typer.echo("")
-    rows = [_rate_row(KINDS[kind], rate) for kind, rate in found.rates.items()]
+    rows = [_rate_row(KINDS[kind], rate) for kind, rate in status.rates.items()]
     print_table(("errors", "found", "checked", "rate [95 %]", "at most (95 %)"), rows, empty="")
     typer.echo("")
     verdicts = [
-        (rule, verdict, "the dataset's rule" if rule == found.rule else "")
-        for rule, verdict in found.verdicts.items()
+        (rule, verdict, "the dataset's rule" if rule == status.rule else "")
+        for rule, verdict in status.verdicts.items()
     ]
     print_table(("by", "verdict", ""), verdicts, empty="")
     typer.echo("")
-    _print_rows(found.draws, DRAW_COLUMNS)
-    if found.errors:
+    _print_rows(status.draws, DRAW_COLUMNS)
+    if status.errors:
         typer.echo("")
-        _print_rows(found.errors, ERROR_COLUMNS)
-    if found.hidden:
-        pairs = count_of(found.hidden, "error is on a pair", "errors are on pairs")
+        _print_rows(status.errors, ERROR_COLUMNS)
+    if status.hidden:
+        pairs = count_of(status.hidden, "error is on a pair", "errors are on pairs")
         typer.echo(f"\n{pairs} that you have still to judge yourself: counted above, and not listed.")
 
 
 def _print_rows(records: Sequence[object], columns: Mapping[str, str]) -> None:
-    """A table of records; `columns`: the field that each column shows, by its heading."""
+    """Print records as a table. `columns`: by heading, the field to show."""
     rows = [[getattr(record, field) for field in columns.values()] for record in records]
     shown = [[f"{value:g}" if isinstance(value, float) else value for value in row] for row in rows]
     print_table(tuple(columns), shown, empty="")

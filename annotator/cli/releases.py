@@ -1,4 +1,4 @@
-"""`annotator release …`: check the gates, publish, list, compare, trace a qrel, verify a folder."""
+"""Run `annotator release …`: check the gates, publish, list, compare, trace a qrel, verify a folder."""
 
 import os
 from datetime import UTC, datetime
@@ -22,8 +22,7 @@ from annotator.domain.messages import count_of, show_beside
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from annotator.releases.gates import ReleaseGate
-    from annotator.releases.published_service import QrelTrace, ReleaseDiff
+    from annotator.releases.records import QrelTrace, ReleaseDiff, ReleaseGate
     from annotator.storage.database import Database
 
 app = typer.Typer(help="Releases: gates, publishing, comparison, verification.", no_args_is_help=True)
@@ -36,15 +35,15 @@ def check(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonO
     """Say which gates a release would meet now. Exit 3 while one is not met."""
     from annotator.domain.errors import GateNotMet
     from annotator.domain.people import OPERATOR
-    from annotator.releases.service import check_release, explain_check
+    from annotator.releases.gates_service import check_release, explain_check
 
     opened, _ = _open(database)
-    found = check_release(opened, OPERATOR, dataset)
+    release_check = check_release(opened, OPERATOR, dataset)
     if json:
-        print_json({"version": found.version, "gates": found.gates})
+        print_json({"version": release_check.version, "gates": release_check.gates})
     else:
-        _print_gates(found.gates)
-    missing = explain_check(found)
+        _print_gates(release_check.gates)
+    missing = explain_check(release_check)
     if missing:
         raise GateNotMet(missing)
 
@@ -99,16 +98,16 @@ def publish(
 def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """List the releases of a dataset, and whether their folders are whole."""
     from annotator.domain.people import OPERATOR
-    from annotator.releases.service import list_releases
+    from annotator.releases.files_service import list_releases
 
     opened, exports_dir = _open(database)
-    found = list_releases(opened, OPERATOR, dataset, exports_dir=exports_dir)
+    releases = list_releases(opened, OPERATOR, dataset, exports_dir=exports_dir)
     if json:
-        print_json(found)
+        print_json(releases)
         return
     rows = [
         (item.version, item.created_at, item.published_by, item.qrels, item.folder, item.path, item.note)
-        for item in found
+        for item in releases
     ]
     columns = ("version", "created_at", "published_by", "qrels", "folder", "path", "note")
     print_table(columns, rows, empty="No release yet. See what one needs: annotator release check DATASET")
@@ -127,11 +126,11 @@ def diff(
     from annotator.releases.published_service import compare_releases
 
     opened, _ = _open(database)
-    found = compare_releases(opened, OPERATOR, dataset, before, after, now=now())
+    release_diff = compare_releases(opened, OPERATOR, dataset, before, after, now=now())
     if json:
-        print_json(found)
+        print_json(release_diff)
     else:
-        _print_diff(found)
+        _print_diff(release_diff)
 
 
 @app.command()
@@ -148,11 +147,11 @@ def trace(
     from annotator.releases.published_service import trace_qrel
 
     opened, _ = _open(database)
-    found = trace_qrel(opened, OPERATOR, dataset, version, query_id, doc_id, now=now())
+    qrel_trace = trace_qrel(opened, OPERATOR, dataset, version, query_id, doc_id, now=now())
     if json:
-        print_json(found)
+        print_json(qrel_trace)
     else:
-        _print_trace(found)
+        _print_trace(qrel_trace)
 
 
 @app.command()
@@ -172,25 +171,29 @@ def verify(
     from dataclasses import asdict
 
     from annotator.domain.errors import GateNotMet
-    from annotator.releases.service import verify_release
+    from annotator.releases.files_service import verify_release
 
-    found = verify_release(path, signers=signed_by)
-    named = f"{found.dataset} {found.version}"
+    verification = verify_release(path, signers=signed_by)
+    named = f"{verification.dataset} {verification.version}"
     if json:
-        print_json({"whole": found.whole, **asdict(found)})
-    elif found.whole:
-        typer.echo(f"{named} is whole: {count_of(found.files, 'file')}, content {found.content_sha256}")
-        if found.signed_by is not None:
-            typer.echo(f"Signed by {found.signed_by}.")
-        for sentence in found.unproven:
+        print_json({"whole": verification.whole, **asdict(verification)})
+    elif verification.whole:
+        typer.echo(
+            f"{named} is whole: {count_of(verification.files, 'file')}, content {verification.content_sha256}"
+        )
+        if verification.signed_by is not None:
+            typer.echo(f"Signed by {verification.signed_by}.")
+        for sentence in verification.unproven:
             typer.echo(f"Not proven: {sentence}.")
-    if not found.whole:
-        faults = [f"- {fault.path}: expected {fault.expected}, found {fault.found}" for fault in found.faults]
+    if not verification.whole:
+        faults = [
+            f"- {fault.path}: expected {fault.expected}, found {fault.found}" for fault in verification.faults
+        ]
         raise GateNotMet("\n".join([f"{named} is not as it was published:", *faults]))
 
 
 def _open(url: str | None) -> "tuple[Database, Path]":
-    """The database and the exports folder, after finishing what a killed publish left half done."""
+    """Return the database and the exports folder, after finishing what a killed publish has left."""
     from annotator.releases.service import finish_publishing
     from annotator.settings import Settings
 
@@ -201,28 +204,28 @@ def _open(url: str | None) -> "tuple[Database, Path]":
 
 
 def _release_time() -> datetime:
-    """The present, or SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/)."""
+    """Return the present time, or SOURCE_DATE_EPOCH (https://reproducible-builds.org/specs/source-date-epoch/)."""
     from annotator.domain.errors import ValidationError
 
-    found = os.environ.get("SOURCE_DATE_EPOCH")
-    if not found:
+    seconds = os.environ.get("SOURCE_DATE_EPOCH")
+    if not seconds:
         return now()
     try:
-        return datetime.fromtimestamp(int(found), UTC)
+        return datetime.fromtimestamp(int(seconds), UTC)
     except (ValueError, OverflowError, OSError):
-        raise ValidationError(f"SOURCE_DATE_EPOCH: expected seconds since 1970, found {found!r}") from None
+        raise ValidationError(f"SOURCE_DATE_EPOCH: expected seconds since 1970, found {seconds!r}") from None
 
 
 def _read_overrides(given: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    overrides: dict[str, str] = {}
     for item in given:
         gate, equals, reason = item.partition("=")
-        if not equals or gate in found:
+        if not equals or gate in overrides:
             raise typer.BadParameter(
                 f"expected each GATE=REASON once, found {item!r}", param_hint="--override"
             )
-        found[gate] = reason
-    return found
+        overrides[gate] = reason
+    return overrides
 
 
 def _print_gates(gates: "Iterable[ReleaseGate]") -> None:
@@ -233,7 +236,7 @@ def _print_gates(gates: "Iterable[ReleaseGate]") -> None:
 
 
 def _show_sides(gate: "ReleaseGate") -> tuple[Any, Any]:
-    """What is required and what was measured, with as many digits as it takes to tell them apart."""
+    """Return what is required and what was measured, with enough digits to tell them apart."""
     required, measured = gate.required, gate.measured
     if isinstance(required, float) and isinstance(measured, float):
         shown = show_beside(measured, required)
@@ -241,31 +244,32 @@ def _show_sides(gate: "ReleaseGate") -> tuple[Any, Any]:
     return required, measured
 
 
-def _print_diff(found: "ReleaseDiff") -> None:
-    """Everything that differs, one line each, after the version it calls for."""
-    from annotator.releases.published_service import say_advice
+def _print_diff(release_diff: "ReleaseDiff") -> None:
+    """Print the version that the differences call for, then each difference on a line."""
 
-    typer.echo(f"{found.dataset} {found.before} to {found.after}")
-    typer.echo(say_advice(found).replace("**", ""))
-    if found.scale_changed:
+    typer.echo(f"{release_diff.dataset} {release_diff.before} to {release_diff.after}")
+    typer.echo(release_diff.describe_advice().replace("**", ""))
+    if release_diff.scale_changed:
         typer.echo("The scale changed.")
-    for sign, query_ids in (("+", found.queries_added), ("-", found.queries_removed)):
+    for sign, query_ids in (("+", release_diff.queries_added), ("-", release_diff.queries_removed)):
         for query_id in query_ids:
-            typer.echo(f"{sign} query {query_id} ({count_of(found.whole.get(query_id, 0), 'qrel')})")
-    for query_id, old, new in found.texts_changed:
+            typer.echo(f"{sign} query {query_id} ({count_of(release_diff.whole.get(query_id, 0), 'qrel')})")
+    for query_id, old, new in release_diff.texts_changed:
         typer.echo(f"~ query {query_id}: {_quote(old)} is now {_quote(new)}")
     rows = [
         (item.kind, item.query_id, item.doc_id, item.old_doc_id, item.old, item.new, item.reason)
-        for item in found.changes
+        for item in release_diff.changes
     ]
     if rows:
         print_table(("change", "query_id", "doc_id", "was", "old", "new", "reason"), rows, empty="")
 
 
-def _print_trace(found: "QrelTrace") -> None:
-    typer.echo(f"{found.dataset} {found.version}: grade {found.grade}, {found.origin}")
-    typer.echo(f"query     {found.query_id}  {'' if found.query is None else _quote(found.query)}".rstrip())
-    typer.echo(f"document  {found.doc_id}")
+def _print_trace(qrel_trace: "QrelTrace") -> None:
+    typer.echo(f"{qrel_trace.dataset} {qrel_trace.version}: grade {qrel_trace.grade}, {qrel_trace.origin}")
+    typer.echo(
+        f"query     {qrel_trace.query_id}  {'' if qrel_trace.query is None else _quote(qrel_trace.query)}".rstrip()
+    )
+    typer.echo(f"document  {qrel_trace.doc_id}")
     rows = [
         (
             item.judged_at,
@@ -275,21 +279,21 @@ def _print_trace(found: "QrelTrace") -> None:
             item.purpose,
             item.note,
         )
-        for item in found.judgments
+        for item in qrel_trace.judgments
     ]
     columns = ("judged_at", "annotator", "grade", "guideline", "purpose", "note")
     print_table(columns, rows, empty="No judgment made here.")
-    if found.adjudication is not None:
-        decision = found.adjudication
+    if qrel_trace.adjudication is not None:
+        decision = qrel_trace.adjudication
         typer.echo(
             f"decided   {decision.decided_at:%Y-%m-%d} by {decision.lead}, guideline {decision.guideline_version}:"
         )
         reason = f" ({decision.reason})" if decision.reason else ""
         typer.echo(f"          grade {decision.grade}, {_quote(decision.rationale)}{reason}")
-    if found.imported is not None:
-        source = ", ".join(f"{key} {value}" for key, value in found.imported.source.items())
-        typer.echo(f"imported  grade {found.imported.grade}: {source}")
-    if not found.complete:
+    if qrel_trace.imported is not None:
+        source = ", ".join(f"{key} {value}" for key, value in qrel_trace.imported.source.items())
+        typer.echo(f"imported  grade {qrel_trace.imported.grade}: {source}")
+    if not qrel_trace.complete:
         typer.echo(
             "This release was made before it was recorded what each qrel rests on: "
             "shown is what had been received until then.",
@@ -298,7 +302,7 @@ def _print_trace(found: "QrelTrace") -> None:
 
 
 def _quote(text: str) -> str:
-    """A text in quotes on one line."""
+    """Return a text in quotes, on one line."""
     import json
 
     return json.dumps(text, ensure_ascii=False)

@@ -1,6 +1,6 @@
-"""`annotator serve`, `demo` and `status`: the app in a browser, and how far a dataset is.
+"""Run `annotator serve`, `demo` and `status`: the app in a browser, and how far a dataset is.
 
-`annotator status`: how far a dataset's pairs are, what waits for a lead, and how long that lasts at the present pace.
+`annotator status`: how far a dataset's pairs are, what waits for a lead, and how long that takes at the present pace.
 """
 
 from dataclasses import asdict
@@ -22,7 +22,7 @@ from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.adjudication.queue_records import QueuePace
+    from annotator.adjudication.queue.queue_records import QueuePace
     from annotator.overview.service import DatasetStatus
 
 
@@ -35,7 +35,7 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8501, database: Dat
     from annotator.people.service import has_anybody_who_signs_in
     from annotator.releases.service import finish_publishing
     from annotator.settings import Settings
-    from annotator.web.serve import is_loopback, serve_app
+    from annotator.web.server.serve import is_loopback, serve_app
 
     settings, opened = Settings(), open_database(database)
     finish_publishing(opened, exports_dir=settings.exports_dir, now=now())
@@ -68,7 +68,7 @@ def demo(
     """Build the demo dataset if absent, print sign-ins for it, and serve the app."""
     from annotator.demo import build_demo
     from annotator.settings import Settings
-    from annotator.web.serve import check_port, serve_app
+    from annotator.web.server.serve import check_port, serve_app
 
     check_port("127.0.0.1", port)
     opened = open_database(database)
@@ -121,11 +121,11 @@ def status(dataset: DatasetArgument, database: DatabaseOption = None, json: Json
     """Show how far the pairs are, what waits for a lead, and how long the queue lasts."""
     from annotator.overview.service import show_status
 
-    found = show_status(open_database(database), OPERATOR, dataset, now=now().astimezone())
+    report = show_status(open_database(database), OPERATOR, dataset, now=now().astimezone())
     if json:
-        print_json(_to_json(dataset, found))
+        print_json(_to_json(dataset, report))
         return
-    pairs = found.pairs
+    pairs = report.pairs
     statuses = ", ".join(f"{n:,} {status}" for status, n in pairs.by_status.items() if n)
     typer.echo(f"{count_of(pairs.pairs, 'pair')}{': ' if statuses else ''}{statuses}.")
     checks = (
@@ -134,65 +134,69 @@ def status(dataset: DatasetArgument, database: DatabaseOption = None, json: Json
         else ""
     )
     typer.echo(f"To judge: {count_of(pairs.to_judge, 'pair')}, {pairs.begun:,} begun{checks}.")
-    for line in (_say_queue(found), *_say_pace(found.pace)):
+    for line in (_describe_queue(report), *_describe_pace(report.pace)):
         typer.echo(line)
 
 
-def _to_json(dataset: str, found: "DatasetStatus") -> dict[str, object]:
-    from annotator.adjudication.queue_records import list_words
+def _to_json(dataset: str, report: "DatasetStatus") -> dict[str, object]:
+    from annotator.adjudication.queue.queue_records import list_words
 
-    queue = found.queue
+    queue = report.queue
     return {
         "dataset": dataset,
         "at": now(),
-        "pairs": found.pairs.pairs,
-        "statuses": found.pairs.by_status,
-        "to_judge": found.pairs.to_judge,
-        "begun": found.pairs.begun,
-        "checks": found.pairs.checks,
+        "pairs": report.pairs.pairs,
+        "statuses": report.pairs.by_status,
+        "to_judge": report.pairs.to_judge,
+        "begun": report.pairs.begun,
+        "checks": report.pairs.checks,
         "queue": {
-            "open": found.pairs.waiting,
-            "by_status": found.pairs.waiting_by_status,
+            "open": report.pairs.waiting,
+            "by_status": report.pairs.waiting_by_status,
             "by_reason": {list_words(reason)[0]: n for reason, n in queue.by_reason.items()},
             "taste": queue.taste,
             "flips": queue.flips,
         },
-        "pace": {**asdict(found.pace), "grows": found.pace.grows},
+        "pace": {**asdict(report.pace), "grows": report.pace.grows},
     }
 
 
-def _say_queue(found: "DatasetStatus") -> str:
+def _describe_queue(report: "DatasetStatus") -> str:
+    """Describe how many pairs wait for a lead, and for which reasons."""
     from annotator.domain.settling import REASONS
 
-    pairs = found.pairs
+    pairs = report.pairs
     if not pairs.waiting:
         return "Queue: empty."
-    reasons = [f"{REASONS[reason]} {n:,}" for reason, n in found.queue.by_reason.items() if n]
-    flips = f"; {found.queue.flips:,} can change the order of systems" if found.queue.flips else ""
+    reasons = [f"{REASONS[reason]} {n:,}" for reason, n in report.queue.by_reason.items() if n]
+    flips = f"; {report.queue.flips:,} can change the order of systems" if report.queue.flips else ""
     ungraded = f"{pairs.disagreements:,} of them without a settled grade"
     return f"Queue: {count_of(pairs.waiting, 'pair waits', 'pairs wait')} for a lead, {ungraded} ({', '.join(reasons)}){flips}."
 
 
-def _say_pace(pace: "QueuePace") -> list[str]:
-    said = []
+def _describe_pace(pace: "QueuePace") -> list[str]:
+    """Describe how much work the queue is, how long it takes at this pace, and what comes in; one sentence per line."""
+    lines = []
     if pace.open:
-        work = f"not known: {pace.why_no_work}" if pace.work is None else f"about {_show(pace.work)}"
+        work = f"not known: {pace.why_no_work}" if pace.work is None else f"about {_show_duration(pace.work)}"
         days = (
             f"not known: {pace.why_no_days}"
             if pace.working_days_left is None
             else f"about {count_of(max(1, round(pace.working_days_left)), 'working day')} at this pace"
         )
-        said += [f"Work left: {work}.", f"It lasts: {days}."]
+        lines += [f"Work left: {work}.", f"It lasts: {days}."]
     if pace.decided:
-        said.append(f"Decided in the last 7 days: {pace.decided:,}, on {count_of(pace.working_days, 'day')}.")
+        lines.append(
+            f"Decided in the last 7 days: {pace.decided:,}, on {count_of(pace.working_days, 'day')}."
+        )
     if pace.arrived:
-        said.append(
+        lines.append(
             f"New: {pace.arrived_per_day:.3g} a day{'; more come than are decided' if pace.grows else ''}."
         )
-    return said
+    return lines
 
 
-def _show(seconds: float) -> str:
-    """Minutes up to two hours, then hours."""
+def _show_duration(seconds: float) -> str:
+    """Return a duration in minutes, from two hours on in hours, rounded; never less than a minute."""
     minutes = max(1, round(timedelta(seconds=seconds) / timedelta(minutes=1)))
     return count_of(minutes, "minute") if minutes < 120 else count_of(round(minutes / 60), "hour")

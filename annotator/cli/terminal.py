@@ -1,8 +1,9 @@
-"""What every command shares: options, the database, printed results, and files of errors.
+"""Share what every command needs: options, the database, printed results, and files of errors.
 
-With `--json` one JSON document goes to stdout and nothing else; progress and logs go to stderr. The table of formats is read
-only when a `--help` needs it. `--errors FILE` lists every bad line of a refused input as CSV, also those the screen leaves out.
-It overwrites only such a list, so no input is lost to a slip; a command that finds nothing wrong leaves the list empty.
+With `--json` one JSON document goes to stdout and nothing else; progress and logs go to stderr. The table of formats is
+read only when a `--help` needs it. `--errors FILE` lists every bad line of a refused input as CSV, also those the screen
+leaves out. It overwrites only such a list, so no input is lost to a slip; a command that finds nothing wrong leaves the
+list empty.
 """
 
 import json
@@ -46,7 +47,7 @@ chosen: dict[str, str | None] = {"database": None}
 
 
 def open_database(url: str | None) -> "Database":
-    """The database named by the option, before the command or after it, else by the environment; its schema
+    """Return the database named by the option, before the command or after it, else by the environment; its schema
     is brought up to date first."""
     from annotator.settings import Settings
     from annotator.storage.database import Database
@@ -58,13 +59,13 @@ def open_database(url: str | None) -> "Database":
 
 
 def open_as(url: str | None, username: str | None) -> "tuple[Database, Actor]":
-    """The database (see `open_database`), and who acts on it (see `resolve_actor`)."""
+    """Return the database (see `open_database`), and who acts on it (see `resolve_actor`)."""
     database = open_database(url)
     return database, resolve_actor(database, username)
 
 
 def resolve_actor(database: "Database", username: str | None) -> "Actor":
-    """The person named by `--as`; the operator when none is named."""
+    """Return the person named by `--as`; the operator when none is named."""
     from annotator.domain.people import OPERATOR
     from annotator.people.service import find_actor
 
@@ -79,14 +80,14 @@ def now() -> datetime:
 
 
 def read_bytes(path: Path) -> bytes:
-    """A regular file's content; a plain message when it cannot be read, or is none."""
-    from annotator.formats.source import read_regular
+    """Return a regular file's content; a plain message when it cannot be read, or is none."""
+    from annotator.formats.syntax.source import read_regular
 
     return read_regular(path)
 
 
 def to_json(value: Any) -> Any:
-    """Frozen records, times and paths as JSON has them."""
+    """Return frozen records, times and paths as JSON has them."""
     if value is None or isinstance(value, str | int | float):  # first: a crowd's report has a million of them
         return value
     if is_dataclass(value) and not isinstance(value, type):
@@ -101,7 +102,10 @@ def to_json(value: Any) -> Any:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout, in UTF-8 whatever the terminal's locale. What of a file's name is no text is escaped."""
+    """Print one JSON document on stdout, in UTF-8 whatever the terminal's locale.
+
+    Bytes of a file name that are no UTF-8 are escaped.
+    """
     text = json.dumps(to_json(value), ensure_ascii=False, indent=2, allow_nan=False)
     rest = memoryview(text.encode("utf-8", "backslashreplace") + b"\n")
     while (
@@ -112,7 +116,7 @@ def print_json(value: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, empty: str) -> None:
-    """Rows in columns, aligned also for full-width characters; `empty` says what to do when there are none."""
+    """Print rows in columns, aligned also for full-width characters; without rows, print `empty`."""
     if not rows:
         typer.echo(empty)
         return
@@ -180,7 +184,7 @@ def write_errors(problems: "Sequence[FormatError]") -> str:
     if path is None or (not problems and not path.exists()):
         return ""
     from annotator.domain.messages import count_of
-    from annotator.formats.spreadsheet import write_sheet
+    from annotator.formats.syntax.spreadsheet import write_sheet
 
     rows = [
         (problem.path, problem.line, *_split(problem.expected), problem.found, str(problem))
@@ -201,6 +205,6 @@ def write_errors(problems: "Sequence[FormatError]") -> str:
 
 
 def _split(expected: str) -> tuple[str, str]:
-    """The field that a problem is about, where it names one, and what was expected of it."""
+    """Return the field that a problem is about, where it names one, and what was expected of it."""
     field, mark, rest = expected.rpartition(" to be ")
     return (field, rest) if mark else ("", expected)

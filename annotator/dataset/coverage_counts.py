@@ -32,19 +32,19 @@ def show_counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{label} {number}" for label, number in counts.items())
 
 
-def show_found(counts: Counts, labels: list[str]) -> str:
-    """The named ones in their order, then the others, the most frequent first; all of them up to 20."""
-    found = [join([label, str(match(counts, label))], " ") for label in labels]
-    found += [
+def show_labels(counts: Counts, labels: list[str]) -> str:
+    """Return the named ones in their order, then the others, the most frequent first; all of them up to 20."""
+    parts = [join([label, str(match(counts, label))], " ") for label in labels]
+    parts += [
         join([name_label(label), str(number)], " ") for label, number in count_others(counts, labels).items()
     ]
-    return _shorten(found)
+    return _shorten(parts)
 
 
 def show_shares(counts: Counts, labels: list[str], queries: int) -> str:
-    found = [(label, match(counts, label)) for label in labels]
-    found += [(name_label(label), number) for label, number in count_others(counts, labels).items()]
-    shares = [(label, f"{100 * number / (queries or 1):.0f} % ({number})") for label, number in found]
+    counted = [(label, match(counts, label)) for label in labels]
+    counted += [(name_label(label), number) for label, number in count_others(counts, labels).items()]
+    shares = [(label, f"{100 * number / (queries or 1):.0f} % ({number})") for label, number in counted]
     return _shorten([join(parts, " ") for parts in shares])
 
 
@@ -83,7 +83,7 @@ ROWS_OF_DOCUMENTS = frozenset(
 
 
 def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | None) -> Coverage:
-    """The coverage of these queries. `requirements`: as `read_requirements` gives them; None: figures only."""
+    """Return the coverage of these queries. `requirements`: as `read_requirements` gives them; None: figures only."""
     wanted = requirements or {}
     across_field = wanted.get("domains", {}).get("across_field")
     tally = tally_queries(facts, fields=list_fields(wanted), across_field=across_field)
@@ -99,12 +99,12 @@ def measure_coverage(facts: Iterable[QueryFacts], requirements: Requirements | N
 
 
 def list_fields(wanted: Requirements) -> tuple[str, ...]:
-    """The fields that the requirements name themselves."""
+    """Return the fields that the requirements name themselves."""
     return tuple(dict.fromkeys([*wanted.get("shares", {}), *wanted.get("per_category", {})]))
 
 
 def find_size_tier(queries: int) -> int | None:
-    """The largest size (30, 100, 500) that so many queries reach; None below the smallest."""
+    """Return the largest size (30, 100, 500) that so many queries reach; None below the smallest."""
     return max((tier for tier in SIZE_TIERS if queries >= tier), default=None)
 
 
@@ -133,12 +133,12 @@ def _rows_of_categories(tally: QueryTally, wanted: Requirements) -> Iterator[Cov
     present = [category for category in tally.categories if category is not None]
     required: str
     if isinstance(per, Mapping):
-        met = all(match(tally.categories, name) >= least for name, least in per.items())
+        is_met = all(match(tally.categories, name) >= least for name, least in per.items())
         required = say("at least {least}", least=show_counts(per))
     else:
-        met = bool(present) and all(tally.categories[name] >= (per or 0) for name in present)
+        is_met = bool(present) and all(tally.categories[name] >= (per or 0) for name in present)
         required = say("at least {least} in each", least=per) if per is not None else ""
-    yield _row(say("queries per category"), required, show_found(tally.categories, named or present), met)
+    yield _row(say("queries per category"), required, show_labels(tally.categories, named or present), is_met)
     for key, name, by_category in (
         ("languages_per_category", say("languages"), tally.languages_by_category),
         ("lengths_per_category", say("lengths"), tally.lengths_by_category),
@@ -161,15 +161,15 @@ def _rows_by_category(
         )
     for category in categories:
         counts: Counts = Counts()
-        for found, numbers in by_category.items():
-            if same_label(found, category):
+        for present, numbers in by_category.items():
+            if same_label(present, category):
                 counts.update(numbers)
-        met = all(match(counts, label) >= number for label, number in least.items())
+        is_met = all(match(counts, label) >= number for label, number in least.items())
         yield CoverageRow(
             say("{what} in {category}", what=name, category=category),
             required,
-            show_found(counts, list(least)),
-            met,
+            show_labels(counts, list(least)),
+            is_met,
         )
 
 
@@ -203,17 +203,20 @@ def _row_of_shares(
     *,
     always: Iterable[str] = (),
 ) -> CoverageRow:
-    """`always`: the labels that are shown where no shares are required."""
+    """Return a row that compares shares with the required ones.
+
+    `always`: the labels shown where no shares are required.
+    """
     required = ", ".join(f"{label} {share:g} %" for label, share in shares.items())
     labels = list(shares) or list(always)
     others = sum(count_others(counts, shares).values())
-    found = [(match(counts, label), share) for label, share in shares.items()]
-    met = bool(queries) and all(
-        _is_near(number, share, queries, tolerance) for number, share in [*found, (others, 0.0)]
+    counted = [(match(counts, label), share) for label, share in shares.items()]
+    is_met = bool(queries) and all(
+        _is_near(number, share, queries, tolerance) for number, share in [*counted, (others, 0.0)]
     )
     measured = show_shares(counts, labels, queries)
     near = say("{shares} (each ± {tolerance:g} points)", shares=required, tolerance=tolerance)
-    return _row(name, near if shares else "", measured, met)
+    return _row(name, near if shares else "", measured, is_met)
 
 
 def _is_near(count: int, share: float, queries: int, tolerance: float) -> bool:
@@ -224,7 +227,7 @@ def _rows_of_domains(tally: QueryTally, wanted: Requirements) -> Iterator[Covera
     rule: Mapping[str, Any] = wanted.get("domains", {})
     across, within = _split_domains(tally, rule)
     least: list[int] | Mapping[str, int] = rule.get("at_least", [])
-    measured = show_found(within, list(least) if isinstance(least, Mapping) else [])
+    measured = show_labels(within, list(least) if isinstance(least, Mapping) else [])
     if "across_query_type" in rule or "across_field" in rule:
         measured = say("{found}; across domains {across}", found=measured, across=across)
     if not rule:
@@ -240,18 +243,18 @@ def _rows_of_domains(tally: QueryTally, wanted: Requirements) -> Iterator[Covera
         enough = len(sizes) >= len(wanted_sizes) and all(map(ge, sizes, wanted_sizes))
     if "across" in rule:
         required = say("{sizes}, and {across} across", sizes=required, across=rule["across"])
-    met: bool | None = enough and across >= rule.get("across", 0)
+    is_met: bool | None = enough and across >= rule.get("across", 0)
     start = rule.get("from_queries", 0)
     if tally.queries < start:
-        required, met = (
+        required, is_met = (
             say_n("from {n:,} query on: {sizes}", "from {n:,} queries on: {sizes}", start, sizes=required),
             None,
         )
-    yield CoverageRow(say("domains"), required, measured, met)
+    yield CoverageRow(say("domains"), required, measured, is_met)
 
 
 def _split_domains(tally: QueryTally, rule: Mapping[str, Any]) -> tuple[int, Counts]:
-    """How many queries go across domains, and the domains of the others."""
+    """Return how many queries go across domains, and the domains of the others."""
     if "across_field" in rule:
         return tally.across, tally.domains_within
     across_type: str | None = rule.get("across_query_type")
@@ -329,8 +332,10 @@ def _row_of_relevant(tally: QueryTally, wanted: Requirements, listed: frozenset[
 def _rows_of_mean_and_total(
     tally: QueryTally, wanted: Requirements, listed: frozenset[str]
 ) -> Iterator[CoverageRow]:
-    """How many relevant documents there are on the mean and in all. Only where that is required: the figures stand in the
-    row of each query's as well."""
+    """Yield a row for the mean and one for the total of relevant documents, each only if it is required.
+
+    The row of each query shows the same figures.
+    """
     counted = [number for query_id, number in tally.relevant if query_id not in listed]
     total = sum(counted)
     limits = _choose_range(wanted.get("relevant_documents_mean"), tally.queries)
@@ -338,15 +343,15 @@ def _rows_of_mean_and_total(
         least, most = limits
         enough = total >= least * len(counted) and (most is None or total <= most * len(counted))
         mean = show_decimals(total / len(counted)) if counted else "0"
-        found = say("{mean} ({total:,} over {queries:,})", mean=mean, total=total, queries=len(counted))
-        yield CoverageRow(MEAN, _say_range(limits), found, bool(counted) and enough)
+        measured = say("{mean} ({total:,} over {queries:,})", mean=mean, total=total, queries=len(counted))
+        yield CoverageRow(MEAN, _describe_range(limits), measured, bool(counted) and enough)
     limits = _choose_total(wanted.get("relevant_documents_total"), tally.queries)
     if limits is not None:
         least, most = limits
-        yield CoverageRow(TOTAL, _say_range(limits), f"{total:,}", least <= total <= (most or total))
+        yield CoverageRow(TOTAL, _describe_range(limits), f"{total:,}", least <= total <= (most or total))
 
 
-def _say_range(limits: tuple[int, int | None]) -> str:
+def _describe_range(limits: tuple[int, int | None]) -> str:
     least, most = limits
     if most is None:
         return say("at least {least:,}", least=least)
@@ -354,7 +359,10 @@ def _say_range(limits: tuple[int, int | None]) -> str:
 
 
 def _choose_total(ranges: Any, queries: int) -> tuple[int, int | None] | None:
-    """The range for a total: between two sizes it reaches from the least of the smaller to the most of the larger."""
+    """Return the range for a total.
+
+    For a number of queries between two sizes it reaches from the least of the smaller to the most of the larger.
+    """
     if not isinstance(ranges, Mapping):
         return _choose_range(ranges, queries)
     least = _choose_range(ranges, queries)
@@ -363,7 +371,7 @@ def _choose_total(ranges: Any, queries: int) -> tuple[int, int | None] | None:
 
 
 def _choose_range(ranges: Any, queries: int) -> tuple[int, int | None] | None:
-    """The range for this size: of the largest size that is reached, below the smallest that one's."""
+    """Return the range for this size: of the largest size that is reached, below the smallest that one's."""
     if ranges is None:
         return None
     if isinstance(ranges, Mapping):
@@ -373,9 +381,9 @@ def _choose_range(ranges: Any, queries: int) -> tuple[int, int | None] | None:
     return ranges[0], ranges[1]
 
 
-def _row(name: str, required: str, measured: str, met: bool) -> CoverageRow:
-    """A row that requires something only when `required` says what."""
-    return CoverageRow(name, required, measured, met if required else None)
+def _row(name: str, required: str, measured: str, is_met: bool) -> CoverageRow:
+    """Return a row that requires something only when `required` says what."""
+    return CoverageRow(name, required, measured, is_met if required else None)
 
 
 # For programs -------------------------------------------------------------------------------------
@@ -384,10 +392,10 @@ def _row(name: str, required: str, measured: str, met: bool) -> CoverageRow:
 def _list_figures(tally: QueryTally, wanted: Requirements) -> dict[str, Any]:
     numbers = [number for _, number in tally.relevant]
     listed: list[str] = list(wanted.get("queries_without_relevant", ()))
-    known = {query_id for query_id, _ in tally.relevant} if listed else set()
+    query_ids = {query_id for query_id, _ in tally.relevant} if listed else set()
     disputed = frozenset(tally.disputed)
 
-    def list_known(ids: list[str]) -> list[str]:
+    def leave_out_disagreements(ids: list[str]) -> list[str]:
         return [query_id for query_id in ids if query_id not in disputed]
 
     return {
@@ -413,13 +421,13 @@ def _list_figures(tally: QueryTally, wanted: Requirements) -> dict[str, Any]:
             "most": max(numbers, default=None),
         },
         "queries_ungraded": _first(tally.ungraded),
-        "queries_without_relevant": _first(list_known(tally.without_relevant)),
-        "queries_without_grade_2": _first(list_known(tally.without_grade_2)),
-        "queries_with_one_relevant": _first(list_known(tally.one_relevant)),
-        "queries_with_one_grade": _first(list_known(tally.one_grade)),
+        "queries_without_relevant": _first(leave_out_disagreements(tally.without_relevant)),
+        "queries_without_grade_2": _first(leave_out_disagreements(tally.without_grade_2)),
+        "queries_with_one_relevant": _first(leave_out_disagreements(tally.one_relevant)),
+        "queries_with_one_grade": _first(leave_out_disagreements(tally.one_grade)),
         "queries_disputed": _first(tally.disputed),
         "listed_without_relevant": listed,
-        "listed_but_unknown": [query_id for query_id in listed if query_id not in known],
+        "listed_but_unknown": [query_id for query_id in listed if query_id not in query_ids],
     }
 
 
@@ -432,5 +440,5 @@ def _list_lengths(counts: Counts) -> dict[str, int]:
 
 
 def _first(ids: list[str]) -> dict[str, Any]:
-    """How many, and the first twenty of them."""
+    """Return how many, and the first twenty of them."""
     return {"count": len(ids), "query_ids": ids[:NAMED]}

@@ -10,14 +10,14 @@ from difflib import get_close_matches
 from typing import Any
 
 from annotator.dataset.query_counts import LENGTH, LENGTHS
-from annotator.formats.tree import Place, TreeProblems, is_nothing
-from annotator.formats.yaml_text import load_yaml, resolve
+from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing
+from annotator.formats.syntax.yaml_text import load_yaml, resolve
 
 SIZE_TIERS: tuple[int, ...] = (30, 100, 500)
 DEFAULT_TOLERANCE = 5.0
 _MOST = 10_000_000
 
-Read = Callable[[Any, Place, TreeProblems], Any]
+Read = Callable[[Any, Location, TreeProblems], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,130 +31,130 @@ class RequirementKey:
 
 
 def read_requirements(data: bytes, path: str) -> dict[str, Any]:
-    """The requirements of a YAML file as plain JSON values. BadInput names every bad place with its line."""
+    """Return the requirements of a YAML file as plain JSON values. BadInput names every bad place with its line."""
     tree = load_yaml(data, path)
     problems = TreeProblems(tree)
-    known = {key.name: key for key in KEYS}
-    found: dict[str, Any] = {}
+    keys = {key.name: key for key in KEYS}
+    requirements: dict[str, Any] = {}
     for name, value in problems.mapping(tree.value, ()).items():
-        if name not in known:
-            problems.add((name,), f"a key of requirements files ({_suggest(name, list(known))})", name)
+        if name not in keys:
+            problems.add((name,), f"a key of requirements files ({_suggest(name, list(keys))})", name)
         elif not is_nothing(value):
-            found[name] = known[name].read(value, (name,), problems)
-    if not found and not problems:
-        problems.add((), f"requirements ({', '.join(known)})", None)
+            requirements[name] = keys[name].read(value, (name,), problems)
+    if not requirements and not problems:
+        problems.add((), f"requirements ({', '.join(keys)})", None)
     problems.raise_if_any()
-    return found
+    return requirements
 
 
-def _suggest(name: str, known: list[str]) -> str:
-    close = get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]}?" if close else f"they are {', '.join(known)}"
+def _suggest(name: str, names: list[str]) -> str:
+    close = get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]}?" if close else f"they are {', '.join(names)}"
 
 
-def _text(value: Any, place: Place, problems: TreeProblems) -> str:
-    return problems.text(value, place)
+def _text(value: Any, location: Location, problems: TreeProblems) -> str:
+    return problems.text(value, location)
 
 
-def _whole(value: Any, place: Place, problems: TreeProblems) -> int:
+def _whole(value: Any, location: Location, problems: TreeProblems) -> int:
     number = resolve(value)
     if type(number) is int and 0 <= number <= _MOST:
         return number
-    problems.add(place, "a whole number, 0 or more", value)
+    problems.add(location, "a whole number, 0 or more", value)
     return 0
 
 
-def _tier(value: Any, place: Place, problems: TreeProblems) -> int:
+def _tier(value: Any, location: Location, problems: TreeProblems) -> int:
     number = resolve(value)
     if type(number) is int and number in SIZE_TIERS:
         return number
-    problems.add(place, f"one of the sizes {', '.join(map(str, SIZE_TIERS))}", value)
+    problems.add(location, f"one of the sizes {', '.join(map(str, SIZE_TIERS))}", value)
     return SIZE_TIERS[0]
 
 
-def _percent(value: Any, place: Place, problems: TreeProblems) -> float:
+def _percent(value: Any, location: Location, problems: TreeProblems) -> float:
     number = resolve(value)
     if type(number) in (int, float) and 0 <= number <= 100:
         return float(number)
-    problems.add(place, "a percentage, 0 to 100", value)
+    problems.add(location, "a percentage, 0 to 100", value)
     return 0.0
 
 
-def _counts(value: Any, place: Place, problems: TreeProblems) -> dict[str, int]:
-    items = problems.mapping(value, place)
+def _counts(value: Any, location: Location, problems: TreeProblems) -> dict[str, int]:
+    items = problems.mapping(value, location)
     if isinstance(value, dict) and not value:
-        problems.add(place, "a mapping with at least one number", value)
-    return {name: _whole(item, (*place, name), problems) for name, item in items.items()}
+        problems.add(location, "a mapping with at least one number", value)
+    return {name: _whole(item, (*location, name), problems) for name, item in items.items()}
 
 
-def _lengths(value: Any, place: Place, problems: TreeProblems) -> dict[str, int]:
-    _check_lengths(value, place, problems)
-    return _counts(value, place, problems)
+def _lengths(value: Any, location: Location, problems: TreeProblems) -> dict[str, int]:
+    _check_lengths(value, location, problems)
+    return _counts(value, location, problems)
 
 
-def _count_or_counts(value: Any, place: Place, problems: TreeProblems) -> int | dict[str, int]:
-    return (_counts if isinstance(value, dict) else _whole)(value, place, problems)
+def _count_or_counts(value: Any, location: Location, problems: TreeProblems) -> int | dict[str, int]:
+    return (_counts if isinstance(value, dict) else _whole)(value, location, problems)
 
 
-def _shares(value: Any, place: Place, problems: TreeProblems) -> dict[str, float]:
-    items = problems.mapping(value, place)
-    shares = {name: _percent(item, (*place, name), problems) for name, item in items.items()}
+def _shares(value: Any, location: Location, problems: TreeProblems) -> dict[str, float]:
+    items = problems.mapping(value, location)
+    shares = {name: _percent(item, (*location, name), problems) for name, item in items.items()}
     if isinstance(value, dict) and abs(sum(shares.values()) - 100) > 0.01 and not problems:
-        problems.add(place, "shares that are 100 together", round(sum(shares.values()), 2))
+        problems.add(location, "shares that are 100 together", round(sum(shares.values()), 2))
     return shares
 
 
-def _length_shares(value: Any, place: Place, problems: TreeProblems) -> dict[str, float]:
-    _check_lengths(value, place, problems)
-    return _shares(value, place, problems)
+def _length_shares(value: Any, location: Location, problems: TreeProblems) -> dict[str, float]:
+    _check_lengths(value, location, problems)
+    return _shares(value, location, problems)
 
 
-def _shares_by_field(value: Any, place: Place, problems: TreeProblems) -> dict[str, dict[str, float]]:
-    return _by_field(value, place, problems, _shares)
+def _shares_by_field(value: Any, location: Location, problems: TreeProblems) -> dict[str, dict[str, float]]:
+    return _by_field(value, location, problems, _shares)
 
 
-def _counts_by_field(value: Any, place: Place, problems: TreeProblems) -> dict[str, dict[str, int]]:
-    return _by_field(value, place, problems, _counts)
+def _counts_by_field(value: Any, location: Location, problems: TreeProblems) -> dict[str, dict[str, int]]:
+    return _by_field(value, location, problems, _counts)
 
 
-def _by_field(value: Any, place: Place, problems: TreeProblems, read: Read) -> dict[str, Any]:
-    items = problems.mapping(value, place)
+def _by_field(value: Any, location: Location, problems: TreeProblems, read: Read) -> dict[str, Any]:
+    items = problems.mapping(value, location)
     if isinstance(value, dict) and not value:
-        problems.add(place, "a mapping with at least one field", value)
+        problems.add(location, "a mapping with at least one field", value)
     for name, item in items.items():
         if name == LENGTH:
-            _check_lengths(item, (*place, name), problems)
-    return {name: read(item, (*place, name), problems) for name, item in items.items()}
+            _check_lengths(item, (*location, name), problems)
+    return {name: read(item, (*location, name), problems) for name, item in items.items()}
 
 
-def _check_lengths(value: Any, place: Place, problems: TreeProblems) -> None:
+def _check_lengths(value: Any, location: Location, problems: TreeProblems) -> None:
     for name in value if isinstance(value, dict) else ():
         if name not in LENGTHS:
-            problems.add((*place, name), f"one of {', '.join(LENGTHS)}", name)
+            problems.add((*location, name), f"one of {', '.join(LENGTHS)}", name)
 
 
-def _range(value: Any, place: Place, problems: TreeProblems) -> list[int | None]:
-    items = problems.list(value, place)
+def _range(value: Any, location: Location, problems: TreeProblems) -> list[int | None]:
+    items = problems.list(value, location)
     if isinstance(value, list) and len(items) != 2:
-        problems.add(place, "two numbers, the least and the most", len(items))
+        problems.add(location, "two numbers, the least and the most", len(items))
     if not isinstance(value, list) or len(items) != 2:
         return [0, None]
-    least = _whole(items[0], (*place, 0), problems)
-    most = None if is_nothing(items[1]) else _whole(items[1], (*place, 1), problems)
+    least = _whole(items[0], (*location, 0), problems)
+    most = None if is_nothing(items[1]) else _whole(items[1], (*location, 1), problems)
     if most is not None and most < least:
-        problems.add(place, "the least before the most", f"{least}, {most}")
+        problems.add(location, "the least before the most", f"{least}, {most}")
     return [least, most]
 
 
-def _ranges(value: Any, place: Place, problems: TreeProblems) -> Any:
-    """One range for all sizes, or one for each."""
+def _ranges(value: Any, location: Location, problems: TreeProblems) -> Any:
+    """Return one range for all sizes, or one for each."""
     if isinstance(value, list):
-        return _range(value, place, problems)
+        return _range(value, location, problems)
     if not isinstance(value, dict) or not value:
-        problems.add(place, "[least, most], or one for each of the sizes 30, 100, 500", value)
+        problems.add(location, "[least, most], or one for each of the sizes 30, 100, 500", value)
         return [0, None]
     return {
-        str(_tier(_as_number(name), (*place, name), problems)): _range(item, (*place, name), problems)
+        str(_tier(_as_number(name), (*location, name), problems)): _range(item, (*location, name), problems)
         for name, item in value.items()
     }
 
@@ -163,49 +163,53 @@ def _as_number(name: str) -> Any:
     return int(name) if name.isascii() and name.isdigit() and len(name) < 9 else name
 
 
-def _domains(value: Any, place: Place, problems: TreeProblems) -> dict[str, Any]:
-    known: dict[str, Read] = {
+def _domains(value: Any, location: Location, problems: TreeProblems) -> dict[str, Any]:
+    readers: dict[str, Read] = {
         "at_least": _counts_by_name_or_size,
         "across": _whole,
         "across_field": _text,
         "across_query_type": _text,
         "from_queries": _whole,
     }
-    found: dict[str, Any] = {}
-    for name, item in problems.mapping(value, place).items():
-        if name not in known:
-            problems.add((*place, name), f"a key of domains ({_suggest(name, list(known))})", name)
+    domains: dict[str, Any] = {}
+    for name, item in problems.mapping(value, location).items():
+        if name not in readers:
+            problems.add((*location, name), f"a key of domains ({_suggest(name, list(readers))})", name)
         else:
-            found[name] = known[name](item, (*place, name), problems)
+            domains[name] = readers[name](item, (*location, name), problems)
     if isinstance(value, dict) and "at_least" not in value:
         problems.add(
-            (*place, "at_least"), "{domain: number}, or a list of numbers, one for each domain", None
+            (*location, "at_least"), "{domain: number}, or a list of numbers, one for each domain", None
         )
-    marks = [name for name in ("across_field", "across_query_type") if name in found]
-    if "across" in found and not marks:
+    marks = [name for name in ("across_field", "across_query_type") if name in domains]
+    if "across" in domains and not marks:
         problems.add(
-            (*place, "across_field"),
+            (*location, "across_field"),
             "the field that marks a query as across domains (or across_query_type)",
             None,
         )
     if len(marks) > 1:
         problems.add(
-            (*place, "across_query_type"), "left out where across_field is given", found["across_query_type"]
+            (*location, "across_query_type"),
+            "left out where across_field is given",
+            domains["across_query_type"],
         )
-    return found
+    return domains
 
 
-def _counts_by_name_or_size(value: Any, place: Place, problems: TreeProblems) -> Any:
-    return (_counts if isinstance(value, dict) else _count_list)(value, place, problems)
+def _counts_by_name_or_size(value: Any, location: Location, problems: TreeProblems) -> Any:
+    return (_counts if isinstance(value, dict) else _count_list)(value, location, problems)
 
 
-def _count_list(value: Any, place: Place, problems: TreeProblems) -> list[int]:
-    items = problems.list(value, place)
-    return [_whole(item, (*place, index), problems) for index, item in enumerate(items)]
+def _count_list(value: Any, location: Location, problems: TreeProblems) -> list[int]:
+    items = problems.list(value, location)
+    return [_whole(item, (*location, index), problems) for index, item in enumerate(items)]
 
 
-def _ids(value: Any, place: Place, problems: TreeProblems) -> list[str]:
-    return [problems.id(item, (*place, index)) for index, item in enumerate(problems.list(value, place))]
+def _ids(value: Any, location: Location, problems: TreeProblems) -> list[str]:
+    return [
+        problems.id(item, (*location, index)) for index, item in enumerate(problems.list(value, location))
+    ]
 
 
 KEYS: tuple[RequirementKey, ...] = (

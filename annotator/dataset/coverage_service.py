@@ -14,22 +14,18 @@ from sqlalchemy.orm import Session
 
 from annotator.agreement.records import MeasuredAgreement
 from annotator.dataset import coverage_requirements as requirements_file
-from annotator.dataset.coverage_counts import ROWS_OF_DOCUMENTS as ROWS_OF_DOCUMENTS
-from annotator.dataset.coverage_counts import measure_coverage as measure_coverage
+from annotator.dataset.coverage_counts import measure_coverage
 from annotator.dataset.records import Coverage, QueryFacts
 from annotator.dataset.schema_check import join_problems, list_schema_problems
-from annotator.dataset.schema_check import split_place as split_place
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import GroundTruth, WrongCount
 from annotator.domain.settling import OPEN, settle
-from annotator.formats.file_warnings import EmptyList, list_empty_lists, list_repeated_texts
-from annotator.formats.file_warnings import say_empty_lists as say_empty_lists
-from annotator.formats.file_warnings import say_repeated_texts as say_repeated_texts
+from annotator.formats.content_warnings import EmptyList, list_empty_lists, list_repeated_texts
 from annotator.formats.format import Format
-from annotator.formats.json_text import is_comment
+from annotator.formats.law_annotators import has_mixed_annotators
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
-from annotator.formats.released_law import has_mixed_places
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.json_text import is_comment
+from annotator.formats.syntax.source import InputSource
 from annotator.storage.lookup import key_of
 from annotator.storage.pair_states import PairState, iterate_pair_states, list_queries
 from annotator.storage.tables import DatasetRow
@@ -42,7 +38,7 @@ _FOLDER = Path(__file__).parent / "templates"
 
 @dataclass(frozen=True, slots=True)
 class DifferingDocument:
-    """A document of a query that the annotators in a file grade differently, and what the file settled (None: nothing)."""
+    """A document of a query that the annotators in a file grade differently. `settled`: the file's own grade, if any."""
 
     query_id: str
     doc_id: str
@@ -52,17 +48,17 @@ class DifferingDocument:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What `annotator check` found. Without a valid file there are problems, no counts and no coverage.
+    """The result of `annotator check`. Without a valid file there are problems, no counts and no coverage.
 
-    `problems`: all of them, by line. `wrong_counts`: what the file states of itself and is not so, which leaves it valid.
-    `hint`: what would help with the problems. `mapped_grades`: how often each value of `--map-grades` stands there.
+    `problems`: all of them, by line. `wrong_counts`: counts that the file states wrongly, which leaves it valid.
+    `hint`: what would help with the problems. `mapped_grades`: how often each value of `--map-grades` occurs.
     `agreement`: of the annotators whose own grades the file holds; `differing`: the documents on which they differ;
     `unrateable`: how many documents each of them could not rate.
-    `repeated_texts`: query texts that a file without ids has more than once, with their places.
-    `mixed_annotators`: whether the file has grades of several people in one place, so that nothing is said of agreement.
+    `repeated_texts`: query texts that a file without ids has more than once, with their numbers in the file.
+    `mixed_annotators`: whether one column has grades of several people, so that agreement cannot be measured.
     `empty_lists`: queries without a relevant document, at which the evaluator of the format stops.
-    `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file
-    has none of its own ("all=1" unless another is given: every listed document counts as relevant).
+    `by_grade`: qrels by grade; `grades_by`: the rule they come from, if the file has no grades of its own ("all=1" unless
+    another is given: every listed document counts as relevant).
     """
 
     file: str
@@ -92,38 +88,38 @@ def check_file(
     format_name: str | None = None,
     grades_by: str | None = None,
     requirements: Mapping[str, Any] | None = None,
-    tell: Callable[[str], None] = lambda _: None,
+    report_progress: Callable[[str], None] = lambda _: None,
 ) -> CheckReport:
     """Hold a ground-truth file to its format's reader and JSON Schema, and measure what it covers.
 
     `grades_by`: see `formats.registry.read_truth`. What is wrong with the file is in the report, every problem once;
     what is wrong with the request (a format that is not known, grades that nobody gave) is a ValidationError.
     """
-    known = find_format(format_name) if format_name is not None else _detect(source)
-    if known is None:
-        return CheckReport(source.path, None, False, problems=(_say_unknown(source),))
-    if known.needs_grades_by and grades_by is None:
+    file_format = find_format(format_name) if format_name is not None else _detect(source)
+    if file_format is None:
+        return CheckReport(source.path, None, False, problems=(_describe_unknown_format(source),))
+    if file_format.needs_grades_by and grades_by is None:
         grades_by = _COUNTED
-    tell(f"holding {source.path} to the schema of {known.name}")
+    report_progress(f"holding {source.path} to the schema of {file_format.name}")
     by_schema = list_schema_problems(
-        source, known
+        source, file_format
     )  # first, so that two forms of the file are never in memory
-    tell(f"reading {source.path} as {known.name}")
+    report_progress(f"reading {source.path} as {file_format.name}")
     try:
-        _, truth = read_truth(source, format_name=known.name, grades_by=grades_by)
-        found: tuple[FormatError, ...] = ()
+        _, truth = read_truth(source, format_name=file_format.name, grades_by=grades_by)
+        reader_problems: tuple[FormatError, ...] = ()
         hint = ""
     except BadInput as error:
-        truth, found, hint = GroundTruth(()), error.problems, error.hint
-    problems = join_problems(found, source.scale.leave_out_mapped(by_schema))
+        truth, reader_problems, hint = GroundTruth(()), error.problems, error.hint
+    problems = join_problems(reader_problems, source.scale.leave_out_mapped(by_schema))
     if problems:
-        return CheckReport(source.path, known.name, False, problems=problems, hint=hint)
-    tell("counting")
-    mixed = known.name == "law" and has_mixed_places(source)
+        return CheckReport(source.path, file_format.name, False, problems=problems, hint=hint)
+    report_progress("counting")
+    mixed = file_format.name == "law" and has_mixed_annotators(source)
     counts = Counter(qrel.grade for qrel in truth.qrels)
     return CheckReport(
         file=source.path,
-        format=known.name,
+        format=file_format.name,
         valid=True,
         queries=len(truth.queries),
         qrels=len(truth.qrels),
@@ -137,23 +133,27 @@ def check_file(
         mixed_annotators=mixed,
         unrateable=Counter(line.annotator for line in truth.further_judgments if line.grade is None),
         wrong_counts=truth.wrong_counts,
-        repeated_texts=list_repeated_texts(known, truth),
-        empty_lists=list_empty_lists(source, known, truth),
+        repeated_texts=list_repeated_texts(file_format, truth),
+        empty_lists=list_empty_lists(source, file_format, truth),
     )
 
 
 def _measure_annotators(truth: GroundTruth) -> MeasuredAgreement | None:
-    """The agreement of the annotators whose grades the file holds; None where it holds none."""
+    """Return the agreement of the annotators whose grades the file holds; None where it holds none."""
     given = list(_list_own_grades(truth))
     if not given:
         return None
-    from annotator.agreement.service import GivenGrade, measure_file  # here: numpy, which few files need
+    from annotator.agreement.records import GivenGrade
+    from annotator.agreement.service import measure_file
 
     return measure_file([GivenGrade(*grade) for grade in given])
 
 
 def _list_own_grades(truth: GroundTruth) -> Iterator[tuple[str, str, str, int]]:
-    """(query_id, doc_id, annotator, grade) of every grade that an annotator gave, also on documents without a settled one."""
+    """Yield (query_id, doc_id, annotator, grade) of every annotator's own grade.
+
+    Also those on documents without a settled grade.
+    """
     for qrel in truth.qrels:
         for name, grade in qrel.annotator_grades:
             yield qrel.query_id, qrel.doc_id, name, grade
@@ -185,7 +185,7 @@ def _detect(source: InputSource) -> Format | None:
         return None
 
 
-def _say_unknown(source: InputSource) -> FormatError:
+def _describe_unknown_format(source: InputSource) -> FormatError:
     with source.open() as file:
         if not file.read(1):
             return FormatError(source.path, None, "a ground-truth file", "an empty file")
@@ -195,8 +195,12 @@ def _say_unknown(source: InputSource) -> FormatError:
         line = 1 + head[: len(head) - len(head.lstrip())].count("\n")
         return FormatError(source.path, line, "JSON (which has no comments)", "a comment")
     certain = list_certain(source)
-    likely = certain or [known for known in FORMATS if source.path.lower().endswith(known.suffixes)]
-    could = f"it could be {', '.join(known.name for known in likely)}" if likely else "it could be any"
+    likely = certain or [
+        candidate for candidate in FORMATS if source.path.lower().endswith(candidate.suffixes)
+    ]
+    could = (
+        f"it could be {', '.join(candidate.name for candidate in likely)}" if likely else "it could be any"
+    )
     return FormatError(
         source.path,
         None,
@@ -206,7 +210,7 @@ def _say_unknown(source: InputSource) -> FormatError:
 
 
 def read_requirements(name: str) -> dict[str, Any]:
-    """The requirements of a template (nablarch, law) or of a YAML file, as plain JSON values.
+    """Return the requirements of a template (nablarch, law) or of a YAML file, as plain JSON values.
 
     ValidationError when there is no such file; BadInput with every bad line of it.
     """
@@ -219,20 +223,20 @@ def read_requirements(name: str) -> dict[str, Any]:
 
 
 def list_facts(truth: GroundTruth) -> Iterator[QueryFacts]:
-    """The queries of a file with how many documents each has at each grade; a grade above 3 counts as 3.
+    """Yield the queries of a file with how many documents each has at each grade; a grade above 3 counts as 3.
 
     Disputed is one with a document that the file's annotators judge differently and the file does not settle.
     """
     counts: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for qrel in truth.qrels:
         counts[qrel.query_id][min(qrel.grade, 3)] += 1
-    disputed = _list_disputed(truth)
+    disputed = _list_queries_with_disagreements(truth)
     for query in truth.queries:
         none, one, two, three = counts.get(query.query_id, (0, 0, 0, 0))
         yield QueryFacts(query, (none, one, two, three), query.query_id in disputed)
 
 
-def _list_disputed(truth: GroundTruth) -> set[str]:
+def _list_queries_with_disagreements(truth: GroundTruth) -> set[str]:
     settled = {(qrel.query_id, qrel.doc_id) for qrel in truth.qrels} if truth.further_judgments else set()
     given: defaultdict[tuple[str, str], list[int | None]] = defaultdict(list)
     for line in truth.further_judgments:
@@ -248,7 +252,7 @@ def _list_disputed(truth: GroundTruth) -> set[str]:
 def measure_dataset_coverage(
     session: Session, row: DatasetRow, states: Iterable[PairState] | None = None
 ) -> Coverage:
-    """The coverage of a dataset's settled pairs against its requirements, over all of its queries.
+    """Return the coverage of a dataset's settled pairs against its requirements, over all of its queries.
 
     `states`: its pairs' states where the caller has them already; they are read otherwise.
     """

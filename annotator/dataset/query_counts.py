@@ -29,12 +29,15 @@ _RUN = re.compile(f"[{_KANJI}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+|[^{_KANJI}{_HIRAGA
 
 
 def count_words(text: str) -> int:
-    """The number of words of a text; 0 for one without letters and digits."""
+    """Return the number of words of a text; 0 for one without letters and digits."""
     return sum(_count_in_piece(piece) for piece in text.split())
 
 
 def name_length(text: str) -> str | None:
-    """The length class of a query: short (up to 3 words), medium (4 to 8) or long (9 and more); None without a text."""
+    """Return the length class of a query; None without a text.
+
+    "short" has up to 3 words, "medium" 4 to 8, "long" 9 and more.
+    """
     if not text.strip():
         return None
     words = count_words(text)
@@ -131,7 +134,7 @@ def _find_value(query: Query, name: str) -> Any:
 
 
 def name_value(value: Any) -> str | None:
-    """A field's value as a label; None where the query does not say."""
+    """Return a field's value as a label; None where the query does not say."""
     if value is None or value == "" or value == []:
         return None
     if isinstance(value, bool):
@@ -140,7 +143,7 @@ def name_value(value: Any) -> str | None:
 
 
 def _is_across(value: Any) -> bool:
-    """Whether a query's value says that it goes across domains: true, or a list of two or more of them."""
+    """Return whether a query's value says that it goes across domains: true, or a list of two or more of them."""
     if isinstance(value, list):
         return len(value) > 1
     return value is True or (isinstance(value, str) and _fold(value) in _YES)
@@ -166,21 +169,27 @@ def _count_documents(tally: QueryTally, fact: QueryFacts) -> None:
 
 
 def match(counts: Mapping[str | None, int], label: str) -> int:
-    """How many have this label, however its words are joined."""
+    """Return how many have this label, however its words are joined."""
     wanted = _fold(label)
-    return sum(number for found, number in counts.items() if found is not None and _fold(found) == wanted)
+    return sum(
+        number for present, number in counts.items() if present is not None and _fold(present) == wanted
+    )
 
 
 def count_others(counts: Mapping[str | None, int], labels: Iterable[str]) -> dict[str | None, int]:
-    """Those whose label is none of these; most frequent first."""
-    known = {_fold(label) for label in labels}
-    others = {found: number for found, number in counts.items() if found is None or _fold(found) not in known}
+    """Return those whose label is none of these; most frequent first."""
+    folded_labels = {_fold(label) for label in labels}
+    others = {
+        present: number
+        for present, number in counts.items()
+        if present is None or _fold(present) not in folded_labels
+    }
     return dict(sorted(others.items(), key=lambda item: (-item[1], item[0] is None, item[0] or "")))
 
 
-def same_label(found: str | None, label: str) -> bool:
-    """Whether a query's value is the one that is meant."""
-    return found is not None and _fold(found) == _fold(label)
+def same_label(value: str | None, label: str) -> bool:
+    """Return whether a query's value is the one that is meant."""
+    return value is not None and _fold(value) == _fold(label)
 
 
 def _fold(label: str) -> str:

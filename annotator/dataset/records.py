@@ -1,6 +1,6 @@
-"""What a ground truth covers, beside what it is required to cover: the records that files, gates and pages share.
+"""Records of what a ground truth covers and of what it is required to cover, shared by files, gates and pages.
 
-The counting is `annotator/dataset/`; what is required is a small YAML of the dataset's own.
+`annotator/dataset/` counts; the requirements are a small YAML file of the dataset's own.
 """
 
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ class CoverageRow:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """The whole table. `required` counts the rows that require something, `met` those of them that are met.
+    """The table of requirements. `required` counts the rows that require something, `met` those of them that are met.
 
     `figures` holds the same numbers for programs: counts by category, language, length and so on.
     """

@@ -1,21 +1,21 @@
 """Reads a rubric from YAML: title, guideline (Markdown) and the definitions of the grades 0-3.
 
 Refuses, with the line, a file without exactly the four grades, with a grade that has no name or definition, and whatever
-`formats/yaml_text.py` refuses: tags, nesting deeper than 50, several documents.
+`formats/syntax/yaml_text.py` refuses: tags, nesting deeper than 50, several documents.
 """
 
 from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
-from annotator.formats.tree import Place, TreeProblems, is_nothing
-from annotator.formats.yaml_text import load_yaml
+from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing
+from annotator.formats.syntax.yaml_text import load_yaml
 
 MAX_BYTES = 1_000_000
 
 
 def read_rubric(data: bytes, path: str) -> Rubric:
-    """The rubric of a YAML file's bytes. BadInput names every entry that is missing or wrong."""
+    """Return the rubric of a YAML file's bytes. BadInput names every entry that is missing or wrong."""
     if len(data) > MAX_BYTES:
         raise BadInput([FormatError(path, None, "a rubric of at most 1 MB", f"{len(data):,} bytes")])
     tree = load_yaml(data, path)
@@ -28,13 +28,13 @@ def read_rubric(data: bytes, path: str) -> Rubric:
     texts = {
         name: problems.optional_text(tree.value.get(name), (name,)) or "" for name in ("guideline", "title")
     }
-    found = [
+    definitions = [
         problems.grade(entry.get("grade"), ("grades", index, "grade"))
         for index, entry in enumerate(entries)
         if isinstance(entry, dict)
     ]
-    if not problems and sorted(grade for grade in found if grade is not None) != list(GRADES):
-        problems.add(("grades",), "the grades 0, 1, 2, 3 once each", str(found))
+    if not problems and sorted(grade for grade in definitions if grade is not None) != list(GRADES):
+        problems.add(("grades",), "the grades 0, 1, 2, 3 once each", str(definitions))
     problems.raise_if_any()
     return Rubric(
         grades=tuple(_definition(entry) for entry in sorted(entries, key=lambda entry: int(entry["grade"]))),
@@ -43,15 +43,15 @@ def read_rubric(data: bytes, path: str) -> Rubric:
     )
 
 
-def _check_entry(entry: Any, place: Place, problems: TreeProblems) -> None:
-    entry = problems.mapping(entry, place)
+def _check_entry(entry: Any, location: Location, problems: TreeProblems) -> None:
+    entry = problems.mapping(entry, location)
     for key in ("name", "definition") if entry else ():
-        if not problems.text(entry.get(key), (*place, key)).strip() and not problems:
-            problems.add((*place, key), "a text that is not empty", entry.get(key))
+        if not problems.text(entry.get(key), (*location, key)).strip() and not problems:
+            problems.add((*location, key), "a text that is not empty", entry.get(key))
     for key in ("positive_examples", "negative_examples"):
         given = entry.get(key)
-        for index, example in enumerate([] if is_nothing(given) else problems.list(given, (*place, key))):
-            problems.text(example, (*place, key, index))
+        for index, example in enumerate([] if is_nothing(given) else problems.list(given, (*location, key))):
+            problems.text(example, (*location, key, index))
 
 
 def _definition(entry: dict[str, Any]) -> GradeDefinition:

@@ -9,11 +9,11 @@ from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError
 from annotator.formats.format import Format, read_schema
-from annotator.formats.json_text import load_json
-from annotator.formats.source import InputSource
-from annotator.formats.text import describe
-from annotator.formats.tree import Place, PlainScalar, Tree, TreeProblems
-from annotator.formats.yaml_text import load_yaml, resolve
+from annotator.formats.syntax.json_text import load_json
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.text import describe
+from annotator.formats.syntax.tree import Location, PlainScalar, Tree, TreeProblems
+from annotator.formats.syntax.yaml_text import load_yaml, resolve
 
 _WORDS = {
     "object": "a mapping",
@@ -29,27 +29,27 @@ _WORDS = {
 _TWICE = "(uniqueItems: "
 
 
-def has_schema(known: Format) -> bool:
-    """Whether a file of this format is held to a schema as a whole."""
-    return known.schema is not None and bool({".json", ".yaml"} & set(known.suffixes))
+def has_schema(file_format: Format) -> bool:
+    """Return whether a file of this format is held to a schema as a whole."""
+    return file_format.schema is not None and bool({".json", ".yaml"} & set(file_format.suffixes))
 
 
-def list_schema_problems(source: InputSource, known: Format) -> list[FormatError]:
-    """Every place that is not as the schema says, in the order of the file; empty where there is no such schema.
+def list_schema_problems(source: InputSource, file_format: Format) -> list[FormatError]:
+    """Return every place that is not as the schema says, in the order of the file; empty where there is no such schema.
 
     A file that is no JSON or YAML at all has none here, nor has what is no good JSON or YAML: its reader says so.
     """
-    if known.schema is None or not has_schema(known):
+    if file_format.schema is None or not has_schema(file_format):
         return []
-    is_yaml = ".yaml" in known.suffixes
+    is_yaml = ".yaml" in file_format.suffixes
     try:
         tree = (load_yaml if is_yaml else load_json)(source.read_bytes(), source.path)
     except BadInput:
         return []
     problems = TreeProblems(tree)
     instance = resolve(tree.value) if is_yaml else tree.value
-    for place, expected, found in _validate(tree, instance, read_schema(known.schema)):
-        problems.add(place, expected, found)
+    for location, expected, found in _validate(tree, instance, read_schema(file_format.schema)):
+        problems.add(location, expected, found)
     try:
         problems.raise_if_any()
     except BadInput as error:
@@ -57,33 +57,33 @@ def list_schema_problems(source: InputSource, known: Format) -> list[FormatError
     return []
 
 
-def _validate(tree: Tree, instance: Any, schema: dict[str, Any]) -> Iterator[tuple[Place, str, Any]]:
+def _validate(tree: Tree, instance: Any, schema: dict[str, Any]) -> Iterator[tuple[Location, str, Any]]:
     import jsonschema
     from jsonschema.exceptions import best_match
 
     validator = jsonschema.Draft202012Validator(schema)
     for error in validator.iter_errors(instance):
         deepest = best_match([error]) or error
-        place: Place = tuple(deepest.absolute_path)
-        raw = _look_up(tree.value, place)
+        location: Location = tuple(deepest.absolute_path)
+        raw = _look_up(tree.value, location)
         if isinstance(raw, PlainScalar) and validator.evolve(schema=deepest.schema).is_valid(str(raw)):
             continue
         if deepest.validator == "required":
             for name in deepest.validator_value:
                 if name not in deepest.instance:
-                    yield (*place, name), "there", None
+                    yield (*location, name), "there", None
         else:
-            yield place, _describe_rule(deepest), raw
+            yield location, _describe_rule(deepest), raw
 
 
-def _look_up(value: Any, place: Place) -> Any:
-    for step in place:
+def _look_up(value: Any, location: Location) -> Any:
+    for step in location:
         value = value[step]
     return value
 
 
 def _describe_rule(error: Any) -> str:
-    """What a rule of a schema asks for, in words."""
+    """Return what a rule of a schema asks for, in words."""
     rule, value, schema = error.validator, error.validator_value, error.schema
     kinds = [value] if isinstance(value, str) else value
     if rule == "type":
@@ -102,22 +102,27 @@ def _describe_rule(error: Any) -> str:
     return f"as the schema says ({rule}: {describe(value)})"
 
 
-def join_problems(found: Iterable[FormatError], by_schema: Iterable[FormatError]) -> tuple[FormatError, ...]:
-    """Both lists as one, by line. What the reader complained about already is not named again: the same place, or a list with
-    an item twice whose item the reader named."""
-    first = list(found)
-    named = {(problem.path, problem.line, split_place(problem)[0]) for problem in first}
-    lists = {place.rpartition("[")[0] for _, _, place in named if place}
+def join_problems(
+    reader_problems: Iterable[FormatError], by_schema: Iterable[FormatError]
+) -> tuple[FormatError, ...]:
+    """Return the problems of both lists, by line, each once.
+
+    A problem of the schema is left out if the reader has one at the same location, or, for an item that a list has twice,
+    at an item of that list.
+    """
+    first = list(reader_problems)
+    named = {(problem.path, problem.line, split_location(problem)[0]) for problem in first}
+    lists = {location.rpartition("[")[0] for _, _, location in named if location}
     further = [
         problem
         for problem in by_schema
-        if (problem.path, problem.line, split_place(problem)[0]) not in named
-        and not (_TWICE in problem.expected and split_place(problem)[0] in lists)
+        if (problem.path, problem.line, split_location(problem)[0]) not in named
+        and not (_TWICE in problem.expected and split_location(problem)[0] in lists)
     ]
     return tuple(sorted([*first, *further], key=lambda problem: problem.line or 0))
 
 
-def split_place(problem: FormatError) -> tuple[str | None, str]:
-    """The place within the file (`queries[3].id`) and what was expected there; None where no place is named."""
-    place, mark, expected = problem.expected.rpartition(" to be ")
-    return (place, expected) if mark else (None, problem.expected)
+def split_location(problem: FormatError) -> tuple[str | None, str]:
+    """Return the place within the file (`queries[3].id`) and what was expected there; None where no place is named."""
+    location, mark, expected = problem.expected.rpartition(" to be ")
+    return (location, expected) if mark else (None, problem.expected)

@@ -1,7 +1,7 @@
-"""What a lead does with a dataset as a whole: create it, list and show it, change its settings, read its rubric.
+"""Manage datasets as a whole: create them, list and show them, change their settings, read their rubric.
 
-Stands at the start of the walk: everything else happens inside a dataset. Refuses a name that could not be
-a folder name (releases land in exports/<dataset>/…).
+Everything else happens inside a dataset. Refuses a name that cannot be a folder name (releases are written to
+exports/<dataset>/…).
 """
 
 import re
@@ -14,11 +14,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.dataset.rubric_file import read_rubric as read_rubric
-from annotator.dataset.settings import ABOUT as ABOUT
-from annotator.dataset.settings import NO_REQUIREMENTS as NO_REQUIREMENTS
-from annotator.dataset.settings import ON_DISPUTES, RULES, SETTINGS, read_setting
-from annotator.dataset.settings import write_setting as write_setting
+from annotator.dataset.settings import ON_DISAGREEMENTS, RULES, SETTINGS, read_setting
 from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.domain.messages import say
@@ -79,14 +75,14 @@ class Dataset:
 
     @property
     def overlap_rules(self) -> dict[str, Any] | None:
-        """The exceptions to the overlap, as `domain/overlap.py` reads them."""
+        """Return the exceptions to the overlap, as `domain/overlap.py` reads them."""
         rules = {rule: getattr(self, name) for name, rule in RULES.items()}
         return {rule: value for rule, value in rules.items() if value is not None} or None
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetCounts:
-    """How much is in a dataset. `judgments` counts current ones."""
+    """The number of queries, documents and so on in a dataset. `judgments` counts current ones."""
 
     queries: int
     documents: int
@@ -111,7 +107,7 @@ def create_dataset(
         raise ValidationError(
             f"expected a dataset name of letters, digits, '-', '_' and '.' (up to 100), found {name!r}"
         )
-    values = {key: read_setting(key, found) for key, found in (settings or {}).items()}
+    values = {key: read_setting(key, text) for key, text in (settings or {}).items()}
     with database.write() as session:
         require_admin(session, actor)
         if session.scalars(
@@ -127,7 +123,7 @@ def create_dataset(
 
 
 def list_datasets(database: Database, actor: Actor) -> list[Dataset]:
-    """The datasets on which the actor has a role (all of them for the operator), by name."""
+    """Return the datasets on which the actor has a role (all of them for the operator), by name."""
     with database.read() as session:
         rows = session.scalars(select(DatasetRow).order_by(col(DatasetRow.name))).all()
         roles = list_roles(session, actor)
@@ -135,7 +131,7 @@ def list_datasets(database: Database, actor: Actor) -> list[Dataset]:
 
 
 def show_dataset(database: Database, actor: Actor, name: str) -> tuple[Dataset, DatasetCounts]:
-    """One dataset's settings, and how much is in it."""
+    """Return one dataset's settings, and how much is in it."""
     with database.read() as session:
         row = find_dataset(session, name)
         require_role(session, actor, key_of(row.pk), "annotator")
@@ -153,11 +149,11 @@ def change_settings(
 ) -> Dataset:
     """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes.
     Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction; how
-    disputes are decided is noted in the trail.
+    disagreements are decided is noted in the audit log.
 
     `requirements`: those of a file that the caller has read, which a typed value never names.
     """
-    values = {key: read_setting(key, found) for key, found in changes.items()}
+    values = {key: read_setting(key, text) for key, text in changes.items()}
     if requirements is not None:
         values["requirements"] = dict(requirements)
     with database.write() as session:
@@ -173,14 +169,14 @@ def change_settings(
         after = _record(row)
         _check_overlap(session, dataset_pk, before, after)
         _check_rates(before, after)
-        if _say_who_judges(before) != _say_who_judges(after):
+        if _read_overlap_settings(before) != _read_overlap_settings(after):
             derive_work(session, dataset_pk)
         _note_changed(session, dataset_pk, actor, before, after, now)
         return after
 
 
 def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[int, Rubric]:
-    """The version in force and its content."""
+    """Return the version in force and its content."""
     with database.read() as session:
         row = find_dataset(session, name)
         require_role(session, actor, key_of(row.pk), "annotator")
@@ -212,7 +208,7 @@ def _record(row: DatasetRow) -> Dataset:
 
 
 def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
-    """Those that are overlap rules go together into one column, checked as a whole."""
+    """Set the columns of a dataset. Overlap rules go together into one column and are checked as a whole."""
     rules = dict(row.overlap_rules or {})
     for name, value in values.items():
         if name in RULES:
@@ -222,23 +218,26 @@ def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
     row.overlap_rules = check_rules(row.overlap, rules)
 
 
-def _say_who_judges(dataset: Dataset) -> tuple[Any, ...]:
-    """What `pair.wanted` and the further judgment follow from."""
+def _read_overlap_settings(dataset: Dataset) -> tuple[Any, ...]:
+    """Return what `pair.wanted` and the further judgment follow from."""
     return dataset.overlap, dataset.overlap_rules, dataset.seed
 
 
 def _note_changed(
     session: Session, dataset_pk: int, actor: Actor, before: Dataset, after: Dataset, now: datetime
 ) -> None:
-    changed = [name for name in ON_DISPUTES if getattr(before, name) != getattr(after, name)]
+    changed = [name for name in ON_DISAGREEMENTS if getattr(before, name) != getattr(after, name)]
     if changed:
-        was, since = ({name: getattr(one, name) for name in changed} for one in (before, after))
+        was, since = ({name: getattr(state, name) for name in changed} for state in (before, after))
         event = AuditEvent("changed settings", dataset_pk, actor.person_id, now, before=was, after=since)
         add_events(session, [event])
 
 
 def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Dataset) -> None:
-    """A category that no query has would have no effect; another seed would draw another share of judged pairs."""
+    """Raise ValidationError for an overlap rule of a category that no query has, and StateError for another seed.
+
+    Another seed would draw another share of pairs, some of which are judged.
+    """
     there = set(
         session.scalars(
             select(col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk).distinct()
@@ -246,12 +245,12 @@ def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Da
     )
     new = set(after.overlap_by_category or ()) - set(before.overlap_by_category or ())
     if there and (missing := sorted(new - there)):
-        known = ", ".join(sorted(category for category in there if category)) or say("none")
+        categories = ", ".join(sorted(category for category in there if category)) or say("none")
         raise ValidationError(
             say(
                 "overlap_by_category: no query has the category {missing!r}; there are: {known}",
                 missing=missing[0],
-                known=known,
+                known=categories,
             )
         )
     judged = select(col(CurrentJudgmentRow.pair_pk)).where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
@@ -265,7 +264,7 @@ def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Da
 
 
 def _check_rates(before: Dataset, after: Dataset) -> None:
-    """Ordinary pairs must remain: with a gold pair or a repeat at every place, an annotator would get hardly any."""
+    """Raise ValidationError unless ordinary pairs remain between gold pairs and repeats."""
     changed = (before.gold_rate, before.repeat_rate) != (after.gold_rate, after.repeat_rate)
     if changed and after.gold_rate + after.repeat_rate >= 1:
         raise ValidationError(

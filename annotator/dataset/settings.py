@@ -1,4 +1,7 @@
-"""The settings of a dataset: their names, what they accept, what they mean. One table for CLI, pages and checks."""
+"""Define the settings of a dataset: their names, what they accept, what they mean.
+
+One table for CLI, pages and checks.
+"""
 
 import json
 import unicodedata
@@ -10,7 +13,7 @@ from annotator.dataset.coverage_service import TEMPLATES, read_requirements
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
-from annotator.formats.json_text import parse_json
+from annotator.formats.syntax.json_text import parse_json
 
 NONE = "none"
 NO_REQUIREMENTS = NONE
@@ -24,10 +27,10 @@ RULES: Mapping[str, str] = {
     "third_judgment_from": "conditional",
 }  # the settings that together are the dataset's overlap rules, by what `domain/overlap.py` calls them
 
-ON_DISPUTES = (
+ON_DISAGREEMENTS = (
     "second_adjudicator",
     "discuss_from",
-)  # how disputes are decided: a change is noted in the trail
+)  # how disagreements are decided: a change is noted in the audit log
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,47 +44,47 @@ class DatasetSetting:
 
 
 def _whole(low: int, high: int) -> Callable[[str], int]:
-    def read(found: str) -> int:
-        value = int(found)
+    def read(text: str) -> int:
+        value = int(text)
         if not low <= value <= high:
-            raise ValueError(found)
+            raise ValueError(text)
         return value
 
     return read
 
 
 def _number(low: float, high: float) -> Callable[[str], float]:
-    def read(found: str) -> float:
-        value = float(found)
+    def read(text: str) -> float:
+        value = float(text)
         if not low <= value <= high:
-            raise ValueError(found)
+            raise ValueError(text)
         return value
 
     return read
 
 
-def _text(found: str) -> str:
-    """A line of text, as papers and files carry it."""
-    text = found.strip()
+def _text(value: str) -> str:
+    """Return a line of text, as papers and files carry it."""
+    text = value.strip()
     if len(text) > MOST_TEXT or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
-        raise ValueError(found)
+        raise ValueError(value)
     return text
 
 
-def _one_of(*names: str) -> Callable[[str], str]:
-    def read(found: str) -> str:
-        if found.lower() not in names:
-            raise ValueError(found)
-        return found.lower()
+def _make_choice_reader(*names: str) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text.lower() not in names:
+            raise ValueError(text)
+        return text.lower()
 
     return read
 
 
 def _or_none(read: Callable[[str], Any], *names: str) -> Callable[[str], Any]:
-    return lambda found: None if found.strip().lower() in (NONE, "", *names) else read(found)
+    return lambda text: None if text.strip().lower() in (NONE, "", *names) else read(text)
 
 
-def _yes_or_no(found: str) -> bool:
+def _yes_or_no(text: str) -> bool:
     words = {
         "true": True,
         "yes": True,
@@ -92,46 +95,46 @@ def _yes_or_no(found: str) -> bool:
         "off": False,
         "0": False,
     }
-    if found.lower() not in words:
-        raise ValueError(found)
-    return words[found.lower()]
+    if text.lower() not in words:
+        raise ValueError(text)
+    return words[text.lower()]
 
 
-def _by_category(found: str) -> dict[str, int]:
-    """Of `howto=2,reference=1`; a category whose name holds a comma can be said in JSON."""
-    if found.lstrip().startswith("{"):
-        value = parse_json(found)
+def _by_category(text: str) -> dict[str, int]:
+    """Read `howto=2,reference=1`, or JSON, which allows categories with a comma in their name."""
+    if text.lstrip().startswith("{"):
+        value = parse_json(text)
         if not all(type(wanted) is int for wanted in value.values()):
-            raise ValueError(found)
+            raise ValueError(text)
         return {str(category): wanted for category, wanted in value.items()}
-    said = [part.rpartition("=") for part in found.split(",")]
-    values = {category.strip(): int(wanted) for category, _, wanted in said}
-    if "" in values or len(values) < len(said):
-        raise ValueError(found)
+    entries = [part.rpartition("=") for part in text.split(",")]
+    values = {category.strip(): int(wanted) for category, _, wanted in entries}
+    if "" in values or len(values) < len(entries):
+        raise ValueError(text)
     return values
 
 
-def _share(found: str) -> dict[str, Any]:
-    share, _, wanted = found.partition(":")
+def _share(text: str) -> dict[str, Any]:
+    share, _, wanted = text.partition(":")
     return {"share": _number(0, 1)(share), "overlap": int(wanted)}
 
 
-def _columns(found: str) -> list[str]:
-    """Of `author,year`; a column whose name holds a comma can be said in JSON."""
-    listed = parse_json(found) if found.lstrip().startswith("[") else found.split(",")
+def _columns(text: str) -> list[str]:
+    """Read `author,year`, or a JSON list, which allows columns with a comma in their name."""
+    listed = parse_json(text) if text.lstrip().startswith("[") else text.split(",")
     names = list(dict.fromkeys(str(name).strip() for name in listed))
     if "" in names:
-        raise ValueError(found)
+        raise ValueError(text)
     return names
 
 
-def _requirements(found: str) -> dict[str, Any] | None:
-    """Of a template. A file is read by who may name one: see `change_settings`."""
-    if found.lower() in (NONE, ""):
+def _requirements(text: str) -> dict[str, Any] | None:
+    """Return the requirements of a template; None for "none". `change_settings` reads those of a file."""
+    if text.lower() in (NONE, ""):
         return None
-    if found not in TEMPLATES:
-        raise ValueError(found)
-    return read_requirements(found)
+    if text not in TEMPLATES:
+        raise ValueError(text)
+    return read_requirements(text)
 
 
 SETTINGS: tuple[DatasetSetting, ...] = (
@@ -156,7 +159,7 @@ SETTINGS: tuple[DatasetSetting, ...] = (
     DatasetSetting("repeat_after", say("a whole number 1-10000"), "after how many further pairs one's own may be shown again", _whole(1, 10_000)),
     DatasetSetting("idle_seconds", say("a whole number 10-3600"), "after how long without a sign of life the time no longer counts as work", _whole(10, 3600)),
     DatasetSetting("shown_metadata", say("column names with commas between, or none"), "the document's further columns that annotators see", _or_none(_columns)),
-    DatasetSetting("quality_rule", say("bound or rate"), "what a release's quality control goes by: what the sample proves (bound), or the errors it happens to hold (rate)", _one_of("bound", "rate")),
+    DatasetSetting("quality_rule", say("bound or rate"), "what a release's quality control goes by: what the sample proves (bound), or the errors it happens to hold (rate)", _make_choice_reader("bound", "rate")),
     DatasetSetting("show_own_agreement", say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no),
     DatasetSetting("second_adjudicator", say("true or false"), "whether a dispute at distance 3 takes two leads who decide the same", _yes_or_no),
     DatasetSetting("discuss_from", say("a distance 1-3, or off"), "from which distance on the annotators of a dispute are asked to look at each other's notes before a lead decides", _or_none(_whole(1, 3), OFF)),
@@ -164,27 +167,27 @@ SETTINGS: tuple[DatasetSetting, ...] = (
 )  # fmt: skip
 
 
-def read_setting(name: str, found: str) -> Any:
-    """The value of one `KEY=VALUE`; ValidationError names what was expected."""
+def read_setting(name: str, text: str) -> Any:
+    """Return the value of one `KEY=VALUE`; ValidationError names what was expected."""
     for setting in SETTINGS:
         if setting.name == name:
             try:
-                return setting.read(found)
+                return setting.read(text)
             except (ValueError, AttributeError, TypeError):
                 raise ValidationError(
                     say(
                         "{name}: expected {expected}, found {found!r}",
                         name=name,
                         expected=setting.expected,
-                        found=found,
+                        found=text,
                     )
                 ) from None
-    known = ", ".join(setting.name for setting in SETTINGS)
-    raise ValidationError(f"no setting named {name!r}; there are: {known}")
+    names = ", ".join(setting.name for setting in SETTINGS)
+    raise ValidationError(f"no setting named {name!r}; there are: {names}")
 
 
 def write_setting(name: str, value: Any) -> str:
-    """The value as it could be typed."""
+    """Return the value as it could be typed."""
     if value is None:
         return {"language": "", "discuss_from": OFF}.get(name, NONE)
     if name == "overlap_by_category":
@@ -198,8 +201,8 @@ def write_setting(name: str, value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _can_read(name: str, found: str, value: Any) -> bool:
+def _can_read(name: str, text: str, value: Any) -> bool:
     try:
-        return bool(read_setting(name, found) == value)
+        return bool(read_setting(name, text) == value)
     except ValidationError:
         return False

@@ -1,1 +1,1 @@
-"""What the words mean: frozen records and rules. Standard library only; imports nothing of ours."""
+"""Define the domain: frozen records and rules. Uses the standard library only, and nothing else of this program."""

@@ -1,4 +1,4 @@
-"""The limit on how far a clock may be off, and the rule that keeps expiry times sane.
+"""Limit how far a clock may be off, and keep expiry times sane.
 
 The server's clock may jump into the future and back. Whatever lasts for a while (a session, a lease, a hold, a known
 browser, a failed sign-in) counts only from CLOCK_SLACK before it was made until its normal end. So nothing outlives its

@@ -1,4 +1,4 @@
-"""The exception tree, and the collector with which a reader reports every bad line before it fails.
+"""Define the exceptions, and the collector with which a reader reports every bad line before it fails.
 
 Errors are caught once, at the edge: the command line prints them on stderr with an exit code, a page shows them, an
 HTTP route answers with a status. Bad input is never asserted, warned about or turned into NaN.
@@ -50,7 +50,7 @@ class DatabaseUnavailable(AnnotatorError):
         super().__init__(why)
 
     def describe(self) -> str:
-        """One sentence with the address and the driver's words."""
+        """Return one sentence with the address and the driver's words."""
         return f"{self.why}: {self.database} ({self.detail})"
 
 
@@ -108,16 +108,16 @@ class Problems:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.found: list[FormatError] = []
+        self.errors: list[FormatError] = []
 
     def __bool__(self) -> bool:
-        return bool(self.found)
+        return bool(self.errors)
 
     def add(self, line: int | None, expected: str, found: str, *, path: str | None = None) -> None:
         """Note one bad place; `path` when it lies in another file than the collector's own."""
-        self.found.append(FormatError(path or self.path, line, expected, found))
+        self.errors.append(FormatError(path or self.path, line, expected, found))
 
     def raise_if_any(self) -> None:
         """Raise BadInput with everything noted so far; do nothing when all was well."""
-        if self.found:
-            raise BadInput(self.found)
+        if self.errors:
+            raise BadInput(self.errors)

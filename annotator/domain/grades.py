@@ -1,4 +1,4 @@
-"""The 0-3 scale of graded relevance, its default definitions, and what an annotator may answer.
+"""Define the 0-3 scale of graded relevance, its default definitions, and what an annotator may answer.
 
 The numbers are fixed everywhere; their names and definitions belong to a dataset's rubric.
 Source of the scale: the law-search methodology and the Nablarch design (docs/evaluators.md).
@@ -17,7 +17,7 @@ OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
 
 def check_grade(grade: object) -> int:
-    """The grade itself when it is one of 0, 1, 2, 3 (an int, not a bool); else ValidationError."""
+    """Return the grade if it is one of 0, 1, 2, 3 (an int, not a bool). Raises ValidationError otherwise."""
     if type(grade) is int and grade in GRADES:
         return grade
     raise ValidationError(f"expected a grade 0, 1, 2 or 3, found {grade!r}")
@@ -25,7 +25,7 @@ def check_grade(grade: object) -> int:
 
 @dataclass(frozen=True, slots=True)
 class GradeDefinition:
-    """What one grade means: a short name, one or two sentences, and examples either way."""
+    """The definition of one grade: a short name, one or two sentences, and examples either way."""
 
     grade: int
     name: str
@@ -36,7 +36,7 @@ class GradeDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """The standard annotators judge by: four grade definitions and a guideline in Markdown."""
+    """The definitions that annotators judge by: four grade definitions and a guideline in Markdown."""
 
     grades: tuple[GradeDefinition, ...]
     guideline: str = ""
@@ -45,8 +45,8 @@ class Rubric:
 
     def __post_init__(self) -> None:
         if tuple(definition.grade for definition in self.grades) != GRADES:
-            found = [definition.grade for definition in self.grades]
-            raise ValidationError(f"expected definitions of the grades 0, 1, 2, 3 in order, found {found}")
+            numbers = [definition.grade for definition in self.grades]
+            raise ValidationError(f"expected definitions of the grades 0, 1, 2, 3 in order, found {numbers}")
 
 
 DEFAULT_RUBRIC = Rubric(

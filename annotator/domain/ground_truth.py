@@ -40,7 +40,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a search returns: a page, an article, a code path, a template."""
+    """A document that a search returns: a page, an article, a code path, a template."""
 
     doc_id: str
     title: str = ""
@@ -54,7 +54,7 @@ class Document:
 class Qrel:
     """The settled grade (0-3) of a pair. Absence of a qrel is unjudged, never grade 0.
 
-    Only a conversion from `ranked` by position meets grades above 3; storage and graded formats refuse them.
+    Only a conversion from `ranked` by position has grades above 3; storage and graded formats refuse them.
 
     `annotator_grades` are the independent judgments behind it, by pseudonym, in pseudonym order.
     """
@@ -71,15 +71,14 @@ class Qrel:
 
 @dataclass(frozen=True, slots=True)
 class WrongCount:
-    """A count that a file states of itself and that is not what it holds. `place`: where it stands, such as
-    `queries[3].total_relevant`; `stated`: as it stands there; `what`: what is counted, in words."""
+    """A count that a file states about itself and that is wrong."""
 
     path: str
     line: int | None
-    place: str
-    stated: str
+    place: str  # where it is in the file, such as `queries[3].total_relevant`
+    stated: str  # as the file has it
     counted: int
-    what: str
+    what: str  # what is counted, in words
 
     def __str__(self) -> str:
         where = self.path if self.line is None else f"{self.path}:{self.line}"
@@ -90,10 +89,10 @@ class WrongCount:
 class GroundTruth:
     """A set of queries with their qrels: the content of a ground-truth file or a release.
 
-    `queries` and `qrels` keep file order. `metadata` is what the file says about itself. `documents`: those
-    that the file brings along (BEIR's corpus); most formats hold none. `wrong_counts`: what the file states of itself
-    and is not so; a file that is written states what it holds. `further_judgments`: annotators' own judgments that no qrel
-    holds: *cannot rate*, and every one on a document that the file does not settle. No format writes them.
+    `queries` and `qrels` keep file order. `metadata`: what the file says about itself. `documents`: documents in the file
+    (BEIR's corpus); most formats have none. `wrong_counts`: wrong counts that the file states; a written file states right
+    ones. `further_judgments`: annotators' judgments that no qrel holds: *cannot rate*, and judgments on documents that the
+    file does not settle. No format writes them.
     """
 
     queries: tuple[Query, ...]
@@ -106,8 +105,7 @@ class GroundTruth:
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
-    """One result of a run. `rank` counts as its file counts (TREC files start at 0 or 1); None where the file
-    gives no rank, only a score."""
+    """One result of a run. `rank` is the file's own (TREC files start at 0 or 1); None if the file has only scores."""
 
     query_id: str
     doc_id: str
@@ -118,8 +116,10 @@ class RunEntry:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One system's ranked results. `query_signals`: what the file says of an answer as a whole, by query_id: its
-    `latency_ms`, and every further field."""
+    """One system's ranked results.
+
+    `query_signals`: by query_id, what the file says about a query as a whole (`latency_ms` and every further field).
+    """
 
     system: str
     entries: tuple[RunEntry, ...]
@@ -131,7 +131,7 @@ class JudgmentLine:
     """One line of a judgments file: somebody's judgment made elsewhere (see `import judgments`).
 
     `grade` is None exactly when `outcome` is "unrateable". `judged_at` is an ISO 8601 time with a zone,
-    or None; `seconds` is active time. `line` is where it stands in its file, None where that is not known.
+    or None; `seconds` is active time. `line`: its line in the file; None if unknown.
     """
 
     line: int | None

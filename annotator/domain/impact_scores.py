@@ -1,4 +1,4 @@
-"""What systems score on a query, and what the choice of a pair's grade moves: the records that storage and its rules share."""
+"""Records of systems' scores on a query and of a pair's impact on them, shared by the storage and the rules."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,11 @@ Scores = dict[str, list[float | None]]
 
 
 class KnownPair(NamedTuple):
-    """What is known of a pair that somebody judged or decided, or that is a dispute. `grades`, ascending, and `unrateable`: the
-    independent judgments; `errors`: of quality control, on which nobody has decided, `answered`: on which a lead has."""
+    """A pair that somebody judged or decided, or that is a disagreement.
+
+    `grades`, ascending, and `unrateable`: the independent judgments; `errors`: of quality control, on which nobody has
+    decided, `answered`: on which a lead has.
+    """
 
     pair_pk: int
     document_pk: int
@@ -24,9 +27,11 @@ class KnownPair(NamedTuple):
 
 
 class GradeImpact(NamedTuple):
-    """How far the choice of a pair's grade moves the system that it moves most, on the pair's query: its nDCG (`impact`), recall
-    and reciprocal rank; `flips`: how many couples of systems it can make change places. All but `impact` are None where
-    no run has the query."""
+    """The impact of choosing a pair's grade: the change of the system that it moves most, on the pair's query.
+
+    `impact`: of its nDCG; `recall`; `mrr`: of its reciprocal rank; `flips`: how many pairs of systems can change places.
+    All but `impact` are None where no run has the query.
+    """
 
     pair_pk: int
     impact: float

@@ -1,4 +1,4 @@
-"""What is kept of every import that stored something: which file, when, by whom, how it was read, and what it held.
+"""Records of every import that stored something: which file, when, by whom, how it was read, and what it held.
 
 Judgments, earlier grades and runs point to the import they came with, so that a datasheet can say of each figure
 whether it was made in this program or came from outside.
@@ -42,8 +42,10 @@ AFTERWARDS = (
 
 
 def find_declared(record: ImportRecord, records: Iterable[ImportRecord]) -> Mapping[str, Any] | None:
-    """Return what is declared of an import: with it, or the latest that was declared of the same file afterwards. `records`: all of
-    the dataset, in their order."""
+    """Return what is declared of an import: with it, or the latest later declaration for the same file.
+
+    `records`: all imports of the dataset, in their order.
+    """
     declared = record.declared
     for other in records:
         same = record.sha256 is not None and (other.kind, other.sha256) == (record.kind, record.sha256)

@@ -1,48 +1,52 @@
-"""What an annotator is shown, and how far the work is: the records that storage reads and the pages draw."""
+"""Records of judging: what a browser sends, what an annotator is shown, and how much is done."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
 REASONS: tuple[str, ...] = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
-PURPOSES: tuple[str, ...] = ("independent", "conditional", "training", "gold", "repeat", "quality")
+
+COUNTED_PURPOSE = "independent"
+"""The purpose of the judgments that count: for agreement, for how a pair is settled, and for qrels. They were given without
+knowing what others said."""
+FURTHER_PURPOSE = "conditional"
+"""One judgment more, asked for because the counted ones differ. It depends on them and does not count."""
+CURRENT_PURPOSES = (COUNTED_PURPOSE, FURTHER_PURPOSE)
+"""Ordinary work: an annotator has at most one current judgment on a pair for these."""
+CHECK_PURPOSES = ("training", "gold", "repeat", "quality")
+"""Judgments that check annotators or settled grades. They are never current."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgmentEvent:
-    """One press. `pressed_at` is the browser's clock, in UTC; `seconds` the active time on the pair.
-
-    `document_sha256` and `guideline_version` name what was on the screen, None when the browser did not say. `browser` names
-    the browser it was pressed in, and `number` its place among the presses there: both or neither.
-    """
+    """One key press on a pair."""
 
     event_id: str
     pair: str
     outcome: str
     grade: int | None
     note: str | None
-    pressed_at: datetime
-    seconds: float | None
-    document_sha256: str | None = None
-    guideline_version: int | None = None
+    pressed_at: datetime  # by the browser's clock, in UTC
+    seconds: float | None  # active time on the pair
+    document_sha256: str | None = None  # of the text on the screen; None: not said
+    guideline_version: int | None = None  # on the screen; None: not said
     reason: str | None = None
-    browser: str | None = None
-    number: int | None = None
+    browser: str | None = None  # in which it was pressed; None: not said
+    number: int | None = None  # of the press among those of `browser`
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedEvent:
-    """An event that was not stored, and why, in words for the annotator; `code` names the kind of reason:
-    bad_event, known_id, not_in_pool, settled, disclosed, not_yours."""
+    """An event that is not stored."""
 
     event_id: str
-    why: str
-    code: str = "bad_event"
+    why: str  # in words for the annotator
+    code: str = "bad_event"  # bad_event, known_id, not_in_pool, settled, disclosed or not_yours
 
 
 @dataclass(frozen=True, slots=True)
 class OwnAnswer:
-    """What the annotator said of a pair before; nobody else's answer is ever shown this way."""
+    """The annotator's own earlier answer on a pair. Nobody else's is ever shown this way."""
 
     outcome: str
     grade: int | None
@@ -52,16 +56,15 @@ class OwnAnswer:
 
 @dataclass(frozen=True, slots=True)
 class OutdatedReason:
-    """Why an own answer is to be confirmed or changed: the guideline version it was made under, when what a grade
-    means has changed since (None: it has not); whether the document had another text then."""
+    """Why an own answer is to be confirmed or changed."""
 
-    version: int | None
-    text_changed: bool
+    version: int | None  # of the guideline, if grades mean something else since
+    text_changed: bool  # the document had another text then
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingFeedback:
-    """What is shown after an answer in training: the right grade, and why."""
+    """The feedback after an answer in training: the right grade, and why."""
 
     event_id: str
     pair: str
@@ -71,47 +74,52 @@ class TrainingFeedback:
 
 @dataclass(frozen=True, slots=True)
 class TrainingState:
-    """How far an annotator's training is: answered, of how many, how many of those right at the latest try, and the
-    share that must be right before real pairs come."""
+    """The progress of an annotator's training."""
 
-    done: int
+    done: int  # pairs answered
     total: int
-    right: int
-    required: float
+    right: int  # at the latest try
+    required: float  # share (0-1) that must be right before real pairs come
     passed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class PairView:
-    """A pair as its annotator sees it. `text` is cut at SHOWN_CHARACTERS; `length` is the whole text's. `language`: the query's.
-
-    `text` and `document_sha256` are None when only the document's id is known. `metadata`: the document's further
-    columns that the lead chose to show. `training`: the right grade is shown after the answer. `answer`: the
-    annotator's own, when there is one; `outdated`: why it is asked for again.
-    """
+    """A pair as its annotator sees it."""
 
     pair: str
     query_id: str
     query: str
     narrative: str | None
-    language: str | None
+    language: str | None  # of the query
     doc_id: str
     title: str
     url: str | None
     media_type: str
-    text: str | None
-    length: int
+    text: str | None  # cut at SHOWN_CHARACTERS; None: only the document's id is known
+    length: int  # of the whole text
     document_sha256: str | None
     guideline_version: int
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    training: bool = False
-    answer: OwnAnswer | None = None
-    outdated: OutdatedReason | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)  # columns that the lead shows
+    training: bool = False  # the right grade is shown after the answer
+    answer: OwnAnswer | None = None  # the annotator's own
+    outdated: OutdatedReason | None = None  # why it is asked for again
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPair:
+    """A pair that an annotator can be handed now."""
+
+    pair_pk: int
+    key: str
+    query_pk: int
+    begun: bool  # somebody has judged it
+    put_off: bool  # this annotator said "later" before
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorProgress:
-    """How far one annotator is. `last_judged_at` is None before the first judgment."""
+    """The progress of one annotator."""
 
     annotator: str
     name: str
@@ -119,16 +127,16 @@ class AnnotatorProgress:
     judged: int
     unrateable: int
     later: int
-    last_judged_at: datetime | None
+    last_judged_at: datetime | None  # None before the first judgment
 
 
 @dataclass(frozen=True, slots=True)
 class QueryProgress:
-    """How far one query is: its pairs, those that lack no judgment, and those begun that still do."""
+    """The progress of one query."""
 
     query_id: str
     text: str
     category: str | None
     pairs: int
-    complete: int
-    begun: int
+    complete: int  # pairs that lack no judgment
+    begun: int  # pairs that are judged and still lack some

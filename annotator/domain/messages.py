@@ -28,22 +28,25 @@ class Message(str):
         return made
 
     def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """So that it can be copied (`dataclasses.asdict` does)."""
+        """Return the arguments for a copy (`dataclasses.asdict` makes one)."""
         return (self.template, self.values), {"plural": self.plural, "n": self.n}
 
 
 def say(template: str, /, **values: Any) -> Message:
-    """The sentence, with its values filled in: `say("no dataset named {name}", name="law")`."""
+    """Return the sentence, with its values filled in: `say("no dataset named {name}", name="law")`."""
     return Message(template, values)
 
 
-def say_n(one: str, many: str, n: int, /, **values: Any) -> Message:
-    """The sentence in the singular or the plural; `{n}` is the number: `say_n("{n} pair", "{n:,} pairs", 3)`."""
-    return Message(one, {"n": n, **values}, plural=many, n=n)
+def say_n(singular: str, plural: str, n: int, /, **values: Any) -> Message:
+    """Return the sentence in the singular or the plural; `{n}` is the number: `say_n("{n} pair", "{n:,} pairs", 3)`."""
+    return Message(singular, {"n": n, **values}, plural=plural, n=n)
 
 
 def fill_english(template: str, values: Mapping[str, Any]) -> str:
-    """Return the English template with its values; a share (`{share:.0%}`) becomes "68 %", spaced as in "95 % interval"."""
+    """Return the English template with its values.
+
+    A share (`{share:.0%}`) becomes "68 %", spaced as in "95 % interval".
+    """
     return _SPACED.vformat(template, (), values) if "%}" in template else template.format(**values)
 
 
@@ -52,20 +55,22 @@ def show_percent(share: float, digits: int = 1) -> str:
     return f"{share * 100:.{digits}f} %"
 
 
-def count_of(n: int, one: str, many: str | None = None) -> str:
-    """The number with its noun, for texts that are not translated: `count_of(1, "pair")` is "1 pair".
+def count_of(n: int, singular: str, plural: str | None = None) -> str:
+    """Return the number with its noun, for texts that are not translated: `count_of(1, "pair")` is "1 pair".
 
     `many`: the plural, also of a noun with its verb ("pair is left", "pairs are left"); an s is added otherwise.
     """
     if n == 1:
-        return f"{n:,} {one}"
-    if many is None:
-        many = f"{one[:-1]}ies" if one.endswith("y") and one[-2] not in "aeo" else f"{one}s"
-    return f"{n:,} {many}"
+        return f"{n:,} {singular}"
+    if plural is None:
+        plural = (
+            f"{singular[:-1]}ies" if singular.endswith("y") and singular[-2] not in "aeo" else f"{singular}s"
+        )
+    return f"{n:,} {plural}"
 
 
 def begin(sentence: str) -> Message:
-    """The English with a capital at its beginning; a page gives its own translation one."""
+    """Return the English with a capital at its start; a page capitalizes its own translation."""
     whole = sentence if isinstance(sentence, Message) else Message("{sentence}", {"sentence": sentence})
     made: Message = str.__new__(Message, f"{whole[:1].upper()}{whole[1:]}")
     made.template, made.plural, made.n, made.values = whole.template, whole.plural, whole.n, whole.values
@@ -82,25 +87,25 @@ _SPACED = _SpacedPercent()
 
 
 def join(parts: Iterable[str], between: str = ", ") -> Message:
-    """The parts one after the other; those that are messages stay translatable."""
+    """Return the parts joined; those that are messages stay translatable."""
     values = {f"part_{number}": part for number, part in enumerate(parts)}
     return Message(between.join(f"{{{name}}}" for name in values), values)
 
 
-def join_sentences(said: Iterable[str]) -> Message:
-    """One sentence after the other; a page puts no space between Japanese ones."""
-    values = {f"sentence_{number}": sentence for number, sentence in enumerate(said)}
+def join_sentences(sentences: Iterable[str]) -> Message:
+    """Return the sentences joined; a page puts no space between Japanese ones."""
+    values = {f"sentence_{number}": sentence for number, sentence in enumerate(sentences)}
     return Message(" ".join(f"{{{name}}}" for name in values), values)
 
 
 def show_decimals(figure: float, digits: int = 2) -> str:
-    """A figure with at most so many decimals, without zeros at its end: 6.5, 12, 0.07."""
+    """Return a figure with at most so many decimals, without zeros at its end: 6.5, 12, 0.07."""
     shown = f"{figure:,.{digits}f}"
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
 def show_figure(figure: float) -> str:
-    """A figure for reading, with at most three digits that say something: 0.0202, 0.747, 12.3, 1,200."""
+    """Return a figure for reading, with at most three significant digits: 0.0202, 0.747, 12.3, 1,200."""
     size = abs(figure)
     digits = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
     while digits < 6 and 0 < size < 10.0 ** (2 - digits):
@@ -109,7 +114,7 @@ def show_figure(figure: float) -> str:
 
 
 def show_beside(measured: float, target: float) -> tuple[str, str]:
-    """Both figures with two digits, or with as many as it takes to tell them apart (six at most)."""
+    """Return both figures with two digits, or with as many as it takes to tell them apart (six at most)."""
     for digits in range(2, 6):
         shown = f"{measured:.{digits}f}", f"{target:.{digits}f}"
         if shown[0] != shown[1] or measured == target:

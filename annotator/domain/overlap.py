@@ -26,7 +26,7 @@ _NAMES = ("category", "share", "cap", "conditional")
 
 
 def wanted_for(overlap: int, rules: Rules | None, *, seed: int, key: str, category: str | None) -> int:
-    """How many annotators shall judge the pair with this key, of a query of this category: 1-20."""
+    """Return how many annotators (1-20) shall judge the pair with this key, of a query of this category."""
     rules = rules or {}
     wanted: int | None = rules.get("category", {}).get(category)
     if wanted is None:
@@ -36,13 +36,13 @@ def wanted_for(overlap: int, rules: Rules | None, *, seed: int, key: str, catego
 
 
 def is_in_share(share: float, *, seed: int, key: str) -> bool:
-    """Whether the pair belongs to that share (0-1) of all pairs that the seed draws."""
+    """Return whether the pair belongs to the share (0-1) of all pairs that the seed draws."""
     drawn = hashlib.blake2b(f"overlap\x1f{seed}\x1f{key}".encode(), digest_size=8).digest()
     return int.from_bytes(drawn, "big") < share * 2**64
 
 
 def wanted_everywhere(overlap: int, rules: Rules | None) -> int | None:
-    """How many annotators shall judge each pair, where that is the same for all; None when it is not."""
+    """Return how many annotators shall judge each pair if that is the same for all pairs, else None."""
     rules = rules or {}
     if rules.get("category") or rules.get("share"):
         return None
@@ -50,7 +50,7 @@ def wanted_everywhere(overlap: int, rules: Rules | None) -> int | None:
 
 
 def most_for(overlap: int, rules: Rules | None, category: str | None) -> int:
-    """The most annotators that a pair of a query of this category can come to need, a further one included."""
+    """Return the most annotators that a pair of this category can need, a further one included."""
     rules = rules or {}
     shared = rules.get("share")
     named = rules.get("category", {}).get(category)
@@ -60,18 +60,18 @@ def most_for(overlap: int, rules: Rules | None, category: str | None) -> int:
 
 
 def conditional_distance(rules: Rules | None) -> int | None:
-    """From which distance (1-3) of the first two on one more annotator is asked; None: never."""
+    """Return from which distance (1-3) of the first two grades one more annotator is asked; None: never."""
     distance: int | None = (rules or {}).get("conditional")
     return distance
 
 
 def allows_further(rules: Rules | None, wanted: int) -> bool:
-    """Whether the cap leaves room for one more annotator on a pair that `wanted` shall judge."""
+    """Return whether the cap allows one more annotator on a pair that `wanted` annotators shall judge."""
     return wanted < ((rules or {}).get("cap") or MOST)
 
 
 def check_rules(overlap: int, rules: Rules | None) -> dict[str, Any] | None:
-    """The rules, without those that say nothing; None when none is left. ValidationError for what makes no sense."""
+    """Return the rules without empty ones, None if none is left. Raises ValidationError for impossible rules."""
     given = {name: value for name, value in (rules or {}).items() if value not in (None, {})}
     unknown = sorted(given.keys() - set(_NAMES))
     if unknown:
@@ -89,22 +89,24 @@ def check_rules(overlap: int, rules: Rules | None) -> dict[str, Any] | None:
     return given or None
 
 
-def say_overlap(overlap: int, rules: Rules | None) -> Message:
-    """The rules in words."""
+def describe_overlap(overlap: int, rules: Rules | None) -> Message:
+    """Return the rules in words."""
     rules = rules or {}
-    said = _say_most(overlap, rules.get("share"))
+    words = _describe_share(overlap, rules.get("share"))
     if by_category := rules.get("category"):
         listed = ", ".join(f"{category}: {wanted}" for category, wanted in by_category.items())
-        said = _join(said, say("Exceptions by category: {listed}.", listed=listed))
+        words = _join(words, say("Exceptions by category: {listed}.", listed=listed))
     if cap := rules.get("cap"):
-        said = _join(said, say("No pair is judged by more than {cap}.", cap=cap))
+        words = _join(words, say("No pair is judged by more than {cap}.", cap=cap))
     if distance := conditional_distance(rules):
-        asked = say("One more is asked when the first two differ by at least {distance}.", distance=distance)
-        said = _join(said, asked)
-    return said
+        further = say(
+            "One more is asked when the first two differ by at least {distance}.", distance=distance
+        )
+        words = _join(words, further)
+    return words
 
 
-def _say_most(overlap: int, shared: Mapping[str, Any] | None) -> Message:
+def _describe_share(overlap: int, shared: Mapping[str, Any] | None) -> Message:
     if not shared:
         return say_n(
             "Each pair is judged by {n} annotator.", "Each pair is judged by {n} annotators.", overlap
@@ -122,36 +124,39 @@ def _join(first: Message, second: Message) -> Message:
     return say("{first} {second}", first=first, second=second)
 
 
-def _check_number(what: Message, found: object) -> int:
-    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MOST:
+def _check_number(what: Message, number: object) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= MOST:
         raise ValidationError(
             say(
-                "{what}: expected a whole number 1-{most}, found {found!r}", what=what, most=MOST, found=found
+                "{what}: expected a whole number 1-{most}, found {found!r}",
+                what=what,
+                most=MOST,
+                found=number,
             )
         )
-    return found
+    return number
 
 
-def _check_share(found: object) -> None:
-    if not isinstance(found, Mapping) or found.keys() != {"share", "overlap"}:
-        raise _refuse_share(found)
-    share = found["share"]
+def _check_share(rule: object) -> None:
+    if not isinstance(rule, Mapping) or rule.keys() != {"share", "overlap"}:
+        raise _refuse_share(rule)
+    share = rule["share"]
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 < share < 1:
         raise _refuse_share(share)
-    _check_number(say("overlap of the share"), found["overlap"])
+    _check_number(say("overlap of the share"), rule["overlap"])
 
 
-def _refuse_share(found: object) -> ValidationError:
+def _refuse_share(value: object) -> ValidationError:
     return ValidationError(
         say(
             "share of the pairs: expected a number between 0 and 1 with the overlap it gets, found {found!r}",
-            found=found,
+            found=value,
         )
     )
 
 
-def _check_cap(overlap: int, found: object, *, conditional: bool) -> None:
-    cap = _check_number(say("cap of the overlap"), found)
+def _check_cap(overlap: int, value: object, *, conditional: bool) -> None:
+    cap = _check_number(say("cap of the overlap"), value)
     if cap < overlap:
         raise ValidationError(
             say(

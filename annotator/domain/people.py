@@ -20,25 +20,25 @@ ROLE_NAMES = {"annotator": say("annotator"), "lead": say("lead"), "admin": say("
 
 
 def includes(role: str, needed: str) -> bool:
-    """Whether `role` may do what `needed` may. Both are one of ROLES."""
+    """Return whether `role` may do what `needed` may. Both are one of ROLES."""
     return ROLES.index(role) >= ROLES.index(needed)
 
 
 def name_annotator(number: int) -> str:
-    """The pseudonym of somebody as an annotator: what releases call them."""
+    """Return the pseudonym by which releases call an annotator."""
     return f"annotator_{number}"
 
 
 def name_lead(number: int) -> str:
-    """The pseudonym of somebody as a lead."""
+    """Return the pseudonym by which releases call a lead."""
     return f"lead_{number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts. `person_id` is None only for the operator, who owns the database file."""
+    """On whose behalf a service works."""
 
-    person_id: int | None
+    person_id: int | None  # None only for the operator, who owns the database file
     username: str
 
     @property
@@ -55,23 +55,22 @@ DEVICE_LIFETIME = timedelta(days=180)
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """A role on the dataset of that name; on every dataset when `dataset` is None. `categories`, `languages`: those
-    of the queries that the person judges by it; None: all."""
+    """A person's role on a dataset, and which of its queries the person judges."""
 
-    dataset: str | None
+    dataset: str | None  # its name; None: every dataset
     role: str
-    categories: tuple[str, ...] | None = None
-    languages: tuple[str, ...] | None = None
+    categories: tuple[str, ...] | None = None  # of the queries to judge; None: all
+    languages: tuple[str, ...] | None = None  # likewise
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person as leads and admins see them. Without `can_sign_in`, somebody known from an imported file."""
+    """A person as leads and admins see them."""
 
     username: str
     name: str
     memberships: tuple[Membership, ...]
-    can_sign_in: bool
+    can_sign_in: bool  # False also for somebody known only from an imported file
     must_change_password: bool
     disabled: bool
     simulated: bool
@@ -80,36 +79,36 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class PersonChange:
-    """A person after a change, and the one-time password if one was made: it is shown now and never again."""
+    """A person after a change."""
 
     person: Person
-    one_time_password: str | None = field(default=None, repr=False)
+    one_time_password: str | None = field(default=None, repr=False)  # if one was made: shown now, never again
 
 
 @dataclass(frozen=True, slots=True)
 class SignedIn:
-    """Who is signed in, with the roles held at this moment; `language`: the one they chose, None for the browser's."""
+    """A person who is signed in, with the roles held at this moment."""
 
     actor: Actor
     name: str
     memberships: tuple[Membership, ...]
     must_change_password: bool
     expires_at: datetime
-    language: str | None = None
+    language: str | None = None  # the one they chose; None: the browser's
 
     def role_on(self, dataset: str | None) -> str | None:
-        """The strongest role on the dataset of that name; with None, the role everywhere."""
-        held = [item.role for item in self.memberships if item.dataset in (None, dataset)]
-        return max(held, key=ROLES.index) if held else None
+        """Return the strongest role on the dataset of that name; for None, the role on every dataset."""
+        roles = [item.role for item in self.memberships if item.dataset in (None, dataset)]
+        return max(roles, key=ROLES.index) if roles else None
 
 
 @dataclass(frozen=True, slots=True)
 class LoginSession:
-    """A signed-in browser of a person; `current` is the one that asks."""
+    """A signed-in browser of a person."""
 
     created_at: datetime
     expires_at: datetime
-    current: bool
+    current: bool  # the browser that asks
 
 
 class WrongSignIn(NotAllowed):
@@ -120,7 +119,7 @@ class WrongSignIn(NotAllowed):
 
 
 class TooManyAttempts(NotAllowed):
-    """Too many failures lately. `seconds`: when it is worth trying again."""
+    """Too many failures lately. `seconds`: how long to wait before trying again."""
 
     def __init__(self, wait: timedelta) -> None:
         self.seconds = max(1, math.ceil(wait.total_seconds()))

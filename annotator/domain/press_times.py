@@ -10,23 +10,23 @@ from annotator.domain.errors import ValidationError
 MAX_SECONDS = 86_400.0
 
 
-def read_pressed_at(found: object) -> datetime:
+def read_pressed_at(value: object) -> datetime:
     """Return the time of a press in UTC. A time without a zone is refused."""
     try:
-        time = datetime.fromisoformat(str(found))
+        time = datetime.fromisoformat(str(value))
         if time.tzinfo is not None:
             return time.astimezone(UTC)
     except (ValueError, OverflowError):  # the latter: a time of the year 0 in UTC
         pass
-    raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {found!r:.80}")
+    raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {value!r:.80}")
 
 
-def read_seconds(found: object) -> float | None:
+def read_seconds(value: object) -> float | None:
     """Return the active time on the pair in seconds; None where the browser does not say it."""
-    if found is None:
+    if value is None:
         return None
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        raise ValidationError(f"seconds: expected a number, found {found!r:.80}")
-    if not 0 <= found <= MAX_SECONDS:  # no NaN is
-        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {found!r:.80}")
-    return float(found)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValidationError(f"seconds: expected a number, found {value!r:.80}")
+    if not 0 <= value <= MAX_SECONDS:  # no NaN is
+        raise ValidationError(f"seconds: expected 0 to {MAX_SECONDS:.0f}, found {value!r:.80}")
+    return float(value)

@@ -28,9 +28,9 @@ PAIR_STATUSES: tuple[str, ...] = (
     "adjudicated",
 )
 SETTLED = ("imported", "single", "unanimous", "adjudicated")
-"""Has a settled grade, so it is a qrel."""
+"""The statuses with a settled grade: such a pair is a qrel."""
 OPEN = ("disagreement", "reopened")
-"""Waits for a lead, and has no settled grade until one decides."""
+"""The statuses that wait for a lead, without a settled grade until one decides."""
 Decided = int | Literal["unrateable"]
 """What a lead decided: a grade, or that the pair cannot be rated."""
 
@@ -60,12 +60,13 @@ def settle(
     `errors`: the grades of third experts that contradicted the grade that was settled then, and that no lead has
     decided on since (`storage/pair_states.py`). They reopen the pair, unless the grade that holds now is theirs.
     """
-    found = _settle(grades, unrateable, adjudicated, imported)
-    return Settlement("reopened", None) if any(grade != found.grade for grade in errors) else found
+    settlement = _settle(grades, unrateable, adjudicated, imported)
+    is_contradicted = any(grade != settlement.grade for grade in errors)
+    return Settlement("reopened", None) if is_contradicted else settlement
 
 
 def read_decision(outcome: str, grade: int | None) -> Decided | None:
-    """What a decision comes to: None for one that withdrew another."""
+    """Return what a decision settles a pair as; None if it withdrew another decision."""
     return "unrateable" if outcome == "unrateable" else grade
 
 
@@ -104,77 +105,77 @@ class QueueReason(IntFlag):
 
 NOTHING = QueueReason(0)
 LASTING = QueueReason.DIFFER | QueueReason.UNRATEABLE
-"""What a decision closes. The other reasons end of themselves or keep a decided pair open."""
+"""The reasons that a decision closes. The others end by themselves, or keep a decided pair open."""
 UNGRADED = LASTING | QueueReason.QUALITY
-"""A pair that waits for one of these has no settled grade until a lead decides; with the others alone it keeps its grade."""
+"""The reasons for which a pair has no settled grade until a lead decides. With the others alone it keeps its grade."""
 Stage = Literal["waiting", "imported", "single", "agreed", "disputed", "settled", "reopened"]
 STAGES: tuple[str, ...] = get_args(Stage)
 UNRATEABLE_APART = 1
-"""How far a grade and "cannot be rated" are taken to be apart: as neighbours."""
+"""The distance between a grade and "cannot be rated": that of neighbouring grades."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettlementFacts:
-    """What is known of a pair. `answers`: its current independent judgments, each a grade (None: cannot be rated) and when.
-    `decided`, `decided_at`: by the decision that holds. `settled`: its grade without regard to errors. `errors`: the grades
-    that quality control found instead, and when, `answered_errors`: on which a lead has decided since; `objections`, `questions`, `stale`: since when."""
+    """The facts about a pair that decide whether it waits for a lead. Each time says since when."""
 
-    answers: Sequence[tuple[int | None, datetime]]
-    decided: Decided | None = None
+    judgments: Sequence[
+        tuple[int | None, datetime]
+    ]  # current independent ones: the grade (None: unrateable) and when
+    decided: Decided | None = None  # by the decision that holds
     decided_at: datetime | None = None
-    settled: int | None = None
-    errors: Sequence[tuple[int, datetime]] = ()
-    answered_errors: Sequence[tuple[int, datetime]] = ()
+    settled: int | None = None  # the settled grade, without regard to errors
+    errors: Sequence[tuple[int, datetime]] = ()  # other grades that quality control found
+    answered_errors: Sequence[tuple[int, datetime]] = ()  # errors on which a lead has decided since
     objections: Sequence[datetime] = ()
     questions: Sequence[datetime] = ()
-    stale: Sequence[datetime] = ()
+    stale: Sequence[datetime] = ()  # made before the guideline changed its meaning
 
 
 @dataclass(frozen=True, slots=True)
 class QueueEntry:
-    """A pair of the queue. `open`: waits for a lead; `waiting`: because of these among its `reasons`. `low`, `high`: of the grades that speak against each other, None where
-    fewer than two do; `distance`: between them, 0-3. `since`: when the first of its reasons began (when it was decided,
-    where none holds any more)."""
+    """A disagreement as the queue keeps it."""
 
-    open: bool
+    open: bool  # waits for a lead
     reasons: QueueReason
-    waiting: QueueReason
-    low: int | None
+    waiting: QueueReason  # those of the reasons for which it still waits
+    low: int | None  # of the grades that contradict each other; None if fewer than two do
     high: int | None
-    distance: int
-    since: datetime
+    distance: int  # between low and high, 0-3
+    since: datetime  # when the first of its reasons began; when it was decided, if none holds any more
 
     @property
     def taste(self) -> bool:
-        """Whether nothing but neighbouring grades on one side of relevance speak against each other."""
+        """Return whether only neighbouring grades on one side of relevance contradict each other."""
         if self.reasons != QueueReason.DIFFER or self.distance != 1 or self.low is None or self.high is None:
             return False
         return (self.low >= RELEVANT_FROM) == (self.high >= RELEVANT_FROM)
 
 
-def find_dispute(pair: SettlementFacts) -> QueueEntry | None:
-    """The dispute that a pair is, None where nothing was ever to be decided on it."""
-    began = _list_reasons(pair)
-    if not began and pair.decided is None:
+def find_queue_entry(pair: SettlementFacts) -> QueueEntry | None:
+    """Return the pair's entry in the queue; None if there never was anything to decide."""
+    begins = _list_reasons(pair)
+    if not begins and pair.decided is None:
         return None
-    waiting = QueueReason(sum(began))
-    still = waiting & ~LASTING if pair.decided is not None else waiting
-    reasons = waiting | QueueReason.QUALITY if pair.answered_errors else waiting
+    holding = QueueReason(sum(begins))
+    waiting = holding & ~LASTING if pair.decided is not None else holding
+    reasons = holding | QueueReason.QUALITY if pair.answered_errors else holding
     grades = _list_grades(pair, reasons)
     low, high = (min(grades), max(grades)) if len(grades) > 1 else (None, None)
     distance = high - low if low is not None and high is not None else 0
     if QueueReason.UNRATEABLE in reasons:
         distance = max(distance, UNRATEABLE_APART)
-    counted = [began[reason] for reason in began if reason & (still or waiting)]
+    counted = [begin for reason, begin in begins.items() if reason & (waiting or holding)]
     since = min(counted) if counted else pair.decided_at
     if since is None:
         raise ValueError("a decision without a time")
-    return QueueEntry(bool(still), reasons, still, low, high, distance, since)
+    return QueueEntry(bool(waiting), reasons, waiting, low, high, distance, since)
 
 
 def find_stage(settlement: Settlement, waiting: QueueReason, *, decided: bool, lacking: int) -> Stage:
-    """Return how far one pair has come. `waiting`: why it waits for a lead, nothing where it does not; `decided`: whether a lead's
-    decision holds; `lacking`: how many judgments it still lacks. Counts of many pairs go by status (`overview/records.py`)."""
+    """Return how far one pair has come. Counts of many pairs go by status instead (`overview/records.py`).
+
+    `waiting`: why it waits for a lead. `decided`: a lead's decision holds. `lacking`: judgments that it still lacks.
+    """
     if settlement.status == "unjudged":
         return "waiting"
     if waiting:
@@ -189,16 +190,16 @@ def find_stage(settlement: Settlement, waiting: QueueReason, *, decided: bool, l
 
 
 def _list_reasons(pair: SettlementFacts) -> dict[QueueReason, datetime]:
-    """The reasons that hold, each with when it began."""
-    found: dict[QueueReason, datetime] = {}
-    ordered = sorted(pair.answers, key=lambda answer: answer[1])
-    graded = [answer for answer in ordered if answer[0] is not None]
+    """Return the reasons that hold, each with when it began."""
+    begins: dict[QueueReason, datetime] = {}
+    ordered = sorted(pair.judgments, key=lambda judgment: judgment[1])
+    graded = [judgment for judgment in ordered if judgment[0] is not None]
     differing = [at for grade, at in graded if grade != graded[0][0]]
     if differing:
-        found[QueueReason.DIFFER] = differing[0]
+        begins[QueueReason.DIFFER] = differing[0]
     if graded and len(graded) < len(ordered):
         unlike = [at for grade, at in ordered if (grade is None) != (ordered[0][0] is None)]
-        found[QueueReason.UNRATEABLE] = unlike[0]
+        begins[QueueReason.UNRATEABLE] = unlike[0]
     contrary = [at for grade, at in pair.errors if grade != pair.settled]
     for reason, times in (
         (QueueReason.QUALITY, contrary),
@@ -207,17 +208,17 @@ def _list_reasons(pair: SettlementFacts) -> dict[QueueReason, datetime]:
         (QueueReason.STALE, pair.stale),
     ):
         if times:
-            found[reason] = min(times)
-    return found
+            begins[reason] = min(times)
+    return begins
 
 
 def _list_grades(pair: SettlementFacts, reasons: QueueReason) -> set[int]:
-    """The grades that speak against each other."""
-    found = {grade for grade, _ in pair.answers if grade is not None}
+    """Return the grades that contradict each other."""
+    grades = {grade for grade, _ in pair.judgments if grade is not None}
     if QueueReason.QUALITY in reasons:
-        found |= {grade for grade, _ in (*pair.errors, *pair.answered_errors)}
-        found |= {pair.settled} if pair.settled is not None and pair.errors else set()
-    return found
+        grades |= {grade for grade, _ in (*pair.errors, *pair.answered_errors)}
+        grades |= {pair.settled} if pair.settled is not None and pair.errors else set()
+    return grades
 
 
 REASONS = {

@@ -13,33 +13,33 @@ from collections.abc import Collection, Iterable
 def give_letters(
     judged: Collection[str], others: Iterable[str] = (), *, seed: int, pair: str
 ) -> dict[str, str]:
-    """By name its letter: those who judged the pair first, those who said something else about it behind them."""
-    behind = {name for name in others if name not in judged}
-    ordered = [*shuffle(set(judged), seed=seed, pair=pair), *shuffle(behind, seed=seed, pair=pair)]
-    return {name: name_letter(place) for place, name in enumerate(ordered)}
+    """Return the letter of each name: first those who judged the pair, then those who took part in another way."""
+    not_judged = {name for name in others if name not in judged}
+    ordered = [*shuffle(set(judged), seed=seed, pair=pair), *shuffle(not_judged, seed=seed, pair=pair)]
+    return {name: name_letter(index) for index, name in enumerate(ordered)}
 
 
 def shuffle(names: Iterable[str], *, seed: int, pair: str) -> list[str]:
-    """The names in an order that stays the same for a pair, yet gives nobody a fixed place among pairs."""
+    """Return the names in an order that stays the same for a pair, and differs from pair to pair."""
 
-    def place(name: str) -> bytes:
+    def hash_name(name: str) -> bytes:
         return hashlib.sha256(json.dumps([seed, pair, name]).encode()).digest()
 
-    return sorted(names, key=place)
+    return sorted(names, key=hash_name)
 
 
 def name_letter(index: int) -> str:
-    """A, B, … Z, AA, AB, …: the index (from 0) as a letter."""
+    """Return the letter of an index from 0: A, B, … Z, AA, AB, …"""
     rest, last = divmod(index, 26)
     return (name_letter(rest - 1) if rest else "") + chr(ord("A") + last)
 
 
 def name_checker(username: str) -> str:
-    """By what an expert of quality control has a letter: another than as an annotator of the pair."""
+    """Return the name by which an expert of quality control gets a letter: another than as an annotator of the pair."""
     return f"quality {username}"
 
 
-def place(seed: int, annotator: str, name: str) -> bytes:
-    """Where `name` (a query's or a pair's id) stands in this annotator's order: sort by it. 8 bytes."""
-    told = f"{seed}\x1f{annotator}\x1f{name}".encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(told, digest_size=8).digest()
+def order_key(seed: int, annotator: str, name: str) -> bytes:
+    """Return 8 bytes that stand for `name` (a query's or a pair's id) in this annotator's own order: sort by them."""
+    drawn_for = f"{seed}\x1f{annotator}\x1f{name}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(drawn_for, digest_size=8).digest()

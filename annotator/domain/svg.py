@@ -13,9 +13,9 @@ LONGEST = 66
 JOINERS = "\u200c\u200d"  # parts of emoji and of words in some scripts
 
 
-def draw_text(x: float, y: float, words: str, kind: str, *, anchor: str = "", place: str = "") -> str:
-    """A line of text of the class `kind` at (x, y), or where `place`, a transformation, puts it."""
-    marks = [place or f'x="{x:g}" y="{y:g}"']
+def draw_text(x: float, y: float, words: str, kind: str, *, anchor: str = "", transform: str = "") -> str:
+    """Return a line of text of the class `kind` at (x, y), or where `transform`, an attribute of SVG, puts it."""
+    marks = [transform or f'x="{x:g}" y="{y:g}"']
     marks += [f'class="{kind}"'] if kind else []
     marks += [f'text-anchor="{anchor}"'] if anchor else []
     return f"<text {' '.join(marks)}>{escape(words)}</text>"
@@ -31,8 +31,11 @@ def frame_picture(
     style: str = "",
     name: str = "",
 ) -> str:
-    """The whole picture. `described`: every number, for those who do not see it. `name`: sets its ids apart from those
-    of other pictures on the page."""
+    """Return the whole picture.
+
+    `described`: every number, for those who do not see it. `name`: sets its ids apart from those of other pictures on the
+    page.
+    """
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     titled, about = f"{name}title", f"{name}about"
     return "\n".join(
@@ -77,19 +80,22 @@ MIDDLE = 0.179  # of the luminance: there black and white have the same contrast
 
 
 def colour_cell(count: float, most: float, *, same: bool) -> tuple[str, bool]:
-    """The ground of a cell (#rrggbb) with `count` of at most `most` pairs, and whether black reads better on it."""
+    """Return the colour of a cell (#rrggbb) with `count` of at most `most` pairs.
+
+    Also returns whether black text is readable on it.
+    """
     return colour_share(sqrt(count / most), same=same)
 
 
 def colour_share(share: float, *, same: bool) -> tuple[str, bool]:
-    """The same for how deep the colour shall be, 0 to 1."""
+    """Return the same for a share from 0 (pale) to 1 (deep)."""
     low, high = AGREED if same else DIFFERED
     ground = [round(a + (b - a) * share) for a, b in zip(low, high, strict=True)]
     return "#{:02x}{:02x}{:02x}".format(*ground), _compute_luminance(ground) > MIDDLE
 
 
 def _compute_luminance(ground: list[int]) -> float:
-    """The relative luminance. Source: WCAG 2.2."""
+    """Return the relative luminance. Source: WCAG 2.2."""
     linear = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
         for part in (channel / 255 for channel in ground)

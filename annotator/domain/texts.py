@@ -1,4 +1,4 @@
-"""What a text that somebody typed must be: words, not too many of them, and only characters that can be stored."""
+"""Check a text that somebody typed: it has words, is not too long, and every character can be stored."""
 
 import re
 from typing import NamedTuple
@@ -11,39 +11,42 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class TextFault(NamedTuple):
-    """What is wrong with a text: in two parts for whoever names a line of a file, and as `said` on a page."""
+    """A fault of a text: as `expected` and `found` for errors in a file, and as a `message` for a page."""
 
     expected: str
     found: str
-    said: Message
+    message: Message
 
 
 NO_WORDS = TextFault("some words", "nothing", say("expected some words, found nothing"))
 
 
 def find_fault(text: str, *, empty: TextFault | None) -> TextFault | None:
-    """What is wrong with a text, None when it is fine. `empty`: the fault of one without words; None: that is fine."""
+    """Return what is wrong with a text; None if nothing is.
+
+    `empty`: the fault of a text without words; None allows it.
+    """
     stripped = text.strip()
     if not stripped:
         return empty
     if len(stripped) > MAX_TEXT:
-        found = len(stripped)
-        said = say("expected at most {most:,} characters, found {found:,}", most=MAX_TEXT, found=found)
-        return TextFault(f"at most {MAX_TEXT:,} characters", f"{found:,}", said)
+        length = len(stripped)
+        message = say("expected at most {most:,} characters, found {found:,}", most=MAX_TEXT, found=length)
+        return TextFault(f"at most {MAX_TEXT:,} characters", f"{length:,}", message)
     if holds_no_text(stripped):
-        said = say("expected text, found a character that no text may hold")
-        return TextFault("text", "a character that no text may hold", said)
+        message = say("expected text, found a character that no text may hold")
+        return TextFault("text", "a character that no text may hold", message)
     return None
 
 
 def check_text(name: Message, text: str, *, empty: TextFault | None) -> str:
-    """The text without the white space around it. ValidationError for what `find_fault` finds."""
+    """Return the text without the white space around it. Raises ValidationError for what `find_fault` finds."""
     fault = find_fault(text, empty=empty)
     if fault is not None:
-        raise ValidationError(say("{field}: {fault}", field=name, fault=fault.said))
+        raise ValidationError(say("{field}: {fault}", field=name, fault=fault.message))
     return text.strip()
 
 
 def holds_no_text(text: str) -> bool:
-    """Whether it holds a NUL or a lone surrogate: no database and no file in UTF-8 keeps them."""
+    """Return whether the text has a NUL or a lone surrogate, which no database and no UTF-8 file can store."""
     return UNSTORABLE.search(text) is not None

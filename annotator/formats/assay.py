@@ -15,10 +15,10 @@ from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.format import Feature, Format, ReservedKeys
-from annotator.formats.source import InputSource
-from annotator.formats.tree import Place, TreeProblems, locate_items
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tree import Location, TreeProblems, locate_items
+from annotator.formats.syntax.yaml_text import load_yaml, quote, resolve, write_entry
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
-from annotator.formats.yaml_text import load_yaml, quote, resolve, write_entry
 
 BESIDE = "(beside)"
 FEATURES: tuple[Feature, ...] = (
@@ -36,11 +36,11 @@ RESERVED = ReservedKeys(file=frozenset({BESIDE}), query=frozenset({BESIDE}), qre
 _QREL_KEYS = frozenset({"path", "relevance", "description"})
 
 
-def read_paths(query_id: str, items: list[Any], place: Place, problems: TreeProblems) -> Iterator[Qrel]:
-    """The qrels of a query's expected paths."""
-    seen: set[str] = set()
+def read_paths(query_id: str, items: list[Any], location: Location, problems: TreeProblems) -> Iterator[Qrel]:
+    """Yield the qrels of a query's expected paths."""
+    seen_doc_ids: set[str] = set()
     for index, item in enumerate(items):
-        here = (*place, index)
+        here = (*location, index)
         qrel: Qrel | None
         if isinstance(item, str):
             qrel = Qrel(query_id, problems.id(item, here), 1)
@@ -52,29 +52,29 @@ def read_paths(query_id: str, items: list[Any], place: Place, problems: TreeProb
             continue
         if qrel is None:
             continue
-        if qrel.doc_id in seen and qrel.doc_id:
+        if qrel.doc_id in seen_doc_ids and qrel.doc_id:
             problems.add(here, "given once in a query", qrel.doc_id)
-        seen.add(qrel.doc_id)
+        seen_doc_ids.add(qrel.doc_id)
         yield qrel
 
 
 def read_rest(rest: dict[str, Any]) -> dict[str, Any]:
-    """The further keys of a level as metadata: those of its `(beside)` stand with the others again."""
-    found: dict[str, Any] = resolve(rest)
-    beside = found.get(BESIDE)
-    if isinstance(beside, Mapping) and not set(beside) & set(found):
-        del found[BESIDE]
-        found.update(beside)
-    return found
+    """Return the further keys of a level as metadata: those of its `(beside)` stand with the others again."""
+    metadata: dict[str, Any] = resolve(rest)
+    beside = metadata.get(BESIDE)
+    if isinstance(beside, Mapping) and not set(beside) & set(metadata):
+        del metadata[BESIDE]
+        metadata.update(beside)
+    return metadata
 
 
-def read_fields(rest: dict[str, Any], place: Place, problems: TreeProblems) -> dict[str, str | None]:
+def read_fields(rest: dict[str, Any], location: Location, problems: TreeProblems) -> dict[str, str | None]:
     """Remove and give the known fields of a query."""
-    return {name: problems.optional_text(rest.pop(name, None), (*place, name)) for name in QUERY_FIELDS}
+    return {name: problems.optional_text(rest.pop(name, None), (*location, name)) for name in QUERY_FIELDS}
 
 
 def write_rest(metadata: Metadata, taken: Collection[str], indent: int) -> str:
-    """The lines of further keys; those whose name is taken under `(beside)`."""
+    """Return the lines of further keys; those whose name is taken under `(beside)`."""
     rest = {key: value for key, value in metadata.items() if key not in taken}
     beside = {key: value for key, value in metadata.items() if key in taken}
     if beside:
@@ -84,13 +84,13 @@ def write_rest(metadata: Metadata, taken: Collection[str], indent: int) -> str:
 
 
 def write_fields(query: Query, taken: Collection[str], indent: int) -> str:
-    """The lines of a query's known fields and of its metadata."""
+    """Return the lines of a query's known fields and of its metadata."""
     fields = list_fields(query)
     return write_rest(fields, (), indent) + write_rest(query.metadata, {*taken, *QUERY_FIELDS}, indent)
 
 
 def write_paths(name: str, qrels: Sequence[Qrel], indent: int) -> str:
-    """The lines of `name:` and the expected paths below it."""
+    """Return the lines of `name:` and the expected paths below it."""
     lead = " " * indent
     if not qrels:
         return f"{lead}{name}: []\n"
@@ -105,16 +105,18 @@ def write_paths(name: str, qrels: Sequence[Qrel], indent: int) -> str:
     return "".join(pieces)
 
 
-def _read_path(query_id: str, rest: dict[str, Any], place: Place, problems: TreeProblems) -> Qrel | None:
-    doc_id = problems.id(rest.pop("path", None), (*place, "path"))
-    grade = problems.grade(rest.pop("relevance", None), (*place, "relevance"))
+def _read_path(
+    query_id: str, rest: dict[str, Any], location: Location, problems: TreeProblems
+) -> Qrel | None:
+    doc_id = problems.id(rest.pop("path", None), (*location, "path"))
+    grade = problems.grade(rest.pop("relevance", None), (*location, "relevance"))
     if grade is None:
         return None
     return Qrel(
         query_id,
         doc_id,
         grade,
-        description=problems.optional_text(rest.pop("description", None), (*place, "description")),
+        description=problems.optional_text(rest.pop("description", None), (*location, "description")),
         metadata=read_rest(rest) if rest else NOTHING,
     )
 
@@ -128,7 +130,7 @@ _HEAD = (
 
 
 def read(source: InputSource) -> GroundTruth:
-    """The queries (ids only) and qrels of a file. BadInput names every bad place with its line."""
+    """Return the queries (ids only) and qrels of a file. BadInput names every bad place with its line."""
     tree = load_yaml(source.read_bytes(), source.path)
     problems = TreeProblems(tree, source.scale)
     top = dict(problems.mapping(tree.value, ()))
@@ -137,32 +139,32 @@ def read(source: InputSource) -> GroundTruth:
     if "expected" not in top and not problems:
         problems.add(("expected",), "a list", None)
     for index, item in enumerate(problems.list(top.pop("expected", []), ("expected",))):
-        place: Place = ("expected", index)
+        location: Location = ("expected", index)
         if not isinstance(item, dict):
-            problems.add(place, "a mapping with id and reference", item)
+            problems.add(location, "a mapping with id and reference", item)
             continue
-        query = _read_query(dict(item), place, problems, qrels)
+        query = _read_query(dict(item), location, problems, qrels)
         if query.query_id in queries and query.query_id:
-            problems.add((*place, "id"), "given once", query.query_id)
+            problems.add((*location, "id"), "given once", query.query_id)
         queries[query.query_id] = query
     problems.raise_if_any()
     return GroundTruth(tuple(queries.values()), tuple(qrels), read_rest(top))
 
 
 def find_query_lines(source: InputSource) -> list[int]:
-    """The line on which each query of a readable file begins, in order."""
+    """Return the line on which each query of a readable file begins, in order."""
     return locate_items(load_yaml(source.read_bytes(), source.path), "expected")
 
 
-def _read_query(rest: dict[str, Any], place: Place, problems: TreeProblems, qrels: list[Qrel]) -> Query:
-    query_id = problems.id(rest.pop("id", None), (*place, "id"))
-    here = (*place, "reference")
-    found = rest.pop("reference", None)
-    reference = dict(problems.mapping(found, here))
-    if isinstance(found, dict):
+def _read_query(rest: dict[str, Any], location: Location, problems: TreeProblems, qrels: list[Qrel]) -> Query:
+    query_id = problems.id(rest.pop("id", None), (*location, "id"))
+    here = (*location, "reference")
+    value = rest.pop("reference", None)
+    reference = dict(problems.mapping(value, here))
+    if isinstance(value, dict):
         paths = problems.list(reference.pop("paths", None), (*here, "paths"))
         qrels.extend(read_paths(query_id, paths, (*here, "paths"), problems))
-    fields = read_fields(rest, place, problems)
+    fields = read_fields(rest, location, problems)
     metadata = read_rest(rest)
     if reference:
         metadata[REFERENCE] = read_rest(reference)

@@ -22,10 +22,10 @@ from annotator.formats.assay import (
     write_paths,
 )
 from annotator.formats.format import Format
-from annotator.formats.source import InputSource
-from annotator.formats.tree import Place, TreeProblems, locate_items
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tree import Location, TreeProblems, locate_items
+from annotator.formats.syntax.yaml_text import load_yaml, quote
 from annotator.formats.writer import ONE_FILE, FileWriter
-from annotator.formats.yaml_text import load_yaml, quote
 
 _STARTS = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n|---[ \t]*\r?\n)*-[ \t]+[\"']?[\w-]+[\"']?[ \t]*:")
 _CERTAIN = re.compile(rb"^(?:- +|  +)[\"']?expected[\"']?[ \t]*:", re.MULTILINE)
@@ -33,35 +33,35 @@ _HEAD = "# The same evaluator's list form: one item a query, with its text and i
 
 
 def read(source: InputSource) -> GroundTruth:
-    """The queries and qrels of a file. BadInput names every bad place with its line."""
+    """Return the queries and qrels of a file. BadInput names every bad place with its line."""
     tree = load_yaml(source.read_bytes(), source.path)
     problems = TreeProblems(tree, source.scale)
     queries: dict[str, Query] = {}
     qrels: list[Qrel] = []
     for index, item in enumerate(problems.list(tree.value, ())):
-        place: Place = (index,)
+        location: Location = (index,)
         if not isinstance(item, dict):
-            problems.add(place, "a mapping with id, text and expected", item)
+            problems.add(location, "a mapping with id, text and expected", item)
             continue
-        query = _read_query(dict(item), place, problems, qrels)
+        query = _read_query(dict(item), location, problems, qrels)
         if query.query_id in queries and query.query_id:
-            problems.add((*place, "id"), "given once", query.query_id)
+            problems.add((*location, "id"), "given once", query.query_id)
         queries[query.query_id] = query
     problems.raise_if_any()
     return GroundTruth(tuple(queries.values()), tuple(qrels))
 
 
 def find_query_lines(source: InputSource) -> list[int]:
-    """The line on which each query of a readable file begins, in order."""
+    """Return the line on which each query of a readable file begins, in order."""
     return locate_items(load_yaml(source.read_bytes(), source.path))
 
 
-def _read_query(rest: dict[str, Any], place: Place, problems: TreeProblems, qrels: list[Qrel]) -> Query:
-    query_id = problems.id(rest.pop("id", None), (*place, "id"))
-    text = problems.text(rest.pop("text", None), (*place, "text"))
-    here = (*place, "expected")
+def _read_query(rest: dict[str, Any], location: Location, problems: TreeProblems, qrels: list[Qrel]) -> Query:
+    query_id = problems.id(rest.pop("id", None), (*location, "id"))
+    text = problems.text(rest.pop("text", None), (*location, "text"))
+    here = (*location, "expected")
     qrels.extend(read_paths(query_id, problems.list(rest.pop("expected", None), here), here, problems))
-    fields = read_fields(rest, place, problems)
+    fields = read_fields(rest, location, problems)
     return Query(query_id, text, **fields, metadata=read_rest(rest))
 
 

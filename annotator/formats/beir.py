@@ -27,13 +27,13 @@ from annotator.domain.ground_truth import (
     Query,
 )
 from annotator.formats.format import Format, ReservedKeys
-from annotator.formats.grade_scale import UNRATEABLE
 from annotator.formats.qrel_jsonl import end_lines, read_objects, write_object
 from annotator.formats.qrel_rows import QrelList
-from annotator.formats.source import MAX_LINE, InputSource
-from annotator.formats.tables import TableLine, take_id, take_text
-from annotator.formats.text import ID_LIMIT, describe, is_too_long
-from annotator.formats.tree import MAX_TEXT, TEXT_LIMIT
+from annotator.formats.syntax.grade_scale import UNRATEABLE
+from annotator.formats.syntax.source import MAX_LINE, InputSource
+from annotator.formats.syntax.tables import TableLine, take_id, take_text
+from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
+from annotator.formats.syntax.tree import MAX_TEXT, TEXT_LIMIT
 from annotator.formats.writer import FileWriter, list_fields
 
 QUERIES, TEST = "queries.jsonl", "test"
@@ -48,9 +48,12 @@ def read_split(
     qrels: QrelList,
     ids: dict[str, str],
     *,
-    known: Mapping[str, Query] | None,
+    queries: Mapping[str, Query] | None,
 ) -> None:
-    """The qrels of one .tsv. `ids` gathers each query_id once; `known`: the queries that there are, None when unknown."""
+    """Read the qrels of one .tsv into `qrels`.
+
+    `ids` gathers each query_id once; `queries`: the queries that exist, None when unknown.
+    """
     problems = Problems(source.path)
     metadata: Metadata = NOTHING if split == TEST else {"split": split}
     for line, (query_id, doc_id, score) in read_rows(source, problems):
@@ -65,18 +68,18 @@ def read_split(
         elif is_too_long(doc_id) or is_too_long(query_id):
             problems.add(line, f"ids of {ID_LIMIT}", "a longer one")
         else:
-            known_id = ids.get(query_id)
-            if known_id is None:
-                known_id = ids[query_id] = query_id
-                if known is not None and query_id not in known:
+            shared_id = ids.get(query_id)
+            if shared_id is None:
+                shared_id = ids[query_id] = query_id
+                if queries is not None and query_id not in queries:
                     problems.add(line, f"a query of {QUERIES}", describe(query_id))
             if isinstance(grade, int):
-                qrels.add(Qrel(known_id, doc_id, grade, metadata=metadata), line, path=source.path)
-    qrels.problems.found.extend(problems.found)
+                qrels.add(Qrel(shared_id, doc_id, grade, metadata=metadata), line, path=source.path)
+    qrels.problems.errors.extend(problems.errors)
 
 
 def read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Every row below the header with the line it begins on. What is none is noted."""
+    """Yield every row below the header with the line it begins on. What is none is noted."""
     csv.field_size_limit(MAX_LINE)
     start, header = 0, False
     try:
@@ -99,18 +102,18 @@ def read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, li
     except csv.Error as error:
         problems.add(start + 1, "a TSV row", str(error))
     except BadInput as error:
-        problems.found.extend(error.problems)
+        problems.errors.extend(error.problems)
     if not header and not problems:
         problems.add(None, f"a header {' '.join(HEADER)}, with tabs", "an empty file")
 
 
 def begin_qrels(_: Metadata, __: int) -> str:
-    """The header."""
+    """Return the header."""
     return "\t".join(HEADER) + "\n"
 
 
 def add_qrels(query: Query, qrels: Sequence[Qrel], _: int) -> str:
-    """A line per qrel."""
+    """Return a line per qrel."""
     query_id = _cell(query.query_id)
     return "".join([f"{query_id}\t{_cell(qrel.doc_id)}\t{qrel.grade}\n" for qrel in qrels])
 
@@ -126,12 +129,12 @@ T = TypeVar("T")
 
 
 def read(source: InputSource) -> GroundTruth:
-    """The queries, documents and qrels of a folder, or of one .tsv of qrels. BadInput names every bad line."""
+    """Return the queries, documents and qrels of a folder, or of one .tsv of qrels. BadInput names every bad line."""
     problems = Problems(source.path)
     qrels = QrelList(problems)
     ids: dict[str, str] = {}
     if not source.is_folder:
-        read_split(source, TEST, qrels, ids, known=None)
+        read_split(source, TEST, qrels, ids, queries=None)
         problems.raise_if_any()
         return GroundTruth(tuple(Query(query_id, "") for query_id in ids), tuple(qrels.qrels))
     queries: dict[str, Query] = {}
@@ -145,13 +148,13 @@ def read(source: InputSource) -> GroundTruth:
         elif name == CORPUS:
             documents = _read_objects(child, problems, _read_document)
         else:
-            read_split(child, Path(name).stem, qrels, ids, known=queries)
+            read_split(child, Path(name).stem, qrels, ids, queries=queries)
     problems.raise_if_any()
     return GroundTruth(tuple(queries.values()), tuple(qrels.qrels), documents=tuple(documents.values()))
 
 
 def find_query_lines(source: InputSource) -> list[int]:
-    """The line of queries.jsonl (of the .tsv where there is no folder) on which each query first stands, in order."""
+    """Return the line of queries.jsonl (of the .tsv where there is no folder) that has each query first, in order."""
     problems = Problems(source.path)
     if source.is_folder:
         return [line for line, _ in read_objects(source.child(QUERIES), problems)]
@@ -162,7 +165,7 @@ def find_query_lines(source: InputSource) -> list[int]:
 
 
 def _list_files(source: InputSource, problems: Problems) -> list[str]:
-    """The files of a folder in the order of reading: queries, corpus, the split test, the other splits."""
+    """Return the files of a folder in the order of reading: queries, corpus, the split test, the other splits."""
     root = Path(source.path)
     if not (root / QUERIES).exists():
         problems.add(None, f"{QUERIES} in the folder", "none")
@@ -175,7 +178,7 @@ def _list_files(source: InputSource, problems: Problems) -> list[str]:
 
 
 def _open_child(source: InputSource, name: str, problems: Problems) -> InputSource | None:
-    """A file of the folder; None after noting that it lies outside or cannot be read."""
+    """Return a file of the folder; None after noting that it lies outside or cannot be read."""
     try:
         child = source.child(name)
         child.open().close()
@@ -190,18 +193,18 @@ def _read_objects(
     problems: Problems,
     read_object: Callable[[TableLine, Problems], tuple[str, T] | None],
 ) -> dict[str, T]:
-    """The records of a JSONL file by their `_id`, each once."""
-    found: dict[str, T] = {}
+    """Return the records of a JSONL file by their `_id`, each once."""
+    records: dict[str, T] = {}
     here = Problems(source.path)
     for line, value in read_objects(source, here):
         record = read_object(TableLine(line, value), here)
         if record is None:
             continue
-        if record[0] in found:
+        if record[0] in records:
             here.add(line, "each _id once", f"{describe(record[0])} again")
-        found[record[0]] = record[1]
-    problems.found.extend(here.found)
-    return found
+        records[record[0]] = record[1]
+    problems.errors.extend(here.errors)
+    return records
 
 
 def _read_query(row: TableLine, problems: Problems) -> tuple[str, Query] | None:
@@ -231,20 +234,20 @@ def _read_document(row: TableLine, problems: Problems) -> tuple[str, Document] |
 
 
 def _take_text(row: TableLine, name: str, problems: Problems, *, required: bool = False) -> str:
-    found = row.cells.pop(name, None)
-    if isinstance(found, str):
-        return found
-    if found is not None or required:
-        problems.add(row.line, f"{name} to be a text", describe(found))
+    text = row.cells.pop(name, None)
+    if isinstance(text, str):
+        return text
+    if text is not None or required:
+        problems.add(row.line, f"{name} to be a text", describe(text))
     return ""
 
 
 def _read_metadata(row: TableLine, problems: Problems) -> dict[str, Any]:
-    """What stands in `metadata`, and the keys that stand beside it."""
-    found = row.cells.pop("metadata", None)
-    if found is not None and not isinstance(found, dict):
-        problems.add(row.line, "metadata to be a mapping", describe(found))
-    nested = found if isinstance(found, dict) else {}
+    """Return what stands in `metadata`, and the keys that stand beside it."""
+    cell = row.cells.pop("metadata", None)
+    if cell is not None and not isinstance(cell, dict):
+        problems.add(row.line, "metadata to be a mapping", describe(cell))
+    nested = cell if isinstance(cell, dict) else {}
     if BESIDE in nested:
         problems.add(row.line, "another name in metadata: this one is used by this program", BESIDE)
     beside = row.cells
@@ -262,20 +265,20 @@ def _add_document(document: Document) -> str:
     metadata: dict[str, Any] = {} if document.url is None else {"url": document.url}
     if document.media_type != "text/plain":
         metadata["media_type"] = document.media_type
-    known = {"_id": document.doc_id, "title": document.title, "text": document.text}
-    return _write_object(known, document.metadata, metadata, ("url", "media_type"))
+    row = {"_id": document.doc_id, "title": document.title, "text": document.text}
+    return _write_object(row, document.metadata, metadata, ("url", "media_type"))
 
 
 def _write_object(
-    known: dict[str, Any], metadata: Metadata, fields: dict[str, Any], taken: Sequence[str]
+    record: dict[str, Any], metadata: Metadata, fields: dict[str, Any], taken: Sequence[str]
 ) -> str:
-    """One line: what the loaders read, the metadata, and beside it the keys whose name is in the metadata already."""
+    """Return one line: what the loaders read, the metadata, and beside it the keys that `metadata[BESIDE]` holds."""
     nested = {**fields, **{key: value for key, value in metadata.items() if key not in (*taken, BESIDE)}}
     beside = metadata.get(BESIDE)
     if not isinstance(beside, Mapping):
         beside = {} if beside is None else {BESIDE: beside}
-    beside = {key: value for key, value in beside.items() if key not in (*known, "metadata")}
-    return write_object({**known, "metadata": nested, **beside})
+    beside = {key: value for key, value in beside.items() if key not in (*record, "metadata")}
+    return write_object({**record, "metadata": nested, **beside})
 
 
 FORMAT = Format(

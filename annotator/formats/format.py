@@ -1,4 +1,4 @@
-"""The description of a format, as the registry lists it, and the JSON Schemas that ship with the program.
+"""Describe a format as the registry lists it, and find the JSON Schemas that ship with the program.
 
 Each format's file ends with its `FORMAT`. What it holds is given in words for people (`holds`, `cannot_hold`) and as
 `features`, from which losses are found and tests draw data. A schema covers a file's shape; the reader checks the rest
@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from annotator.domain.errors import NotFound
 from annotator.domain.ground_truth import GroundTruth
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 from annotator.formats.writer import FileWriter
 
 Feature = Literal[
@@ -53,16 +53,7 @@ NONE_RESERVED = ReservedKeys()
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One file format. `certain(head)` says from the first 64 kB (in UTF-8) whether a file can only be this one.
-
-    `read(source)` raises BadInput with every bad place. `files`: its files, one of path "" where the format is one
-    file. `tells_grade_0`: grade 0 is always listed, since readers tell it from unjudged. `find_query_lines(source)`
-    gives the line on which each query begins, for messages. `schema` names a file in `formats/schemas/`.
-    `read_graded(source, grades_by)` reads a format without grades. `carries_id`: None where every id can be held.
-    `lay_out(truth)`: the files for one truth, where their shape depends on all of it (a table's columns).
-    `ordered`: a query's documents stand in a list of their own, whose order somebody chose; in a table of lines it says
-    nothing.
-    """
+    """A file format: how to detect it, read it and write it, and what it can hold."""
 
     name: str
     about: str
@@ -71,20 +62,30 @@ class Format:
     cannot_hold: tuple[str, ...]
     features: frozenset[Feature]
     read: Callable[[InputSource], GroundTruth]
+    """Raises BadInput with every bad place."""
     files: tuple[FileWriter, ...]
+    """A format of a single file has one writer, with the path ONE_FILE."""
     certain: Callable[[bytes], bool]
+    """Whether a file that begins with these bytes (up to 64 kB, in UTF-8) can only be of this format."""
     tells_grade_0: bool
+    """Grade 0 is always listed, since readers tell it from unjudged."""
     find_query_lines: Callable[[InputSource], list[int]] | None = None
+    """Returns the line on which each query begins, for messages."""
     schema: str | None = None
+    """A file in `formats/schemas/`."""
     read_graded: Callable[[InputSource, str], GroundTruth] | None = None
+    """Reads a file without grades; the second argument is the rule of `--grades-by`."""
     carries_id: Callable[[str], bool] | None = None
+    """Whether the format can hold this id; None if it can hold every id."""
     reserved: ReservedKeys = NONE_RESERVED
     lay_out: Callable[[GroundTruth], tuple[FileWriter, ...]] | None = None
+    """Returns the writers for a truth, if they depend on all of it (the columns of a table)."""
     ordered: bool = False
+    """Each query has a list of documents whose order somebody chose. In a table of lines the order means nothing."""
 
     @property
     def needs_grades_by(self) -> bool:
-        """Whether reading needs `--grades-by`, since the file holds no grades."""
+        """Return whether reading needs `--grades-by`, since the file holds no grades."""
         return self.read_graded is not None
 
 
@@ -92,15 +93,15 @@ SUFFIX = ".schema.json"
 
 
 def list_schemas() -> list[str]:
-    """The file names of all schemas, sorted."""
+    """Return the file names of all schemas, sorted."""
     folder = files("annotator.formats") / "schemas"
     return sorted(file.name for file in folder.iterdir() if file.name.endswith(SUFFIX))
 
 
 def read_schema(name: str) -> dict[str, Any]:
-    """A schema by its file name, for instance `law.schema.json`. NotFound lists the ones there are."""
-    known = list_schemas()
-    if name not in known:
-        raise NotFound(f"no schema named {name!r}; there are: {', '.join(known)}")
+    """Return a schema by its file name, for instance `law.schema.json`. NotFound lists the ones there are."""
+    names = list_schemas()
+    if name not in names:
+        raise NotFound(f"no schema named {name!r}; there are: {', '.join(names)}")
     schema: dict[str, Any] = json.loads((files("annotator.formats") / "schemas" / name).read_text("utf-8"))
     return schema

@@ -14,8 +14,15 @@ from typing import Any, NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import MEDIA_TYPES, QUERY_FIELDS, Document, Query
-from annotator.formats.tables import TableLine, detect_kind, open_table, take_id, take_text, unfold_metadata
-from annotator.formats.text import describe
+from annotator.formats.syntax.tables import (
+    TableLine,
+    detect_kind,
+    open_table,
+    take_id,
+    take_text,
+    unfold_metadata,
+)
+from annotator.formats.syntax.text import describe
 
 QUERY_ID_NAMES = ("query_id", "_id")
 TEXT_NAMES = ("text", "query")
@@ -74,8 +81,10 @@ class QueryLine(NamedTuple):
 
 
 def read_queries(data: bytes, path: str, *, kind: str | None = None, header: bool = True) -> list[QueryLine]:
-    """The queries of a table, in order. `kind` is csv, tsv or jsonl; None: by content. `header`: False where a CSV or TSV file
-    of two columns, the id and the text, has none; of a TSV file the first line tells otherwise.
+    """Return the queries of a table, in order.
+
+    `kind` is csv, tsv or jsonl; None: by content. `header`: False where a CSV or TSV file of two columns, the id and
+    the text, has none; of a TSV file the first line tells otherwise.
 
     BadInput names every bad line.
     """
@@ -83,20 +92,23 @@ def read_queries(data: bytes, path: str, *, kind: str | None = None, header: boo
     bare = (kind in ("csv", "tsv") and not header) or (kind == "tsv" and _has_no_header(data))
     columns = (QUERY_ID_NAMES[0], TEXT_NAMES[0]) if bare else ()
     table, problems = open_table(data, path, (QUERY_ID_NAMES, TEXT_NAMES), kind=kind, columns=columns)
-    found: dict[str, QueryLine] = {}
+    by_id: dict[str, QueryLine] = {}
     for row in table.rows:
         query = _read_query_row(row, problems)
         if query is None:
             continue
-        before = found.setdefault(query.query_id, QueryLine(row.line, query))
+        before = by_id.setdefault(query.query_id, QueryLine(row.line, query))
         if before.line != row.line:
             problems.add(row.line, f"each query_id once (first on line {before.line})", query.query_id)
     problems.raise_if_any()
-    return list(found.values())
+    return list(by_id.values())
 
 
 def _has_no_header(data: bytes) -> bool:
-    """Whether the first line of a TSV file cannot be a header: two cells, and neither is a name that columns have."""
+    """Return whether the first line of a TSV file cannot be a header.
+
+    It has two cells then, and neither is a name that columns have.
+    """
     first = data[:65_536].removeprefix(codecs.BOM_UTF8).split(b"\n", 1)[0].decode("utf-8", "replace")
     cells = [cell.strip().strip('"').lower() for cell in first.split("\t")]
     return len(cells) == 2 and all(cells) and not any(re.sub(r"[\W_]", "", cell) in _NAMES for cell in cells)
@@ -125,21 +137,21 @@ class DocumentLine(NamedTuple):
 
 
 def read_documents(data: bytes, path: str, *, kind: str | None = None) -> list[DocumentLine]:
-    """The documents of a table, in order. `kind` is csv, tsv or jsonl; None: by content.
+    """Return the documents of a table, in order. `kind` is csv, tsv or jsonl; None: by content.
 
     BadInput names every bad line.
     """
     table, problems = open_table(data, path, (DOCUMENT_ID_NAMES, ("text", "title")), kind=kind)
-    found: dict[str, DocumentLine] = {}
+    by_id: dict[str, DocumentLine] = {}
     for row in table.rows:
         document = _read_document_row(row, problems)
         if document is None:
             continue
-        before = found.setdefault(document.doc_id, DocumentLine(path, row.line, document))
+        before = by_id.setdefault(document.doc_id, DocumentLine(path, row.line, document))
         if before.line != row.line:
             problems.add(row.line, f"each doc_id once (first on line {before.line})", document.doc_id)
     problems.raise_if_any()
-    return list(found.values())
+    return list(by_id.values())
 
 
 def _read_document_row(row: TableLine, problems: Problems) -> Document | None:
@@ -171,7 +183,7 @@ class PairListLine(NamedTuple):
 
 
 def read_pairs(data: bytes, path: str, *, kind: str | None = None) -> list[PairListLine]:
-    """The lines of a pair list, in order. `kind` is csv, tsv or jsonl; None: by content."""
+    """Return the lines of a pair list, in order. `kind` is csv, tsv or jsonl; None: by content."""
     table, problems = open_table(data, path, (QUERY_NAMES, DOCUMENT_NAMES), kind=kind)
     lines = []
     for row in table.rows:

@@ -13,9 +13,9 @@ from typing import Any
 
 from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import JudgmentLine
-from annotator.formats.grade_scale import UNRATEABLE, GradeScale
-from annotator.formats.tables import TableLine, open_table, take_id
-from annotator.formats.text import describe
+from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
+from annotator.formats.syntax.tables import TableLine, open_table, take_id
+from annotator.formats.syntax.text import describe
 
 REQUIRED = (("query_id",), ("doc_id",), ("annotator",), ("grade",))
 COLUMNS = ("query_id", "doc_id", "annotator", "grade", "note", "judged_at", "seconds")
@@ -25,7 +25,9 @@ _QUOTED = re.compile('[",\r\n]|^\\s|\\s$')
 def read_judgments(
     data: bytes, path: str, *, kind: str | None = None, scale: GradeScale | None = None
 ) -> list[JudgmentLine]:
-    """The lines of a judgments file, in order. `kind` is csv, tsv or jsonl; None: by content. `scale`: how grades are read.
+    """Return the lines of a judgments file, in order.
+
+    `kind` is csv, tsv or jsonl; None: by content. `scale`: how grades are read.
 
     BadInput names every bad line, and the values that no scale has.
     """
@@ -64,7 +66,7 @@ def _write_cell(value: Any) -> str:
 
 
 def quote_cell(text: str) -> str:
-    """The text as a cell of such a CSV file: in quotes where it needs them."""
+    """Return the text as a cell of such a CSV file: in quotes where it needs them."""
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
@@ -97,45 +99,45 @@ def _read_grade(
     cells: Mapping[str, Any], line: int, problems: Problems, scale: GradeScale, *, in_text: bool
 ) -> int | str | None:
     """0-3, or "unrateable"; None after noting anything else. JSON writes grades as numbers, CSV as digits."""
-    found = cells.get("grade")
-    mapped = scale.translate(found)
+    value = cells.get("grade")
+    mapped = scale.translate(value)
     if mapped is not None:
         return mapped
-    if type(found) is int and 0 <= found <= 3:
-        return found
-    if isinstance(found, str):
-        cell = found.strip()
+    if type(value) is int and 0 <= value <= 3:
+        return value
+    if isinstance(value, str):
+        cell = value.strip()
         if cell == UNRATEABLE:
             return UNRATEABLE
         if in_text and cell in ("0", "1", "2", "3"):
             return int(cell)
-    if found is None and cells.get("outcome") == UNRATEABLE:
+    if value is None and cells.get("outcome") == UNRATEABLE:
         return UNRATEABLE
-    scale.accepts(found)
-    problems.add(line, "a grade 0, 1, 2, 3 or unrateable", describe(found))
+    scale.accepts(value)
+    problems.add(line, "a grade 0, 1, 2, 3 or unrateable", describe(value))
     return None
 
 
-def _read_time(found: Any, line: int, problems: Problems) -> str | None:
-    """The time in ISO 8601, in UTC."""
-    if found is None:
+def _read_time(value: Any, line: int, problems: Problems) -> str | None:
+    """Return the time in ISO 8601, in UTC."""
+    if value is None:
         return None
     try:
-        time = datetime.fromisoformat(found)
+        time = datetime.fromisoformat(value)
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).astimezone(UTC).isoformat()
     except (TypeError, ValueError, OverflowError):
-        problems.add(line, "judged_at to be an ISO 8601 time such as 2026-01-31T09:30:00Z", describe(found))
+        problems.add(line, "judged_at to be an ISO 8601 time such as 2026-01-31T09:30:00Z", describe(value))
         return None
 
 
-def _read_seconds(found: Any, line: int, problems: Problems) -> float | None:
-    if found is None:
+def _read_seconds(value: Any, line: int, problems: Problems) -> float | None:
+    if value is None:
         return None
     try:
-        seconds = float(found)
+        seconds = float(value)
     except (TypeError, ValueError):
         seconds = math.nan
-    if isinstance(found, bool) or not 0 <= seconds < math.inf:
-        problems.add(line, "seconds to be a number from 0", describe(found))
+    if isinstance(value, bool) or not 0 <= seconds < math.inf:
+        problems.add(line, "seconds to be a number from 0", describe(value))
         return None
     return seconds

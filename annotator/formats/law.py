@@ -23,11 +23,11 @@ from annotator.domain.ground_truth import (
     Qrel,
     Query,
 )
-from annotator.formats.file_warnings import QUERIES, RELEVANT, StatedCount, find_wrong_counts
+from annotator.formats.content_warnings import QUERIES, RELEVANT, StatedCount, find_wrong_counts
 from annotator.formats.format import Format, ReservedKeys
-from annotator.formats.json_text import load_json, quote, write_entry, write_value
-from annotator.formats.source import InputSource
-from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
+from annotator.formats.syntax.json_text import load_json, quote, write_entry, write_value
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 ANNOTATORS = ("annotator_1", "annotator_2")
@@ -37,11 +37,11 @@ _LAW = re.compile(rb'\s*\{.*"queries"\s*:\s*[\[{]', re.DOTALL)
 _COMPACT = re.compile(rb'"ground_truth"\s*:\s*\{\s*"[^"\\]*+(?:\\.[^"\\]*+)*+"\s*:\s*-?[0-9]')
 
 
-ReadQrels = Callable[[str, dict[str, Any], Place, TreeProblems], Iterator[Qrel | JudgmentLine]]
+ReadQrels = Callable[[str, dict[str, Any], Location, TreeProblems], Iterator[Qrel | JudgmentLine]]
 
 
 def read(source: InputSource) -> GroundTruth:
-    """The queries and qrels of a law JSON file. BadInput names every bad place with its line."""
+    """Return the queries and qrels of a law JSON file. BadInput names every bad place with its line."""
     return read_law(source, _read_qrels, counted=("total_relevant",))
 
 
@@ -57,29 +57,29 @@ def read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[st
     if "queries" not in top and not problems:
         problems.add(("queries",), "a list", None)
     for index, item in enumerate(problems.list(top.pop("queries", []), ("queries",))):
-        place: Place = ("queries", index)
+        location: Location = ("queries", index)
         if not isinstance(item, dict) or not item:
-            problems.add(place, "a mapping with query_id and query_text", item)
+            problems.add(location, "a mapping with query_id and query_text", item)
             continue
         judged = item.get("ground_truth")
-        query = _read_query(item, place, problems, counted)
+        query = _read_query(item, location, problems, counted)
         before = len(qrels)
         if not is_nothing(judged):
-            here = (*place, "ground_truth")
-            for found in read_qrels(query.query_id, problems.mapping(judged, here), here, problems):
-                if isinstance(found, Qrel):
-                    qrels.append(found)
+            here = (*location, "ground_truth")
+            for record in read_qrels(query.query_id, problems.mapping(judged, here), here, problems):
+                if isinstance(record, Qrel):
+                    qrels.append(record)
                 else:
-                    judgments.append(found)
+                    judgments.append(record)
         graded = qrels[before:]
         if not source.scale.lenient or len(graded) == len(
             judged or ()
         ):  # else grades of another scale were passed over
             relevant = sum(qrel.grade >= RELEVANT_FROM for qrel in graded)
-            here = (*place, "total_relevant")
+            here = (*location, "total_relevant")
             stated.append(StatedCount(here, item.get("total_relevant"), relevant, RELEVANT))
         if query.query_id in queries and query.query_id:
-            problems.add((*place, "query_id"), "given once", query.query_id)
+            problems.add((*location, "query_id"), "given once", query.query_id)
         queries[query.query_id] = query
     problems.raise_if_any()
     total = StatedCount(("total_queries",), top.get("total_queries"), len(queries), QUERIES)
@@ -90,24 +90,26 @@ def read_law(source: InputSource, read_qrels: ReadQrels, *, counted: Sequence[st
 
 
 def find_query_lines(source: InputSource) -> list[int]:
-    """The line on which each query of a readable file begins, in order."""
+    """Return the line on which each query of a readable file begins, in order."""
     return locate_items(load_json(source.read_bytes(), source.path), "queries")
 
 
-def _read_query(item: dict[str, Any], place: Place, problems: TreeProblems, counted: Sequence[str]) -> Query:
+def _read_query(
+    item: dict[str, Any], location: Location, problems: TreeProblems, counted: Sequence[str]
+) -> Query:
     left = ("ground_truth", *counted)
     rest = {key: value for key, value in item.items() if key not in left}
-    query_id = problems.id(rest.pop("query_id", None), (*place, "query_id"))
-    text = problems.text(rest.pop("query_text", None), (*place, "query_text"))
-    fields = {name: problems.optional_text(rest.pop(name, None), (*place, name)) for name in QUERY_FIELDS}
+    query_id = problems.id(rest.pop("query_id", None), (*location, "query_id"))
+    text = problems.text(rest.pop("query_text", None), (*location, "query_text"))
+    fields = {name: problems.optional_text(rest.pop(name, None), (*location, name)) for name in QUERY_FIELDS}
     return Query(query_id, text, **fields, metadata=rest)
 
 
 def _read_qrels(
-    query_id: str, judged: dict[str, Any], place: Place, problems: TreeProblems
+    query_id: str, judged: dict[str, Any], location: Location, problems: TreeProblems
 ) -> Iterator[Qrel | JudgmentLine]:
     for doc_id, item in judged.items():
-        here = (*place, doc_id)
+        here = (*location, doc_id)
         problems.id(doc_id, here)
         if not isinstance(item, dict):
             problems.add(here, "a mapping with relevance", item)
@@ -134,21 +136,21 @@ def _read_qrels(
 
 
 def _read_annotators(
-    rest: dict[str, Any], place: Place, problems: TreeProblems
+    rest: dict[str, Any], location: Location, problems: TreeProblems
 ) -> list[tuple[str, int | None]]:
-    """The grades of annotator_1 and annotator_2, None for *cannot rate*. Either may be missing."""
+    """Return the grades of annotator_1 and annotator_2, None for *cannot rate*. Either may be missing."""
     grades: list[tuple[str, int | None]] = []
     for name in ANNOTATORS:
         if rest.get(name) is None:
             continue
-        grade = problems.own_grade(rest.pop(name), (*place, name))
+        grade = problems.own_grade(rest.pop(name), (*location, name))
         if grade is not None:
             grades.append((name, grade if isinstance(grade, int) else None))
     return grades
 
 
 def begin(metadata: Metadata, queries: int) -> str:
-    """The file up to its first query."""
+    """Return the file up to its first query."""
     about = "".join(
         write_entry(key, value, "  ") + ",\n" for key, value in metadata.items() if key != "queries"
     )
@@ -156,21 +158,21 @@ def begin(metadata: Metadata, queries: int) -> str:
 
 
 def end(queries: int) -> str:
-    """The file after its last query."""
+    """Return the file after its last query."""
     return "\n  ]\n}\n" if queries else ""
 
 
-def open_query(query: Query, place: int) -> str:
-    """A query's keys before its `ground_truth`."""
+def open_query(query: Query, index: int) -> str:
+    """Return a query's keys before its `ground_truth`."""
     fields = list_fields(query)
     first = {name: fields[name] for name in _FIRST_FIELDS if name in fields}
     lines = "".join(f",\n      {quote(key)}: {quote(value)}" for key, value in (first | fields).items())
-    lead = ",\n" if place else "\n"
+    lead = ",\n" if index else "\n"
     return f'{lead}    {{\n      "query_id": {quote(query.query_id)},\n      "query_text": {quote(query.text)}{lines}'
 
 
 def close_query(query: Query, reserved: frozenset[str]) -> str:
-    """A query's further keys, and its end."""
+    """Return a query's further keys, and its end."""
     kept = "".join(
         ",\n" + write_entry(key, value, "      ")
         for key, value in query.metadata.items()
@@ -179,11 +181,11 @@ def close_query(query: Query, reserved: frozenset[str]) -> str:
     return f"{kept}\n    }}"
 
 
-def _add(query: Query, qrels: Sequence[Qrel], place: int) -> str:
+def _add(query: Query, qrels: Sequence[Qrel], index: int) -> str:
     judged = ",\n".join([_write_qrel(qrel) for qrel in qrels])
     truth = f"{{\n{judged}\n      }}" if qrels else "{}"
     relevant = sum(qrel.grade >= RELEVANT_FROM for qrel in qrels)
-    opened = open_query(query, place)
+    opened = open_query(query, index)
     return (
         f'{opened},\n      "ground_truth": {truth},\n      "total_relevant": {relevant}'
         f"{close_query(query, QUERY_KEYS)}"
@@ -207,13 +209,16 @@ def _write_qrel(qrel: Qrel) -> str:
 
 
 def _list_slots(qrel: Qrel) -> tuple[str, ...]:
-    """The places of a qrel's grades: the first two; but the second alone where the file that it came from had its one grade there."""
+    """Return the places of a qrel's grades: the first two.
+
+    Only the second one where the file that the qrel came from had its one grade there.
+    """
     names = tuple(name for name, _ in qrel.annotator_grades)
     return names if qrel.origin == "imported" and names == ANNOTATORS[1:] else ANNOTATORS
 
 
 def _further_keys(qrel: Qrel) -> Iterator[str]:
-    """The keys of a qrel's metadata that have no place of their own here, and are not taken."""
+    """Yield the keys of a qrel's metadata that have no place of their own here, and are not taken."""
     taken = {"relevance", "law_type", *_list_slots(qrel)[: len(qrel.annotator_grades)]}
     taken |= {"notes"} if qrel.note is not None else set()
     taken |= {"description"} if qrel.description is not None else set()
@@ -223,12 +228,12 @@ def _further_keys(qrel: Qrel) -> Iterator[str]:
 
 
 def is_law(head: bytes) -> bool:
-    """Whether this is one of the two forms of the law-search evaluator's file."""
+    """Return whether this is one of the two forms of the law-search evaluator's file."""
     return bool(_LAW.match(head)) and b'"query_text"' in head
 
 
 def is_compact(head: bytes) -> bool:
-    """Whether a document's grade stands there as a number."""
+    """Return whether a document's grade stands there as a number."""
     return bool(_COMPACT.search(head))
 
 

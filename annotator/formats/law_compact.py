@@ -12,7 +12,6 @@ from typing import Any
 
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.format import Format, ReservedKeys
-from annotator.formats.json_text import quote
 from annotator.formats.law import (
     QUERY_KEYS,
     begin,
@@ -24,33 +23,34 @@ from annotator.formats.law import (
     open_query,
     read_law,
 )
-from annotator.formats.source import InputSource
-from annotator.formats.tree import Place, TreeProblems
+from annotator.formats.syntax.json_text import quote
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tree import Location, TreeProblems
 from annotator.formats.writer import ONE_FILE, FileWriter
 
 _QUERY_KEYS = QUERY_KEYS - {"total_relevant"}
 
 
 def read(source: InputSource) -> GroundTruth:
-    """The queries and qrels of a compact law JSON file. BadInput names every bad place with its line."""
+    """Return the queries and qrels of a compact law JSON file. BadInput names every bad place with its line."""
     return read_law(source, _read_qrels, counted=())
 
 
 def _read_qrels(
-    query_id: str, judged: dict[str, Any], place: Place, problems: TreeProblems
+    query_id: str, judged: dict[str, Any], location: Location, problems: TreeProblems
 ) -> Iterator[Qrel]:
-    for doc_id, found in judged.items():
-        here = (*place, doc_id)
+    for doc_id, value in judged.items():
+        here = (*location, doc_id)
         problems.id(doc_id, here)
-        grade = problems.grade(found, here)
+        grade = problems.grade(value, here)
         if grade is not None:
             yield Qrel(query_id, doc_id, grade)
 
 
-def _add(query: Query, qrels: Sequence[Qrel], place: int) -> str:
+def _add(query: Query, qrels: Sequence[Qrel], index: int) -> str:
     judged = ",\n".join([f"        {quote(qrel.doc_id)}: {qrel.grade}" for qrel in qrels])
     truth = f"{{\n{judged}\n      }}" if qrels else "{}"
-    return f'{open_query(query, place)},\n      "ground_truth": {truth}{close_query(query, _QUERY_KEYS)}'
+    return f'{open_query(query, index)},\n      "ground_truth": {truth}{close_query(query, _QUERY_KEYS)}'
 
 
 FORMAT = Format(

@@ -14,12 +14,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from annotator.domain.ground_truth import NOTHING, QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
-from annotator.formats.file_warnings import QUERIES, StatedCount, find_wrong_counts
+from annotator.formats.content_warnings import QUERIES, StatedCount, find_wrong_counts
 from annotator.formats.format import Format, ReservedKeys
-from annotator.formats.source import InputSource
-from annotator.formats.tree import Place, TreeProblems, is_nothing, locate_items
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing, locate_items
+from annotator.formats.syntax.yaml_text import load_yaml, quote, resolve, write_entry
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
-from annotator.formats.yaml_text import load_yaml, quote, resolve, write_entry
 
 BESIDE = "(beside)"
 GRADE_NAMES = ("Not Relevant", "Marginally Relevant", "Highly Relevant", "Perfect")
@@ -32,7 +32,7 @@ _CERTAIN = re.compile(rb"^[\"']?queries[\"']?[ \t]*:[ \t]*(?:#[^\n]*)?(?:\r?\n|\
 
 
 def read(source: InputSource) -> GroundTruth:
-    """The queries and qrels of a Nablarch YAML file. BadInput names every bad place with its line."""
+    """Return the queries and qrels of a Nablarch YAML file. BadInput names every bad place with its line."""
     tree = load_yaml(source.read_bytes(), source.path)
     problems = TreeProblems(tree, source.scale)
     top = dict(problems.mapping(tree.value, ()))
@@ -43,10 +43,10 @@ def read(source: InputSource) -> GroundTruth:
     if "queries" not in top and not problems:
         problems.add(("queries",), "a list", None)
     for index, item in enumerate(problems.list(top.pop("queries", []), ("queries",))):
-        place: Place = ("queries", index)
-        query = _read_query(item, place, problems, qrels)
+        location: Location = ("queries", index)
+        query = _read_query(item, location, problems, qrels)
         if query.query_id in queries and query.query_id:
-            problems.add((*place, "id"), "given once", query.query_id)
+            problems.add((*location, "id"), "given once", query.query_id)
         queries[query.query_id] = query
     metadata = _read_about(about, top, problems)
     problems.raise_if_any()
@@ -56,7 +56,7 @@ def read(source: InputSource) -> GroundTruth:
 
 
 def find_query_lines(source: InputSource) -> list[int]:
-    """The line on which each query of a readable file begins, in order."""
+    """Return the line on which each query of a readable file begins, in order."""
     return locate_items(load_yaml(source.read_bytes(), source.path), "queries")
 
 
@@ -67,37 +67,43 @@ def _read_about(about: dict[str, Any], top: dict[str, Any], problems: TreeProble
     return _add_beside(metadata, top, ("dataset",), problems)
 
 
-def _read_query(item: Any, place: Place, problems: TreeProblems, qrels: list[Qrel]) -> Query:
-    rest = dict(problems.mapping(item, place))
+def _read_query(item: Any, location: Location, problems: TreeProblems, qrels: list[Qrel]) -> Query:
+    rest = dict(problems.mapping(item, location))
     if not rest and isinstance(item, dict):
-        problems.add(place, "a query with id and query", item)
-    query_id = problems.id(rest.pop("id", None), (*place, "id")) if rest else ""
+        problems.add(location, "a query with id and query", item)
+    query_id = problems.id(rest.pop("id", None), (*location, "id")) if rest else ""
     text = (
-        problems.text(rest.pop("query", None), (*place, "query")) if item and isinstance(item, dict) else ""
+        problems.text(rest.pop("query", None), (*location, "query"))
+        if item and isinstance(item, dict)
+        else ""
     )
-    expected = _list_or_nothing(rest.pop("expected_docs", None), (*place, "expected_docs"), problems)
-    metadata = dict(_mapping_or_nothing(rest.pop("metadata", None), (*place, "metadata"), problems))
-    fields = {name: _read_field(name, rest, metadata, place, problems) for name in QUERY_FIELDS}
-    qrels.extend(_read_qrels(query_id, expected, (*place, "expected_docs"), problems))
+    expected = _list_or_nothing(rest.pop("expected_docs", None), (*location, "expected_docs"), problems)
+    metadata = dict(_mapping_or_nothing(rest.pop("metadata", None), (*location, "metadata"), problems))
+    fields = {name: _read_field(name, rest, metadata, location, problems) for name in QUERY_FIELDS}
+    qrels.extend(_read_qrels(query_id, expected, (*location, "expected_docs"), problems))
     kept = {key: resolve(value) for key, value in metadata.items()}
-    return Query(query_id, text, **fields, metadata=_add_beside(kept, rest, (*place, "metadata"), problems))
+    return Query(
+        query_id, text, **fields, metadata=_add_beside(kept, rest, (*location, "metadata"), problems)
+    )
 
 
 def _read_field(
-    name: str, beside: dict[str, Any], metadata: dict[str, Any], place: Place, problems: TreeProblems
+    name: str, beside: dict[str, Any], metadata: dict[str, Any], location: Location, problems: TreeProblems
 ) -> str | None:
-    """A known field, wherever of the two places it stands."""
-    outer = problems.optional_text(beside.pop(name, None), (*place, name))
-    inner = problems.optional_text(metadata.pop(name, None), (*place, "metadata", name))
+    """Return a known field, wherever of the two places it stands."""
+    outer = problems.optional_text(beside.pop(name, None), (*location, name))
+    inner = problems.optional_text(metadata.pop(name, None), (*location, "metadata", name))
     if outer is not None and inner is not None and outer != inner:
-        problems.add((*place, "metadata", name), f"the same as {name} beside it ({outer})", inner)
+        problems.add((*location, "metadata", name), f"the same as {name} beside it ({outer})", inner)
     return outer if outer is not None else inner
 
 
-def _read_qrels(query_id: str, items: list[Any], place: Place, problems: TreeProblems) -> Iterator[Qrel]:
-    seen: set[str] = set()
+def _read_qrels(
+    query_id: str, items: list[Any], location: Location, problems: TreeProblems
+) -> Iterator[Qrel]:
+    seen_doc_ids: set[str] = set()
     for index, item in enumerate(items):
-        here = (*place, index)
+        here = (*location, index)
         if not isinstance(item, dict):
             problems.add(here, "a mapping with doc_id and relevance", item)
             continue
@@ -105,26 +111,26 @@ def _read_qrels(query_id: str, items: list[Any], place: Place, problems: TreePro
         doc_id = problems.id(rest.pop("doc_id", None), (*here, "doc_id"))
         grade = problems.grade(rest.pop("relevance", None), (*here, "relevance"))
         description = problems.optional_text(rest.pop("description", None), (*here, "description"))
-        if doc_id in seen and doc_id:
+        if doc_id in seen_doc_ids and doc_id:
             problems.add((*here, "doc_id"), "given once in a query", doc_id)
-        seen.add(doc_id)
+        seen_doc_ids.add(doc_id)
         if grade is not None:
             yield Qrel(query_id, doc_id, grade, description=description, metadata=resolve(rest) or NOTHING)
 
 
-def _list_or_nothing(value: Any, place: Place, problems: TreeProblems) -> list[Any]:
-    return [] if is_nothing(value) else problems.list(value, place)
+def _list_or_nothing(value: Any, location: Location, problems: TreeProblems) -> list[Any]:
+    return [] if is_nothing(value) else problems.list(value, location)
 
 
-def _mapping_or_nothing(value: Any, place: Place, problems: TreeProblems) -> dict[str, Any]:
-    return {} if is_nothing(value) else problems.mapping(value, place)
+def _mapping_or_nothing(value: Any, location: Location, problems: TreeProblems) -> dict[str, Any]:
+    return {} if is_nothing(value) else problems.mapping(value, location)
 
 
 def _add_beside(
-    metadata: dict[str, Any], beside: dict[str, Any], place: Place, problems: TreeProblems
+    metadata: dict[str, Any], beside: dict[str, Any], location: Location, problems: TreeProblems
 ) -> dict[str, Any]:
     if BESIDE in metadata:
-        problems.add((*place, BESIDE), "another name: this one is used by this program", BESIDE)
+        problems.add((*location, BESIDE), "another name: this one is used by this program", BESIDE)
     return {**metadata, BESIDE: resolve(beside)} if beside else metadata
 
 

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from annotator.domain.errors import Problems
 from annotator.domain.grades import GRADES
-from annotator.formats.tables import TableLine, check_columns, read_rows, take_id
+from annotator.formats.syntax.tables import TableLine, check_columns, read_rows, take_id
 
 _GRADES = {str(grade): grade for grade in GRADES}
 
@@ -37,29 +37,29 @@ def read_pair_table(
     columns: Sequence[str],
     optional: Sequence[str] = (),
 ) -> list[Line]:
-    """The good lines of a CSV file's bytes (UTF-8, a BOM is accepted); bad ones are noted in `problems`.
+    """Return the good lines of a CSV file's bytes (UTF-8, a BOM is accepted); bad ones are noted in `problems`.
 
     BadInput at once when the file has not the right columns. `read_row`: None after noting a problem.
     """
     table = read_rows(data, path, kind="csv", problems=problems)
     check_columns(table, [(name,) for name in columns], problems)
-    known, there = (*columns, *optional), table.columns or ()
-    unknown = [name for name in there if name not in known]
+    allowed, present = (*columns, *optional), table.columns or ()
+    unknown = [name for name in present if name not in allowed]
     if unknown:
         problems.add(
-            1, f"no columns but {', '.join(known)}", ", ".join(unknown).strip() or "a column without a name"
+            1, f"no columns but {', '.join(allowed)}", ", ".join(unknown).strip() or "a column without a name"
         )
-    if unknown or not set(columns) <= set(there):
+    if unknown or not set(columns) <= set(present):
         problems.raise_if_any()
-    found: dict[tuple[str, str], Line] = {}
+    by_pair: dict[tuple[str, str], Line] = {}
     for row in table.rows:
         line = read_row(row, problems)
         if line is None:
             continue
-        first = found.setdefault((line.query_id, line.doc_id), line)
+        first = by_pair.setdefault((line.query_id, line.doc_id), line)
         if first is not line:
             problems.add(row.line, "each pair once", f"the pair of line {first.line} again")
-    return list(found.values())
+    return list(by_pair.values())
 
 
 def take_pair(row: TableLine, problems: Problems) -> tuple[str, str] | None:
@@ -69,8 +69,8 @@ def take_pair(row: TableLine, problems: Problems) -> tuple[str, str] | None:
 
 
 def read_grade(row: TableLine, problems: Problems) -> int | None:
-    """The grade 0-3; None after noting a problem."""
-    found = row.cells.get("grade", "")
-    if found.strip() not in _GRADES:
-        problems.add(row.line, "a grade 0, 1, 2 or 3", repr(found))
-    return _GRADES.get(found.strip())
+    """Return the grade 0-3; None after noting a problem."""
+    cell = row.cells.get("grade", "")
+    if cell.strip() not in _GRADES:
+        problems.add(row.line, "a grade 0, 1, 2 or 3", repr(cell))
+    return _GRADES.get(cell.strip())

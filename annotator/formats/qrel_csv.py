@@ -26,9 +26,9 @@ from annotator.formats.qrel_rows import (
     name_qrel_key,
     sort_annotators,
 )
-from annotator.formats.source import InputSource
-from annotator.formats.tables import CELL_LIMIT, MAX_CELL
-from annotator.formats.text import describe
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tables import CELL_LIMIT, MAX_CELL
+from annotator.formats.syntax.text import describe
 from annotator.formats.writer import ONE_FILE, FileWriter
 
 REQUIRED = ("query_id", "doc_id", "grade")
@@ -36,12 +36,12 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def read(source: InputSource) -> GroundTruth:
-    """The queries and qrels of a table. BadInput names every bad line."""
+    """Return the queries and qrels of a table. BadInput names every bad line."""
     return _collect(source).finish()
 
 
 def find_query_lines(source: InputSource) -> list[int]:
-    """The line of each query's first row, in order."""
+    """Return the line of each query's first row, in order."""
     return list(_collect(source).first_row.values())
 
 
@@ -54,12 +54,12 @@ def _collect(source: InputSource) -> RowReader:
             reader = reader or RowReader(problems, header=columns, scale=source.scale)
             reader.add(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
     except BadInput as error:
-        problems.found.extend(error.problems)
+        problems.errors.extend(error.problems)
     return reader or RowReader(problems)
 
 
 def lay_out(truth: GroundTruth) -> tuple[FileWriter, ...]:
-    """The file for this truth: the columns that it uses."""
+    """Return the file for this truth: the columns that it uses."""
     fields = [name for name in QUERY_FIELDS if any(getattr(query, name) for query in truth.queries)]
     of_query = {key: f"{QUERY_PREFIX}{key}" for query in truth.queries for key in _list_used(query.metadata)}
     of_qrel = _QrelColumns(truth.qrels)
@@ -112,7 +112,7 @@ class _QrelColumns:
         self.nothing = "," * len(self.names)
 
     def write(self, qrel: Qrel) -> str:
-        """The cells of the fields and of the annotators, each after a comma."""
+        """Return the cells of the fields and of the annotators, each after a comma."""
         cells = [f",{_cell(getattr(qrel, name))}" for name in self.fields]
         if self.annotators:
             grades = dict(list_annotators(qrel))
@@ -120,12 +120,12 @@ class _QrelColumns:
         return "".join(cells)
 
     def write_metadata(self, qrel: Qrel) -> str:
-        """The cells of the metadata, each after a comma."""
+        """Return the cells of the metadata, each after a comma."""
         return "".join([f",{_cell(qrel.metadata.get(key))}" for key in self.metadata])
 
 
 def _read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, tuple[str, ...], list[str]]]:
-    """Every row below the header: the line it begins on, the columns, the cells."""
+    """Yield every row below the header: the line it begins on, the columns, the cells."""
     lines = (text for _, text in source.read_lines(keep_ends=True))
     first = next(lines, "")
     delimiter = "\t" if "\t" in first and "," not in first else ","
@@ -155,7 +155,7 @@ def _read_rows(source: InputSource, problems: Problems) -> Iterator[tuple[int, t
 
 
 def _read_header(cells: Sequence[str], line: int, problems: Problems) -> tuple[str, ...]:
-    """The columns as they are written. Noted: one twice, an empty one, one that is missing, an annotator."""
+    """Return the columns as they are written. Noted: one twice, an empty one, one that is missing, an annotator."""
     names = [cell.strip() for cell in cells]
     columns = [name_column(cell) for cell in cells]
     for name in dict.fromkeys(
@@ -174,12 +174,12 @@ def _read_header(cells: Sequence[str], line: int, problems: Problems) -> tuple[s
 
 
 def _list_used(metadata: Metadata) -> list[str]:
-    """The keys whose value is not an empty cell."""
+    """Return the keys whose value is not an empty cell."""
     return [key for key, value in metadata.items() if value is not None and value != ""] if metadata else []
 
 
 def _cell(value: Any) -> str:
-    """A value as a cell, in quotes where it needs them."""
+    """Return a value as a cell, in quotes where it needs them."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else _ENCODE(value)
@@ -187,7 +187,7 @@ def _cell(value: Any) -> str:
 
 
 def _is_certain(head: bytes) -> bool:
-    """Whether the first line names the columns of qrels, and not those of judgments."""
+    """Return whether the first line names the columns of qrels, and not those of judgments."""
     line = head.split(b"\n", 1)[0].rstrip(b"\r").decode("utf-8", "ignore")
     cells = [cell.strip().strip('"') for cell in line.split("\t" if "\t" in line else ",")]
     parts = {name_column(cell).part for cell in cells}

@@ -14,7 +14,6 @@ from typing import Any
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.format import Format
-from annotator.formats.json_text import describe_line_fault, parse_json
 from annotator.formats.qrel_rows import (
     GRADE_NAMES,
     JUDGMENTS,
@@ -24,20 +23,21 @@ from annotator.formats.qrel_rows import (
     list_annotators,
     name_qrel_key,
 )
-from annotator.formats.source import InputSource
-from annotator.formats.text import describe
+from annotator.formats.syntax.json_text import describe_line_fault, parse_json
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.text import describe
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def read(source: InputSource) -> GroundTruth:
-    """The queries and qrels of a file. BadInput names every bad line."""
+    """Return the queries and qrels of a file. BadInput names every bad line."""
     return _collect(source).finish()
 
 
 def find_query_lines(source: InputSource) -> list[int]:
-    """The line of each query's first row, in order."""
+    """Return the line of each query's first row, in order."""
     return list(_collect(source).first_row.values())
 
 
@@ -50,7 +50,7 @@ def _collect(source: InputSource) -> RowReader:
 
 
 def read_objects(source: InputSource, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each line's object with its number. Every line that is none is noted; blank lines are passed over.
+    """Yield each line's object with its number. Every line that is none is noted; blank lines are passed over.
 
     A file without any line is noted too: where there is nothing to write, a blank line is written.
     """
@@ -72,14 +72,14 @@ def read_objects(source: InputSource, problems: Problems) -> Iterator[tuple[int,
             else:
                 problems.add(line, "a JSON object", describe(value), path=source.path)
     except BadInput as error:
-        problems.found.extend(error.problems)
+        problems.errors.extend(error.problems)
         return
     if not line:
         problems.add(None, "JSON objects, one a line", "an empty file", path=source.path)
 
 
 def write_object(value: dict[str, Any]) -> str:
-    """One line. ValidationError for what JSON cannot hold."""
+    """Return one line. ValidationError for what JSON cannot hold."""
     try:
         return f"{_ENCODE(value)}\n"
     except (TypeError, ValueError, RecursionError) as error:
@@ -87,7 +87,7 @@ def write_object(value: dict[str, Any]) -> str:
 
 
 def end_lines(queries: int) -> str:
-    """A blank line where there is nothing else, since an empty file says that something went wrong."""
+    """Return a blank line where there is nothing else, since an empty file says that something went wrong."""
     return "" if queries else "\n"
 
 
@@ -106,7 +106,7 @@ def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
 
 
 def _write_rest(qrel: Qrel) -> str:
-    """What there is beside the grade, as the end of an object."""
+    """Return what there is beside the grade, as the end of an object."""
     rest: dict[str, Any] = {}
     if qrel.origin != "imported":
         rest["origin"] = qrel.origin
@@ -122,9 +122,9 @@ def _write_rest(qrel: Qrel) -> str:
 
 
 def _is_certain(head: bytes) -> bool:
-    """Whether every whole line is an object, and one of them a qrel that is not a judgment."""
+    """Return whether every whole line is an object, and one of them a qrel that is not a judgment."""
     lines = head.split(b"\n")
-    found = False
+    has_qrel = False
     for line in lines[:-1] if len(lines) > 1 else lines:
         if not line.strip():
             continue
@@ -134,8 +134,8 @@ def _is_certain(head: bytes) -> bool:
             return False
         if not isinstance(value, dict) or "query_id" not in value or JUDGMENTS in value:
             return False
-        found = found or ("doc_id" in value and any(name in value for name in GRADE_NAMES))
-    return found
+        has_qrel = has_qrel or ("doc_id" in value and any(name in value for name in GRADE_NAMES))
+    return has_qrel
 
 
 FORMAT = Format(

@@ -22,29 +22,29 @@ from annotator.domain.ground_truth import (
     Query,
 )
 from annotator.formats.format import Feature
-from annotator.formats.grade_scale import UNRATEABLE, GradeScale
-from annotator.formats.text import ID_LIMIT, describe, is_too_long
-from annotator.formats.tree import MAX_TEXT, TEXT_LIMIT
+from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
+from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
+from annotator.formats.syntax.tree import MAX_TEXT, TEXT_LIMIT
 
 
 class QrelList:
-    """The qrels met so far, and the place of each among them."""
+    """The qrels read so far, and the index of each among them."""
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
         self.qrels: list[Qrel] = []
-        self.places: dict[str, dict[str, int]] = {}  # by query_id, then doc_id
+        self.indexes: dict[str, dict[str, int]] = {}  # by query_id, then doc_id
 
     def add(self, qrel: Qrel, line: int, *, path: str | None = None) -> None:
         """Take a qrel; noted with its line when its document stands in its query already."""
-        places = self.places.get(qrel.query_id)
-        if places is None:
-            places = self.places[qrel.query_id] = {}
-        before = places.setdefault(qrel.doc_id, len(self.qrels))
+        indexes = self.indexes.get(qrel.query_id)
+        if indexes is None:
+            indexes = self.indexes[qrel.query_id] = {}
+        before = indexes.setdefault(qrel.doc_id, len(self.qrels))
         if before != len(self.qrels):
             grade = self.qrels[before].grade
-            found = f"{describe(qrel.doc_id)} again, graded {qrel.grade} and {grade} before"
-            self.problems.add(line, "each document of a query once", found, path=path)
+            again = f"{describe(qrel.doc_id)} again, graded {qrel.grade} and {grade} before"
+            self.problems.add(line, "each document of a query once", again, path=path)
         self.qrels.append(qrel)
 
 
@@ -76,14 +76,14 @@ _OURS = frozenset({"query_id", "doc_id", *GRADE_NAMES, *TEXT_NAMES, *QUERY_FIELD
 
 
 class QrelColumn(NamedTuple):
-    """What a column is about: `part` is "id", "text", "field", "query", "origin", … or "qrel" (metadata)."""
+    """The meaning of a column: `part` is "id", "text", "field", "query", "origin", … or "qrel" (metadata)."""
 
     part: str
     key: str
 
 
 def name_column(name: str) -> QrelColumn:
-    """What the column of this name holds. White space around a name of ours does not matter."""
+    """Return what the column of this name holds. White space around a name of ours does not matter."""
     bare = name.strip()
     if bare in TEXT_NAMES:
         return QrelColumn("text", bare)
@@ -101,7 +101,7 @@ def name_column(name: str) -> QrelColumn:
 
 
 def name_qrel_key(key: str) -> str:
-    """The column of a key of a qrel's metadata: the key itself unless that means something else."""
+    """Return the column of a key of a qrel's metadata: the key itself unless that means something else."""
     ours = key.strip() in _OURS or ANNOTATOR.fullmatch(key.strip()) or not key.strip()
     return f"{QREL_PREFIX}{key}" if ours or key.startswith((QUERY_PREFIX, QREL_PREFIX)) else key
 
@@ -112,13 +112,16 @@ def sort_annotators(names: Iterable[str]) -> list[str]:
 
 
 def list_annotators(qrel: Qrel) -> Iterator[tuple[str, int]]:
-    """The annotators' grades by column: their pseudonym, or `annotator_1` … by place where it is not of that form."""
-    for place, (name, grade) in enumerate(qrel.annotator_grades, 1):
-        yield name if ANNOTATOR.fullmatch(name) else f"annotator_{place}", grade
+    """Yield the annotators' grades by column.
+
+    The column is the pseudonym, or `annotator_1` … by position where the pseudonym is not of that form.
+    """
+    for number, (name, grade) in enumerate(qrel.annotator_grades, 1):
+        yield name if ANNOTATOR.fullmatch(name) else f"annotator_{number}", grade
 
 
 class _ColumnPlan(NamedTuple):
-    """The cells of a row by what they are about: of the query, of ours, and metadata of the qrel."""
+    """The cells of a row by their meaning: of the query, of ours, and metadata of the qrel."""
 
     about: list[tuple[str, tuple[str, str]]]
     kept: list[tuple[str, str]]
@@ -126,7 +129,7 @@ class _ColumnPlan(NamedTuple):
 
 
 def _is_second(part: str, key: str, present: Collection[str]) -> bool:
-    """Whether a column is one more name for what another column of the row is: then it is metadata."""
+    """Return whether a column is one more name for what another column of the row is: then it is metadata."""
     names = GRADE_NAMES if part == "grade" else TEXT_NAMES if part == "text" else ()
     return bool(names) and any(name in present for name in names[: names.index(key)])
 
@@ -156,7 +159,7 @@ class RowReader:
         self.ids: dict[str, str] = {}  # one object for all rows of a query
 
     def add(self, line: int, cells: Mapping[str, Any]) -> None:
-        """One row; what is wrong with it is noted."""
+        """Add one row; note what is wrong with it."""
         names = tuple(cells)
         plan = self.plans.get(names)
         if plan is None:
@@ -178,25 +181,25 @@ class RowReader:
                 self._add_query_alone(query_id, [*kept, *metadata], line)
 
     def finish(self) -> GroundTruth:
-        """The truth of all rows. BadInput names every bad one."""
+        """Return the truth of all rows. BadInput names every bad one."""
         for query_id, line in self.without.items():
-            if query_id in self.qrels.places:
+            if query_id in self.qrels.indexes:
                 self.problems.add(line, "a doc_id and a grade, as the query's other rows have", "neither")
         queries = tuple(self._make_query(query_id) for query_id in self.about)
-        self.problems.found.sort(key=lambda problem: problem.line or 0)
+        self.problems.errors.sort(key=lambda problem: problem.line or 0)
         self.problems.raise_if_any()
         return GroundTruth(queries, tuple(self.qrels.qrels), further_judgments=tuple(self.judgments))
 
     def _merge(self, query_id: str, about: dict[tuple[str, str], Any], line: int) -> None:
-        known = self.about.get(query_id)
-        if known is None:
+        columns = self.about.get(query_id)
+        if columns is None:
             self.about[query_id] = about
             self.first_row[query_id] = line
             return
-        if known == about or not about:
+        if columns == about or not about:
             return
         for column, value in about.items():
-            before = known.setdefault(column, value)
+            before = columns.setdefault(column, value)
             if before != value or type(before) is not type(value):
                 name = column[1] if column[0] != "query" else f"{QUERY_PREFIX}{column[1]}"
                 self.problems.add(
@@ -253,7 +256,7 @@ class RowReader:
     ) -> None:
         """Keep the annotators' judgments that no qrel holds: *cannot rate*, and all on a document that is not settled."""
         if not is_settled:
-            if (query_id, doc_id) in self.unsettled or doc_id in self.qrels.places.get(query_id, ()):
+            if (query_id, doc_id) in self.unsettled or doc_id in self.qrels.indexes.get(query_id, ()):
                 self._refuse_second(doc_id, line)
             self.unsettled.add((query_id, doc_id))
         for name, grade in own:
@@ -265,7 +268,7 @@ class RowReader:
         self.problems.add(line, "each document of a query once", f"{describe(doc_id)} again")
 
     def _make_plan(self, names: tuple[str, ...]) -> _ColumnPlan:
-        """Where the cells of a row with these names belong."""
+        """Return where the cells of a row with these names belong."""
         present = names if self.header is None else self.header
         plan = _ColumnPlan([], [], [])
         for name in names:
@@ -282,13 +285,13 @@ class RowReader:
         return plan
 
     def _read_annotators(self, kept: Mapping[str, Any], line: int) -> list[tuple[str, int | None]]:
-        """Each annotator's own grade, None for *cannot rate*; one that is neither is noted."""
-        found: list[tuple[str, int | None]] = []
+        """Return each annotator's own grade, None for *cannot rate*; one that is neither is noted."""
+        own_grades: list[tuple[str, int | None]] = []
         for name in sort_annotators(name for name in kept if ANNOTATOR.fullmatch(name)):
             grade = self._read_grade(f"{name} to be a grade", kept[name], line, own=True)
             if grade is not None:
-                found.append((name, grade if isinstance(grade, int) else None))
-        return found
+                own_grades.append((name, grade if isinstance(grade, int) else None))
+        return own_grades
 
     def _make_query(self, query_id: str) -> Query:
         line = self.first_row[query_id]
@@ -302,44 +305,49 @@ class RowReader:
                 fields[key] = self._read_text(key, value, line)
         return Query(query_id, text, **fields, metadata=metadata)
 
-    def _read_query_id(self, found: Any, line: int) -> str | None:
-        known = self.ids.get(found) if isinstance(found, str) else None
-        if known is None:
-            known = self._read_id("query_id", found, line)
-            if known is not None:
-                known = self.ids.setdefault(known, known)
-        return known
+    def _read_query_id(self, value: Any, line: int) -> str | None:
+        query_id = self.ids.get(value) if isinstance(value, str) else None
+        if query_id is None:
+            query_id = self._read_id("query_id", value, line)
+            if query_id is not None:
+                query_id = self.ids.setdefault(query_id, query_id)
+        return query_id
 
-    def _read_id(self, name: str, found: Any, line: int) -> str | None:
-        """An id exactly as it stands, a JSON number as its digits."""
-        if type(found) is int:
-            found = str(found)
-        if not isinstance(found, str) or not found:
-            self.problems.add(line, f"{name} to be a text that is not empty", describe(found))
-        elif is_too_long(found):
-            self.problems.add(line, f"{name} of {ID_LIMIT}", f"{len(found):,} characters")
+    def _read_id(self, name: str, value: Any, line: int) -> str | None:
+        """Return an id exactly as it stands, a JSON number as its digits."""
+        if type(value) is int:
+            value = str(value)
+        if not isinstance(value, str) or not value:
+            self.problems.add(line, f"{name} to be a text that is not empty", describe(value))
+        elif is_too_long(value):
+            self.problems.add(line, f"{name} of {ID_LIMIT}", f"{len(value):,} characters")
         else:
-            return found
+            return value
         return None
 
-    def _read_grade(self, what: str, found: Any, line: int, *, own: bool = False) -> int | str | None:
-        """A grade; "unrateable" where the scale says so, or an annotator's `own` cell; None after noting a problem."""
-        mapped = self.scale.translate(found)
+    def _read_grade(self, expected: str, value: Any, line: int, *, own: bool = False) -> int | str | None:
+        """Return a grade; None after noting a problem.
+
+        "unrateable" where the scale says so, or in an annotator's `own` cell.
+        """
+        mapped = self.scale.translate(value)
         if mapped is not None:
             return mapped
-        grade = self.grades.get(found) if isinstance(found, str) else found
+        grade = self.grades.get(value) if isinstance(value, str) else value
         if type(grade) is int and 0 <= grade <= 3:
             return grade
-        if (own and found == UNRATEABLE) or self.scale.accepts(found):
+        if (own and value == UNRATEABLE) or self.scale.accepts(value):
             return UNRATEABLE
-        self.problems.add(line, f"{what} 0, 1, 2{', 3 or unrateable' if own else ' or 3'}", describe(found))
+        self.problems.add(
+            line, f"{expected} 0, 1, 2{', 3 or unrateable' if own else ' or 3'}", describe(value)
+        )
         return None
 
-    def _read_text(self, name: str, found: Any, line: int) -> str | None:
-        if isinstance(found, str) and len(found) > MAX_TEXT:
-            self.problems.add(line, f"{name} to be {TEXT_LIMIT}", f"{len(found):,} characters")
-        elif found is not None and not isinstance(found, str):
-            self.problems.add(line, f"{name} to be a text", describe(found))
+    def _read_text(self, name: str, value: Any, line: int) -> str | None:
+        if isinstance(value, str) and len(value) > MAX_TEXT:
+            self.problems.add(line, f"{name} to be {TEXT_LIMIT}", f"{len(value):,} characters")
+        elif value is not None and not isinstance(value, str):
+            self.problems.add(line, f"{name} to be a text", describe(value))
         else:
-            return found
+            return value
         return None

@@ -19,14 +19,14 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.format import Format, ReservedKeys
-from annotator.formats.json_text import load_json, quote, write_entry
-from annotator.formats.source import InputSource
-from annotator.formats.tree import Place, TreeProblems, locate_items
+from annotator.formats.syntax.json_text import load_json, quote, write_entry
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tree import Location, TreeProblems, locate_items
 from annotator.formats.writer import ONE_FILE, FileWriter, list_fields
 
 GRADES_BY = ("position", "all=1", "all=2", "all=3")
 RULES = "position, all=N, or places=PLACE:GRADE,… (places=3:3,6:2,10:1), grades from 1 to 3"
-_PLACES = re.compile(r"places=([1-9]\d{0,8}:[1-3](?:,[1-9]\d{0,8}:[1-3])*)", re.ASCII)
+_STEPS = re.compile(r"places=([1-9]\d{0,8}:[1-3](?:,[1-9]\d{0,8}:[1-3])*)", re.ASCII)
 _TAKEN = frozenset({"query", "relevant_documents"})
 _CERTAIN = re.compile(rb'\s*\[\s*\{.*"relevant_documents"\s*:\s*\[', re.DOTALL)
 
@@ -41,8 +41,8 @@ def read(source: InputSource) -> GroundTruth:
 
 
 def read_graded(source: InputSource, grades_by: str) -> GroundTruth:
-    """The queries and qrels, graded as `grades_by` says (RULES). BadInput names every bad place."""
-    steps = _read_places(grades_by)
+    """Return the queries and qrels, graded as `grades_by` says (RULES). BadInput names every bad place."""
+    steps = _read_steps(grades_by)
     if steps is None and grades_by not in GRADES_BY:
         raise ValidationError(f"--grades-by: expected {RULES}, found {grades_by!r}")
     tree = load_json(source.read_bytes(), source.path)
@@ -63,55 +63,57 @@ def read_graded(source: InputSource, grades_by: str) -> GroundTruth:
                 len(doc_ids),
             )
             continue
-        for place, doc_id in enumerate(doc_ids):
-            qrels.append(Qrel(query_id, doc_id, _grade_place(place, len(doc_ids), grades_by, steps)))
+        for position, doc_id in enumerate(doc_ids):
+            qrels.append(Qrel(query_id, doc_id, _grade_position(position, len(doc_ids), grades_by, steps)))
     problems.raise_if_any()
     return GroundTruth(tuple(queries), tuple(qrels))
 
 
-def _read_places(grades_by: str) -> list[tuple[int, int]] | None:
-    """(last place, grade) of each step of `places=…`, best first; None for another rule. ValidationError for steps that
-    do not go on, or a grade that is higher than the one before it."""
-    match = _PLACES.fullmatch(grades_by)
+def _read_steps(grades_by: str) -> list[tuple[int, int]] | None:
+    """Return (last place, grade) of each step of `places=…`, best first; None for another rule.
+
+    ValidationError for steps that do not go on, or a grade that is higher than the one before it.
+    """
+    match = _STEPS.fullmatch(grades_by)
     if match is None:
         return None
-    steps = [(int(place), int(grade)) for place, grade in (step.split(":") for step in match[1].split(","))]
-    for (place, grade), (next_place, next_grade) in pairwise(steps):
-        if next_place <= place or next_grade > grade:
+    steps = [(int(rank), int(grade)) for rank, grade in (step.split(":") for step in match[1].split(","))]
+    for (rank, grade), (next_rank, next_grade) in pairwise(steps):
+        if next_rank <= rank or next_grade > grade:
             raise ValidationError(
-                f"--grades-by: expected places that go up and grades that do not, found {place}:{grade} before "
-                f"{next_place}:{next_grade}"
+                f"--grades-by: expected places that go up and grades that do not, found {rank}:{grade} before "
+                f"{next_rank}:{next_grade}"
             )
     return steps
 
 
-def _grade_place(place: int, length: int, grades_by: str, steps: list[tuple[int, int]] | None) -> int:
-    """The grade of the document at this place (from 0) of a list of this length."""
+def _grade_position(position: int, length: int, grades_by: str, steps: list[tuple[int, int]] | None) -> int:
+    """Return the grade of the document at this position (from 0) of a list of this length."""
     if steps is not None:
-        return next(grade for last, grade in steps if place < last)
-    return length - place if grades_by == "position" else int(grades_by[-1])
+        return next(grade for last, grade in steps if position < last)
+    return length - position if grades_by == "position" else int(grades_by[-1])
 
 
 def find_query_lines(source: InputSource) -> list[int]:
-    """The line on which each query of a readable file begins, in order."""
+    """Return the line on which each query of a readable file begins, in order."""
     return locate_items(load_json(source.read_bytes(), source.path))
 
 
-def _read_query(item: dict[str, Any], query_id: str, place: Place, problems: TreeProblems) -> Query:
+def _read_query(item: dict[str, Any], query_id: str, location: Location, problems: TreeProblems) -> Query:
     rest = {key: value for key, value in item.items() if key not in _TAKEN}
-    text = problems.text(item.get("query"), (*place, "query"))
-    fields = {name: problems.optional_text(rest.pop(name, None), (*place, name)) for name in QUERY_FIELDS}
+    text = problems.text(item.get("query"), (*location, "query"))
+    fields = {name: problems.optional_text(rest.pop(name, None), (*location, name)) for name in QUERY_FIELDS}
     return Query(query_id, text, **fields, metadata=rest)
 
 
-def _read_documents(item: dict[str, Any], place: Place, problems: TreeProblems) -> list[str]:
-    found: dict[str, None] = {}
-    for index, value in enumerate(problems.list(item.get("relevant_documents"), place)):
-        doc_id = problems.id(value, (*place, index))
-        if doc_id in found and doc_id:
-            problems.add((*place, index), "given once in a query", doc_id)
-        found[doc_id] = None
-    return list(found)
+def _read_documents(item: dict[str, Any], location: Location, problems: TreeProblems) -> list[str]:
+    doc_ids: dict[str, None] = {}
+    for index, value in enumerate(problems.list(item.get("relevant_documents"), location)):
+        doc_id = problems.id(value, (*location, index))
+        if doc_id in doc_ids and doc_id:
+            problems.add((*location, index), "given once in a query", doc_id)
+        doc_ids[doc_id] = None
+    return list(doc_ids)
 
 
 def _begin(_: Metadata, __: int) -> str:
@@ -126,13 +128,13 @@ def _takes(_: Query, qrels: Sequence[Qrel]) -> bool:
     return any(qrel.grade >= RELEVANT_FROM for qrel in qrels)
 
 
-def _add(query: Query, qrels: Sequence[Qrel], place: int) -> str:
+def _add(query: Query, qrels: Sequence[Qrel], index: int) -> str:
     listed = sorted((qrel for qrel in qrels if qrel.grade >= RELEVANT_FROM), key=lambda qrel: -qrel.grade)
     documents = ",\n".join([f"      {quote(qrel.doc_id)}" for qrel in listed])
     kept = {**list_fields(query), **{key: query.metadata[key] for key in query.metadata if key not in _KEYS}}
     return "".join(
         [
-            ",\n  {\n" if place else "\n  {\n",
+            ",\n  {\n" if index else "\n  {\n",
             f'    "query": {quote(query.text)},\n    "relevant_documents": ',
             f"[\n{documents}\n    ]",
             *(",\n" + write_entry(key, value, "    ") for key, value in kept.items()),

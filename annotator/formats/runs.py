@@ -1,32 +1,36 @@
 """Read a run file, TREC or JSON, into one system's run.
 
-TREC: one result per line, `query_id Q0 doc_id rank score tag`. JSON (Lines, an array or one object): results `query_id,
+TREC: one result per line, `query_id Q0 doc_id rank score tag`; what follows the tag is kept, and changes nothing, as in
+trec_eval. JSON (Lines, an array or one object): results `query_id,
 doc_id, rank, score, signals{…}`, or answers of a search API: `query_id` (or `query`, its text), `results: [{doc_id,
 score, …}]`, `latency_ms` (or `response_time`); results without ranks are ranked by their order. Every further field is
 kept: a result's in its signals, an answer's in those of the query. `importing/run_plan.py` decides the order of
 results. Refused, mostly with the line: an empty file, several systems unless one name is given for all, JSON options
-for a TREC file, another number of fields, a missing or too long id, a rank or score that is not a finite number,
+for a TREC file, fewer than six fields, a missing or too long id, a rank or score that is not a finite number,
 signals that are not a mapping.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import RunEntry
-from annotator.formats.json_text import is_comment, parse_json_items
-from annotator.formats.run_lines import QueryResponse, RunFile, RunLine, read_rank, read_score
-from annotator.formats.tables import TableLine, take, take_id
-from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text
+from annotator.domain.messages import say_n
+from annotator.formats.run_records import QueryResponse, RunFile, RunLine, read_rank, read_score
+from annotator.formats.syntax.json_text import is_comment, parse_json_items
+from annotator.formats.syntax.tables import TableLine, take, take_id
+from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long, read_text
 from annotator.formats.trec import split_fields
 
 ID_FIELDS = ("doc_id", "hang_id", "id", "path", "_id")
 """The names of a result's document, the first one that every result has."""
 LATENCY = "latency_ms"
 RESPONSE_TIME = "response_time"
+AFTER_TAG = "after_tag"
 TimeUnit = Literal["ms", "s"]
 TIME_UNITS: tuple[TimeUnit, ...] = ("ms", "s")
 
@@ -34,7 +38,7 @@ TIME_UNITS: tuple[TimeUnit, ...] = ("ms", "s")
 def read_json_run(
     text: str, problems: Problems, *, id_field: str | None = None, response_time_unit: TimeUnit | None = None
 ) -> RunFile:
-    """The results and answers of a run in JSON.
+    """Return the results and answers of a run in JSON.
 
     `id_field` names the field of the document's id. `response_time` is read as milliseconds unless its unit is named;
     `latency_ms` always is.
@@ -43,7 +47,7 @@ def read_json_run(
     field_name = id_field or _choose_id_field(rows)
     reader = _RunLineReader(problems, field_name, response_time_unit or "ms")
     lines = tuple(line for row in rows for line in reader.read(row))
-    problems.found.sort(key=lambda problem: problem.line or 0)
+    problems.errors.sort(key=lambda problem: problem.line or 0)
     notes = []
     if field_name != "doc_id" and lines:
         notes.append(f"documents named by the field {describe(field_name)} (--id-field names another)")
@@ -82,12 +86,12 @@ class _RunLineReader:
             self.problems.add(row.line, "results to be a list", describe(results))
             return
         ranked = any(isinstance(result, dict) and result.get("rank") is not None for result in results)
-        for place, result in enumerate(results):
+        for index, result in enumerate(results):
             if not isinstance(result, dict):
-                self.problems.add(row.line, f"results[{place}] to be an object", describe(result))
+                self.problems.add(row.line, f"results[{index}] to be an object", describe(result))
                 continue
-            given = result if ranked else {**result, "rank": place + 1}
-            within = _LineProblems(self.problems, f"results[{place}].")
+            given = result if ranked else {**result, "rank": index + 1}
+            within = _LineProblems(self.problems, f"results[{index}].")
             line = self._read_result(TableLine(row.line, dict(given)), query_id, query, tag, within)
             if line is not None:
                 yield line
@@ -114,7 +118,7 @@ class _RunLineReader:
         return RunLine(row.line, entry, tag, query if query_id is None else None)
 
     def _take_query(self, row: TableLine) -> tuple[str | None, str | None]:
-        """The query_id, or else the query's text. A text beside an id is one of the further fields."""
+        """Return the query_id, or else the query's text. A text beside an id is one of the further fields."""
         if row.cells.get("query_id") is None and isinstance(row.cells.get("query"), str):
             row.cells.pop("query_id", None)
             return None, row.cells.pop("query")
@@ -128,23 +132,23 @@ class _RunLineReader:
         return None
 
     def _take_latency(self, row: TableLine) -> float | None:
-        """Milliseconds, from `latency_ms` or else from `response_time`, which itself stays as it is."""
+        """Return milliseconds, from `latency_ms` or else from `response_time`, which itself stays as it is."""
         latency = row.cells.pop(LATENCY, None)
         if latency is not None:
             return self._check_time(latency, LATENCY, row.line)
-        found = row.cells.get(RESPONSE_TIME)
-        if found is None:
+        response_time = row.cells.get(RESPONSE_TIME)
+        if response_time is None:
             return None
-        time = self._check_time(found, RESPONSE_TIME, row.line)
+        time = self._check_time(response_time, RESPONSE_TIME, row.line)
         if time is None:
             return None
         self.response_times.append(time)
         return time * 1000 if self.response_time_unit == "s" else time
 
-    def _check_time(self, found: Any, name: str, line: int) -> float | None:
-        if type(found) in (int, float) and found >= 0:
-            return float(found)
-        self.problems.add(line, f"{name} to be a number from 0", describe(found))
+    def _check_time(self, value: Any, name: str, line: int) -> float | None:
+        if type(value) in (int, float) and value >= 0:
+            return float(value)
+        self.problems.add(line, f"{name} to be a number from 0", describe(value))
         return None
 
 
@@ -153,7 +157,7 @@ class _LineProblems(Problems):
 
     def __init__(self, problems: Problems, prefix: str) -> None:
         super().__init__(problems.path)
-        self.found, self.prefix = problems.found, prefix
+        self.errors, self.prefix = problems.errors, prefix
 
     def add(self, line: int | None, expected: str, found: str, *, path: str | None = None) -> None:
         super().add(line, self.prefix + expected, found, path=path)
@@ -168,7 +172,7 @@ def _take_signals(row: TableLine, problems: Problems) -> Mapping[str, Any]:
 
 
 def _choose_id_field(rows: Sequence[TableLine]) -> str:
-    """The first of the known names that every result has, so that one file is read by one name."""
+    """Return the first of the known names that every result has, so that one file is read by one name."""
     results = list(_list_results(rows))
     for name in ID_FIELDS:
         if results and all(name in result for result in results):
@@ -183,34 +187,48 @@ def _list_results(rows: Iterable[TableLine]) -> Iterator[Mapping[str, Any]]:
             yield from (result for result in results if isinstance(result, dict))
 
 
-def _note_response_times(found: Sequence[float], unit: TimeUnit | None) -> str:
+def _note_response_times(times: Sequence[float], unit: TimeUnit | None) -> str:
     named = "milliseconds" if unit != "s" else "seconds"
     other = "; --response-time-unit s reads seconds" if unit is None else ""
-    return f"response_time read as {named} (median {median(found):g}){other}"
+    return f"response_time read as {named} (median {median(times):g}){other}"
 
 
-def _as_text(found: Any) -> str:
-    """A JSON number as text; anything else as something that is no number."""
-    return repr(found) if type(found) in (int, float) else describe(found)
+def _as_text(value: Any) -> str:
+    """Return a JSON number as text; anything else as something that is no number."""
+    return repr(value) if type(value) in (int, float) else describe(value)
 
 
 def read_trec_run(text: str, problems: Problems) -> Iterator[RunLine]:
-    """The results of a TREC run, in the order of the file."""
+    """Yield the results of a TREC run, in the order of the file.
+
+    What follows the tag on a line is kept as the signal AFTER_TAG; trec_eval ignores it.
+    """
     for line, content in enumerate(text.split("\n"), 1):
         fields = split_fields(content)
         if not fields:
             continue
-        if len(fields) != 6:
+        if len(fields) < 6:
             problems.add(line, "6 fields: query_id Q0 doc_id rank score tag", f"{len(fields)} fields")
             continue
-        query_id, _, doc_id, rank, score, tag = fields
+        query_id, _, doc_id, rank, score, tag, *further = fields
         if is_too_long(query_id) or is_too_long(doc_id):
             problems.add(line, f"ids of {ID_LIMIT}", f"{max(len(query_id), len(doc_id)):,} characters")
             continue
-        found_rank = read_rank(rank, line, problems)
-        found_score = read_score(score, line, problems)
-        if found_rank is not None and found_score is not None:
-            yield RunLine(line, RunEntry(query_id, doc_id, found_rank, found_score), tag)
+        rank_value = read_rank(rank, line, problems)
+        score_value = read_score(score, line, problems)
+        if rank_value is not None and score_value is not None:
+            signals = {AFTER_TAG: " ".join(further)} if further else {}
+            yield RunLine(line, RunEntry(query_id, doc_id, rank_value, score_value, signals), tag)
+
+
+def _note_after_tag(lines: Sequence[RunLine]) -> Iterator[str]:
+    count = sum(AFTER_TAG in line.entry.signals for line in lines)
+    if count:
+        yield say_n(
+            "{n} line goes on after the tag: that is kept as a remark and changes nothing",
+            "{n:,} lines go on after the tag: that is kept as remarks and changes nothing",
+            count,
+        )
 
 
 KINDS = ("trec", "jsonl", "json")
@@ -224,7 +242,7 @@ def read_run_file(
     id_field: str | None = None,
     response_time_unit: str | None = None,
 ) -> RunFile:
-    """The results of a run file with their lines. `kind`: one of KINDS, None: by content.
+    """Return the results of a run file with their lines. `kind`: one of KINDS, None: by content.
 
     BadInput names every bad line. The other options are those of `read_json_run`.
     """
@@ -238,27 +256,31 @@ def read_run_file(
         option = "--id-field" if id_field else "--response-time-unit"
         raise ValidationError(f"{option}: {path} is no JSON")
     else:
-        file = RunFile(tuple(read_trec_run(text, problems)))
+        lines = tuple(read_trec_run(text, problems))
+        file = RunFile(lines, notes=tuple(_note_after_tag(lines)))
     if not file.lines and not problems:
-        found = "an empty file" if not file.answers else "none"
+        actual = "an empty file" if not file.answers else "none"
         expected = (
             "lines of query_id Q0 doc_id rank score tag"
             if not file.answers
             else "a result of at least one query"
         )
-        problems.add(None, expected, found)
+        problems.add(None, expected, actual)
     problems.raise_if_any()
     return file
 
 
 def _is_json(head: str, path: str) -> bool:
-    """Whether a file begins as JSON does; a comment before it is refused as one where the name says that it is JSON."""
+    """Return whether a file begins as JSON does.
+
+    A comment before it is refused as one where the name says that it is JSON.
+    """
     named = path.lower().endswith((".json", ".jsonl"))
     return head.lstrip()[:1] in ("{", "[") or (named and is_comment(head))
 
 
 def find_system(file: RunFile, path: str) -> str | None:
-    """The one system that a file names; None when it names none. BadInput when it names several."""
+    """Return the one system that a file names; None when it names none. BadInput when it names several."""
     tags: dict[str | None, int] = {}
     for tag, line in chain(
         ((line.tag, line.line) for line in file.lines), ((answer.tag, answer.line) for answer in file.answers)
@@ -272,7 +294,7 @@ def find_system(file: RunFile, path: str) -> str | None:
 
 
 def require_system(file: RunFile, path: str) -> str:
-    """The one system that a file names. BadInput when it names none, or several."""
+    """Return the one system that a file names. BadInput when it names none, or several."""
     system = find_system(file, path)
     if system is None:
         raise BadInput([FormatError(path, None, "the system's name: --system NAME", "none in the file")])
@@ -280,7 +302,7 @@ def require_system(file: RunFile, path: str) -> str:
 
 
 def keep_tags(lines: Iterable[RunLine], system: str) -> list[RunLine]:
-    """The lines of a run of that name; a tag that is another is kept as the signal `tag`."""
+    """Return the lines of a run of that name; a tag that is another is kept as the signal `tag`."""
     return [
         line if line.tag in (None, system) else line._replace(entry=_keep_tag(line.entry, line.tag))
         for line in lines
@@ -292,9 +314,20 @@ def _keep_tag(entry: RunEntry, tag: str | None) -> RunEntry:
 
 
 def _check_unit(unit: str | None) -> TimeUnit | None:
-    for known in TIME_UNITS:
-        if unit == known:
-            return known
+    for time_unit in TIME_UNITS:
+        if unit == time_unit:
+            return time_unit
     if unit is None:
         return None
     raise ValidationError(f"--response-time-unit: expected one of {', '.join(TIME_UNITS)}, found {unit!r}")
+
+
+SUFFIXES = (".txt", ".trec", ".run", ".res", ".out", ".json", ".jsonl", ".ndjson")
+
+
+def name_by_file(path: Path) -> str:
+    """Return the file's name without the suffixes that say what kind of file it is."""
+    name = path.name
+    while (suffix := Path(name).suffix).lower() in SUFFIXES and suffix:
+        name = name.removesuffix(suffix)
+    return name

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import NOTHING, GroundTruth, Metadata, Qrel, Query
 from annotator.formats.format import Format
-from annotator.formats.grade_scale import GradeScale
-from annotator.formats.source import InputSource
-from annotator.formats.text import ID_LIMIT, describe, is_too_long
+from annotator.formats.syntax.grade_scale import GradeScale
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
 from annotator.formats.writer import ONE_FILE, FileWriter
 
 _SPACE = re.compile(r"[ \t\r\f\v]+")
@@ -22,15 +22,15 @@ _CERTAIN = re.compile(rb"\s*[^\s]+[ \t]+Q?[0-9]+[ \t]+[^\s]+[ \t]+-?[0-9]+[ \t\r
 
 
 def split_fields(line: str) -> list[str]:
-    """The fields of a TREC line, as C's isspace separates them: full-width and no-break spaces do not."""
+    """Return the fields of a TREC line, as C's isspace separates them: full-width and no-break spaces do not."""
     return [field for field in _SPACE.split(line) if field]
 
 
 def read(source: InputSource) -> GroundTruth:
-    """The qrels of a TREC file; its queries have ids and no text. BadInput names every bad line."""
+    """Return the qrels of a TREC file; its queries have ids and no text. BadInput names every bad line."""
     problems = Problems(source.path)
     qrels: list[Qrel] = []
-    seen: dict[str, dict[str, int]] = {}  # by query: the line of each of its documents
+    lines_by_doc_id: dict[str, dict[str, int]] = {}  # by query: the line of each of its documents
     ids: dict[str, str] = {}  # each query_id once in memory
     kept: dict[str, Metadata] = {"0": NOTHING}
     mapping = source.scale.mapping
@@ -40,16 +40,20 @@ def read(source: InputSource) -> GroundTruth:
             if fields:
                 problems.add(line, "4 fields: query_id iteration doc_id grade", f"{len(fields)} fields")
             continue
-        query_id, iteration, doc_id, found = fields
-        grade = grades.get(found)
-        if mapping and found in mapping:
-            source.scale.mapped[found] += 1
-        if grade is None or is_too_long(doc_id) or (query_id not in seen and is_too_long(query_id)):
-            if _complain(query_id, doc_id, found, line, problems, source.scale):
-                seen.setdefault(query_id, {})
+        query_id, iteration, doc_id, value = fields
+        grade = grades.get(value)
+        if mapping and value in mapping:
+            source.scale.mapped[value] += 1
+        if (
+            grade is None
+            or is_too_long(doc_id)
+            or (query_id not in lines_by_doc_id and is_too_long(query_id))
+        ):
+            if _complain(query_id, doc_id, value, line, problems, source.scale):
+                lines_by_doc_id.setdefault(query_id, {})
             continue
         query_id = ids.setdefault(query_id, query_id)
-        documents = seen.setdefault(query_id, {})
+        documents = lines_by_doc_id.setdefault(query_id, {})
         before = documents.setdefault(doc_id, line)
         if before != line:
             problems.add(line, f"each document of a query once (first on line {before})", doc_id)
@@ -59,14 +63,14 @@ def read(source: InputSource) -> GroundTruth:
         if metadata is None:
             metadata = kept[iteration] = {"iteration": iteration}
         qrels.append(Qrel(query_id, doc_id, grade, "imported", None, None, (), metadata))
-    if not seen and not problems:
+    if not lines_by_doc_id and not problems:
         problems.add(None, "lines of query_id iteration doc_id grade", "an empty file")
     problems.raise_if_any()
-    return GroundTruth(tuple(Query(query_id, "") for query_id in seen), tuple(qrels))
+    return GroundTruth(tuple(Query(query_id, "") for query_id in lines_by_doc_id), tuple(qrels))
 
 
 def _read_fields(source: InputSource, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """The fields of each line. What ends the reading (bytes that are no text) is noted with the rest."""
+    """Yield the fields of each line. What ends the reading (bytes that are no text) is noted with the rest."""
     try:
         for line, content in source.read_lines():
             fields = content.split(" ")
@@ -74,7 +78,7 @@ def _read_fields(source: InputSource, problems: Problems) -> Iterator[tuple[int,
                 fields = split_fields(content)
             yield line, fields
     except BadInput as error:
-        problems.found.extend(error.problems)
+        problems.errors.extend(error.problems)
 
 
 def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
@@ -92,28 +96,28 @@ def _add(query: Query, qrels: Sequence[Qrel], _: int) -> str:
     return "".join(lines)
 
 
-def is_writable(found: str) -> bool:
-    """Whether a TREC line can carry this id for every reader of such files."""
-    return found.split() == [found] and not found.startswith("\ufeff")
+def is_writable(item_id: str) -> bool:
+    """Return whether a TREC line can carry this id for every reader of such files."""
+    return item_id.split() == [item_id] and not item_id.startswith("\ufeff")
 
 
-def check_writable(found: str, name: str) -> None:
-    """ValidationError unless a TREC line can carry this id for every reader of such files."""
-    if not is_writable(found):
-        raise ValidationError(f"TREC separates fields by white space and cannot hold the {name} {found!r}")
+def check_writable(item_id: str, name: str) -> None:
+    """Raise ValidationError unless a TREC line can carry this id for every reader of such files."""
+    if not is_writable(item_id):
+        raise ValidationError(f"TREC separates fields by white space and cannot hold the {name} {item_id!r}")
 
 
 def _complain(
     query_id: str, doc_id: str, grade: str, line: int, problems: Problems, scale: GradeScale
 ) -> bool:
     """Note what is wrong with a line. Returns whether nothing is: its grade is one that the scale passes over."""
-    before = len(problems.found)
-    for name, found in (("query_id", query_id), ("doc_id", doc_id)):
-        if is_too_long(found):
-            problems.add(line, f"{name} of {ID_LIMIT}", f"{len(found):,} characters")
+    before = len(problems.errors)
+    for name, item_id in (("query_id", query_id), ("doc_id", doc_id)):
+        if is_too_long(item_id):
+            problems.add(line, f"{name} of {ID_LIMIT}", f"{len(item_id):,} characters")
     if grade not in _GRADES and grade not in scale.mapping and not scale.accepts(grade):
         problems.add(line, "a grade 0, 1, 2 or 3", describe(grade))
-    return len(problems.found) == before
+    return len(problems.errors) == before
 
 
 FORMAT = Format(

@@ -27,25 +27,26 @@ def _take_every(_: Query, __: Sequence[Qrel]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FileWriter:
-    """One file of a format. `path` is its place within the format's folder, ONE_FILE where the format is one file.
+    """Writes one file of a format, with LF as line end. The same truth gives the same text.
 
-    `begin(metadata, queries)`: the text before the first query; `queries` is how many will follow, which some
-    files state. `add(query, qrels, place)`: one query with its qrels; `place` counts from 0. `add_document`: one document
-    (BEIR's corpus). `end(queries)`: the text after the last one; `queries` is how many were added. `takes(query, qrels)`:
-    whether the file has a place for this query; `add` is not asked for one that it has none for. Each raises ValidationError for an id that the
-    format cannot carry. Line ends are LF, and the same truth gives the same text.
-
-    `by_qrel`: each qrel is a line of its own, so that the qrels of a query need not stand together. `add` then comes
-    once for each stretch of qrels of one query (see `grouping.list_runs`), and keeps the order of such a file.
+    The functions raise ValidationError for an id that the format cannot carry.
     """
 
     path: str
+    """Within the format's folder; ONE_FILE if the format is a single file."""
     begin: Callable[[Metadata, int], str] = _nothing
+    """Returns the text before the first query. The number is how many queries will follow, which some files state."""
     add: Callable[[Query, Sequence[Qrel], int], str] = _nothing
+    """Returns the text of a query with its qrels. The number counts the queries from 0."""
     end: Callable[[int], str] = _nothing
+    """Returns the text after the last query. The number is how many were added."""
     add_document: Callable[[Document], str] = _no_document
+    """Returns the text of a document (BEIR's corpus)."""
     by_qrel: bool = False
+    """Each qrel is a line of its own, so the qrels of a query need not stand together. Then `add` is called once for each
+    stretch of qrels of one query (see `list_runs`), which keeps the order of the truth."""
     takes: Callable[[Query, Sequence[Qrel]], bool] = _take_every
+    """Whether the file can hold this query. If not, `add` is not called for it."""
 
 
 def write_file(
@@ -53,23 +54,23 @@ def write_file(
     truth: GroundTruth,
     groups: Sequence[tuple[Query, Sequence[Qrel]]],
 ) -> Iterator[str]:
-    """The pieces of one file. `groups`: every query with the qrels to be listed (see `grouping`)."""
+    """Yield the pieces of one file. `groups`: every query with the qrels to be listed (see `group_qrels`)."""
     yield writer.begin(truth.metadata, len(truth.queries))
-    place = 0
+    index = 0
     for query, qrels in groups:
         if writer.takes(query, qrels):
-            yield writer.add(query, qrels, place)
-            place += 1
+            yield writer.add(query, qrels, index)
+            index += 1
     for document in truth.documents:
         yield writer.add_document(document)
-    yield writer.end(place)
+    yield writer.end(index)
 
 
 Group = tuple[Query, Sequence[Qrel]]
 
 
 def group_qrels(truth: GroundTruth, *, list_grade_0: bool) -> list[Group]:
-    """Every query with its qrels, both in the truth's order; grade 0 only when asked for.
+    """Return every query with its qrels, both in the truth's order; grade 0 only when asked for.
 
     ValidationError when a query stands twice or a qrel belongs to no query.
     """
@@ -86,43 +87,43 @@ def group_qrels(truth: GroundTruth, *, list_grade_0: bool) -> list[Group]:
 
 
 def list_runs(truth: GroundTruth, groups: Sequence[Group], *, list_grade_0: bool) -> Sequence[Group]:
-    """The qrels in the truth's own order, in stretches of one query each, for files of a line per qrel.
+    """Return the qrels in the truth's own order, in stretches of one query each, for files of a line per qrel.
 
     A query without qrels stands before the first query that follows it in the truth. `groups`: as
     `group_qrels` gives them; they come back when the qrels of each query stand together in the queries' order.
     """
     if _stand_together(truth):
         return groups
-    found: dict[str, tuple[int, Query]] = {
-        query.query_id: (place, query) for place, query in enumerate(truth.queries)
+    numbered: dict[str, tuple[int, Query]] = {
+        query.query_id: (index, query) for index, query in enumerate(truth.queries)
     }
     runs: list[tuple[Query, list[Qrel]]] = []
-    empty = [place for place, (_, qrels) in enumerate(groups) if not qrels][::-1]
+    empty = [index for index, (_, qrels) in enumerate(groups) if not qrels][::-1]
     for qrel in truth.qrels:
         if qrel.grade == 0 and not list_grade_0:
             continue
-        place, query = found[qrel.query_id]
-        while empty and empty[-1] < place:
+        index, query = numbered[qrel.query_id]
+        while empty and empty[-1] < index:
             runs.append((truth.queries[empty.pop()], []))
         if not runs or runs[-1][0] is not query:
             runs.append((query, []))
         runs[-1][1].append(qrel)
-    return [*runs, *((truth.queries[place], []) for place in reversed(empty))]
+    return [*runs, *((truth.queries[index], []) for index in reversed(empty))]
 
 
 def _stand_together(truth: GroundTruth) -> bool:
-    """Whether the qrels follow the order of the queries."""
-    order = {query.query_id: place for place, query in enumerate(truth.queries)}
+    """Return whether the qrels follow the order of the queries."""
+    order = {query.query_id: index for index, query in enumerate(truth.queries)}
     last = -1
     for qrel in truth.qrels:
-        place = order[qrel.query_id]
-        if place < last:
+        index = order[qrel.query_id]
+        if index < last:
             return False
-        last = place
+        last = index
     return True
 
 
 def list_fields(query: Query, *, without: Sequence[str] = ()) -> dict[str, str]:
-    """The known fields of a query that it has, by name, in their usual order."""
+    """Return the known fields of a query that it has, by name, in their usual order."""
     values = {name: getattr(query, name) for name in QUERY_FIELDS if name not in without}
     return {name: value for name, value in values.items() if value is not None}

@@ -1,6 +1,6 @@
-"""What differs between two texts, line by line with the changed words inside, and between two versions of a standard. Pure.
+"""Compare two texts line by line and word by word, and two versions of a rubric.
 
-Bounded in time and size: of large texts the beginning of what changed is given, and `cut` says that there is more.
+Bounded in time and size: of large texts only the beginning of the changes is returned, and `cut` says that there is more.
 """
 
 import re
@@ -26,21 +26,20 @@ Kind = Literal["same", "added", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class LinePart:
-    """A piece of a line; `changed`: it is not in the other text's line."""
+    """A piece of a line."""
 
     text: str
-    changed: bool
+    changed: bool  # not in the corresponding line of the other text
 
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line of either text. `parts` (joined: the text) where the changed words of the line are known. A line that
-    stands for `skipped` ones of its kind has the text "…"."""
+    """A line of either text."""
 
     kind: Kind
-    text: str
-    parts: tuple[LinePart, ...] = ()
-    skipped: int = 0
+    text: str  # "…" for a line that replaces skipped ones
+    parts: tuple[LinePart, ...] = ()  # of the text, if the changed words of the line are known
+    skipped: int = 0  # how many lines of this kind it replaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class LineDiff:
 
 @dataclass(frozen=True, slots=True)
 class GradeChange:
-    """What differs in a grade: its definitions, and their lines compared."""
+    """The differences in a grade: its definitions, and their lines compared."""
 
     grade: int
     before: GradeDefinition
@@ -63,19 +62,19 @@ class GradeChange:
 
 @dataclass(frozen=True, slots=True)
 class GuidelineComparison:
-    """What differs between two versions of a standard: the grades that do, the guideline, and the title."""
+    """The differences between two versions of a rubric."""
 
-    grades: tuple[GradeChange, ...]
+    grades: tuple[GradeChange, ...]  # only those that differ
     guideline: LineDiff
-    title: tuple[str, str] | None
+    title: tuple[str, str] | None  # before and after, if it differs
 
     @property
     def is_empty(self) -> bool:
         return not self.grades and not self.guideline.lines and self.title is None
 
 
-def compare_standards(before: Rubric, after: Rubric) -> GuidelineComparison:
-    """Grade by grade, and line by line of the guideline."""
+def compare_rubrics(before: Rubric, after: Rubric) -> GuidelineComparison:
+    """Compare two rubrics grade by grade, and the guideline line by line."""
     grades = tuple(
         GradeChange(old.grade, old, new, compare_lines(write_grade(old), write_grade(new)).lines)
         for old, new in zip(before.grades, after.grades, strict=True)
@@ -86,7 +85,7 @@ def compare_standards(before: Rubric, after: Rubric) -> GuidelineComparison:
 
 
 def propose_change(before: Rubric, after: Rubric) -> Literal["minor", "semantic"]:
-    """Semantic when a definition says something else, or a name now stands for another grade; else minor."""
+    """Return "semantic" if a definition changed or a name moved to another grade; else "minor"."""
     for old, new in zip(before.grades, after.grades, strict=True):
         if old.definition.split() != new.definition.split():
             return "semantic"
@@ -96,48 +95,48 @@ def propose_change(before: Rubric, after: Rubric) -> Literal["minor", "semantic"
 
 
 def write_grade(definition: GradeDefinition) -> str:
-    """A grade as lines of text: its name, its definition, its examples."""
+    """Return a grade as lines of text: its name, definition and examples."""
     examples = [f"+ {example}" for example in definition.positive_examples]
     examples += [f"− {example}" for example in definition.negative_examples]
     return "\n".join([definition.name, definition.definition, *examples])
 
 
 def compare_lines(before: str, after: str) -> LineDiff:
-    """What differs between two texts."""
+    """Return what differs between two texts."""
     old, new = before.split("\n"), after.split("\n")
     blocks = match(old, new, most=MOST_LINE_EDITS)
     if blocks is None:
         blocks = match_ends(old, new)
-    found: list[DiffLine] = []
+    lines: list[DiffLine] = []
     room, cut = MOST_CHARACTERS, False
     for line in _list_lines(old, new, blocks):
         shown, shortened = _shorten(line)
         room -= len(shown.text)
         if room < 0:
-            return LineDiff(tuple(found), cut=True)
+            return LineDiff(tuple(lines), cut=True)
         cut = cut or shortened or (line.skipped > 0 and line.kind != "same")
-        found.append(shown)
-    return LineDiff(tuple(found), cut)
+        lines.append(shown)
+    return LineDiff(tuple(lines), cut)
 
 
 def _list_lines(
     old: Sequence[str], new: Sequence[str], blocks: Sequence[MatchingBlock]
 ) -> Iterator[DiffLine]:
-    """The changes in order, each with its context; what is far from any change is skipped."""
+    """Yield the changes in order, each with its context; lines far from any change are skipped."""
     ends = [MatchingBlock(0, 0, 0), *blocks, MatchingBlock(len(old), len(new), 0)]
     last = len(ends) - 1
-    for place, (block, following) in enumerate(pairwise(ends)):
+    for index, (block, following) in enumerate(pairwise(ends)):
         lead = block.before + block.size, block.after + block.size
-        if place and block.size:
+        if index and block.size:
             is_first = block.before == 0 and block.after == 0
-            is_last = place == last - 1 and lead == (len(old), len(new))
-            yield from _context(
+            is_last = index == last - 1 and lead == (len(old), len(new))
+            yield from _list_context(
                 old[block.before : lead[0]], after_change=not is_first, before_change=not is_last
             )
-        yield from _change(old[lead[0] : following.before], new[lead[1] : following.after])
+        yield from _list_change(old[lead[0] : following.before], new[lead[1] : following.after])
 
 
-def _context(lines: Sequence[str], *, after_change: bool, before_change: bool) -> Iterator[DiffLine]:
+def _list_context(lines: Sequence[str], *, after_change: bool, before_change: bool) -> Iterator[DiffLine]:
     head = CONTEXT if after_change else 0
     tail = CONTEXT if before_change else 0
     if not head and not tail:
@@ -150,21 +149,21 @@ def _context(lines: Sequence[str], *, after_change: bool, before_change: bool) -
     yield from (DiffLine("same", line) for line in lines[len(lines) - tail :])
 
 
-def _change(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
-    """The removed lines, then the added ones; those that stand for each other with their changed words."""
+def _list_change(removed: Sequence[str], added: Sequence[str]) -> Iterator[DiffLine]:
+    """Yield the removed lines, then the added ones; lines that correspond are given with their changed words."""
     both = [
         _compare_words(old, new) for old, new in zip(removed[:MOST_LINES], added[:MOST_LINES], strict=False)
     ]
     kinds: tuple[tuple[Kind, Sequence[str]], ...] = (("removed", removed), ("added", added))
     for side, (kind, lines) in enumerate(kinds):
-        for place, line in enumerate(lines[:MOST_LINES]):
-            yield DiffLine(kind, line, both[place][side] if place < len(both) else ())
+        for index, line in enumerate(lines[:MOST_LINES]):
+            yield DiffLine(kind, line, both[index][side] if index < len(both) else ())
         if len(lines) > MOST_LINES:
             yield DiffLine(kind, "…", skipped=len(lines) - MOST_LINES)
 
 
 def _compare_words(old: str, new: str) -> tuple[tuple[LinePart, ...], tuple[LinePart, ...]]:
-    """Both lines in parts; nothing when they are too unlike to be the same line reworded, or too long."""
+    """Return both lines in parts; nothing if they are too long, or too unlike to be one line reworded."""
     start, end = _trim(old, new) if max(len(old), len(new)) > LONG_SAME else (0, 0)
     inner = old[start : len(old) - end], new[start : len(new) - end]
     if max(map(len, inner)) > LONG_WORDS:
@@ -190,7 +189,7 @@ def _compare_words(old: str, new: str) -> tuple[tuple[LinePart, ...], tuple[Line
 
 
 def _trim(old: str, new: str) -> tuple[int, int]:
-    """How many characters both lines share at their start and end, without cutting through a word there."""
+    """Return how many characters both lines share at their start and end, without cutting through a word."""
     shorter = min(len(old), len(new))
     start = _bisect(shorter, lambda size: old[:size] == new[:size])
     while 0 < start < shorter and old[start - 1].isalnum() and old[start : start + 1].isalnum():
@@ -202,7 +201,7 @@ def _trim(old: str, new: str) -> tuple[int, int]:
 
 
 def _bisect(most: int, holds: Callable[[int], bool]) -> int:
-    """The largest size up to `most` for which it holds; it holds for every smaller one."""
+    """Return the largest size up to `most` for which `holds` is true; it must be true for every smaller one."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -223,20 +222,20 @@ def _join(pieces: Sequence[tuple[str, bool]]) -> tuple[LinePart, ...]:
 
 
 def _shorten(line: DiffLine) -> tuple[DiffLine, bool]:
-    """A line that can be shown: long stretches without a change are left out; and whether a change is cut off."""
+    """Return the line without long unchanged stretches, and whether a change was cut off."""
     if not line.parts:
         long = LONG_SAME if line.kind == "same" else LONG_CHANGED
         if len(line.text) <= long:
             return line, False
         return DiffLine(line.kind, line.text[:long] + "…"), line.kind != "same"
     shown, cut = [], False
-    for place, part in enumerate(line.parts):
+    for index, part in enumerate(line.parts):
         text = part.text
         if part.changed and len(text) > LONG_CHANGED:
             text, cut = text[:LONG_CHANGED] + "…", True
         elif not part.changed and len(text) > LONG_SAME:
             keep = LONG_SAME // 2
-            head = text[:keep] if place else ""
-            text = head + " … " + (text[-keep:] if place < len(line.parts) - 1 else "")
+            head = text[:keep] if index else ""
+            text = head + " … " + (text[-keep:] if index < len(line.parts) - 1 else "")
         shown.append(LinePart(text, part.changed))
     return DiffLine(line.kind, "".join(part.text for part in shown), tuple(shown)), cut

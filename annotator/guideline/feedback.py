@@ -1,7 +1,7 @@
-"""Sum decided disagreements up into a worklist for the guideline, in sentences, most to be gained first.
+"""Summarize decided disagreements as a worklist for the guideline, in sentences, the most valuable item first.
 
-Pure. A decision is in one lesson at most: with others of its category, grades and cause; else with those of other categories;
-else among those that ask for a rule, or among single cases. Grades are ignored where a document was misread or knowledge was
+A decision is in at most one item: with others of its category, grades and cause; else with those of other categories; else
+among those that ask for a rule, or among single ones. Grades are ignored where a document was misread or knowledge was
 missing. Slips, and decisions without a cause, count only when they ask for a rule.
 """
 
@@ -20,70 +20,70 @@ from annotator.guideline.records import (
     DecisionExample,
     GuidelineWorklist,
     Kind,
-    Lesson,
+    WorklistItem,
 )
 
 
-def say_place(disputes: int, category: str | None, *, others: bool = False) -> Message:
-    """Of how many decided disputes; `others`: of the categories that are not named elsewhere."""
+def describe_total(disagreements: int, category: str | None, *, others: bool = False) -> Message:
+    """Say among how many decided disagreements; `others`: those of the categories not named elsewhere."""
     if category is not None:
         return say_n(
             "{n:,} decided dispute in {category}",
             "{n:,} decided disputes in {category}",
-            disputes,
+            disagreements,
             category=category,
         )
     if others:
         return say_n(
             "{n:,} decided dispute of the other categories",
             "{n:,} decided disputes of the other categories",
-            disputes,
+            disagreements,
         )
-    return say_n("{n:,} decided dispute", "{n:,} decided disputes", disputes)
+    return say_n("{n:,} decided dispute", "{n:,} decided disputes", disagreements)
 
 
-def say_apart(apart: Apart | None) -> Message:
-    """What speaks against each other."""
+def describe_difference(apart: Apart | None) -> Message:
+    """Say how the judgments differ."""
     if apart is None or apart == "unrateable":
         return say("a grade against unrateable")
     return say("{low} against {high}", low=apart[0], high=apart[1])
 
 
-def say_group(cause: str, apart: Apart | None, number: int, of: Message) -> Message:
-    """So many of them have this in common, and what can be done about it."""
-    told = {"number": number, "of": of, "apart": say_apart(apart)}
+def describe_group(cause: str, apart: Apart | None, number: int, of: Message) -> Message:
+    """Say how many decisions have this cause and difference, and what the guideline can do about it."""
+    values = {"number": number, "of": of, "apart": describe_difference(apart)}
     match cause:
         case "guideline_gap":
             return say(
                 "{number:,} of {of} are {apart} for lack of a rule in the guideline. Say what tells the two apart, with "
                 "examples.",
-                **told,
+                **values,
             )
         case "ambiguous_query":
             return say(
                 "{number:,} of {of} are {apart} since the query can be read in two ways. Say how to read such queries, or "
                 "give them a narrative.",
-                **told,
+                **values,
             )
         case "borderline":
             return say(
                 "{number:,} of {of} are {apart} and genuinely borderline. Say to which side such documents belong.",
-                **told,
+                **values,
             )
         case "misread_document":
             return say(
                 "{number:,} of {of} come from misread documents. Say what to look for in them, and where.",
-                **told,
+                **values,
             )
     return say(
         "{number:,} of {of} come from missing knowledge. Explain the subject in the guideline, or give such queries to "
         "experts in it.",
-        **told,
+        **values,
     )
 
 
-def say_long(long: int, of: int, elsewhere: int, others: int, limit: int) -> Message:
-    """That misread documents are longer than others."""
+def describe_long_documents(long: int, of: int, elsewhere: int, others: int, limit: int) -> Message:
+    """Say that misread documents are longer than others."""
     return say(
         "{long:,} of these {documents:,} are longer than {limit:,} characters; of {others:,} others, {elsewhere:,} are.",
         long=long,
@@ -94,8 +94,8 @@ def say_long(long: int, of: int, elsewhere: int, others: int, limit: int) -> Mes
     )
 
 
-def say_asked(number: int, *, further: bool) -> Message:
-    """Decisions that ask for a rule, and have nothing else in common."""
+def describe_rule_requests(number: int, *, further: bool) -> Message:
+    """Say how many decisions ask for a rule and have nothing else in common."""
     if further:
         return say_n(
             "{n:,} further decision asks the guideline to say so.",
@@ -107,8 +107,8 @@ def say_asked(number: int, *, further: bool) -> Message:
     )
 
 
-def say_single(number: int, *, further: bool) -> Message:
-    """Decisions for which the guideline is to blame, too few of a kind."""
+def describe_single_decisions(number: int, *, further: bool) -> Message:
+    """Say how many decisions could be helped by the guideline but are too few of a kind."""
     if further:
         return say_n(
             "{n:,} further decision stands by itself: a rule is lacking, the query is ambiguous, or the case is borderline.",
@@ -122,8 +122,8 @@ def say_single(number: int, *, further: bool) -> Message:
     )
 
 
-def say_questions(number: int) -> Message:
-    """Questions whose answers are marked."""
+def describe_questions(number: int) -> Message:
+    """Say how many answered questions are marked."""
     return say_n(
         "{n:,} answered question is marked for the guideline.",
         "{n:,} answered questions are marked for the guideline.",
@@ -140,98 +140,107 @@ FALSE_CLAIMS = 0.02
 Group = tuple[Apart | None, str]
 
 
-def sum_up(
-    taught: Sequence[DecisionExample],
+def make_worklist(
+    decisions: Sequence[DecisionExample],
     questions: Sequence[AskedQuestion] = (),
-    characters: Mapping[str, int] | None = None,
+    lengths: Mapping[str, int] | None = None,
 ) -> GuidelineWorklist:
-    """The worklist. `characters`: how long the documents of some pairs are, those of misread ones among them."""
-    disputes = [case for case in taught if case.apart is not None]
-    found, rest = _group_by_category(taught, disputes)
-    more, rest = _group_all(rest, disputes, found)
-    found += more
-    asked = [case for case in rest if case.in_guideline]
-    single = [case for case in rest if not case.in_guideline and case.cause in TEACHING]
-    if asked:
-        found.append(_make("asked", asked, say_asked(len(asked), further=bool(found))))
+    """Return the worklist. `lengths`: characters of the documents of some pairs, by pair key, misread ones among them."""
+    disagreements = [decision for decision in decisions if decision.apart is not None]
+    items, rest = _group_by_category(decisions, disagreements)
+    more, rest = _group_all(rest, disagreements, items)
+    items += more
+    asking = [decision for decision in rest if decision.in_guideline]
+    single = [decision for decision in rest if not decision.in_guideline and decision.cause in TEACHING]
+    if asking:
+        items.append(_make_item("asked", asking, describe_rule_requests(len(asking), further=bool(items))))
     if single:
-        found.append(_make("single", single, say_single(len(single), further=bool(found))))
-    found = _tell_long(found, characters or {})
+        items.append(
+            _make_item("single", single, describe_single_decisions(len(single), further=bool(items)))
+        )
+    items = _add_lengths(items, lengths or {})
     if questions:
-        said = say_questions(len(questions))
-        found.append(Lesson("questions", "questions", said, questions=tuple(questions)))
-    return GuidelineWorklist(tuple(sorted(found, key=_rank)), len(taught))
+        sentence = describe_questions(len(questions))
+        items.append(WorklistItem("questions", "questions", sentence, questions=tuple(questions)))
+    return GuidelineWorklist(tuple(sorted(items, key=_rank_item)), len(decisions))
 
 
-def find_group(case: DecisionExample) -> Group | None:
-    """With what else a decision is summed up; None for one that stands by itself."""
-    if case.cause not in GROUPED or case.apart is None:
+def find_group(decision: DecisionExample) -> Group | None:
+    """Return what a decision shares with others of its group; None if it is not grouped."""
+    if decision.cause not in GROUPED or decision.apart is None:
         return None
-    return (None if case.cause in WITHOUT_GRADES else case.apart), case.cause
+    return (None if decision.cause in WITHOUT_GRADES else decision.apart), decision.cause
 
 
 def _group_by_category(
-    taught: Iterable[DecisionExample], disputes: Sequence[DecisionExample]
-) -> tuple[list[Lesson], list[DecisionExample]]:
-    """Lessons of a category, and the decisions that are in none."""
-    totals = Counter(case.category for case in disputes)
+    decisions: Iterable[DecisionExample], disagreements: Sequence[DecisionExample]
+) -> tuple[list[WorklistItem], list[DecisionExample]]:
+    """Return items of one category each, and the decisions that are in none."""
+    totals = Counter(decision.category for decision in disagreements)
     grouped: dict[tuple[str, Group], list[DecisionExample]] = defaultdict(list)
     rest = []
-    for case in taught:
-        group = find_group(case)
-        if group is None or case.category is None:
-            rest.append(case)
+    for decision in decisions:
+        group = find_group(decision)
+        if group is None or decision.category is None:
+            rest.append(decision)
         else:
-            grouped[case.category, group].append(case)
-    found = []
-    for (category, group), cases in grouped.items():
-        if len(cases) < FEW:
-            rest += cases
+            grouped[decision.category, group].append(decision)
+    items = []
+    for (category, group), members in grouped.items():
+        if len(members) < FEW:
+            rest += members
             continue
         of = totals[category]
-        said = say_group(group[1], group[0], len(cases), say_place(of, category))
-        found.append(_make("group", cases, said, category=category, group=group, of=of))
-    return found, rest
+        sentence = describe_group(group[1], group[0], len(members), describe_total(of, category))
+        items.append(_make_item("group", members, sentence, category=category, group=group, of=of))
+    return items, rest
 
 
 def _group_all(
-    rest: Iterable[DecisionExample], disputes: Sequence[DecisionExample], before: Sequence[Lesson]
-) -> tuple[list[Lesson], list[DecisionExample]]:
-    """Lessons of all categories that have none of their own."""
+    decisions: Iterable[DecisionExample],
+    disagreements: Sequence[DecisionExample],
+    of_categories: Sequence[WorklistItem],
+) -> tuple[list[WorklistItem], list[DecisionExample]]:
+    """Return items across the categories that have no item of their own, and the decisions that are in none."""
     grouped: dict[Group, list[DecisionExample]] = defaultdict(list)
-    left = []
-    for case in rest:
-        group = find_group(case)
+    rest = []
+    for decision in decisions:
+        group = find_group(decision)
         if group is None:
-            left.append(case)
+            rest.append(decision)
         else:
-            grouped[group].append(case)
-    found = []
-    for group, cases in grouped.items():
-        if len(cases) < FEW:
-            left += cases
+            grouped[group].append(decision)
+    items = []
+    for group, members in grouped.items():
+        if len(members) < FEW:
+            rest += members
             continue
-        own = {lesson.category for lesson in before if (lesson.apart, lesson.cause) == group}
-        of = sum(case.category not in own for case in disputes)
-        said = say_group(group[1], group[0], len(cases), say_place(of, None, others=bool(own)))
-        found.append(_make("group", cases, said, group=group, of=of))
-    return found, left
+        own = {item.category for item in of_categories if (item.apart, item.cause) == group}
+        of = sum(decision.category not in own for decision in disagreements)
+        sentence = describe_group(
+            group[1], group[0], len(members), describe_total(of, None, others=bool(own))
+        )
+        items.append(_make_item("group", members, sentence, group=group, of=of))
+    return items, rest
 
 
-def _make(
+def _make_item(
     kind: Kind,
-    cases: Sequence[DecisionExample],
+    decisions: Sequence[DecisionExample],
     sentence: Message,
     *,
     category: str | None = None,
     group: Group | None = None,
     of: int = 0,
-) -> Lesson:
+) -> WorklistItem:
     apart, cause = group or (None, None)
-    ordered = sorted(cases, key=lambda case: (not case.waits, -case.impact, case.decided_at, case.pair))
-    named = repr((kind, category, group)).encode("utf-8", "surrogatepass")
-    return Lesson(
-        sha256(named).hexdigest()[:12],
+    ordered = sorted(
+        decisions,
+        key=lambda decision: (not decision.waits, -decision.impact, decision.decided_at, decision.pair),
+    )
+    identity = repr((kind, category, group)).encode("utf-8", "surrogatepass")
+    return WorklistItem(
+        sha256(identity).hexdigest()[:12],
         kind,
         sentence,
         tuple(ordered),
@@ -242,51 +251,52 @@ def _make(
     )
 
 
-def _tell_long(found: list[Lesson], characters: Mapping[str, int]) -> list[Lesson]:
-    """Say of misread documents that they are long, where they surely are longer than others."""
-    misread = [lesson for lesson in found if lesson.cause == "misread_document"]
-    every = {case.pair for case in chain.from_iterable(lesson.cases for lesson in misread)}
-    others = [length for pair, length in characters.items() if pair not in every]
-    told = []
-    for lesson in found:
-        lengths = [characters[case.pair] for case in lesson.cases if case.pair in characters]
-        if lesson in misread and _are_longer(lengths, others, claims=len(misread)):
-            of_them = sum(length > LONG for length in lengths)
-            elsewhere = sum(length > LONG for length in others)
-            said = say_long(of_them, len(lengths), elsewhere, len(others), LONG)
-            sentence = join_sentences((lesson.sentence, said))
-            told.append(replace(lesson, sentence=sentence))
+def _add_lengths(items: list[WorklistItem], lengths: Mapping[str, int]) -> list[WorklistItem]:
+    """Add to items of misread documents that they are long, where they are surely longer than others."""
+    misread = [item for item in items if item.cause == "misread_document"]
+    misread_pairs = {decision.pair for decision in chain.from_iterable(item.decisions for item in misread)}
+    others = [length for pair, length in lengths.items() if pair not in misread_pairs]
+    completed = []
+    for item in items:
+        own = [lengths[decision.pair] for decision in item.decisions if decision.pair in lengths]
+        if item in misread and _are_longer(own, others, claims=len(misread)):
+            long_own = sum(length > LONG for length in own)
+            long_others = sum(length > LONG for length in others)
+            sentence = describe_long_documents(long_own, len(own), long_others, len(others), LONG)
+            completed.append(replace(item, sentence=join_sentences((item.sentence, sentence))))
         else:
-            told.append(lesson)
-    return told
+            completed.append(item)
+    return completed
 
 
 def _are_longer(own: Sequence[int], others: Sequence[int], *, claims: int) -> bool:
-    """Whether long documents are surely more frequent here than elsewhere: Fisher's exact test (1922), one-sided, as strict
-    as so many claims at once ask."""
+    """Return whether long documents are surely more frequent here than elsewhere.
+
+    Fisher's exact test (1922), one-sided; the level is divided by the number of claims (Bonferroni).
+    """
     if len(own) < FEW or not others:
         return False
     long_here, long_all = sum(n > LONG for n in own), sum(n > LONG for n in (*own, *others))
-    return _tail(long_here, len(own), long_all, len(own) + len(others)) <= FALSE_CLAIMS / claims
+    return _compute_tail(long_here, len(own), long_all, len(own) + len(others)) <= FALSE_CLAIMS / claims
 
 
-def _tail(found: int, drawn: int, marked: int, everything: int) -> float:
-    """The chance of `found` or more marked ones among `drawn` of `everything`, of which `marked` are (hypergeometric)."""
+def _compute_tail(least: int, drawn: int, marked: int, everything: int) -> float:
+    """Return the hypergeometric chance of `least` or more marked ones when `drawn` of `everything` are drawn."""
     most = min(drawn, marked)
-    ways = sum(comb(marked, n) * comb(everything - marked, drawn - n) for n in range(found, most + 1))
+    ways = sum(comb(marked, n) * comb(everything - marked, drawn - n) for n in range(least, most + 1))
     return ways / comb(everything, drawn)
 
 
-def _rank(lesson: Lesson) -> tuple[object, ...]:
-    """What waits first, then what would have prevented most disputes, then what they weigh."""
+def _rank_item(item: WorklistItem) -> tuple[object, ...]:
+    """Return the sort key: waiting items first, then the number of open decisions, then their impact."""
     return (
-        not lesson.waiting,
-        not lesson.open,
-        -lesson.waiting,
-        -lesson.open,
-        -lesson.impact,
-        lesson.category or "",
-        str(lesson.apart),
-        lesson.cause or "",
-        lesson.kind,
+        not item.waiting,
+        not item.open,
+        -item.waiting,
+        -item.open,
+        -item.impact,
+        item.category or "",
+        str(item.apart),
+        item.cause or "",
+        item.kind,
     )

@@ -1,7 +1,8 @@
-"""Merge the changes of two leads to the guideline field by field, with conflict marks. Pure.
+"""Merge the changes of two leads to the guideline field by field, with conflict marks.
 
-Three-way: `base` is where both began, `theirs` is published, `mine` is not. A change by one side is taken. Different changes
-of both stand between marks, theirs first; a guideline with marks cannot be published, so that a person decides.
+Three-way: `base` is the version both leads began with, `published` the one in force, `draft` the one that is not published yet.
+A change by one side is taken. Different changes of the same lines stand between marks, the published ones first. A guideline with
+marks cannot be published, so that a person decides.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,26 +18,26 @@ MOST_EDITS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class GuidelineMerge:
-    """The merged standard; `conflicts` names the fields that hold marks."""
+    """A merged rubric."""
 
     rubric: Rubric
-    conflicts: tuple[Message, ...]
+    conflicts: tuple[Message, ...]  # names of the fields with conflict marks
 
 
-def merge_standards(base: Rubric, theirs: Rubric, mine: Rubric) -> GuidelineMerge:
-    """The title, each grade's name, definition and examples, and the guideline, each merged by itself."""
-    grades = tuple(map(_merge_grade, base.grades, theirs.grades, mine.grades))
+def merge_rubrics(base: Rubric, published: Rubric, draft: Rubric) -> GuidelineMerge:
+    """Merge the title, each grade's name, definition and examples, and the guideline, each by itself."""
+    grades = tuple(map(_merge_grade, base.grades, published.grades, draft.grades))
     merged = Rubric(
         grades=grades,
-        guideline=merge_texts(base.guideline, theirs.guideline, mine.guideline),
-        title=_merge_short(base.title, theirs.title, mine.title),
+        guideline=merge_texts(base.guideline, published.guideline, draft.guideline),
+        title=_merge_short(base.title, published.title, draft.title),
     )
     return GuidelineMerge(merged, find_conflicts(merged))
 
 
 def find_conflicts(rubric: Rubric) -> tuple[Message, ...]:
-    """The fields that hold marks of a merge."""
-    found = [say("Title")] if _is_marked(rubric.title) else []
+    """Return the names of the fields with conflict marks."""
+    names = [say("Title")] if _is_marked(rubric.title) else []
     for definition in rubric.grades:
         fields = (
             (say("Grade {grade}: name", grade=definition.grade), definition.name),
@@ -46,75 +47,85 @@ def find_conflicts(rubric: Rubric) -> tuple[Message, ...]:
                 "\n".join([*definition.positive_examples, *definition.negative_examples]),
             ),
         )
-        found += [name for name, text in fields if _is_marked(text)]
-    return (*found, *([say("Guideline")] if _is_marked(rubric.guideline) else []))
+        names += [name for name, text in fields if _is_marked(text)]
+    return (*names, *([say("Guideline")] if _is_marked(rubric.guideline) else []))
 
 
-def merge_texts(base: str, theirs: str, mine: str) -> str:
-    """Line by line."""
-    return "\n".join(_merge_lists(base.split("\n"), theirs.split("\n"), mine.split("\n")))
+def merge_texts(base: str, published: str, draft: str) -> str:
+    """Merge line by line."""
+    return "\n".join(_merge_lists(base.split("\n"), published.split("\n"), draft.split("\n")))
 
 
-def _merge_grade(base: GradeDefinition, theirs: GradeDefinition, mine: GradeDefinition) -> GradeDefinition:
+def _merge_grade(
+    base: GradeDefinition, published: GradeDefinition, draft: GradeDefinition
+) -> GradeDefinition:
     return GradeDefinition(
         grade=base.grade,
-        name=_merge_short(base.name, theirs.name, mine.name),
-        definition=merge_texts(base.definition, theirs.definition, mine.definition),
+        name=_merge_short(base.name, published.name, draft.name),
+        definition=merge_texts(base.definition, published.definition, draft.definition),
         positive_examples=_merge_lists(
-            base.positive_examples, theirs.positive_examples, mine.positive_examples
+            base.positive_examples, published.positive_examples, draft.positive_examples
         ),
         negative_examples=_merge_lists(
-            base.negative_examples, theirs.negative_examples, mine.negative_examples
+            base.negative_examples, published.negative_examples, draft.negative_examples
         ),
     )
 
 
-def _merge_short(base: str, theirs: str, mine: str) -> str:
-    """A field of one line: both values between marks, on one line, when they contradict."""
-    if theirs == mine or mine == base:
-        return theirs
-    return mine if theirs == base else f"{OPENS} {theirs} {PARTS} {mine} {CLOSES}"
+def _merge_short(base: str, published: str, draft: str) -> str:
+    """Merge a field of one line; contradicting values stand between marks on one line."""
+    if published == draft or draft == base:
+        return published
+    return draft if published == base else f"{OPENS} {published} {PARTS} {draft} {CLOSES}"
 
 
-def _merge_lists(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]) -> tuple[str, ...]:
-    """Lines or examples. (Khanna, Kunal, Pierce: "A Formal Investigation of Diff3", FSTTCS 2007.)"""
-    if theirs == mine or mine == base:
-        return tuple(theirs)
-    if theirs == base:
-        return tuple(mine)
-    ours, yours = match(base, theirs, most=MOST_EDITS), match(base, mine, most=MOST_EDITS)
+def _merge_lists(base: Sequence[str], published: Sequence[str], draft: Sequence[str]) -> tuple[str, ...]:
+    """Merge lines or examples (Khanna, Kunal, Pierce: "A Formal Investigation of Diff3", FSTTCS 2007)."""
+    if published == draft or draft == base:
+        return tuple(published)
+    if published == base:
+        return tuple(draft)
+    published_blocks = match(base, published, most=MOST_EDITS)
+    draft_blocks = match(base, draft, most=MOST_EDITS)
     merged: list[str] = []
-    at, at_theirs, at_mine = 0, 0, 0
-    end = (len(base), len(theirs), len(mine), 0)
-    for stable in (*_list_stable(ours or [], yours or []), end):
-        start, start_theirs, start_mine, size = stable
-        merged += _decide(base[at:start], theirs[at_theirs:start_theirs], mine[at_mine:start_mine])
+    at, at_published, at_draft = 0, 0, 0
+    end = (len(base), len(published), len(draft), 0)
+    for stable in (*_list_stable(published_blocks or [], draft_blocks or []), end):
+        start, start_published, start_draft, size = stable
+        merged += _merge_chunk(
+            base[at:start], published[at_published:start_published], draft[at_draft:start_draft]
+        )
         merged += base[start : start + size]
-        at, at_theirs, at_mine = start + size, start_theirs + size, start_mine + size
+        at, at_published, at_draft = start + size, start_published + size, start_draft + size
     return tuple(merged)
 
 
 def _list_stable(
-    ours: Sequence[MatchingBlock], yours: Sequence[MatchingBlock]
+    published_blocks: Sequence[MatchingBlock], draft_blocks: Sequence[MatchingBlock]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Where all three are the same: (place in base, in theirs, in mine, size)."""
-    first, second = 0, 0
-    while first < len(ours) and second < len(yours):
-        one, two = ours[first], yours[second]
-        start = max(one.before, two.before)
-        end = min(one.before + one.size, two.before + two.size)
+    """Yield where all three are the same: (start in base, in the published version, in the draft, size)."""
+    index_published, index_draft = 0, 0
+    while index_published < len(published_blocks) and index_draft < len(draft_blocks):
+        published_block, draft_block = published_blocks[index_published], draft_blocks[index_draft]
+        start = max(published_block.before, draft_block.before)
+        end = min(published_block.before + published_block.size, draft_block.before + draft_block.size)
         if end > start:
-            yield start, one.after + start - one.before, two.after + start - two.before, end - start
-        if one.before + one.size <= two.before + two.size:
-            first += 1
+            yield (
+                start,
+                published_block.after + start - published_block.before,
+                draft_block.after + start - draft_block.before,
+                end - start,
+            )
+        if published_block.before + published_block.size <= draft_block.before + draft_block.size:
+            index_published += 1
         else:
-            second += 1
+            index_draft += 1
 
 
-def _decide(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]) -> Sequence[str]:
-    if theirs == mine or mine == base:
-        return theirs
-    return mine if theirs == base else [OPENS, *theirs, PARTS, *mine, CLOSES]
+def _merge_chunk(base: Sequence[str], published: Sequence[str], draft: Sequence[str]) -> Sequence[str]:
+    if published == draft or draft == base:
+        return published
+    return draft if published == base else [OPENS, *published, PARTS, *draft, CLOSES]
 
 
 def _is_marked(text: str) -> bool:

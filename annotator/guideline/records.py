@@ -1,7 +1,6 @@
-"""What a decided dispute teaches, and when the guideline has learned it: the one rule that worklist, counts and pages share.
+"""Records of the guideline's worklist, and the rule for when a decision asks for guidance and when a version answers it.
 
-Every decision that holds can teach; which of them the guideline can answer is said by their cause, or by the lead who asked
-that the guideline should say so.
+A decision asks for guidance by its cause, or because the lead said so.
 """
 
 from collections.abc import Sequence
@@ -12,17 +11,15 @@ from typing import Any, Literal
 from annotator.domain.settling import Decided
 
 TEACHING = frozenset({"guideline_gap", "ambiguous_query", "borderline"})
-"""The causes that words in the guideline can take away."""
+"""Causes of disagreement that words in the guideline can remove."""
 Kind = Literal["group", "asked", "single", "questions"]
 Apart = tuple[int, int] | Literal["unrateable"]
-"""What speaks against each other on a pair: two grades, or any grade and that it cannot be rated."""
+"""How the judgments of a pair differ: the lowest and highest grade, or a grade against "unrateable"."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionExample:
-    """A decision that holds, as an example for the guideline. `pair` and `revision` name it. `grades`: what annotators said,
-    lowest first, nobody named; `impact`: of the dispute (`adjudication/queue_records.py`); `answered_in`: the version of the guideline
-    that it led to, None while it waits."""
+    """A decision as an example for the guideline. `pair` and `revision` identify it."""
 
     pair: str
     revision: int
@@ -31,19 +28,19 @@ class DecisionExample:
     category: str | None
     doc_id: str
     title: str
-    grades: tuple[Decided, ...]
+    grades: tuple[Decided, ...]  # of the annotators, lowest first, without names
     decided: Decided
     rationale: str
     cause: str | None
     in_guideline: bool
     apart: Apart | None
-    impact: float
+    impact: float  # of the disagreement: adjudication/queue/queue_records.py
     decided_at: datetime
-    answered_in: int | None = None
+    answered_in: int | None = None  # the version of the guideline that it led to
 
     @property
     def waits(self) -> bool:
-        """Whether the guideline is asked to say something, and no version does yet."""
+        """Return whether the decision asks for guidance that no version gives yet."""
         return self.answered_in is None and teaches(self.cause, self.in_guideline)
 
 
@@ -62,47 +59,47 @@ class AskedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """An entry of the worklist: decisions that teach the same, or questions. `key` names it. `category`, `apart`, `cause`:
-    what they have in common; `of`: how many decided disputes there are where it was looked for. `impact`: of all of them
-    together. `asking`: how many of the decisions ask the guideline to say so."""
+class WorklistItem:
+    """An entry of the worklist: decisions that have something in common, or questions."""
 
-    key: str
+    key: str  # the same while decisions are added
     kind: Kind
     sentence: str
-    cases: tuple[DecisionExample, ...] = ()
+    decisions: tuple[DecisionExample, ...] = ()
     questions: tuple[AskedQuestion, ...] = ()
-    category: str | None = None
+    category: str | None = None  # what the decisions have in common: category, difference, cause
     apart: Apart | None = None
     cause: str | None = None
-    of: int = 0
+    of: int = 0  # decided disagreements among which the decisions were counted
 
     @property
     def open(self) -> int:
-        """How many of its decisions and questions no version answers yet."""
-        return sum(case.answered_in is None for case in self.cases) + len(self.questions)
+        """Count its decisions and questions that no version answers yet."""
+        return sum(decision.answered_in is None for decision in self.decisions) + len(self.questions)
 
     @property
     def waiting(self) -> int:
-        """Those of them that wait for the guideline."""
-        return sum(case.waits for case in self.cases) + len(self.questions)
+        """Count its decisions and questions that wait for the guideline."""
+        return sum(decision.waits for decision in self.decisions) + len(self.questions)
 
     @property
     def answered_in(self) -> tuple[int, ...]:
-        """The versions that answer it, once none of it is open."""
-        found = {case.answered_in for case in self.cases if case.answered_in is not None}
-        return () if self.open else tuple(sorted(found))
+        """Return the versions that answer it; none while any of it is open."""
+        versions = {decision.answered_in for decision in self.decisions if decision.answered_in is not None}
+        return () if self.open else tuple(sorted(versions))
 
     @property
     def impact(self) -> float:
-        return sum(case.impact for case in self.cases)
+        """Return the impact of all its disagreements together."""
+        return sum(decision.impact for decision in self.decisions)
 
     @property
     def asking(self) -> int:
-        return sum(case.in_guideline for case in self.cases)
+        """Count its decisions for which a lead asked for guidance."""
+        return sum(decision.in_guideline for decision in self.decisions)
 
     def as_json(self) -> dict[str, Any]:
-        """As the command line prints it."""
+        """Return the item as the command line prints it."""
         return {
             "key": self.key,
             "kind": self.kind,
@@ -110,37 +107,40 @@ class Lesson:
             "category": self.category,
             "apart": self.apart,
             "cause": self.cause,
-            "decisions": len(self.cases),
+            "decisions": len(self.decisions),
             "of": self.of,
             "open": self.open,
             "asking": self.asking,
             "impact": round(self.impact, 6),
             "answered_in": list(self.answered_in),
-            "cases": [asdict(case) for case in self.cases],
+            "cases": [asdict(decision) for decision in self.decisions],
             "questions": [asdict(question) for question in self.questions],
         }
 
 
 @dataclass(frozen=True, slots=True)
 class GuidelineWorklist:
-    """What disputes teach, most to be gained first, what is answered last. `decided`: how many decisions it was drawn from."""
+    """The worklist of a guideline from decided disagreements: the most valuable items first, answered ones last."""
 
-    lessons: tuple[Lesson, ...]
-    decided: int
+    items: tuple[WorklistItem, ...]
+    decided: int  # decisions that the items were drawn from
 
     @property
     def waiting(self) -> int:
-        """How many decisions and questions wait for the guideline."""
-        return sum(lesson.waiting for lesson in self.lessons)
+        """Count the decisions and questions that wait for the guideline."""
+        return sum(item.waiting for item in self.items)
 
 
 def teaches(cause: str | None, in_guideline: bool) -> bool:
-    """Whether the guideline is asked to say something."""
+    """Return whether a decision asks for guidance."""
     return in_guideline or cause in TEACHING
 
 
 def find_answer(revision: int, in_guideline: bool, led: Sequence[tuple[int, int]]) -> int | None:
-    """The version of the guideline that answers a decision; `led`: the revisions of its pair that led to a version, with
-    that version. An earlier decision's version answers a later one too, unless that asks the guideline anew."""
-    found = [version for decided, version in led if decided == revision or not in_guideline]
-    return max(found, default=None)
+    """Return the version of the guideline that answers a decision; None if none does.
+
+    `led`: (revision, version) of the pair's decisions that led to a version. The version of an earlier decision also answers
+    a later one, unless the lead asked for guidance again.
+    """
+    versions = [version for led_revision, version in led if led_revision == revision or not in_guideline]
+    return max(versions, default=None)

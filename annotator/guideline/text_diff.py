@@ -1,4 +1,4 @@
-"""Which lines, or words, two texts have in common: the ground of every comparison and merge in this stage. Pure.
+"""Find the lines or words that two texts have in common, for every comparison and merge of guidelines.
 
 Myers, "An O(ND) Difference Algorithm and Its Variations" (Algorithmica 1986): the fewest insertions and deletions.
 The search ends after `most` of them, so that two unlike texts of any size cost a bounded time.
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class MatchingBlock(NamedTuple):
-    """`size` items from `before` on in the first sequence are the same as those from `after` on in the second."""
+    """Items that two sequences share: `size` of them, from `before` in the first and from `after` in the second."""
 
     before: int
     after: int
@@ -17,7 +17,7 @@ class MatchingBlock(NamedTuple):
 
 
 def match(before: Sequence[Hashable], after: Sequence[Hashable], *, most: int) -> list[MatchingBlock] | None:
-    """The blocks that both have in common, in order; None when more than `most` insertions and deletions are needed."""
+    """Return the blocks that both have in common, in order; None if more than `most` edits are needed."""
     start, end = _count_ends(before, after)
     middle = _match_middle(before[start : len(before) - end], after[start : len(after) - end], most=most)
     if middle is None:
@@ -29,7 +29,7 @@ def match(before: Sequence[Hashable], after: Sequence[Hashable], *, most: int) -
 
 
 def match_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[MatchingBlock]:
-    """The same for texts that are too unlike to compare: only what they have in common at their start and end."""
+    """Return only what both have in common at their start and end, for texts too unlike to compare."""
     start, end = _count_ends(before, after)
     return _join([MatchingBlock(0, 0, start), MatchingBlock(len(before) - end, len(after) - end, end)])
 
@@ -48,11 +48,11 @@ def _count_ends(before: Sequence[Hashable], after: Sequence[Hashable]) -> tuple[
 def _match_middle(
     before: Sequence[Hashable], after: Sequence[Hashable], *, most: int
 ) -> list[MatchingBlock] | None:
-    """Myers' greedy search: `reach[k]` is how far on diagonal k (x - y) one gets with the edits spent so far."""
+    """Search greedily as Myers does: `reach[k]` is the furthest x on diagonal k (x - y) with the edits spent so far."""
     long, wide = len(before), len(after)
-    reach, trail = {1: 0}, []
+    reach, snapshots = {1: 0}, []
     for edits in range(min(most, long + wide) + 1):
-        trail.append(reach.copy())
+        snapshots.append(reach.copy())
         for diagonal in range(-edits, edits + 1, 2):
             if diagonal == -edits or (diagonal != edits and reach[diagonal - 1] < reach[diagonal + 1]):
                 x = reach[diagonal + 1]
@@ -63,15 +63,15 @@ def _match_middle(
                 x, y = x + 1, y + 1
             reach[diagonal] = x
             if x >= long and y >= wide:
-                return _walk_back(trail, long, wide)
+                return _walk_back(snapshots, long, wide)
     return None
 
 
-def _walk_back(trail: Sequence[dict[int, int]], x: int, y: int) -> list[MatchingBlock]:
-    """The blocks on the way found, from its end."""
+def _walk_back(snapshots: Sequence[dict[int, int]], x: int, y: int) -> list[MatchingBlock]:
+    """Return the blocks on the path that was found, walking it from its end."""
     blocks = []
-    for edits in range(len(trail) - 1, -1, -1):
-        reach, diagonal = trail[edits], x - y
+    for edits in range(len(snapshots) - 1, -1, -1):
+        reach, diagonal = snapshots[edits], x - y
         if diagonal == -edits or (diagonal != edits and reach[diagonal - 1] < reach[diagonal + 1]):
             came_from = diagonal + 1
         else:
@@ -85,7 +85,7 @@ def _walk_back(trail: Sequence[dict[int, int]], x: int, y: int) -> list[Matching
 
 
 def _join(blocks: Sequence[MatchingBlock]) -> list[MatchingBlock]:
-    """Neighbouring blocks as one, and no empty ones."""
+    """Join neighbouring blocks and drop empty ones."""
     joined: list[MatchingBlock] = []
     for block in blocks:
         if not block.size:

@@ -1,7 +1,7 @@
-"""Check a guideline before it is published, and read and write examples as lines of text. Pure.
+"""Check a guideline before it is published, and read and write examples as lines of text.
 
-Refused: an incomplete guideline, one that is too long, and one with marks of a merge. An example is one line; lines that begin
-with two spaces continue it.
+Refuses an incomplete guideline, one that is too long, and one with conflict marks of a merge. An example is one line; lines
+that begin with two spaces continue it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,8 +17,8 @@ MOST_TITLE, MOST_NAME, MOST_DEFINITION, MOST_EXAMPLE, MOST_GUIDELINE = 200, 100,
 MOST_EXAMPLES, MOST_WHY = 100, 2_000
 
 
-def clean_standard(rubric: Rubric) -> Rubric:
-    """Without the spaces and line ends that nobody sees."""
+def clean_rubric(rubric: Rubric) -> Rubric:
+    """Return the rubric without invisible spaces and line ends."""
     return Rubric(
         grades=tuple(_clean_grade(definition) for definition in rubric.grades),
         guideline=rubric.guideline.replace("\r\n", "\n").rstrip(),
@@ -26,8 +26,11 @@ def clean_standard(rubric: Rubric) -> Rubric:
     )
 
 
-def check_standard(rubric: Rubric) -> None:
-    """ValidationError names the field and what was expected of it; StateError the fields that hold marks of a merge."""
+def check_rubric(rubric: Rubric) -> None:
+    """Raise ValidationError with the field and what was expected.
+
+    Raises StateError with the fields that have conflict marks.
+    """
     conflicts = find_conflicts(rubric)
     if conflicts:
         names = join(conflicts)
@@ -39,7 +42,7 @@ def check_standard(rubric: Rubric) -> None:
         )
     for name, text, least, most in _list_fields(rubric):
         if not least <= len(text) <= most:
-            raise ValidationError(_say_length(name, least, most, len(text)))
+            raise ValidationError(_describe_length(name, least, most, len(text)))
         if holds_no_text(text):
             raise ValidationError(say("{field}: expected text, found a character that is none", field=name))
     for definition in rubric.grades:
@@ -56,24 +59,24 @@ def check_standard(rubric: Rubric) -> None:
 
 
 def check_change(change: str, why: str) -> None:
-    """A change is minor or semantic, and a semantic one says why."""
+    """Raise ValidationError unless the change is minor or semantic, and a semantic one has a reason."""
     if change not in ("minor", "semantic"):
         raise ValidationError(say("change: expected minor or semantic, found {found}", found=repr(change)))
     if change == "semantic" and not why.strip():
         raise ValidationError(say("why: expected a reason in words, since what a grade means changes"))
     if len(why) > MOST_WHY:
-        raise ValidationError(_say_length(say("why"), 0, MOST_WHY, len(why)))
+        raise ValidationError(_describe_length(say("why"), 0, MOST_WHY, len(why)))
     if holds_no_text(why):
         raise ValidationError(say("{field}: expected text, found a character that is none", field=say("why")))
 
 
-def _say_length(field: Message, least: int, most: int, found: int) -> Message:
+def _describe_length(field: Message, least: int, most: int, length: int) -> Message:
     return say(
         "{field}: expected {least} to {most:,} characters, found {found:,}",
         field=field,
         least=least,
         most=most,
-        found=found,
+        found=length,
     )
 
 
@@ -106,20 +109,20 @@ def _clean(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.replace("\r\n", "\n").split("\n"))
 
 
-GOES_ON = "  "
+CONTINUATION = "  "
 
 
 def write_examples(examples: Sequence[str]) -> str:
-    """The examples for a text field."""
-    return "\n".join(example.replace("\n", f"\n{GOES_ON}") for example in examples)
+    """Return the examples as the text of a form field."""
+    return "\n".join(example.replace("\n", f"\n{CONTINUATION}") for example in examples)
 
 
 def read_examples(text: str) -> tuple[str, ...]:
-    """The examples of a text field; empty lines are left out."""
-    found: list[str] = []
+    """Return the examples in the text of a form field; empty lines are left out."""
+    examples: list[str] = []
     for line in text.replace("\r\n", "\n").split("\n"):
-        if line.startswith(GOES_ON) and found:
-            found[-1] += "\n" + line.removeprefix(GOES_ON)
+        if line.startswith(CONTINUATION) and examples:
+            examples[-1] += "\n" + line.removeprefix(CONTINUATION)
         elif line.strip():
-            found.append(line.strip())
-    return tuple(example.rstrip() for example in found)
+            examples.append(line.strip())
+    return tuple(example.rstrip() for example in examples)

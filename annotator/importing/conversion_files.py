@@ -25,31 +25,35 @@ _BEIR_NAMES = frozenset({"queries.jsonl", "corpus.jsonl", "qrels"})
 
 
 def choose_format(target: str, name: str | None) -> Format:
-    """The format that is named, else the one that the target's name means. ValidationError asks for `--to`."""
+    """Return the format that is named, else the one that the target's name means. ValidationError asks for `--to`."""
     if name is not None:
         return find_format(name)
     if target.endswith(("/", os.sep)) or Path(target).is_dir():
         return find_format(FOLDER_FORMAT)
     file = Path(target).name
-    named = [known for known in FORMATS if known.name == file.split(".")[0]]
+    named = [file_format for file_format in FORMATS if file_format.name == file.split(".")[0]]
     if named:
         return named[0]
-    likely = [known for known in FORMATS if file.lower().endswith(known.suffixes) and not is_folder(known)]
+    likely = [
+        file_format
+        for file_format in FORMATS
+        if file.lower().endswith(file_format.suffixes) and not is_folder(file_format)
+    ]
     if len(likely) == 1:
         return likely[0]
-    names = ", ".join(known.name for known in likely or FORMATS)
+    names = ", ".join(file_format.name for file_format in likely or FORMATS)
     raise ValidationError(
         f"{target}: the name does not say which format to write; say --to, one of: {names}\n"
         f"{list_formats(likely or FORMATS)}"
     )
 
 
-def is_folder(known: Format) -> bool:
-    """Whether the format is a folder of files."""
-    return any(writer.path for writer in known.files)
+def is_folder(file_format: Format) -> bool:
+    """Return whether the format is a folder of files."""
+    return any(writer.path for writer in file_format.files)
 
 
-def check_target(target: Path, known: Format, *, overwrite: bool) -> None:
+def check_target(target: Path, file_format: Format, *, overwrite: bool) -> None:
     """Refuse what must not be written over: ConflictError; a place where nothing can be: ValidationError."""
     if not target.absolute().parent.is_dir():
         raise ValidationError(f"{target}: expected its folder to be there, found none: {target.parent}")
@@ -57,29 +61,31 @@ def check_target(target: Path, known: Format, *, overwrite: bool) -> None:
         return
     if not overwrite:
         raise ConflictError(f"{target} is there already; say --overwrite, or choose another name")
-    if is_folder(known):
-        _check_folder(target, known)
+    if is_folder(file_format):
+        _check_folder(target, file_format)
     elif not target.is_file():
         raise ValidationError(
-            f"{target}: expected a file to write {known.name} over, found a folder or something else"
+            f"{target}: expected a file to write {file_format.name} over, found a folder or something else"
         )
 
 
-def _check_folder(target: Path, known: Format) -> None:
+def _check_folder(target: Path, file_format: Format) -> None:
     if target.is_symlink() or not target.is_dir():
-        raise ValidationError(f"{target}: expected a folder to write {known.name} over, found something else")
+        raise ValidationError(
+            f"{target}: expected a folder to write {file_format.name} over, found something else"
+        )
     others = sorted({path.name for path in target.iterdir()} - _BEIR_NAMES)
     if others:
         raise ValidationError(
-            f"{target}: expected a folder with nothing but {known.name} in it, found {others[0]} too; "
+            f"{target}: expected a folder with nothing but {file_format.name} in it, found {others[0]} too; "
             "nothing is overwritten"
         )
 
 
-Tell = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 _BUFFER = 1_000_000
 _BEFORE = "before"
-_TOLD_EVERY = 20_000_000
+_REPORT_EVERY = 20_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,9 @@ class WrittenFile:
     sha256: str
 
 
-def write_target(target: Path, pieces: Iterable[tuple[str, str]], *, tell: Tell) -> tuple[WrittenFile, ...]:
+def write_target(
+    target: Path, pieces: Iterable[tuple[str, str]], *, report_progress: ProgressCallback
+) -> tuple[WrittenFile, ...]:
     """Write `(path, text)` pieces: path "" is the target itself, others lie in it as a folder.
 
     ValidationError when it cannot be written (no room, no right); then nothing was.
@@ -102,8 +110,8 @@ def write_target(target: Path, pieces: Iterable[tuple[str, str]], *, tell: Tell)
         partial = Path(
             tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=".partial", dir=target.parent)
         )
-        written = _write_pieces(partial, pieces, tell)
-        _put_in_place(partial, target, is_file=written[0].path == "")
+        written = _write_pieces(partial, pieces, report_progress)
+        _move_to_target(partial, target, is_file=written[0].path == "")
     except OSError as error:
         raise ValidationError(f"cannot write {target}: {error.strerror or error}") from None
     finally:
@@ -112,11 +120,13 @@ def write_target(target: Path, pieces: Iterable[tuple[str, str]], *, tell: Tell)
     return written
 
 
-def _write_pieces(root: Path, pieces: Iterable[tuple[str, str]], tell: Tell) -> tuple[WrittenFile, ...]:
-    """The files below root; the one of path "" is called `file`."""
+def _write_pieces(
+    root: Path, pieces: Iterable[tuple[str, str]], report_progress: ProgressCallback
+) -> tuple[WrittenFile, ...]:
+    """Return the files below root; the one of path "" is called `file`."""
     written: list[WrittenFile] = []
     current: str | None = None
-    with _Output(tell) as output:
+    with _Output(report_progress) as output:
         for path, piece in pieces:
             if path != current:
                 written.extend(output.close(current))
@@ -130,10 +140,10 @@ def _write_pieces(root: Path, pieces: Iterable[tuple[str, str]], tell: Tell) -> 
 class _Output:
     """The file being written, with its checksum."""
 
-    def __init__(self, tell: Tell) -> None:
-        self.tell = tell
+    def __init__(self, report_progress: ProgressCallback) -> None:
+        self.report_progress = report_progress
         self.file: Any = None
-        self.digest, self.size, self.told = hashlib.sha256(), 0, 0
+        self.digest, self.size, self.unreported = hashlib.sha256(), 0, 0
 
     def __enter__(self) -> "_Output":
         return self
@@ -152,10 +162,10 @@ class _Output:
         self.file.write(data)
         self.digest.update(data)
         self.size += len(data)
-        self.told += len(data)
-        if self.told >= _TOLD_EVERY:
-            self.tell(f"written {self.size / 1e6:,.0f} MB")
-            self.told = 0
+        self.unreported += len(data)
+        if self.unreported >= _REPORT_EVERY:
+            self.report_progress(f"written {self.size / 1e6:,.0f} MB")
+            self.unreported = 0
 
     def close(self, path: str | None) -> Iterator[WrittenFile]:
         if path is None:
@@ -165,7 +175,7 @@ class _Output:
         yield WrittenFile(path, self.size, self.digest.hexdigest())
 
 
-def _put_in_place(partial: Path, target: Path, *, is_file: bool) -> None:
+def _move_to_target(partial: Path, target: Path, *, is_file: bool) -> None:
     if is_file:
         (partial / "file").replace(target)
         return
@@ -174,14 +184,14 @@ def _put_in_place(partial: Path, target: Path, *, is_file: bool) -> None:
 
 
 @contextmanager
-def _aside(target: Path, place: Path) -> Iterator[None]:
+def _aside(target: Path, backup: Path) -> Iterator[None]:
     """Move a folder that is there out of the way, and back when what follows fails."""
     if not target.exists():
         yield
         return
-    target.rename(place)
+    target.rename(backup)
     try:
         yield
     except OSError:
-        place.rename(target)
+        backup.rename(target)
         raise

@@ -13,22 +13,25 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS, GroundTruth, Query
-from annotator.formats.file_warnings import list_repeated_texts, say_repeated_texts, say_wrong_counts
+from annotator.formats.content_warnings import (
+    describe_repeated_texts,
+    describe_wrong_counts,
+    list_repeated_texts,
+)
+from annotator.formats.conversion_losses import ConversionLoss, find_losses, list_wrong
 from annotator.formats.format import Format
 from annotator.formats.input_tables import read_queries
-from annotator.formats.losses import ConversionLoss, find_losses, list_wrong
 from annotator.formats.registry import detect_format, find_format, list_certain, read_truth, write_pieces
-from annotator.formats.source import InputSource
-from annotator.formats.tables import kind_of_name
-from annotator.formats.text import describe
-from annotator.importing.conversion_files import WrittenFile as WrittenFile
-from annotator.importing.conversion_files import check_target, choose_format, write_target
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tables import kind_of_name
+from annotator.formats.syntax.text import describe
+from annotator.importing.conversion_files import WrittenFile, check_target, choose_format, write_target
 
 _NAMED = 5
 
 
 def read_query_file(source: InputSource) -> tuple[Query, ...]:
-    """The queries of any file that has some: a ground-truth file or folder, or a table `query_id,text`."""
+    """Return the queries of any file that has some: a ground-truth file or folder, or a table `query_id,text`."""
     if source.is_folder or len(list_certain(source)) == 1:
         return read_truth(source)[1].queries
     if kind_of_name(source.path) is None:
@@ -42,12 +45,12 @@ def read_query_file(source: InputSource) -> tuple[Query, ...]:
 def supply_texts(
     truth: GroundTruth, queries: Sequence[Query], *, by_text: bool
 ) -> tuple[GroundTruth, tuple[str, ...]]:
-    """The truth with what `queries` says about its queries, and notes on what did not fit."""
+    """Return the truth with what `queries` says about its queries, and notes on what did not fit."""
     if by_text:
         truth = _give_ids(truth, queries)
-    known = {query.query_id: query for query in queries}
-    found = tuple(_fill(query, known.get(query.query_id)) for query in truth.queries)
-    return replace(truth, queries=found), tuple(_list_notes(truth.queries, known))
+    supplied = {query.query_id: query for query in queries}
+    filled = tuple(_fill(query, supplied.get(query.query_id)) for query in truth.queries)
+    return replace(truth, queries=filled), tuple(_list_notes(truth.queries, supplied))
 
 
 def _fill(query: Query, other: Query | None) -> Query:
@@ -61,24 +64,24 @@ def _fill(query: Query, other: Query | None) -> Query:
     )
 
 
-def _list_notes(queries: Sequence[Query], known: dict[str, Query]) -> Iterable[str]:
-    unknown = [query.query_id for query in queries if query.query_id not in known]
+def _list_notes(queries: Sequence[Query], supplied: dict[str, Query]) -> Iterable[str]:
+    unknown = [query.query_id for query in queries if query.query_id not in supplied]
     if unknown:
-        yield f"--queries does not know {_say(unknown)}"
-    others = set(known) - {query.query_id for query in queries}
+        yield f"--queries does not know {_list_ids(unknown)}"
+    others = set(supplied) - {query.query_id for query in queries}
     if others:
         yield f"--queries holds {_count(len(others))} that have no qrel here; they are left out"
     differing = [
         query.query_id
         for query in queries
-        if query.query_id in known and query.text and query.text != known[query.query_id].text
+        if query.query_id in supplied and query.text and query.text != supplied[query.query_id].text
     ]
     if differing:
-        yield f"--queries has another text for {_say(differing)}; the file's own is kept"
+        yield f"--queries has another text for {_list_ids(differing)}; the file's own is kept"
 
 
 def _give_ids(truth: GroundTruth, queries: Sequence[Query]) -> GroundTruth:
-    """The truth under the ids that the queries file has for the same texts."""
+    """Return the truth under the ids that the queries file has for the same texts."""
     ids: dict[str, list[str]] = {}
     for query in queries:
         ids.setdefault(query.text, []).append(query.query_id)
@@ -100,7 +103,7 @@ def _give_ids(truth: GroundTruth, queries: Sequence[Query]) -> GroundTruth:
     )
 
 
-def _say(ids: list[str]) -> str:
+def _list_ids(ids: list[str]) -> str:
     more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
     return f"{_count(len(ids))}: {', '.join(describe(query_id) for query_id in ids[:_NAMED])}{more}"
 
@@ -109,7 +112,7 @@ def _count(number: int) -> str:
     return f"{number:,} {'query' if number == 1 else 'queries'}"
 
 
-Tell = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,40 +147,44 @@ def prepare_conversion(
     grades_by: str | None = None,
     list_grade_0: bool = False,
     overwrite: bool = False,
-    tell: Tell = lambda _: None,
+    report_progress: ProgressCallback = lambda _: None,
 ) -> Conversion:
     """Read the source, and find what the target's format cannot hold of it. Nothing is written.
 
-    `queries`: a file with the queries' texts and fields, for a source that has ids only. `tell`: is told each step.
+    `queries`: a file with the queries' texts and fields, for a source that has ids only. `report_progress`: called with each step.
     BadInput with every bad place; ValidationError when a format has to be named; ConflictError when the target is
     there and not to be overwritten.
     """
-    place = Path(target)
-    wanted = choose_format(target, target_format)
-    check_target(place, wanted, overwrite=overwrite)
-    known = detect_format(source) if source_format is None else find_format(source_format)
-    tell(f"reading {source.path} as {known.name}")
-    _, truth = read_truth(source, format_name=known.name, grades_by=grades_by)
+    path = Path(target)
+    written_format = choose_format(target, target_format)
+    check_target(path, written_format, overwrite=overwrite)
+    read_format = detect_format(source) if source_format is None else find_format(source_format)
+    report_progress(f"reading {source.path} as {read_format.name}")
+    _, truth = read_truth(source, format_name=read_format.name, grades_by=grades_by)
     mapped = source.scale.figures
-    repeated = say_repeated_texts(source.path, list_repeated_texts(known, truth))
-    notes = (*source.scale.note_mapped(), *say_wrong_counts(truth.wrong_counts), *repeated)
+    repeated = describe_repeated_texts(source.path, list_repeated_texts(read_format, truth))
+    notes = (*source.scale.note_mapped(), *describe_wrong_counts(truth.wrong_counts), *repeated)
     if queries is not None:
-        by_text = "query_ids" not in known.features
+        by_text = "query_ids" not in read_format.features
         truth, unfit = supply_texts(truth, read_query_file(queries), by_text=by_text)
         notes = (*notes, *unfit)
-    tell(f"looking for what {wanted.name} cannot hold")
-    losses = find_losses(truth, wanted, list_grade_0=list_grade_0)
-    return Conversion(source.path, known, place, wanted, truth, losses, notes, list_grade_0, mapped or None)
+    report_progress(f"looking for what {written_format.name} cannot hold")
+    losses = find_losses(truth, written_format, list_grade_0=list_grade_0)
+    return Conversion(
+        source.path, read_format, path, written_format, truth, losses, notes, list_grade_0, mapped or None
+    )
 
 
-def write_conversion(conversion: Conversion, *, tell: Tell = lambda _: None) -> tuple[WrittenFile, ...]:
+def write_conversion(
+    conversion: Conversion, *, report_progress: ProgressCallback = lambda _: None
+) -> tuple[WrittenFile, ...]:
     """Write what was prepared, all of it or nothing. ValidationError with every loss that would be wrong."""
     wrong = list_wrong(conversion.losses)
     if wrong:
-        said = "\n".join(f"- {loss.what}" for loss in wrong)
+        lines = "\n".join(f"- {loss.what}" for loss in wrong)
         raise ValidationError(
-            f"{conversion.target} would be wrong as {conversion.target_format.name}; nothing was written:\n{said}"
+            f"{conversion.target} would be wrong as {conversion.target_format.name}; nothing was written:\n{lines}"
         )
-    tell(f"writing {conversion.target} as {conversion.target_format.name}")
+    report_progress(f"writing {conversion.target} as {conversion.target_format.name}")
     pieces = write_pieces(conversion.target_format, conversion.truth, list_grade_0=conversion.list_grade_0)
-    return write_target(conversion.target, pieces, tell=tell)
+    return write_target(conversion.target, pieces, report_progress=report_progress)

@@ -10,30 +10,40 @@ import uuid
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
-from annotator.formats.text import describe
+from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.formats.syntax.text import describe
+from annotator.importing.text_plan import DocumentKey, QueryText
 
 NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgmentEvent:
-    """One line with its id; `username` is the annotator in NFC, as people are stored; `judged_at` is None where
-    the line says nothing."""
+    """One line of a judgments file with its event id."""
 
     event_id: str
-    username: str
-    judged_at: datetime | None
+    username: str  # the annotator in NFC, as people are stored
+    judged_at: datetime | None  # None if the line has no time
     line: JudgmentLine
+
+
+class ImportedAnnotator(NamedTuple):
+    """A person who is named by a file as the annotator of its judgments."""
+
+    pk: int
+    is_simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
 class EventPlan:
-    """The events of a file, in the order in which they are stored. `contradicting`: how many lines give another answer than
-    an earlier line of the same annotator on the same pair."""
+    """The events of a file, in the order in which they are stored.
+
+    `contradicting`: how many lines give another answer than an earlier line of the same annotator on the same pair.
+    """
 
     events: tuple[ImportedJudgmentEvent, ...]
     contradicting: int
@@ -48,71 +58,74 @@ def plan_events(dataset: str, lines: Iterable[JudgmentLine], path: str, *, now: 
     """
     problems = Problems(path)
     events: dict[str, ImportedJudgmentEvent] = {}
-    said: dict[tuple[str, str, str], list[JudgmentLine]] = {}
+    earlier_lines: dict[tuple[str, str, str], list[JudgmentLine]] = {}
     contradicting = 0
     for line in lines:
         judged_at = datetime.fromisoformat(line.judged_at) if line.judged_at else None
         if judged_at is not None and judged_at > now:
             problems.add(line.line, f"judged_at not later than now ({now.isoformat()})", str(line.judged_at))
         username = unicodedata.normalize("NFC", line.annotator)
-        before = said.setdefault((username, line.query_id, line.doc_id), [])
+        before = earlier_lines.setdefault((username, line.query_id, line.doc_id), [])
         answers = {(earlier.outcome, earlier.grade) for earlier in before}
         contradicting += bool(answers - {(line.outcome, line.grade)})
-        times_said = 0
+        repetitions = 0
         if judged_at is None and before and not _says_the_same(before[-1], line):
-            times_said = sum(_says_the_same(earlier, line) for earlier in before)
+            repetitions = sum(_says_the_same(earlier, line) for earlier in before)
         if before and judged_at is None and _says_the_same(before[-1], line):
             continue
         before.append(line)
-        event_id = _event_id(dataset, username, line, times_said)
+        event_id = _event_id(dataset, username, line, repetitions)
         events.setdefault(event_id, ImportedJudgmentEvent(event_id, username, judged_at, line))
     problems.raise_if_any()
     return EventPlan(_order(events.values()), contradicting)
 
 
 def list_overtaken(
-    events: Iterable[ImportedJudgmentEvent], known: Container[str]
+    events: Iterable[ImportedJudgmentEvent], stored_ids: Container[str]
 ) -> list[ImportedJudgmentEvent]:
-    """Return each last line, without a time, of an annotator on a pair that is stored already while one before it in the file is new.
+    """Return the last lines that are stored already although an earlier line on their pair by their annotator is new.
 
-    Stored as it is, the new one would hold: the order of the lines says that the last does.
+    Stored alone, that earlier line would become current, although the file says that the last line is. Lines with a time of
+    their own are left out.
     """
     last: dict[tuple[str, str, str], tuple[ImportedJudgmentEvent, bool]] = {}
     for event in events:
         key = (event.username, event.line.query_id, event.line.doc_id)
-        new = event.judged_at is None and event.event_id not in known
+        new = event.judged_at is None and event.event_id not in stored_ids
         last[key] = event, new or (key in last and last[key][1])
     return [
-        event for event, new in last.values() if new and event.judged_at is None and event.event_id in known
+        event
+        for event, new in last.values()
+        if new and event.judged_at is None and event.event_id in stored_ids
     ]
 
 
-def name_again(dataset: str, event: ImportedJudgmentEvent, times_said: int) -> ImportedJudgmentEvent:
+def repeat_event(dataset: str, event: ImportedJudgmentEvent, repetitions: int) -> ImportedJudgmentEvent:
     """Return the event with the id of a line that says again what was said so often before."""
-    return replace(event, event_id=_event_id(dataset, event.username, event.line, times_said))
+    return replace(event, event_id=_event_id(dataset, event.username, event.line, repetitions))
 
 
-def _says_the_same(one: JudgmentLine, other: JudgmentLine) -> bool:
-    return _what(one) == _what(other)
+def _says_the_same(line: JudgmentLine, other: JudgmentLine) -> bool:
+    return _list_content(line) == _list_content(other)
 
 
-def _what(line: JudgmentLine) -> tuple[object, ...]:
-    """What a line says of its pair."""
+def _list_content(line: JudgmentLine) -> tuple[object, ...]:
+    """Return what a line says of its pair."""
     return line.outcome, line.grade, line.note, line.judged_at, line.seconds
 
 
 def _order(events: Iterable[ImportedJudgmentEvent]) -> tuple[ImportedJudgmentEvent, ...]:
-    """In the order of the file; but answers of an annotator on a pair by their times, where every one of them has one."""
-    places: dict[tuple[str, str, str], list[ImportedJudgmentEvent]] = {}
+    """Return the events in file order, but an annotator's answers on a pair by their times if every one has a time."""
+    groups: dict[tuple[str, str, str], list[ImportedJudgmentEvent]] = {}
     listed = list(events)
     for event in listed:
         key = (event.username, event.line.query_id, event.line.doc_id)
-        places.setdefault(key, []).append(event)
-    for group in places.values():
+        groups.setdefault(key, []).append(event)
+    for group in groups.values():
         times = [event.judged_at for event in group if event.judged_at is not None]
         if len(group) > 1 and len(times) == len(group):
             group.sort(key=lambda event: event.judged_at or times[0])
-    waiting = {key: iter(group) for key, group in places.items()}
+    waiting = {key: iter(group) for key, group in groups.items()}
     return tuple(next(waiting[event.username, event.line.query_id, event.line.doc_id]) for event in listed)
 
 
@@ -125,9 +138,12 @@ def check_targets(
     namesakes: Mapping[str, str],
     real_people: Iterable[str],
 ) -> None:
-    """BadInput for every line about a query there is not, or about a pair that a lead has settled; whose
-    annotator is known in other case (`namesakes`: by name as written), or is somebody in `real_people`, who
-    must not be credited with a simulated judgment."""
+    """Raise BadInput for every line that must not be stored.
+
+    Those are lines with an unknown query, a pair that a lead has settled, an annotator whose name exists in another case
+    (`namesakes`: the existing name by the name as written), or an annotator in `real_people`, who must not get simulated
+    judgments.
+    """
     problems = Problems(path)
     queries, settled, real = set(query_ids), set(adjudicated), set(real_people)
     for event in events:
@@ -146,39 +162,39 @@ def check_targets(
 
 def name_pairs(
     events: Iterable[ImportedJudgmentEvent],
-    queries: Mapping[str, int],
-    documents: Mapping[str, tuple[int, str | None]],
+    queries: Mapping[str, QueryText],
+    documents: Mapping[str, DocumentKey],
 ) -> dict[tuple[int, int], tuple[str, str]]:
-    """(query_id, doc_id) of every pair that is judged, by (query_pk, document_pk)."""
+    """Return (query_id, doc_id) of every judged pair, by (query_pk, document_pk)."""
     names = dict.fromkeys((event.line.query_id, event.line.doc_id) for event in events)
-    return {(queries[query_id], documents[doc_id][0]): (query_id, doc_id) for query_id, doc_id in names}
+    return {(queries[query_id].pk, documents[doc_id].pk): (query_id, doc_id) for query_id, doc_id in names}
 
 
 def to_rows(
     events: Iterable[ImportedJudgmentEvent],
     *,
-    queries: Mapping[str, int],
-    documents: Mapping[str, tuple[int, str | None]],
+    queries: Mapping[str, QueryText],
+    documents: Mapping[str, DocumentKey],
     pairs: Mapping[tuple[int, int], int],
-    people: Mapping[str, tuple[int, bool]],
+    annotators: Mapping[str, ImportedAnnotator],
     rubric_pk: int,
     now: datetime,
 ) -> list[dict[str, Any]]:
-    """The events as they are stored: independent judgments, received now and, unless a line says when, made now.
+    """Return the events as they are stored: independent judgments, received now and, unless a line says when, made now.
 
-    `pairs`: pair_pk by (query_pk, document_pk). `documents` and `people` give a key first.
+    `pairs`: pair_pk by (query_pk, document_pk).
     """
     return [
         {
             "event_id": event.event_id,
-            "pair_pk": pairs[queries[event.line.query_id], documents[event.line.doc_id][0]],
-            "annotator_pk": people[event.username][0],
+            "pair_pk": pairs[queries[event.line.query_id].pk, documents[event.line.doc_id].pk],
+            "annotator_pk": annotators[event.username].pk,
             "rubric_pk": rubric_pk,
             "outcome": event.line.outcome,
             "grade": event.line.grade,
             "note": event.line.note,
-            "purpose": "independent",
-            "document_sha256": documents[event.line.doc_id][1],
+            "purpose": COUNTED_PURPOSE,
+            "document_sha256": documents[event.line.doc_id].sha256,
             "judged_at": event.judged_at or now,
             "received_at": now,
             "seconds": event.line.seconds,
@@ -187,8 +203,8 @@ def to_rows(
     ]
 
 
-def _event_id(dataset: str, username: str, line: JudgmentLine, times_said: int) -> str:
-    said: list[object] = [dataset, line.query_id, line.doc_id, username, *_what(line)]
-    if times_said:  # the first time has the id that it always had
-        said.append(times_said)
-    return str(uuid.uuid5(NAMESPACE, json.dumps(said, ensure_ascii=False)))
+def _event_id(dataset: str, username: str, line: JudgmentLine, repetitions: int) -> str:
+    content: list[object] = [dataset, line.query_id, line.doc_id, username, *_list_content(line)]
+    if repetitions:  # the first time has the id that it always had
+        content.append(repetitions)
+    return str(uuid.uuid5(NAMESPACE, json.dumps(content, ensure_ascii=False)))

@@ -13,11 +13,11 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.import_records import DECLARED
-from annotator.formats.json_text import load_json
-from annotator.formats.source import InputSource
-from annotator.formats.text import ID_LIMIT, is_too_long
-from annotator.formats.tree import TreeProblems, is_nothing, refuse
-from annotator.formats.yaml_text import load_yaml, resolve
+from annotator.formats.syntax.json_text import load_json
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.text import ID_LIMIT, is_too_long
+from annotator.formats.syntax.tree import TreeProblems, is_nothing, refuse
+from annotator.formats.syntax.yaml_text import load_yaml, resolve
 
 MAX_TEXT = 5_000
 MAX_BYTES = 100_000
@@ -26,42 +26,45 @@ KEYS = (*DECLARED, ANNOTATORS)
 
 
 def read_provenance(path: Path) -> dict[str, Any]:
-    """The declaration in a file, as plain JSON values. BadInput names every bad place with its line."""
+    """Return the declaration in a file, as plain JSON values. BadInput names every bad place with its line."""
     data = InputSource(str(path)).read_bytes()
     if len(data) > MAX_BYTES:
         raise refuse(str(path), None, f"a file of at most {MAX_BYTES:,} bytes", f"{len(data):,} bytes")
     load = load_json if path.suffix.lower() == ".json" else load_yaml
     tree = load(data, str(path))
     problems = TreeProblems(tree)
-    found: dict[str, Any] = {}
+    declaration: dict[str, Any] = {}
     for name, value in problems.mapping(tree.value, ()).items():
         if name not in KEYS:
             problems.add((name,), f"a key of provenance files ({_suggest(name)})", name)
         elif is_nothing(value):
             continue
         elif name == "blind":
-            found[name] = _read_flag(resolve(value), problems)
+            declaration[name] = _read_flag(resolve(value), problems)
         elif name == ANNOTATORS:
-            found[name] = _read_names(value, problems)
+            declaration[name] = _read_names(value, problems)
         else:
-            found[name] = _read_text(value, name, problems)
-    if not found and not problems:
+            declaration[name] = _read_text(value, name, problems)
+    if not declaration and not problems:
         problems.add((), f"one or more of {', '.join(KEYS)}", None)
     problems.raise_if_any()
-    return found
+    return declaration
 
 
 def split_declaration(
     declared: Mapping[str, Any] | None,
 ) -> tuple[dict[str, Any] | None, dict[str, str]]:
-    """Return what is told in the datasheet (None where nothing is), and the declared name of each annotator in the file."""
-    told = dict(declared or {})
-    names = told.pop(ANNOTATORS, {})
-    return told or None, names
+    """Return what the datasheet states (None for nothing), and the declared name of each annotator in the file."""
+    statements = dict(declared or {})
+    names = statements.pop(ANNOTATORS, {})
+    return statements or None, names
 
 
 def refuse_annotators(declared: Mapping[str, Any] | None, *, use: str) -> None:
-    """Raise ValidationError if annotators' names are declared for an import that has no use for them. `use`: what to do instead."""
+    """Raise ValidationError if annotators' names are declared for an import that does not use them.
+
+    `use`: what to do instead.
+    """
     if declared and ANNOTATORS in declared:
         raise ValidationError(
             f"--provenance: {ANNOTATORS} says under which names `import qrels --as-judgments` stores grades; {use}"
@@ -69,7 +72,10 @@ def refuse_annotators(declared: Mapping[str, Any] | None, *, use: str) -> None:
 
 
 def _read_names(value: Any, problems: TreeProblems) -> dict[str, str]:
-    """The name of each annotator in the file, in NFC, as people are stored. Nobody has the grades of two annotators."""
+    """Return the person's name for each annotator in the file, in NFC, as people are stored.
+
+    Notes a name that two annotators share: nobody has the grades of two.
+    """
     names: dict[str, str] = {}
     for annotator, given in problems.mapping(value, (ANNOTATORS,)).items():
         name = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
@@ -97,7 +103,7 @@ def _read_flag(value: Any, problems: TreeProblems) -> bool:
 
 
 def _read_text(value: Any, name: str, problems: TreeProblems) -> str:
-    """A text; a number or a date (`when: 2019`) as it is written."""
+    """Return a text; a number or a date (`when: 2019`) as it is written."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str) or not value.strip():

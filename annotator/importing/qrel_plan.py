@@ -6,7 +6,6 @@ declared for that name. Refuses, with the line where there is one: a query that 
 query of that text, or two), a grade above 3, a pair with two grades. Reads no database.
 """
 
-import hashlib
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,31 +18,38 @@ from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel
 from annotator.domain.import_records import ImportRecord
 from annotator.domain.messages import count_of
-from annotator.formats.file_warnings import list_repeated_texts, say_repeated_texts, say_wrong_counts
-from annotator.formats.grade_scale import GradeScale
+from annotator.formats.content_warnings import (
+    describe_repeated_texts,
+    describe_wrong_counts,
+    list_repeated_texts,
+)
+from annotator.formats.law_annotators import has_mixed_annotators
 from annotator.formats.registry import Format, read_truth
-from annotator.formats.released_law import has_mixed_places
-from annotator.formats.source import InputSource
-from annotator.formats.text import describe
+from annotator.formats.syntax.grade_scale import GradeScale
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.text import describe
+from annotator.importing.sources import hash_content
+from annotator.importing.text_plan import QueryText
 
 NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class QrelFile:
-    """A ground truth with what it was read from; `sha256` is over the bytes of the file, or of the folder's files. `mapped`: how
-    often each value of `--map-grades` stands there."""
+    """A ground truth, and the file or folder it was read from."""
 
     path: str
-    known: Format
+    format: Format
     truth: GroundTruth
     source: InputSource
     sha256: str
+    """Over the bytes of the file, or of the folder's files."""
     mapped: Mapping[str, int]
+    """How often each value of `--map-grades` occurs in the file."""
 
     @property
     def has_ids(self) -> bool:
-        return "query_ids" in self.known.features
+        return "query_ids" in self.format.features
 
 
 def read_qrel_source(
@@ -54,94 +60,98 @@ def read_qrel_source(
     grades_by: str | None,
     scale: GradeScale | None = None,
 ) -> QrelFile:
-    """The ground truth of a file or folder. BadInput names every bad place; ValidationError what is missing."""
+    """Return the ground truth of a file or folder. BadInput names every bad place; ValidationError what is missing."""
     source = InputSource(str(path), encoding=encoding, scale=scale or GradeScale())
-    known, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
-    return QrelFile(str(path), known, truth, source, hash_content(path), source.scale.figures)
+    file_format, truth = read_truth(source, format_name=format_name, grades_by=grades_by)
+    return QrelFile(str(path), file_format, truth, source, hash_content(path), source.scale.figures)
 
 
 def match_qrels(
-    file: QrelFile, queries: Mapping[str, tuple[int, str]], *, command: str
+    file: QrelFile, queries: Mapping[str, QueryText], *, command: str
 ) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
-    """(query_pk, the qrel under the dataset's own query_id) of every pair of the file, and notes for people.
+    """Return (query_pk, the qrel under the dataset's own query_id) of every pair of the file, and notes for people.
 
     `queries`: key and text by query_id. `command`: what would bring missing queries in, for the message.
     """
     ids = _match_queries(file, (qrel.query_id for qrel in file.truth.qrels), queries, command)
     problems = Problems(file.path)
-    found: dict[tuple[str, str], Qrel] = {}
+    by_pair: dict[tuple[str, str], Qrel] = {}
     for qrel in file.truth.qrels:
         query_id = ids[qrel.query_id]
         if qrel.grade not in GRADES:
             problems.add(None, f"a grade 0-3 for {_name(query_id, qrel)}", str(qrel.grade))
             continue
         renamed = qrel if qrel.query_id == query_id else replace(qrel, query_id=query_id)
-        before = found.setdefault((query_id, qrel.doc_id), renamed)
+        before = by_pair.setdefault((query_id, qrel.doc_id), renamed)
         if before.grade != qrel.grade:
             problems.add(None, f"one grade for {_name(query_id, qrel)}", f"{before.grade} and {qrel.grade}")
     problems.raise_if_any()
-    matched = [(queries[qrel.query_id][0], qrel) for qrel in found.values()]
+    matched = [(queries[qrel.query_id].pk, qrel) for qrel in by_pair.values()]
     return matched, (
         *file.source.scale.note_mapped(),
-        *say_wrong_counts(file.truth.wrong_counts),
-        *say_repeated_texts(file.path, list_repeated_texts(file.known, file.truth)),
+        *describe_wrong_counts(file.truth.wrong_counts),
+        *describe_repeated_texts(file.path, list_repeated_texts(file.format, file.truth)),
         *_note_texts(file, queries),
         *_note_documents(file),
     )
 
 
-def match_judgments(
-    file: QrelFile, queries: Mapping[str, tuple[int, str]], *, command: str
-) -> list[JudgmentLine]:
-    """Return the annotators' judgments that no qrel of the file holds, under the dataset's query ids; see `match_qrels`."""
+def match_judgments(file: QrelFile, queries: Mapping[str, QueryText], *, command: str) -> list[JudgmentLine]:
+    """Return the annotators' judgments that no qrel of the file holds, under the dataset's query ids.
+
+    See `match_qrels`.
+    """
     lines = file.truth.further_judgments
     ids = _match_queries(file, (line.query_id for line in lines), queries, command)
     return [replace(line, query_id=ids[line.query_id]) for line in lines]
 
 
 def _match_queries(
-    file: QrelFile, query_ids: Iterable[str], queries: Mapping[str, tuple[int, str]], command: str
+    file: QrelFile, query_ids: Iterable[str], queries: Mapping[str, QueryText], command: str
 ) -> dict[str, str]:
     """Return the dataset's query_id of each of these queries, by its id in the file."""
     problems = Problems(file.path)
     by_text: dict[str, list[str]] = {}
-    for query_id, (_, text) in queries.items():
-        by_text.setdefault(text, []).append(query_id)
+    for query_id, query in queries.items():
+        by_text.setdefault(query.text, []).append(query_id)
     texts = {query.query_id: query.text for query in file.truth.queries}
     lines: dict[str, int] | None = None
-    found: dict[str, str] = {}
+    query_ids_here: dict[str, str] = {}
     for query_id in dict.fromkeys(query_ids):
         named = query_id if file.has_ids else texts.get(query_id, "")
         ids = by_text.get(named, []) if not file.has_ids else [query_id] if query_id in queries else []
         if len(ids) == 1:
-            found[query_id] = ids[0]
+            query_ids_here[query_id] = ids[0]
             continue
         lines = _find_lines(file) if lines is None else lines
-        what = (
+        expected = (
             f"a query_id of this dataset ({command})"
             if file.has_ids
             else "the text of one query of this dataset"
         )
         times = f" {len(ids)} times" if ids else ""
-        problems.add(lines.get(query_id), what, f"{describe(named)}{times}")
+        problems.add(lines.get(query_id), expected, f"{describe(named)}{times}")
     problems.raise_if_any()
-    return found
+    return query_ids_here
 
 
 def _find_lines(file: QrelFile) -> dict[str, int]:
-    """Where each query stands, in formats in which a query has a place of its own."""
-    if file.known.find_query_lines is None:
+    """Return where each query stands, in formats in which a query has a place of its own."""
+    if file.format.find_query_lines is None:
         return {}
-    places = file.known.find_query_lines(file.source)
-    return {query.query_id: line for query, line in zip(file.truth.queries, places, strict=True)}
+    lines = file.format.find_query_lines(file.source)
+    return {query.query_id: line for query, line in zip(file.truth.queries, lines, strict=True)}
 
 
-def _note_texts(file: QrelFile, queries: Mapping[str, tuple[int, str]]) -> tuple[str, ...]:
-    """Queries whose text in the file is not the dataset's: their grades were given for another text."""
+def _note_texts(file: QrelFile, queries: Mapping[str, QueryText]) -> tuple[str, ...]:
+    """Return queries whose text in the file is not the dataset's: their grades were given for another text."""
     other = [
         query.query_id
         for query in file.truth.queries
-        if file.has_ids and query.text and queries.get(query.query_id, (0, query.text))[1] != query.text
+        if file.has_ids
+        and query.text
+        and query.query_id in queries
+        and queries[query.query_id].text != query.text
     ]
     if not other:
         return ()
@@ -164,19 +174,8 @@ def _name(query_id: str, qrel: Qrel) -> str:
     return f"{describe(query_id)}, {describe(qrel.doc_id)}"
 
 
-def hash_content(path: Path) -> str:
-    """Return the SHA-256 over the bytes of a file, or over those of all the files of a folder."""
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    digest = hashlib.sha256()
-    for file in files:
-        with file.open("rb") as opened:
-            while piece := opened.read(1_048_576):
-                digest.update(piece)
-    return digest.hexdigest()
-
-
 class EarlierGrade(Protocol):
-    """What an earlier import brought for a pair; `keep`: to be kept, not to be judged."""
+    """A grade that an earlier import brought for a pair; `keep`: to be kept, not to be judged."""
 
     @property
     def grade(self) -> int: ...
@@ -199,60 +198,58 @@ class QrelPlan:
     """`rows`: (pair_pk, qrel, whether to keep it), each to be appended; what was there already is not among them.
 
     `added` of them are the first of their pair. `judged_here` counts the file's pairs that were judged or decided.
-    `places`: by pair_pk, at which place of its query's list the file has the document, counted from 1; empty where the
+    `ranks`: by pair_pk, at which place of its query's list the file has the document, counted from 1; empty where the
     file's order says nothing.
     """
 
     rows: tuple[tuple[int, Qrel, bool], ...]
     added: int
     judged_here: int
-    places: Mapping[int, int]
+    ranks: Mapping[int, int]
 
 
 def plan_qrels(
     qrels: Iterable[tuple[int, Qrel]],
-    known: Mapping[int, EarlierGrade],
+    earlier: Mapping[int, EarlierGrade],
     settled_here: Container[int],
     *,
     rejudge: bool,
     ordered: bool = False,
 ) -> QrelPlan:
-    """Compare each pair's qrel with what an earlier import brought (`known`, by pair_pk).
+    """Compare each pair's qrel with what an earlier import brought (`earlier`, by pair_pk).
 
     `settled_here`: the pairs that somebody has judged, or a lead decided. `qrels` come in the file's order; `ordered`: that
     order, within a query, is somebody's word on which document is better.
     """
-    places: dict[int, int] = {}
+    ranks: dict[int, int] = {}
     listed: Counter[str] = Counter()
     rows: list[tuple[int, Qrel, bool]] = []
     added = judged_here = 0
     for pair_pk, qrel in qrels:
         if ordered:
             listed[qrel.query_id] += 1
-            places[pair_pk] = listed[qrel.query_id]
+            ranks[pair_pk] = listed[qrel.query_id]
         judged = pair_pk in settled_here
         judged_here += judged
         keep = not rejudge and not judged
-        before = known.get(pair_pk)
-        moved = ordered and before is not None and before.place != places[pair_pk]
+        before = earlier.get(pair_pk)
+        moved = ordered and before is not None and before.place != ranks[pair_pk]
         if before is None or moved or not _is_same(before, qrel) or (before.keep != keep and not judged):
             rows.append((pair_pk, qrel, keep))
             added += before is None
-    return QrelPlan(tuple(rows), added, judged_here, places)
+    return QrelPlan(tuple(rows), added, judged_here, ranks)
 
 
-def list_imports(
-    plan: QrelPlan, file: QrelFile, *, now: datetime, import_record_pk: int
-) -> list[dict[str, Any]]:
-    """The grades as they are stored, with where they came from."""
+def to_rows(plan: QrelPlan, file: QrelFile, *, now: datetime, import_record_pk: int) -> list[dict[str, Any]]:
+    """Return the grades as they are stored, with where they came from."""
     path = file.path.encode("utf-8", "replace").decode("utf-8")
-    source = {"kind": "qrels", "path": path, "format": file.known.name, "sha256": file.sha256}
+    source = {"kind": "qrels", "path": path, "format": file.format.name, "sha256": file.sha256}
     return [
         {
             "pair_pk": pair_pk,
             "grade": qrel.grade,
             "keep": keep,
-            "source": {**source, "origin": qrel.origin, **_say_place(plan.places.get(pair_pk))},
+            "source": {**source, "origin": qrel.origin, **_record_rank(plan.ranks.get(pair_pk))},
             "description": qrel.description,
             "note": qrel.note,
             "annotator_grades": [list(given) for given in qrel.annotator_grades],
@@ -264,12 +261,12 @@ def list_imports(
     ]
 
 
-def _say_place(place: int | None) -> dict[str, int]:
-    return {} if place is None else {"place": place}
+def _record_rank(rank: int | None) -> dict[str, int]:
+    return {} if rank is None else {"place": rank}
 
 
 def note_plan(plan: QrelPlan) -> tuple[str, ...]:
-    """Notes on what becomes of the grades."""
+    """Return notes on what becomes of the grades."""
     kept = sum(keep for _, _, keep in plan.rows)
     notes = []
     if kept:
@@ -288,8 +285,8 @@ def note_plan(plan: QrelPlan) -> tuple[str, ...]:
 
 
 def _is_same(before: EarlierGrade, qrel: Qrel) -> bool:
-    said = (before.grade, before.description, before.note, before.annotator_grades, before.extra)
-    return said == (qrel.grade, qrel.description, qrel.note, qrel.annotator_grades, qrel.metadata)
+    earlier = (before.grade, before.description, before.note, before.annotator_grades, before.extra)
+    return earlier == (qrel.grade, qrel.description, qrel.note, qrel.annotator_grades, qrel.metadata)
 
 
 def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, str]:
@@ -298,7 +295,7 @@ def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, st
     `declared`: a name for each of them, or empty. Raises ValidationError if the file holds no annotators' grades, if it has none
     of a declared annotator, or if an annotator in it has no declared name.
     """
-    if file.known.name == "law" and has_mixed_places(file.source):
+    if file.format.name == "law" and has_mixed_annotators(file.source):
         raise ValidationError(
             f"--as-judgments: {file.path} belongs to a release with more annotators than its two places: annotator_1 and annotator_2 are "
             "the first two of each pair, whoever they are; the judgments.csv beside it names them (annotator import judgments)"
@@ -350,8 +347,10 @@ def check_earlier_names(file: QrelFile, names: Mapping[str, str], records: Itera
 def note_same_names(
     file: QrelFile, declared: Mapping[str, str], records: Iterable[ImportRecord]
 ) -> tuple[str, ...]:
-    """Return a warning where an earlier file's annotators bear the same names and nobody says who they are: both become one
-    person. `records`: the imports of the dataset."""
+    """Return a warning if annotators of an earlier file may have the same names and nobody says who they are.
+
+    Both become one person. `records`: the imports of the dataset.
+    """
     if declared:
         return ()
     unnamed = {
@@ -375,8 +374,10 @@ def note_same_names(
 def list_annotator_lines(
     qrels: Iterable[Qrel], further: Iterable[JudgmentLine], names: Mapping[str, str]
 ) -> list[JudgmentLine]:
-    """Return a line for each annotator's judgment, under the name of the person: each grade beside a settled one, and what no
-    qrel holds (*cannot rate*, documents that the file does not settle). All carry the dataset's own query ids."""
+    """Return a line for each annotator's judgment, under the name of the person and the dataset's own query ids.
+
+    That is each grade beside a settled one, and what no qrel holds (*cannot rate*, documents that the file does not settle).
+    """
     graded = [
         JudgmentLine(None, qrel.query_id, qrel.doc_id, names[name], "graded", grade)
         for qrel in qrels
@@ -386,7 +387,7 @@ def list_annotator_lines(
 
 
 def note_annotators(lines: Sequence[JudgmentLine], *, new: int) -> tuple[str, ...]:
-    """Notes on the judgments that came with the file, and on the pairs whose annotators differ."""
+    """Return notes on the judgments that came with the file, and on the pairs whose annotators differ."""
     names = list(dict.fromkeys(line.annotator for line in lines))
     grades: dict[tuple[str, str], set[int | None]] = {}
     for line in lines:

@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from annotator.formats.tables import open_table, take_id
+from annotator.formats.syntax.tables import open_table, take_id
 
 RemapKind = Literal["renamed", "split", "merged"]
 
 
 @dataclass(frozen=True, slots=True)
 class RemapPlan:
-    """`renamed`: new id by old id, where they differ. `leaving`: the new ids of each old one that is split or merged.
+    """What a remap does to the dataset's documents.
 
+    `renamed`: new id by old id, where they differ. `leaving`: the new ids of each old one that is split or merged.
     `unknown`: old ids that the dataset does not have. `left_over`: documents with pairs that the file does not name.
     """
 
@@ -31,17 +32,17 @@ class RemapPlan:
     left_over: tuple[str, ...]
 
     def list_links(self) -> list[tuple[str, str, RemapKind]]:
-        """(old id, new id, kind) of everything that changes."""
+        """Return (old id, new id, kind) of everything that changes."""
         renamed = [(old, new, self.kinds[old]) for old, new in self.renamed.items()]
         return renamed + [(old, new, self.kinds[old]) for old, news in self.leaving.items() for new in news]
 
     def list_moved(self, documents: Collection[str]) -> dict[str, str]:
-        """Of the renamed: those whose new id another document has already, which keeps it."""
+        """Return, of the renamed, (new id by old id) where another document has the new id already, and keeps it."""
         gone = self.renamed.keys() | self.leaving.keys()
         return {old: new for old, new in self.renamed.items() if new in documents and new not in gone}
 
     def list_targets(self) -> set[str]:
-        """The new ids of everything that is split or merged."""
+        """Return the new ids of everything that is split or merged."""
         return {new for news in self.leaving.values() for new in news}
 
 
@@ -52,8 +53,11 @@ def plan_remap(
     *,
     applied: Collection[str] = (),
 ) -> RemapPlan:
-    """`documents`: every doc_id of the dataset; `with_pairs`: those of them that stand in a pair. `applied`: the old
-    ids that are done with (see `find_applied`)."""
+    """Return what to do with each document that the file names.
+
+    `links`: (old id, new id). `documents`: every doc_id of the dataset; `with_pairs`: those with pairs. `applied`: the old
+    ids for which the file was applied already (see `find_applied`).
+    """
     new_ids: dict[str, list[str]] = {}
     old_ids: dict[str, list[str]] = {}
     for old, new in links:
@@ -80,24 +84,24 @@ def plan_remap(
 def find_applied(
     batches: Iterable[Collection[tuple[str, str]]], links: Collection[tuple[str, str]]
 ) -> set[str]:
-    """The old ids for which this file was applied already; without it, a chain or a swap would go round again.
+    """Return the old ids for which this file was applied already; without it, a chain or a swap would go round again.
 
     `batches`: the (old id, new id) of every remap so far, the latest first. Those of this file are the latest ones
     that say nothing else than it does. An id that they gave to a document is that document's now, not an old one.
     """
-    said = set(links)
+    file_links = set(links)
     applied: set[str] = set()
     given: set[str] = set()
     for batch in batches:
-        if not said.issuperset(batch):
+        if not file_links.issuperset(batch):
             break
         applied.update(old for old, _ in batch)
         given.update(new for _, new in batch)
-    return applied | {old for old, _ in said if old in given}
+    return applied | {old for old, _ in file_links if old in given}
 
 
 def name_retired(doc_id: str, taken: Collection[str], *, day: str) -> str:
-    """What a document is called after its id has gone to others: `a (retired 2026-01-31)`, numbered where needed."""
+    """Return the id of a document that has lost its own: `a (retired 2026-01-31)`, numbered where that is taken."""
     name, number = f"{doc_id} (retired {day})", 1
     while name in taken:
         number += 1
@@ -128,7 +132,7 @@ class LivePair:
 
 @dataclass(frozen=True, slots=True)
 class SuggestedGrade:
-    """The grade of a pair that leaves the pool, for the pair of its query with the document of this id."""
+    """The grade of a pair that leaves the pool, as a suggestion for the pair of its query with document `doc_id`."""
 
     query_pk: int
     doc_id: str
@@ -138,15 +142,17 @@ class SuggestedGrade:
 
 @dataclass(slots=True)
 class RemapMoves:
-    """`moved`: pairs that go to the document that has the new id, by pair_pk. `displaced`: pairs that give way there,
-    with that document's id. `retired`: pairs that leave the pool where they stand. `met`: (pair that left, pair that
-    stays) where two met. `joining`: by (query_pk, query_id, new doc_id) the old ids it comes from.
+    """The moves of the pairs of documents that get new ids.
+
+    `moved`: by pair_pk, the new doc_id of pairs that move. `displaced`: the same for pairs of that document which give way.
+    `retired`: pairs that leave the pool under their old id. `merged_pairs`: (pair that left, pair that stays) where two met.
+    `joining`: by (query_pk, query_id, new doc_id) the old ids that a new pair comes from.
     """
 
     moved: dict[int, str] = field(default_factory=dict)
     displaced: dict[int, str] = field(default_factory=dict)
     retired: list[int] = field(default_factory=list)
-    met: list[tuple[int, int]] = field(default_factory=list)
+    merged_pairs: list[tuple[int, int]] = field(default_factory=list)
     joining: dict[tuple[int, str, str], list[str]] = field(default_factory=dict)
     suggested: list[SuggestedGrade] = field(default_factory=list)
 
@@ -154,43 +160,46 @@ class RemapMoves:
 def carry_pairs(
     pairs: Sequence[LivePair], moved: Mapping[str, str], leaving: Mapping[str, tuple[str, ...]]
 ) -> RemapMoves:
-    """`pairs`: those of the documents in `moved` (new id by old id) and `leaving`, and those of the documents whose
-    ids the moved ones get."""
-    carrying = RemapMoves()
+    """Return what happens to each pair of a document that moves or leaves.
+
+    `pairs`: those of the documents in `moved` (new id by old id) and in `leaving`, and those of the documents that have the
+    new ids already.
+    """
+    moves = RemapMoves()
     there = {(pair.query_pk, pair.doc_id): pair for pair in pairs}
     for pair in pairs:
         if pair.doc_id in leaving:
-            _leave(carrying, pair, leaving[pair.doc_id])
+            _leave(moves, pair, leaving[pair.doc_id])
         elif pair.doc_id in moved:
-            _move(carrying, pair, moved[pair.doc_id], there.get((pair.query_pk, moved[pair.doc_id])))
+            _move(moves, pair, moved[pair.doc_id], there.get((pair.query_pk, moved[pair.doc_id])))
     # of several suggestions for a pair the latest is shown first: let that be the highest grade
-    carrying.suggested.sort(key=lambda item: item.grade)
-    return carrying
+    moves.suggested.sort(key=lambda item: item.grade)
+    return moves
 
 
-def _leave(carrying: RemapMoves, pair: LivePair, new_ids: Iterable[str]) -> None:
-    carrying.retired.append(pair.pk)
+def _leave(moves: RemapMoves, pair: LivePair, new_ids: Iterable[str]) -> None:
+    moves.retired.append(pair.pk)
     for new in new_ids:
-        carrying.joining.setdefault((pair.query_pk, pair.query_id, new), []).append(pair.doc_id)
-        _suggest(carrying, pair, new)
+        moves.joining.setdefault((pair.query_pk, pair.query_id, new), []).append(pair.doc_id)
+        _suggest(moves, pair, new)
 
 
-def _move(carrying: RemapMoves, pair: LivePair, new: str, other: LivePair | None) -> None:
+def _move(moves: RemapMoves, pair: LivePair, new: str, other: LivePair | None) -> None:
     if other is not None and other.weight >= pair.weight:
-        carrying.retired.append(pair.pk)
-        carrying.met.append((pair.pk, other.pk))
-        _suggest(carrying, pair, new)
+        moves.retired.append(pair.pk)
+        moves.merged_pairs.append((pair.pk, other.pk))
+        _suggest(moves, pair, new)
         return
-    carrying.moved[pair.pk] = new
+    moves.moved[pair.pk] = new
     if other is not None:
-        carrying.displaced[other.pk] = new
-        carrying.met.append((other.pk, pair.pk))
-        _suggest(carrying, other, new)
+        moves.displaced[other.pk] = new
+        moves.merged_pairs.append((other.pk, pair.pk))
+        _suggest(moves, other, new)
 
 
-def _suggest(carrying: RemapMoves, pair: LivePair, new: str) -> None:
+def _suggest(moves: RemapMoves, pair: LivePair, new: str) -> None:
     if pair.grade is not None:
-        carrying.suggested.append(SuggestedGrade(pair.query_pk, new, pair, pair.grade))
+        moves.suggested.append(SuggestedGrade(pair.query_pk, new, pair, pair.grade))
 
 
 OLD, NEW = ("old_doc_id",), ("new_doc_id",)
@@ -198,7 +207,7 @@ OLD, NEW = ("old_doc_id",), ("new_doc_id",)
 
 @dataclass(frozen=True, slots=True)
 class RemapFile:
-    """`links`: (old_doc_id, new_doc_id), each once, in file order. `repeated`: how many lines say it again."""
+    """A file of links (old_doc_id, new_doc_id), each once, in file order. `repeated`: how many lines repeat a link."""
 
     path: str
     links: tuple[tuple[str, str], ...]
@@ -206,7 +215,7 @@ class RemapFile:
 
 
 def read_remap(data: bytes, path: str) -> RemapFile:
-    """The links of a file. BadInput names every bad line."""
+    """Return the links of a file. BadInput names every bad line."""
     table, problems = open_table(data, path, (OLD, NEW))
     links = []
     for row in table.rows:
@@ -220,14 +229,14 @@ def read_remap(data: bytes, path: str) -> RemapFile:
 
 @dataclass(frozen=True, slots=True)
 class RemapReport:
-    """`read` counts the file's different links, `repeated` the lines that say one again, `applied` the old ids for
-    which this file was applied before.
+    """What a remap did, or would do with `dry_run`.
 
-    `renamed`: new id by old id. `split`: new ids by old id. `merged`: old ids by new id. `pairs_carried` went along
-    with renamed documents, `pairs_met` of them met a pair that was there. `pairs_retired` left the pool, `pairs_new`
-    joined it, `suggestions` are the old grades noted for leads. `documents_new` are known by their id only;
-    `documents_dropped` had left with nothing hanging on them. `unknown`: old ids that the dataset does not have.
-    `left_over`: documents with pairs that the file does not name. With `dry_run` nothing was stored.
+    `read` counts the file's different links, `repeated` the lines that repeat one, `applied` the old ids for which this
+    file was applied before. `renamed`: new id by old id. `split`: new ids by old id. `merged`: old ids by new id.
+    `pairs_carried` moved with renamed documents; `pairs_met` met a pair that was there. `pairs_retired` left the pool,
+    `pairs_new` joined it, `suggestions` are the old grades noted for leads. `documents_new` are known by their id only;
+    `documents_dropped` lost their id, had no pair and no run result, and were deleted. `unknown`: old ids that the dataset
+    does not have. `left_over`: documents with pairs that the file does not name.
     """
 
     path: str
@@ -251,7 +260,7 @@ class RemapReport:
 
 @dataclass(frozen=True, slots=True)
 class RemapCounts:
-    """What was counted while it was stored."""
+    """The counts of what was stored."""
 
     pairs_carried: int
     pairs_new: int
@@ -263,13 +272,13 @@ def make_report(
     file: RemapFile,
     path: Path,
     plan: RemapPlan,
-    carrying: RemapMoves,
+    moves: RemapMoves,
     stored: RemapCounts,
     *,
     applied: int,
     dry_run: bool,
 ) -> RemapReport:
-    """Everything that was planned and stored, in figures and ids."""
+    """Return the report of a remap from its plan and the counts of what was stored."""
     merged: dict[str, list[str]] = {}
     for old, new, kind in plan.list_links():
         if kind == "merged":
@@ -283,10 +292,10 @@ def make_report(
         split={old: news for old, news in plan.leaving.items() if plan.kinds[old] == "split"},
         merged={new: tuple(olds) for new, olds in merged.items()},
         pairs_carried=stored.pairs_carried,
-        pairs_met=len(carrying.met),
-        pairs_retired=len(carrying.retired) + len(carrying.displaced),
+        pairs_met=len(moves.merged_pairs),
+        pairs_retired=len(moves.retired) + len(moves.displaced),
         pairs_new=stored.pairs_new,
-        suggestions=len(carrying.suggested),
+        suggestions=len(moves.suggested),
         documents_new=stored.documents_new,
         documents_dropped=stored.documents_dropped,
         unknown=plan.unknown,

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import Problems
 from annotator.domain.people import Actor
-from annotator.formats.source import read_regular
-from annotator.formats.text import describe, to_utf8
-from annotator.importing import import_sql, remapping_sql
+from annotator.formats.syntax.source import read_regular
+from annotator.formats.syntax.text import describe, to_utf8
+from annotator.importing import remapping_sql
 from annotator.importing.remapping import (
     LivePair,
     RemapCounts,
@@ -32,6 +32,7 @@ from annotator.importing.remapping import (
     plan_remap,
     read_remap,
 )
+from annotator.importing.texts_sql import add_documents_by_id, list_document_keys
 from annotator.people.service import require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.imported_grades import add_suggestions, list_suggestions
@@ -70,18 +71,20 @@ def remap_documents(
         plan = plan_remap(file.links, documents, with_pairs, applied=applied)
         moved = plan.list_moved(documents)
         pairs = _list_affected(session, dataset_pk, documents, plan, moved)
-        carrying = carry_pairs(pairs, moved, plan.leaving)
-        work = _RemapWork(session, dataset_pk, row.name, documents, plan, moved, carrying, now)
+        moves = carry_pairs(pairs, moved, plan.leaving)
+        work = _RemapWork(session, dataset_pk, row.name, documents, plan, moved, moves, now)
         stored = _store(work)
         if dry_run:
             session.rollback()
-    return make_report(file, path, plan, carrying, stored, applied=len(applied), dry_run=dry_run)
+    return make_report(file, path, plan, moves, stored, applied=len(applied), dry_run=dry_run)
 
 
 @dataclass(frozen=True, slots=True)
 class _RemapWork:
-    """What is to be done: `documents` are keys by the ids of before, `moved` the renamed ones whose new id another
-    document has."""
+    """The work of one remap.
+
+    `documents`: keys by old id; `moved`: renamed documents whose new id another document has.
+    """
 
     session: Session
     dataset_pk: int
@@ -89,12 +92,12 @@ class _RemapWork:
     documents: Mapping[str, int]
     plan: RemapPlan
     moved: Mapping[str, str]
-    carrying: RemapMoves
+    moves: RemapMoves
     now: datetime
 
     @property
     def leaving(self) -> dict[str, int]:
-        """The documents that have no id of their own afterwards, by the id of before."""
+        """Return, by old id, the documents that have no id of their own afterwards."""
         return {old: self.documents[old] for old in (*self.moved, *self.plan.leaving)}
 
 
@@ -103,7 +106,7 @@ def _read_bytes(path: Path, encoding: str | None) -> bytes:
 
 
 def _list_documents(session: Session, dataset_pk: int, file: RemapFile) -> dict[str, int]:
-    """The documents that have not left, by their ids. BadInput for a new id by which one that has left is known."""
+    """Return the documents that are not retired, by id. Raises BadInput for a new id that a retired document has."""
     every = remapping_sql.list_document_ids(session, dataset_pk)
     retired = remapping_sql.list_paired_documents(session, dataset_pk, retired=True)
     problems = Problems(file.path)
@@ -121,7 +124,7 @@ def _list_affected(
     plan: RemapPlan,
     moved: Mapping[str, str],
 ) -> list[LivePair]:
-    """The pairs of documents that leave or move, and of those they move to, with what is settled for each."""
+    """Return the pairs of documents that leave or move, and of those they move to, with what is settled for each."""
     concerned = {documents[doc_id] for doc_id in (*plan.leaving, *moved, *moved.values())}
     pks = remapping_sql.list_pairs_of(session, concerned)
     if not pks:
@@ -138,16 +141,16 @@ def _list_affected(
 
 
 def _store(work: _RemapWork) -> RemapCounts:
-    session, plan, carrying = work.session, work.plan, work.carrying
-    in_place = {old: new for old, new in plan.renamed.items() if old not in work.moved}
-    pks_in_place = [work.documents[old] for old in in_place]
-    carried = len(carrying.moved) + len(remapping_sql.list_pairs_of(session, pks_in_place))
+    session, plan, moves = work.session, work.plan, work.moves
+    new_ids = {old: new for old, new in plan.renamed.items() if old not in work.moved}
+    renamed_pks = [work.documents[old] for old in new_ids]
+    carried = len(moves.moved) + len(remapping_sql.list_pairs_of(session, renamed_pks))
     remapping_sql.add_remaps(session, work.dataset_pk, plan.list_links(), now=work.now)
-    leaving = [*carrying.retired, *carrying.displaced]
+    leaving = [*moves.retired, *moves.displaced]
     remapping_sql.retire_pairs(session, work.dataset_pk, leaving, now=work.now)
     taken = {*work.documents, *plan.renamed.values(), *plan.list_targets()}
     taken |= remapping_sql.list_document_ids(session, work.dataset_pk).keys()
-    doc_ids = {work.documents[old]: new for old, new in in_place.items()}
+    doc_ids = {work.documents[old]: new for old, new in new_ids.items()}
     doc_ids |= {pk: _take_name(work, old, taken) for old, pk in work.leaving.items()}
     remapping_sql.change_ids(session, doc_ids, taken)
     _make_room(work, taken)
@@ -165,11 +168,11 @@ def _take_name(work: _RemapWork, doc_id: str, taken: set[str]) -> str:
 def _make_room(work: _RemapWork, taken: set[str]) -> None:
     """Put the pairs that give way to others on a document of their own, with the same text."""
     there = {
-        doc_id: _take_name(work, doc_id, taken) for doc_id in dict.fromkeys(work.carrying.displaced.values())
+        doc_id: _take_name(work, doc_id, taken) for doc_id in dict.fromkeys(work.moves.displaced.values())
     }
     copies = {name: work.documents[doc_id] for doc_id, name in there.items()}
     made = remapping_sql.copy_documents(work.session, work.dataset_pk, copies)
-    displaced = {pk: made[there[doc_id]] for pk, doc_id in work.carrying.displaced.items()}
+    displaced = {pk: made[there[doc_id]] for pk, doc_id in work.moves.displaced.items()}
     remapping_sql.move_pairs(work.session, displaced)
 
 
@@ -177,24 +180,27 @@ def _move(work: _RemapWork) -> None:
     """Put the pairs, texts and run results of renamed documents on those that have the new ids already."""
     pks = {work.documents[old]: work.documents[new] for old, new in work.moved.items()}
     remapping_sql.carry_texts(work.session, list(pks.items()))
-    onto = {pk: work.documents[doc_id] for pk, doc_id in work.carrying.moved.items()}
+    onto = {pk: work.documents[doc_id] for pk, doc_id in work.moves.moved.items()}
     remapping_sql.move_pairs(work.session, onto)
     mark_outdated(work.session, work.dataset_pk, pks.values())  # the new id may stand for another text
-    remapping_sql.copy_provenance(work.session, work.carrying.met)
+    remapping_sql.copy_provenance(work.session, work.moves.merged_pairs)
 
 
 def _replace_leaving(work: _RemapWork) -> tuple[int, int]:
-    """Make the documents that stand where others left, and take away what nothing hangs on; how many, each."""
+    """Make the documents that take the ids of those that left, and delete those without pairs and run results.
+
+    Returns (documents known by their id only, documents deleted).
+    """
     session, dataset_pk, leaving = work.session, work.dataset_pk, work.leaving
     if not leaving:
         return 0, 0
-    there = remapping_sql.list_document_ids(session, dataset_pk)
-    free = work.plan.list_targets() - there.keys()
+    existing = remapping_sql.list_document_ids(session, dataset_pk)
+    free = work.plan.list_targets() - existing.keys()
     remapping_sql.copy_documents(
         session, dataset_pk, {new: leaving[new] for new in sorted(free & leaving.keys())}
     )
-    wanted = dict.fromkeys(doc_id for _, _, doc_id in work.carrying.joining)
-    _, by_id_only = import_sql.add_documents_by_id(session, dataset_pk, wanted)
+    wanted = dict.fromkeys(doc_id for _, _, doc_id in work.moves.joining)
+    _, by_id_only = add_documents_by_id(session, dataset_pk, wanted)
     entries = remapping_sql.list_run_entries(session, dataset_pk)
     onto = {work.documents[old]: work.documents[new] for old, new in work.moved.items()}
     gone = set(leaving.values())
@@ -203,34 +209,34 @@ def _replace_leaving(work: _RemapWork) -> tuple[int, int]:
         for entry in set(entries) - remapping_sql.move_run_entries(session, entries, onto)
         if entry[2] in gone
     ]
-    places = remapping_sql.list_pair_places(session, gone)
+    pairs = remapping_sql.list_pair_keys(session, gone)
     doc_ids = {pk: old for old, pk in leaving.items()}
     queries = list_queries(session, dataset_pk) if stay else {}
     names = {
         (query_pk, document_pk): (queries[query_pk].query_id, doc_ids[document_pk])
         for _, query_pk, document_pk in sorted(stay)
-        if (query_pk, document_pk) not in places
+        if (query_pk, document_pk) not in pairs
     }
     # what a run says of a document that has left must not join the pool later
     add_pairs(session, dataset_pk, work.dataset, names, now=work.now, retired_at=work.now)
-    in_use = {document_pk for _, document_pk in (*places, *names)}
+    in_use = {document_pk for _, document_pk in (*pairs, *names)}
     kept = remapping_sql.drop_unused(session, gone, in_use)
     return by_id_only, len(gone) - len(kept)
 
 
 def _suggest(work: _RemapWork) -> int:
-    """Let the pairs of split and merged documents join the pool, and note the old grades; how many pairs are new."""
-    session, dataset_pk, carrying = work.session, work.dataset_pk, work.carrying
-    documents = import_sql.map_documents(session, dataset_pk)
+    """Add the pairs of split and merged documents to the pool and note the old grades; return how many pairs are new."""
+    session, dataset_pk, moves = work.session, work.dataset_pk, work.moves
+    documents = list_document_keys(session, dataset_pk)
     candidates = [
-        PoolCandidate(query_pk, query_id, documents[new][0], new, SYSTEM, signals={"old_doc_ids": olds})
-        for (query_pk, query_id, new), olds in carrying.joining.items()
+        PoolCandidate(query_pk, query_id, documents[new].pk, new, SYSTEM, signals={"old_doc_ids": olds})
+        for (query_pk, query_id, new), olds in moves.joining.items()
     ]
     growth = add_candidates(session, dataset_pk, work.dataset, candidates, now=work.now)
-    pairs = list_pair_pks(session, dataset_pk, {item.query_pk for item in carrying.suggested})
+    pairs = list_pair_pks(session, dataset_pk, {item.query_pk for item in moves.suggested})
     rows: list[dict[str, Any]] = [
         {
-            "pair_pk": pairs[item.query_pk, documents[item.doc_id][0]],
+            "pair_pk": pairs[item.query_pk, documents[item.doc_id].pk],
             "grade": item.grade,
             "keep": False,
             "source": {
@@ -245,7 +251,7 @@ def _suggest(work: _RemapWork) -> int:
             "extra": {},
             "imported_at": work.now,
         }
-        for item in carrying.suggested
+        for item in moves.suggested
     ]
     add_suggestions(session, rows)
     return growth.pairs

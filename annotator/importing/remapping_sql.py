@@ -50,40 +50,40 @@ _MOVE_ENTRY = text(
 
 
 def list_document_ids(session: Session, dataset_pk: int) -> dict[str, int]:
-    """Every document of the dataset by its doc_id, those that have left included."""
+    """Return every document of the dataset by its doc_id, those that have left included."""
     statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk))
-    found = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
-    return {doc_id: key_of(pk) for doc_id, pk in found}
+    rows = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
+    return {doc_id: key_of(pk) for doc_id, pk in rows}
 
 
 def list_paired_documents(session: Session, dataset_pk: int, *, retired: bool) -> set[int]:
-    """The documents that stand in a pair of the pool, or those that stand in one that has left it."""
+    """Return the documents that stand in a pair of the pool, or those that stand in one that has left it."""
     left = col(PairRow.retired_at).is_not(None) if retired else col(PairRow.retired_at).is_(None)
     statement = select(col(PairRow.document_pk)).where(col(PairRow.dataset_pk) == dataset_pk, left)
     return set(session.scalars(statement.distinct()))
 
 
 def list_pairs_of(session: Session, document_pks: Collection[int]) -> list[int]:
-    """The pairs of these documents that are in the pool."""
-    found: list[int] = []
+    """Return the pairs of these documents that are in the pool."""
+    pair_pks: list[int] = []
     for chunk in split_into_chunks(sorted(document_pks), CHUNK):
         statement = select(col(PairRow.pk)).where(col(PairRow.retired_at).is_(None))
-        found += map(key_of, session.scalars(statement.where(col(PairRow.document_pk).in_(chunk))))
-    return found
+        pair_pks += map(key_of, session.scalars(statement.where(col(PairRow.document_pk).in_(chunk))))
+    return pair_pks
 
 
-def list_pair_places(session: Session, document_pks: Collection[int]) -> set[tuple[int, int]]:
-    """(query_pk, document_pk) of every pair of these documents, in the pool or not."""
-    found: set[tuple[int, int]] = set()
+def list_pair_keys(session: Session, document_pks: Collection[int]) -> set[tuple[int, int]]:
+    """Return (query_pk, document_pk) of every pair of these documents, in the pool or not."""
+    pair_keys: set[tuple[int, int]] = set()
     for chunk in split_into_chunks(sorted(document_pks), CHUNK):
         statement = select(col(PairRow.query_pk), col(PairRow.document_pk))
         rows = session.execute(statement.where(col(PairRow.document_pk).in_(chunk)))
-        found.update((query_pk, document_pk) for query_pk, document_pk in rows)
-    return found
+        pair_keys.update((query_pk, document_pk) for query_pk, document_pk in rows)
+    return pair_keys
 
 
 def list_run_entries(session: Session, dataset_pk: int) -> list[Entry]:
-    """Every result of every run, by its key."""
+    """Return every result of every run, by its key."""
     statement = (
         select(col(RunEntryRow.run_pk), col(RunEntryRow.query_pk), col(RunEntryRow.document_pk))
         .join(RunRow, col(RunRow.pk) == col(RunEntryRow.run_pk))
@@ -93,13 +93,13 @@ def list_run_entries(session: Session, dataset_pk: int) -> list[Entry]:
 
 
 def list_batches(session: Session, dataset_pk: int) -> list[set[tuple[str, str]]]:
-    """The (old id, new id) of every remap of the dataset, the latest first."""
+    """Return the (old id, new id) of every remap of the dataset, the latest first."""
     statement = select(col(RemapRow.remapped_at), col(RemapRow.old_doc_id), col(RemapRow.new_doc_id))
-    found: dict[datetime, set[tuple[str, str]]] = {}
+    by_time: dict[datetime, set[tuple[str, str]]] = {}
     rows = session.execute(statement.where(col(RemapRow.dataset_pk) == dataset_pk))
     for at, old, new in rows:
-        found.setdefault(at, set()).add((old, new))
-    return [found[at] for at in sorted(found, reverse=True)]
+        by_time.setdefault(at, set()).add((old, new))
+    return [by_time[at] for at in sorted(by_time, reverse=True)]
 
 
 # Documents -------------------------------------------------------------------------------------------
@@ -119,8 +119,8 @@ def copy_documents(session: Session, dataset_pk: int, copies: Mapping[str, int])
     pks = sorted(set(copies.values()))
     rows: dict[int, DocumentRow] = {}
     for chunk in split_into_chunks(pks, CHUNK):
-        found = session.scalars(select(DocumentRow).where(col(DocumentRow.pk).in_(chunk)))
-        rows.update((key_of(row.pk), row) for row in found)
+        documents = session.scalars(select(DocumentRow).where(col(DocumentRow.pk).in_(chunk)))
+        rows.update((key_of(row.pk), row) for row in documents)
     values = [
         {
             "dataset_pk": dataset_pk,
@@ -149,7 +149,7 @@ def carry_texts(session: Session, moves: Sequence[tuple[int, int]]) -> None:
 
 
 def drop_unused(session: Session, document_pks: Collection[int], in_use: Collection[int]) -> list[int]:
-    """Take away those of these documents that nothing hangs on; the ones that stay."""
+    """Delete the documents that are not `in_use`; return those that stay."""
     unused = sorted(set(document_pks) - set(in_use))
     for chunk in split_into_chunks(unused, CHUNK):
         for row, key in ((DocumentTextRow, DocumentTextRow.document_pk), (DocumentRow, DocumentRow.pk)):
@@ -173,14 +173,14 @@ def move_pairs(session: Session, moves: Mapping[int, int]) -> None:
     _update(session, PairRow, [{"pk": pk, "document_pk": document_pk} for pk, document_pk in moves.items()])
 
 
-def copy_provenance(session: Session, met: Iterable[tuple[int, int]]) -> None:
+def copy_provenance(session: Session, merged_pairs: Iterable[tuple[int, int]]) -> None:
     """Note who proposed the first pair of each two with the second as well, unless that system proposed it too."""
-    onto = dict(met)
+    onto = dict(merged_pairs)
     systems: set[tuple[int, str]] = set()
     rows: list[dict[str, Any]] = []
     for chunk in split_into_chunks(sorted({*onto, *onto.values()}), CHUNK):
-        found = session.scalars(select(ProvenanceRow).where(col(ProvenanceRow.pair_pk).in_(chunk)))
-        for row in found:
+        provenances = session.scalars(select(ProvenanceRow).where(col(ProvenanceRow.pair_pk).in_(chunk)))
+        for row in provenances:
             systems.add((row.pair_pk, row.system))
             if row.pair_pk in onto:
                 rows.append({**row.model_dump(), "pair_pk": onto[row.pair_pk]})

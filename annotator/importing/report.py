@@ -1,4 +1,4 @@
-"""What every import answers: how much it read, and what that changed."""
+"""Report how much an import read and changed, with notes for people."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,13 +30,13 @@ class ImportReport:
 
     @property
     def changes_something(self) -> bool:
-        """Whether anything of the file is new or different from what is stored."""
+        """Return whether the file has something new or different from what is stored."""
         return self.added + self.changed > 0
 
 
 @dataclass(frozen=True, slots=True)
 class FolderReport:
-    """What importing a folder of runs answers: the sums, and the report of every file, in the order of their names."""
+    """The report of a folder of runs: the sums, and the report of every file, sorted by name."""
 
     kind: ImportKind
     path: str
@@ -52,23 +52,23 @@ class FolderReport:
     def of(
         cls, path: str, files: Sequence[ImportReport], notes: tuple[str, ...], *, dry_run: bool
     ) -> "FolderReport":
-        """The report of a folder by those of its files."""
+        """Return the report of a folder by those of its files."""
         read, added = sum(file.read for file in files), sum(file.added for file in files)
         changed, unchanged = sum(file.changed for file in files), sum(file.unchanged for file in files)
         return cls("run", path, read, added, changed, unchanged, notes, dry_run, tuple(files))
 
 
-def silent(_: str) -> None:
-    """A Progress that tells nobody."""
+def be_silent(_: str) -> None:
+    """Tell nobody."""
 
 
 def note_joined(count: int) -> tuple[str, ...]:
-    """A note on pairs that were not in the pool."""
+    """Return a note on pairs that were not in the pool."""
     return (f"{count_of(count, 'pair')} joined the pool",) if count else ()
 
 
 def note_contradicting(count: int) -> tuple[str, ...]:
-    """A note on lines of a judgments file that give another answer than an earlier line of the same file."""
+    """Return a note on lines of a judgments file that give another answer than an earlier line of the same file."""
     if not count:
         return ()
     lines = "1 line contradicts" if count == 1 else f"{count:,} lines contradict"
@@ -76,26 +76,26 @@ def note_contradicting(count: int) -> tuple[str, ...]:
     return (f"{lines} an earlier line of the same annotator on the same pair: {holds}",)
 
 
-def say_contradicting(count: int) -> dict[str, Any]:
-    """The figure of contradicting lines; nothing where there is none."""
+def count_contradicting(count: int) -> dict[str, Any]:
+    """Return the figure of contradicting lines; nothing where there is none."""
     return {"contradicting_lines": count} if count else {}
 
 
-def say_mapped(counts: Mapping[str, int]) -> dict[str, Any]:
-    """The figure of what `--map-grades` read as a grade: how often each value stood there; nothing without a mapping."""
+def count_mapped(counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return how often `--map-grades` read each value as a grade, as a figure of the report; empty without a mapping."""
     return {"mapped_grades": dict(counts)} if counts else {}
 
 
 def note_by_id(count: int) -> tuple[str, ...]:
-    """A note on documents that nobody can read yet."""
+    """Return a note on documents that nobody can read yet."""
     if not count:
         return ()
-    known = count_of(count, "document is known by its id", "documents are known by their id")
-    return (f"{known} only: import them with annotator import documents",)
+    documents = count_of(count, "document is known by its id", "documents are known by their id")
+    return (f"{documents} only: import them with annotator import documents",)
 
 
 def note_moved(count: int | None) -> tuple[str, ...]:
-    """A note on results of a stored run that stand in another place now; None: that could not be told."""
+    """Return a note on results of a stored run that stand in another place now; None: that could not be told."""
     if count is None:
         return ("documents of this run have other ids since it was stored: it keeps the order it has",)
     if not count:
@@ -105,16 +105,16 @@ def note_moved(count: int | None) -> tuple[str, ...]:
     )
 
 
-def note_further(count: int) -> tuple[str, ...]:
-    """A note on results of queries that the dataset did not have when the same file was imported before."""
+def note_more_queries(count: int) -> tuple[str, ...]:
+    """Return a note on results of queries that the dataset did not have when the same file was imported before."""
     if not count:
         return ()
     results = "1 result" if count == 1 else f"{count:,} results"
     return (f"the same file as before: {results} of queries that are new in the dataset added",)
 
 
-def note_retexted(documents: int, judgments: int) -> tuple[str, ...]:
-    """Notes on documents that have another text now, and on judgments that were made on an older one."""
+def note_changed_texts(documents: int, judgments: int) -> tuple[str, ...]:
+    """Return notes on documents that have another text now, and on judgments that were made on an older one."""
     if not documents:
         return ()
     changed = f"{documents:,} {'document has' if documents == 1 else 'documents have'} another text now"

@@ -10,7 +10,6 @@ folder without files, and a system named by two files. Hidden files are skipped 
 
 import hashlib
 import json
-import unicodedata
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,9 +18,11 @@ from typing import Any, Literal, cast
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
 from annotator.domain.ground_truth import Run, RunEntry
-from annotator.formats.run_lines import QueryResponse, RunFile, RunLine
-from annotator.formats.runs import find_system, keep_tags, require_system
-from annotator.formats.text import describe
+from annotator.formats.query_names import QueryNames
+from annotator.formats.run_records import QueryResponse, RunFile, RunLine
+from annotator.formats.runs import find_system, keep_tags, name_by_file, require_system
+from annotator.formats.syntax.text import describe
+from annotator.importing.text_plan import QueryText
 
 Order = Literal["score", "rank"]
 ORDERS: tuple[Order, ...] = ("score", "rank")
@@ -31,18 +32,19 @@ FILE_RANK = "file_rank"
 
 @dataclass(frozen=True, slots=True)
 class OrderedResults:
-    """The results of one query in their order. `contradictions`: how many stand, by the file's ranks, where a result of
-    another score belongs; `reordered_ties`: how many results of equal score stand otherwise than in the file."""
+    """The results of one query in their order."""
 
     entries: tuple[RunEntry, ...]
     by: Order
-    contradictions: int = 0
-    reordered_ties: int = 0
+    contradictions: int = 0  # results whose rank in the file is the rank of another score
+    reordered_ties: int = 0  # results of equal score that have another order than in the file
 
 
 def sort_results(entries: Sequence[RunEntry], order: Order) -> list[RunEntry]:
-    """The results of one query in their order: by score where `order` says so and each has one, else by rank, and as they
-    come where one has no rank."""
+    """Return the results of one query in their order.
+
+    By score if `order` says so and every result has one, else by rank; in file order if a result has no rank.
+    """
     if order == "score" and _has_all(entries, "score"):
         return sort_by_score(entries)
     if _has_all(entries, "rank"):
@@ -51,7 +53,7 @@ def sort_results(entries: Sequence[RunEntry], order: Order) -> list[RunEntry]:
 
 
 def sort_by_score(entries: Sequence[RunEntry]) -> list[RunEntry]:
-    """The results of one query as trec_eval orders them. Each needs a score."""
+    """Return the results of one query as trec_eval orders them. Each needs a score."""
     scores = read_as_floats(entries)
     # Python compares texts by code points, which is how their bytes in UTF-8 compare.
     ordered = sorted(range(len(entries)), key=lambda at: (scores[at], entries[at].doc_id), reverse=True)
@@ -59,7 +61,7 @@ def sort_by_score(entries: Sequence[RunEntry]) -> list[RunEntry]:
 
 
 def read_as_floats(entries: Sequence[RunEntry]) -> list[float]:
-    """The scores as trec_eval holds them: rounded to 32 bits, infinite where they do not fit."""
+    """Return the scores as trec_eval holds them: rounded to 32 bits, infinite where they do not fit."""
     return array("f", [0.0 if entry.score is None else entry.score for entry in entries]).tolist()
 
 
@@ -75,7 +77,7 @@ def order_results(entries: Sequence[RunEntry], order: Order, *, first: int = 1) 
         contradictions, ties = _compare(sort_results(entries, "rank"), sort_by_score(entries))
     ordered = sort_results(entries, order)
     return OrderedResults(
-        tuple(_place(entry, rank) for rank, entry in enumerate(ordered, first)),
+        tuple(_set_rank(entry, rank) for rank, entry in enumerate(ordered, first)),
         "score" if order == "score" and has_scores else "rank",
         contradictions,
         ties,
@@ -87,20 +89,20 @@ def _has_all(entries: Sequence[RunEntry], name: Literal["score", "rank"]) -> boo
 
 
 def _compare(by_rank: Sequence[RunEntry], by_score: Sequence[RunEntry]) -> tuple[int, int]:
-    """How many places hold another score in the one order than in the other, and how many another result of equal score.
+    """Return how many positions hold another score by rank than by score, and how many another result of equal score.
 
-    Results that share a rank say nothing about their order, so they are compared as if they stood as by score.
+    Results that share a rank say nothing about their order, so they are compared in the order of their scores.
     """
-    place = {entry.doc_id: at for at, entry in enumerate(by_score)}
-    by_rank = sorted(by_rank, key=lambda entry: (entry.rank or 0, place[entry.doc_id]))
+    positions = {entry.doc_id: at for at, entry in enumerate(by_score)}
+    by_rank = sorted(by_rank, key=lambda entry: (entry.rank or 0, positions[entry.doc_id]))
     different = sum(
-        one != other for one, other in zip(read_as_floats(by_rank), read_as_floats(by_score), strict=True)
+        left != right for left, right in zip(read_as_floats(by_rank), read_as_floats(by_score), strict=True)
     )
-    moved = sum(one.doc_id != other.doc_id for one, other in zip(by_rank, by_score, strict=True))
+    moved = sum(left.doc_id != right.doc_id for left, right in zip(by_rank, by_score, strict=True))
     return different, 0 if different else moved
 
 
-def _place(entry: RunEntry, rank: int) -> RunEntry:
+def _set_rank(entry: RunEntry, rank: int) -> RunEntry:
     if entry.rank is None or entry.rank == rank:
         return replace(entry, rank=rank) if entry.rank is None else entry
     name = FILE_RANK
@@ -118,15 +120,14 @@ DUPLICATES: tuple[Duplicates, ...] = ("refuse", "first")
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run is read. `duplicates`: what becomes of a document that a query has twice. `skip_unknown_queries`: leave
-    out the results for queries that the dataset does not have."""
+    """Options for reading a run."""
 
     order: Order = "score"
-    duplicates: Duplicates = "refuse"
-    skip_unknown_queries: bool = False
+    duplicates: Duplicates = "refuse"  # what to do with a document that a query has twice
+    skip_unknown_queries: bool = False  # leave out results for queries that the dataset does not have
 
     def to_record(self) -> dict[str, Any]:
-        """The options as the record of an import keeps them: the order, and what is not as it is by default."""
+        """Return the options for the record of an import: the order, and what differs from the defaults."""
         record: dict[str, Any] = {"order": self.order}
         if self.duplicates != "refuse":
             record["duplicates"] = self.duplicates
@@ -137,25 +138,24 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """A run as it is to be stored: its entries in their order, the SHA-256 of what the file says (the same whatever the
-    order), counts for the record of the import, and notes for people."""
+    """A run as it will be stored."""
 
-    run: Run
-    content_sha256: str
-    figures: Mapping[str, Any]
-    notes: tuple[str, ...]
+    run: Run  # its entries in their order
+    content_sha256: str  # of what the file says, whatever the order
+    figures: Mapping[str, Any]  # counts for the record of the import
+    notes: tuple[str, ...]  # for people
 
 
 def check_options(*, order: str, duplicates: str, skip_unknown_queries: bool) -> RunOptions:
-    """The options of these names. ValidationError for an order, or a way with duplicates, that there is not."""
-    for option, found, known in (("--order", order, ORDERS), ("--duplicates", duplicates, DUPLICATES)):
-        if found not in known:
-            raise ValidationError(f"{option}: expected one of {', '.join(known)}, found {found!r}")
+    """Return the options of these names. Raises ValidationError for an unknown value of `order` or `duplicates`."""
+    for option, value, allowed in (("--order", order, ORDERS), ("--duplicates", duplicates, DUPLICATES)):
+        if value not in allowed:
+            raise ValidationError(f"{option}: expected one of {', '.join(allowed)}, found {value!r}")
     return RunOptions(cast(Order, order), cast(Duplicates, duplicates), skip_unknown_queries)
 
 
 def check_system(system: str) -> str:
-    """The system's name. ValidationError when it is empty, too long, or a name that pairs carry which no system proposed."""
+    """Return the system's name. Raises ValidationError if it is empty, too long, not printable or reserved."""
     if not system.strip() or len(system) > LONGEST_SYSTEM or not system.isprintable():
         raise ValidationError(
             f"expected a system name of up to {LONGEST_SYSTEM} characters, found {system!r}"
@@ -172,28 +172,28 @@ def plan_run(
     file: RunFile,
     path: str,
     *,
-    queries: Iterable[tuple[str, str]],
+    queries: Mapping[str, QueryText],
     options: RunOptions,
     system: str | None = None,
 ) -> RunPlan:
-    """Order the results for each of the dataset's `queries` (query_id, text). `system` overrides what the file says.
+    """Order the results for each of the dataset's `queries` (by query_id). `system` overrides what the file says.
 
     Ranks count from 0 when the file's do, else from 1. BadInput names every line that cannot be stored.
     """
     name = check_system(system or require_system(file, path))
     problems = Problems(path)
-    found = _choose_results(file, queries, problems, skip=options.skip_unknown_queries)
-    results = _rank_by_place(keep_tags(found.lines, name))
+    chosen = _choose_results(file, queries, problems, skip=options.skip_unknown_queries)
+    results = _rank_by_order(keep_tags(chosen.lines, name))
     lines = _drop_duplicates(results, problems, options)
     _check_ranks(lines, problems, options.order)
-    signals = _list_query_signals(found.answers, problems)
+    signals = _list_query_signals(chosen.answers, problems)
     problems.raise_if_any()
     first = 0 if any(line.entry.rank == 0 for line in lines) else 1
     ordered = [order_results(entries, options.order, first=first) for entries in _group(lines).values()]
     entries = tuple(entry for each in ordered for entry in each.entries)
     left_out = {
-        "skipped_unknown_queries": len(found.unknown),
-        "skipped_unknown_results": found.unknown_results,
+        "skipped_unknown_queries": len(chosen.unknown),
+        "skipped_unknown_results": chosen.unknown_results,
         "duplicates": len(results) - len(lines),
     }
     figures = {**{name: count for name, count in left_out.items() if count}, **_count_contradictions(ordered)}
@@ -208,7 +208,7 @@ def plan_run(
 
 
 def hash_run(run: Run) -> str:
-    """SHA-256 over the entries as the file has them, in hexadecimal: the same whatever the order of the lines."""
+    """Return SHA-256 over the entries as the file has them, in hexadecimal; the order of the lines does not matter."""
     entries = sorted(
         json.dumps(
             [entry.query_id, entry.rank, entry.doc_id, entry.score, dict(entry.signals)],
@@ -222,11 +222,11 @@ def hash_run(run: Run) -> str:
     return hashlib.sha256("\n".join(entries).encode("utf-8")).hexdigest()
 
 
-def check_queries(lines: Iterable[tuple[int, str]], known: Container[str], path: str) -> None:
-    """BadInput for every (line, query_id) that is not of this dataset."""
+def check_queries(lines: Iterable[tuple[int, str]], allowed: Container[str], path: str) -> None:
+    """Raise BadInput for every (line, query_id) whose query is not allowed."""
     problems = Problems(path)
     for line, query_id in lines:
-        if query_id not in known:
+        if query_id not in allowed:
             problems.add(line, "a query_id of this dataset", describe(query_id))
     problems.raise_if_any()
 
@@ -236,8 +236,11 @@ def check_queries(lines: Iterable[tuple[int, str]], known: Container[str], path:
 
 @dataclass(slots=True)
 class _ChosenAnswers:
-    """What is said of queries of the dataset, each with its query_id. `unknown`: the first line of each other query,
-    by what the file calls it; `unknown_results`: how many results those have."""
+    """The results and answers to the dataset's queries, each with its query_id.
+
+    `unknown`: the first line of each other query, by its id and text in the file; `unknown_results`: how many results
+    those have.
+    """
 
     lines: list[RunLine] = field(default_factory=list)
     answers: list[QueryResponse] = field(default_factory=list)
@@ -246,10 +249,10 @@ class _ChosenAnswers:
 
 
 def _choose_results(
-    file: RunFile, queries: Iterable[tuple[str, str]], problems: Problems, *, skip: bool
+    file: RunFile, queries: Mapping[str, QueryText], problems: Problems, *, skip: bool
 ) -> _ChosenAnswers:
-    """The results for the dataset's queries. Notes every other query, unless they are to be skipped."""
-    names = _QueryNames.of(queries)
+    """Return the results for the dataset's queries. Notes every other query, unless they are to be skipped."""
+    names = QueryNames.of((query_id, query.text) for query_id, query in queries.items())
     chosen = _ChosenAnswers()
     for line in file.lines:
         query_id = names.find(line.entry.query_id, line.query, line.line, problems)
@@ -287,41 +290,6 @@ def _refuse_unknown(chosen: _ChosenAnswers, problems: Problems) -> None:
             problems.add(line, "the text of a query of this dataset", describe(query))
 
 
-@dataclass(frozen=True, slots=True)
-class _QueryNames:
-    """The dataset's queries by their ids and by their texts. `ambiguous`: texts that were refused already."""
-
-    query_ids: frozenset[str]
-    by_text: Mapping[str, list[str]]
-    ambiguous: set[str] = field(default_factory=set)
-
-    @classmethod
-    def of(cls, queries: Iterable[tuple[str, str]]) -> "_QueryNames":
-        by_text: dict[str, list[str]] = {}
-        query_ids = []
-        for query_id, text in queries:
-            query_ids.append(query_id)
-            by_text.setdefault(_normalise(text), []).append(query_id)
-        return cls(frozenset(query_ids), by_text)
-
-    def find(self, query_id: str, query: str | None, line: int, problems: Problems) -> str | None:
-        """The query_id in the dataset; None when there is none. Notes a text that several queries have."""
-        if query is None:
-            return query_id if query_id in self.query_ids else None
-        found = self.by_text.get(_normalise(query), [])
-        if len(found) > 1 and query not in self.ambiguous:
-            self.ambiguous.add(query)
-            several = ", ".join(found[:3])
-            problems.add(
-                line, "a query_id, or a text that one query has", f"{describe(query)}, which {several} have"
-            )
-        return found[0] if found else None
-
-
-def _normalise(text: str) -> str:
-    return unicodedata.normalize("NFC", text).strip()
-
-
 def _group(lines: Iterable[RunLine]) -> dict[str, list[RunEntry]]:
     by_query: dict[str, list[RunEntry]] = {}
     for line in lines:
@@ -329,16 +297,18 @@ def _group(lines: Iterable[RunLine]) -> dict[str, list[RunEntry]]:
     return by_query
 
 
-def _rank_by_place(lines: Sequence[RunLine]) -> Sequence[RunLine]:
+def _rank_by_order(lines: Sequence[RunLine]) -> Sequence[RunLine]:
     """Rank the results of every query that has neither ranks nor scores by their order in the file."""
-    told = {line.entry.query_id for line in lines if (line.entry.rank, line.entry.score) != (None, None)}
-    if all(line.entry.query_id in told for line in lines):
+    ranked_or_scored = {
+        line.entry.query_id for line in lines if (line.entry.rank, line.entry.score) != (None, None)
+    }
+    if all(line.entry.query_id in ranked_or_scored for line in lines):
         return lines
     ranks: dict[str, int] = {}
     ranked = []
     for line in lines:
         query_id = line.entry.query_id
-        if query_id in told:
+        if query_id in ranked_or_scored:
             ranked.append(line)
             continue
         ranks[query_id] = ranks.get(query_id, 0) + 1
@@ -347,15 +317,18 @@ def _rank_by_place(lines: Sequence[RunLine]) -> Sequence[RunLine]:
 
 
 def _drop_duplicates(lines: Sequence[RunLine], problems: Problems, options: RunOptions) -> Sequence[RunLine]:
-    """The lines without those whose document stands higher in the query already; or notes them, if they are refused."""
+    """Return the lines without results whose document has a better position in the same query.
+
+    Notes them as problems instead if duplicates are refused.
+    """
     first_lines: dict[tuple[str, str], int] = {}
     doubled: set[str] = set()
     for line, entry, *_ in lines:
-        place = (entry.query_id, entry.doc_id)
-        if place not in first_lines:
-            first_lines[place] = line
+        pair = (entry.query_id, entry.doc_id)
+        if pair not in first_lines:
+            first_lines[pair] = line
         elif options.duplicates == "refuse":
-            hint = f"first on line {first_lines[place]}; --duplicates first keeps one"
+            hint = f"first on line {first_lines[pair]}; --duplicates first keeps one"
             problems.add(line, f"each document of a query once ({hint})", f"{describe(entry.doc_id)} again")
         else:
             doubled.add(entry.query_id)
@@ -374,7 +347,7 @@ def _drop_duplicates(lines: Sequence[RunLine], problems: Problems, options: RunO
 def _check_ranks(lines: Iterable[RunLine], problems: Problems, order: Order) -> None:
     """Note every rank that a query has twice or lacks, unless scores decide the order of the query."""
     by_rank = {line.entry.query_id for line in lines if order == "rank" or line.entry.score is None}
-    seen: dict[tuple[str, int], int] = {}
+    first_lines: dict[tuple[str, int], int] = {}
     for line, entry, *_ in lines:
         if entry.query_id not in by_rank:
             continue
@@ -382,14 +355,14 @@ def _check_ranks(lines: Iterable[RunLine], problems: Problems, order: Order) -> 
             expected = "a rank" if order == "rank" else "a score, or a rank for each result of the query"
             problems.add(line, expected, "nothing")
             continue
-        before = seen.setdefault((entry.query_id, entry.rank), line)
+        before = first_lines.setdefault((entry.query_id, entry.rank), line)
         if before != line:
             expected = f"each rank of a query once (first on line {before})"
             problems.add(line, expected, f"rank {entry.rank} again")
 
 
 def _list_query_signals(answers: Iterable[QueryResponse], problems: Problems) -> dict[str, Mapping[str, Any]]:
-    """What the file says of each query as a whole, by query_id. Notes a second answer to the same query."""
+    """Return what the file says of each query as a whole, by query_id. Notes a second answer to the same query."""
     signals: dict[str, Mapping[str, Any]] = {}
     lines: dict[str, int] = {}
     for answer in answers:
@@ -405,9 +378,16 @@ def _list_query_signals(answers: Iterable[QueryResponse], problems: Problems) ->
 
 
 def _count_contradictions(ordered: Iterable[OrderedResults]) -> dict[str, Any]:
-    """Of how many queries the ranks contradict the scores, and how many results that moves; nothing when of none."""
-    found = [results.contradictions for results in ordered if results.contradictions]
-    return {"rank_contradictions": {"queries": len(found), "results": sum(found)}} if found else {}
+    """Return how many queries have ranks that contradict their scores, and how many results that moves.
+
+    Empty if there are none.
+    """
+    contradictions = [results.contradictions for results in ordered if results.contradictions]
+    return (
+        {"rank_contradictions": {"queries": len(contradictions), "results": sum(contradictions)}}
+        if contradictions
+        else {}
+    )
 
 
 def _note_left_out(left_out: Mapping[str, int]) -> list[str]:
@@ -436,9 +416,9 @@ def _note_order(ordered: Sequence[OrderedResults], order: Order, figures: Mappin
         return notes
     ties = sum(results.reordered_ties for results in ordered)
     if ties:
-        standing = "stands" if ties == 1 else "stand"
+        verb = "stands" if ties == 1 else "stand"
         notes.append(
-            f"{_count(ties, 'result')} of equal score {standing} in another place than in the file: "
+            f"{_count(ties, 'result')} of equal score {verb} in another place than in the file: "
             "ordered by id, as trec_eval does"
         )
     without = sum(results.by == "rank" for results in ordered)
@@ -447,51 +427,51 @@ def _note_order(ordered: Sequence[OrderedResults], order: Order, figures: Mappin
     return notes
 
 
-def _count(number: int, one: str, several: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
-
-
-SUFFIXES = (".txt", ".trec", ".run", ".res", ".out", ".json", ".jsonl", ".ndjson")
+def _count(number: int, singular: str, plural: str | None = None) -> str:
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def list_run_files(folder: Path) -> tuple[list[Path], tuple[str, ...]]:
-    """The files of a folder by their names, and a note on what was skipped."""
-    found = sorted(folder.iterdir())
-    paths = [path for path in found if path.is_file() and not path.name.startswith(".")]
+    """Return the files of a folder by their names, and a note on what was skipped."""
+    entries = sorted(folder.iterdir())
+    paths = [path for path in entries if path.is_file() and not path.name.startswith(".")]
     if not paths:
         problems = Problems(str(folder))
         problems.add(None, "at least one run file", "none")
         problems.raise_if_any()
-    skipped = len(found) - len(paths)
-    what = "hidden file or folder" if skipped == 1 else "hidden files or folders"
-    return paths, ((f"{skipped:,} {what} skipped",) if skipped else ())
+    skipped = len(entries) - len(paths)
+    noun = "hidden file or folder" if skipped == 1 else "hidden files or folders"
+    return paths, ((f"{skipped:,} {noun} skipped",) if skipped else ())
 
 
-def name_systems(paths: Iterable[Path], read: Callable[[Path], RunFile]) -> dict[Path, str]:
-    """The system of each file: its tag, or else the file's name. BadInput names every bad line of every file."""
-    problems = Problems("")
-    systems: dict[Path, str] = {}
-    first: dict[str, Path] = {}
+def plan_folder(
+    folder: Path,
+    paths: Iterable[Path],
+    read: Callable[[Path], RunFile],
+    *,
+    queries: Mapping[str, QueryText],
+    options: RunOptions,
+) -> dict[Path, RunPlan]:
+    """Plan the run of each file; its system is named by its tag, or else by the file.
+
+    BadInput names every bad line of every file, and files that name one system.
+    """
+    problems = Problems(str(folder))
+    plans: dict[Path, RunPlan] = {}
+    paths_by_system: dict[str, Path] = {}
     for path in paths:
         try:
-            system = find_system(read(path), str(path)) or _name_by_file(path)
+            file = read(path)
+            system = find_system(file, str(path)) or name_by_file(path)
+            first = paths_by_system.setdefault(system, path)
+            if first != path:
+                expected = (
+                    f"a system of its own in each file (import it alone with --system; {first.name} has it)"
+                )
+                problems.add(None, expected, describe(system), path=str(path))
+                continue
+            plans[path] = plan_run(file, str(path), queries=queries, options=options, system=system)
         except BadInput as error:
-            problems.found += error.problems
-            continue
-        systems[path] = system
-        before = first.setdefault(system, path)
-        if before != path:
-            expected = (
-                f"a system of its own in each file (import it alone with --system; {before.name} has it)"
-            )
-            problems.add(None, expected, describe(system), path=str(path))
+            problems.errors += error.problems
     problems.raise_if_any()
-    return systems
-
-
-def _name_by_file(path: Path) -> str:
-    """The file's name without the suffixes that say what kind of file it is."""
-    name = path.name
-    while (suffix := Path(name).suffix).lower() in SUFFIXES and suffix:
-        name = name.removesuffix(suffix)
-    return name
+    return plans

@@ -2,8 +2,8 @@
 
 A section has the id `path#heading-slug` and the headings above it as its title. The sections together are the page's
 text; only Markdown's YAML front matter is cut out, as metadata. A heading with nothing under it is only part of titles.
-HTML: h1-h6 outside comments, <script>, <style> and <template>. Markdown: CommonMark 0.31, sections 4.2, 4.3, 4.5, 4.6, but
-a setext underline needs a one-line paragraph. reStructuredText: docutils' "Sections"; tolerates underlines that are too
+HTML: h1-h6 outside comments, <script>, <style> and <template>. Markdown: the headings that
+markdown-it finds, but a setext underline needs a one-line paragraph. reStructuredText: docutils' "Sections"; tolerates underlines that are too
 long or (from four characters) up to a third too short, counts full-width characters as two, keeps labels with their section.
 """
 
@@ -11,13 +11,18 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import Document
-from annotator.formats.yaml_text import load_yaml, resolve
+from annotator.formats.syntax.yaml_text import load_yaml, resolve
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
 
 # Of a longer title only so many characters are read: the patterns that clean a title take time with its length squared.
 MOST_TITLE_CHARACTERS = 2_000
@@ -25,12 +30,14 @@ MOST_TITLE_CHARACTERS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """`start` and `body` are offsets into the page's text: where its section begins (labels before the heading
-    belong to it) and where what stands under it begins. `level` counts from 1, the outermost."""
+    """A heading of a page."""
 
     start: int
+    """Offset in the page's text where its section begins. Labels before the heading belong to the section."""
     body: int
+    """Offset where the text under the heading begins."""
     level: int
+    """From 1, the outermost."""
     title: str
 
 
@@ -44,7 +51,7 @@ class PageLine:
 
 
 def split_lines(text: str) -> list[PageLine]:
-    """The lines of a text, ended by LF or CRLF and nothing else."""
+    """Return the lines of a text, ended by LF or CRLF and nothing else."""
     return list(_lines(text))
 
 
@@ -60,7 +67,7 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 
 def find_html_headings(text: str) -> tuple[list[Heading], str]:
-    """The headings in order, and the content of <title> ("" when there is none)."""
+    """Return the headings in order, and the content of <title> ("" when there is none)."""
     finder = _Finder(text)
     finder.feed(text)
     finder.close()
@@ -119,80 +126,37 @@ class _Finder(HTMLParser):
         return self.text.find(">", self._offset()) + 1 or len(self.text)
 
 
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
-_SETEXT = re.compile(r" {0,3}(=+|-+)[ \t]*")
-_FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d+[.)][ \t]+)?(`{3,}(?=[^`]*$)|~{3,})")
-_NO_PARAGRAPH = re.compile(r" {4}|\t| {0,3}(?:[>|]|[-*+](?:[ \t]|$)|\d+[.)][ \t]|<)|\s*$")
-_HTML_OPEN = re.compile(r" {0,3}<(?:(!--)|(pre|script|style|textarea)(?=[\s>]|$))", re.IGNORECASE)
+_LONE_CR = re.compile(r"\r(?!\n)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def find_markdown_headings(text: str) -> list[Heading]:
-    """The headings of a page in order."""
+    """Return the headings of a page in order. Leaves out headings inside lists and quotes."""
     lines = split_lines(text)
-    code = _find_blocks(lines)
+    # Here only LF ends a line; the parser ends one at a lone CR too, and would count other lines than `split_lines`.
+    tokens = _make_parser().parse(_LONE_CR.sub(" ", text))
     headings: list[Heading] = []
-    for index, line in enumerate(lines):
-        if index in code:
+    for opening, inline in pairwise(tokens):
+        if opening.type != "heading_open" or opening.level or opening.map is None:
             continue
-        atx = _match_atx(line.text)
-        if atx:
-            title = _plain(atx.group(2) or "")
-            headings.append(Heading(line.start, line.end, len(atx.group(1)), title))
-        elif (found := _SETEXT.fullmatch(line.text)) and _is_title(lines, index - 1, code):
-            before = lines[index - 1]
-            level = 1 if found.group(1)[0] == "=" else 2
-            headings.append(Heading(before.start, line.end, level, _plain(before.text)))
+        first, end = opening.map
+        if opening.markup in ("=", "-") and end - first > 2:  # more often a rule below a text than a title
+            continue
+        level = int(opening.tag.removeprefix("h"))
+        headings.append(Heading(lines[first].start, lines[end - 1].end, level, _plain(inline.content)))
     return headings
 
 
-def _match_atx(line: str) -> re.Match[str] | None:
-    return _ATX.fullmatch(line[:MOST_TITLE_CHARACTERS])
+@cache
+def _make_parser() -> "MarkdownIt":
+    from markdown_it import MarkdownIt
 
-
-def _is_title(lines: Sequence[PageLine], index: int, code: set[int]) -> bool:
-    """Whether this line is a paragraph of its own, which the underline below makes a heading."""
-    if index < 0 or index in code or _NO_PARAGRAPH.match(lines[index].text) or _match_atx(lines[index].text):
-        return False
-    if index == 0 or index - 1 in code:
-        return True
-    before = lines[index - 1].text
-    return not before.strip() or bool(_match_atx(before)) or bool(_SETEXT.fullmatch(before))
-
-
-def _find_blocks(lines: Sequence[PageLine]) -> set[int]:
-    """The indexes of the lines inside fenced code, HTML comments, <pre>, <script>, <style>, <textarea>."""
-    inside: set[int] = set()
-    index = 0
-    while index < len(lines):
-        end = _find_end(lines, index)
-        inside.update(range(index, end))
-        index = max(end, index + 1)
-    return inside
-
-
-def _find_end(lines: Sequence[PageLine], index: int) -> int:
-    """The index after the block that opens on this line; the index itself when none opens."""
-    fence = _FENCE.match(lines[index].text)
-    if fence:
-        closing = re.compile(rf"[ \t>]*{re.escape(fence.group(1))}{re.escape(fence.group(1)[0])}*[ \t]*")
-        for later in range(index + 1, len(lines)):
-            if closing.fullmatch(lines[later].text):
-                return later + 1
-        return len(lines)
-    html = _HTML_OPEN.match(lines[index].text)
-    if html is None:
-        return index
-    ending = "-->" if html.group(1) else f"</{html.group(2).lower()}>"
-    for later in range(index, len(lines)):
-        if ending in lines[later].text.lower():
-            return later + 1
-    return len(lines)
+    return MarkdownIt("commonmark").enable("table").disable(["inline", "reference"])
 
 
 def _plain(title: str) -> str:
-    """A title without the marks of links, code and emphasis around all of it, and without escapes."""
+    """Return a title without the marks of links, code and emphasis around all of it, and without escapes."""
     title = _LINK.sub(r"\1", title[:MOST_TITLE_CHARACTERS].strip()).replace("`", "")
     for mark in ("**", "__", "*", "_"):
         if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
@@ -210,18 +174,18 @@ _RST_LINK = re.compile(r"`([^`<]+?)\s*<[^>]*>`__?")
 
 
 def find_rst_headings(text: str) -> list[Heading]:
-    """The headings of a page in order."""
+    """Return the headings of a page in order."""
     lines = split_lines(text)
     tables = _find_tables(lines)
     styles: list[tuple[str, bool]] = []
     headings: list[Heading] = []
     index, last = 0, 0
     while index < len(lines):
-        found = None if index in tables else _match(lines, index)
-        if found is None:
+        match = None if index in tables else _match(lines, index)
+        if match is None:
             index += 1
             continue
-        title, under, style = found
+        title, under, style = match
         if style not in styles:
             styles.append(style)
         start = _find_start(lines, index, last)
@@ -233,12 +197,12 @@ def find_rst_headings(text: str) -> list[Heading]:
 
 
 def has_own_text(body: str) -> bool:
-    """Whether anything but a table of contents stands in what is under a heading."""
+    """Return whether anything but a table of contents stands in what is under a heading."""
     return bool(_CONTENTS.sub("", body).strip())
 
 
 def _find_tables(lines: Sequence[PageLine]) -> set[int]:
-    """The indexes of the lines of simple tables, whose rows can look like titles. A table ends with the border
+    """Return the indexes of the lines of simple tables, whose rows can look like titles. A table ends with the border
     that has a blank line after it."""
     inside: set[int] = set()
     start: int | None = None
@@ -256,7 +220,7 @@ def _is_blank(lines: Sequence[PageLine], index: int) -> bool:
 
 
 def _match(lines: Sequence[PageLine], index: int) -> tuple[str, int, tuple[str, bool]] | None:
-    """(title, index of the underline, style) when a heading begins on this line."""
+    """Return (title, index of the underline, style) when a heading begins on this line."""
     over = _adornment(lines, index)
     if over is not None:
         under = _adornment(lines, index + 2)
@@ -272,14 +236,14 @@ def _match(lines: Sequence[PageLine], index: int) -> tuple[str, int, tuple[str, 
 
 
 def _adornment(lines: Sequence[PageLine], index: int) -> str | None:
-    """The line without white space at its end, when it is a run of one punctuation character."""
+    """Return the line without white space at its end, when it is a run of one punctuation character."""
     if index >= len(lines) or not _ADORNMENT.fullmatch(lines[index].text):
         return None
     return lines[index].text.rstrip()
 
 
 def _fits(title: str, adornment: str) -> bool:
-    """Whether the title has letters and the adornment is about as wide as it is."""
+    """Return whether the title has letters and the adornment is about as wide as it is."""
     if not any(character.isalnum() for character in title) or _EXPLICIT.match(title):
         return False
     width = _width(title.strip())
@@ -287,7 +251,7 @@ def _fits(title: str, adornment: str) -> bool:
 
 
 def _begins_block(lines: Sequence[PageLine], index: int) -> bool:
-    """Whether the line before ends something: it is blank, a label, an underline, or there is none."""
+    """Return whether the line before ends something: it is blank, a label, an underline, or there is none."""
     if index == 0:
         return True
     before = lines[index - 1].text
@@ -295,7 +259,7 @@ def _begins_block(lines: Sequence[PageLine], index: int) -> bool:
 
 
 def _find_start(lines: Sequence[PageLine], index: int, last: int) -> int:
-    """Where the section begins: at the first of the labels that stand just before its heading."""
+    """Return where the section begins: at the first of the labels that stand just before its heading."""
     start = index
     for before in range(index - 1, last - 1, -1):
         if _LABEL.fullmatch(lines[before].text):
@@ -306,7 +270,7 @@ def _find_start(lines: Sequence[PageLine], index: int, last: int) -> int:
 
 
 def _width(text: str) -> int:
-    """Columns in a terminal: full-width characters take two, combining marks none."""
+    """Return columns in a terminal: full-width characters take two, combining marks none."""
     return sum(
         0 if unicodedata.combining(character) else 2 if unicodedata.east_asian_width(character) in "WF" else 1
         for character in text
@@ -314,7 +278,7 @@ def _width(text: str) -> int:
 
 
 def _read_plain_rst(title: str) -> str:
-    """A title without roles, link targets, double backticks and emphasis around all of it."""
+    """Return a title without roles, link targets, double backticks and emphasis around all of it."""
     title = _RST_LINK.sub(r"\1", _ROLE.sub(r"\1", title[:MOST_TITLE_CHARACTERS].strip())).replace("``", "")
     for mark in ("**", "*", "`"):
         if title.startswith(mark) and title.endswith(mark) and len(title) > 2 * len(mark):
@@ -337,7 +301,7 @@ class SectionedPage:
 
 
 def read_page(doc_id: str, text: str, media_type: str) -> SectionedPage:
-    """The page of a file's text. Its title is said by the file, or is its first heading, or its file name."""
+    """Return the page of a file's text. Its title is said by the file, or is its first heading, or its file name."""
     title = ""
     metadata: dict[str, Any] = {}
     headings: list[Heading] = []
@@ -356,7 +320,7 @@ def read_page(doc_id: str, text: str, media_type: str) -> SectionedPage:
 
 
 def split_sections(page: SectionedPage) -> list[Document]:
-    """The text before the first heading under the page's own id, then a document for each heading."""
+    """Return the text before the first heading under the page's own id, then a document for each heading."""
     document, headings = page.document, page.headings
     sections: list[Document] = []
     before = document.text[: headings[0].start] if headings else document.text
@@ -385,7 +349,7 @@ def _path_of(title: str, above: list[Heading]) -> str:
 
 
 def _make_slug(title: str, taken: set[str]) -> str:
-    """Lower case, letters and digits of any script kept, the rest "-"; -2, -3 … when it is taken."""
+    """Return the title in lower case, letters and digits of any script kept, the rest "-"; -2, -3 … when it is taken."""
     kept = "".join(character if _is_kept(character) else "-" for character in title.lower())
     slug = re.sub("-+", "-", kept).strip("-")[:LONGEST_SLUG].rstrip("-") or "section"
     unique, number = slug, 1
@@ -401,13 +365,13 @@ def _is_kept(character: str) -> bool:
 
 
 def _cut_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Front matter and the text after it; no front matter when what stands there is no YAML mapping."""
-    found = _FRONT_MATTER.match(text)
-    if found is None:
+    """Return front matter and the text after it; no front matter when what stands there is no YAML mapping."""
+    front_matter = _FRONT_MATTER.match(text)
+    if front_matter is None:
         return {}, text
     try:
-        tree = load_yaml((found.group(1) or "").encode("utf-8"), "front matter")
+        tree = load_yaml((front_matter.group(1) or "").encode("utf-8"), "front matter")
     except BadInput:
         return {}, text
     content = None if tree.faults else tree.value
-    return (resolve(content), text[found.end() :]) if isinstance(content, dict) else ({}, text)
+    return (resolve(content), text[front_matter.end() :]) if isinstance(content, dict) else ({}, text)

@@ -6,6 +6,7 @@ a note. Refuses a missing path, a folder in place of a file, an unrecognised for
 is no text in its encoding, and an id that is no text or longer than 1,000 characters.
 """
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -15,13 +16,17 @@ from pathlib import Path
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import Document, GroundTruth
 from annotator.domain.texts import holds_no_text
-from annotator.formats.file_warnings import list_repeated_texts, say_repeated_texts, say_wrong_counts
-from annotator.formats.grade_scale import GradeScale
+from annotator.formats.content_warnings import (
+    describe_repeated_texts,
+    describe_wrong_counts,
+    list_repeated_texts,
+)
 from annotator.formats.input_tables import DocumentLine, QueryLine, read_documents, read_queries
 from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
-from annotator.formats.source import InputSource, read_regular
-from annotator.formats.tables import KINDS, check_kind, detect_kind, kind_of_name, read_table
-from annotator.formats.text import ID_LIMIT, describe, is_too_long, read_text, to_utf8
+from annotator.formats.syntax.grade_scale import GradeScale
+from annotator.formats.syntax.source import InputSource, read_regular
+from annotator.formats.syntax.tables import KINDS, check_kind, detect_kind, kind_of_name, read_table
+from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long, read_text, to_utf8
 from annotator.importing.sections import read_page, split_sections
 
 MEDIA_TYPE_BY_SUFFIX = {
@@ -42,7 +47,7 @@ class DocumentFolder:
 
 
 def read_folder(folder: Path, *, sections: bool, encoding: str | None) -> DocumentFolder:
-    """Every document below a folder. BadInput names every file that cannot be one."""
+    """Return every document below a folder. BadInput names every file that cannot be one."""
     skipped: Counter[str] = Counter()
     problems = Problems(str(folder))
     documents: list[DocumentLine] = []
@@ -50,14 +55,14 @@ def read_folder(folder: Path, *, sections: bool, encoding: str | None) -> Docume
         documents += _read_file(folder / relative, relative, sections, encoding, problems, skipped)
     if not documents and not problems:
         expected = f"at least one file of {' '.join(MEDIA_TYPE_BY_SUFFIX)} with text in it"
-        found = ", ".join(_describe(skipped)) or "an empty folder"
-        problems.add(None, expected, found)
+        actual = ", ".join(_describe(skipped)) or "an empty folder"
+        problems.add(None, expected, actual)
     problems.raise_if_any()
     return DocumentFolder(tuple(documents), tuple(_describe(skipped)))
 
 
-def read_one_file(path: Path, *, sections: bool, encoding: str | None) -> DocumentFolder:
-    """One text file as a document (or as its sections); its doc_id is the file's name."""
+def read_single_file(path: Path, *, sections: bool, encoding: str | None) -> DocumentFolder:
+    """Return one text file as a document (or as its sections); its doc_id is the file's name."""
     skipped: Counter[str] = Counter()
     problems = Problems(str(path))
     documents = _read_file(path, path.name, sections, encoding, problems, skipped)
@@ -68,10 +73,10 @@ def read_one_file(path: Path, *, sections: bool, encoding: str | None) -> Docume
 
 
 def _walk(folder: Path, skipped: Counter[str]) -> Iterator[str]:
-    """The relative POSIX paths of the files to read; what is not read is counted."""
+    """Yield the relative POSIX paths of the files to read; what is not read is counted."""
     root = folder.resolve()
-    for place, folders, files in os.walk(folder):
-        here = Path(place)
+    for directory, folders, files in os.walk(folder):
+        here = Path(directory)
         for name in list(folders):
             if name.startswith("."):
                 skipped["hidden"] += 1
@@ -105,7 +110,7 @@ def _read_file(
     try:
         text = read_text(read_regular(path), shown, encoding=encoding)
     except BadInput as error:
-        problems.found += error.problems
+        problems.errors += error.problems
         return []
     except ValidationError as error:
         problems.add(None, "a file that can be read", str(error).rpartition(": ")[2], path=shown)
@@ -114,12 +119,14 @@ def _read_file(
         skipped["empty"] += 1
         return []
     page = read_page(doc_id, text, MEDIA_TYPE_BY_SUFFIX[path.suffix.lower()])
-    found = split_sections(page) if sections else [page.document]
+    documents = split_sections(page) if sections else [page.document]
     if sections:
-        split = sum(document.doc_id != doc_id for document in found)
+        split = sum(document.doc_id != doc_id for document in documents)
         skipped["bare"] += len(page.headings) - split
     return [
-        DocumentLine(shown, None, document) for document in found if _has_usable_id(document, shown, problems)
+        DocumentLine(shown, None, document)
+        for document in documents
+        if _has_usable_id(document, shown, problems)
     ]
 
 
@@ -142,26 +149,48 @@ def _describe(skipped: Counter[str]) -> list[str]:
 
 
 def read_source(path: Path, *, encoding: str | None) -> bytes:
-    """A file's content in UTF-8. ValidationError when it cannot be read."""
+    """Return a file's content in UTF-8. ValidationError when it cannot be read."""
     return InputSource(str(path), encoding=encoding).read_bytes()
+
+
+def hash_file(path: Path) -> str | None:
+    """Return the SHA-256 of a file's bytes, for the record of its import; None for a folder."""
+    return None if path.is_dir() else hash_content(path)
+
+
+def hash_content(path: Path) -> str:
+    """Return the SHA-256 of the bytes of a file, or of all the files of a folder in the order of their paths."""
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    digest = hashlib.sha256()
+    for file in files:
+        with file.open("rb") as opened:
+            while piece := opened.read(1_048_576):
+                digest.update(piece)
+    return digest.hexdigest()
 
 
 def read_query_source(
     path: Path, *, format_name: str | None, encoding: str | None, header: bool = True
 ) -> tuple[list[QueryLine], tuple[str, ...]]:
-    """The queries of a table or of a ground-truth file, and notes on what was left alone: grades on any scale. `header`: False for a
-    table without one."""
+    """Return the queries of a table or of a ground-truth file, and notes on what was left alone: grades on any scale.
+
+    `header`: False for a table without one.
+    """
     source = InputSource(str(path), encoding=encoding, scale=GradeScale(lenient=True))
-    known = _find_query_format(source, format_name)
-    if known is None:
+    file_format = _find_query_format(source, format_name)
+    if file_format is None:
         kind = format_name if format_name in KINDS else None
         return read_queries(read_table(source, kind=kind), str(path), kind=kind, header=header), ()
-    truth = known.read(source) if known.read_graded is None else known.read_graded(source, "all=1")
+    truth = (
+        file_format.read(source)
+        if file_format.read_graded is None
+        else file_format.read_graded(source, "all=1")
+    )
     others = source.scale.unknown.total()  # counted now: looking for lines reads the file again
-    lines = _locate(known, source, truth)
-    _check_texts(lines, source, known)
-    repeated = say_repeated_texts(str(path), list_repeated_texts(known, truth))
-    notes = (*say_wrong_counts(truth.wrong_counts), *repeated)
+    lines = _locate(file_format, source, truth)
+    _check_texts(lines, source, file_format)
+    repeated = describe_repeated_texts(str(path), list_repeated_texts(file_format, truth))
+    notes = (*describe_wrong_counts(truth.wrong_counts), *repeated)
     count = len(truth.qrels) + others
     if not count:
         return lines, notes
@@ -172,7 +201,7 @@ def read_query_source(
 def read_document_source(
     path: Path, *, format_name: str | None, encoding: str | None, sections: bool
 ) -> DocumentFolder:
-    """The documents of a table, of a folder, or of one text file. BadInput names every bad place."""
+    """Return the documents of a table, of a folder, or of one text file. BadInput names every bad place."""
     if path.is_dir():
         if format_name is not None:
             raise ValidationError(
@@ -182,7 +211,7 @@ def read_document_source(
     if format_name is None and path.suffix.lower() in MEDIA_TYPE_BY_SUFFIX and path.is_file():
         may_be_table = path.suffix.lower() == ".txt"
         if not may_be_table or detect_kind(read_source(path, encoding=encoding), "") is None:
-            return read_one_file(path, sections=sections, encoding=encoding)
+            return read_single_file(path, sections=sections, encoding=encoding)
     if sections:
         raise ValidationError(
             "--sections splits the files of a folder; a table's documents are taken as they are"
@@ -194,14 +223,14 @@ def read_document_source(
 
 
 def _find_query_format(source: InputSource, name: str | None) -> Format | None:
-    """The ground-truth format; None for a table of queries. CSV and JSONL may be either: their columns tell."""
+    """Return the ground-truth format; None for a table of queries. CSV and JSONL may be either: their columns tell."""
     if name is not None and name not in KINDS:
-        if name not in {known.name for known in FORMATS}:
+        if name not in {file_format.name for file_format in FORMATS}:
             raise ValidationError(f"no format named {name!r}; there are: {', '.join(_list_names())}")
         return find_format(name)
     if source.is_folder:
         return detect_format(source)
-    certain = [known for known in list_certain(source) if name in (None, known.name)]
+    certain = [file_format for file_format in list_certain(source) if name in (None, file_format.name)]
     if len(certain) == 1:
         return certain[0]
     if name is not None or kind_of_name(source.path) is not None:
@@ -217,25 +246,25 @@ def _find_query_format(source: InputSource, name: str | None) -> Format | None:
 
 
 def _list_names() -> list[str]:
-    return list(dict.fromkeys([*KINDS, *(known.name for known in FORMATS)]))
+    return list(dict.fromkeys([*KINDS, *(file_format.name for file_format in FORMATS)]))
 
 
-def _locate(known: Format, source: InputSource, truth: GroundTruth) -> list[QueryLine]:
-    if known.find_query_lines is None:
+def _locate(file_format: Format, source: InputSource, truth: GroundTruth) -> list[QueryLine]:
+    if file_format.find_query_lines is None:
         return [QueryLine(None, query) for query in truth.queries]
-    lines = known.find_query_lines(source)
+    lines = file_format.find_query_lines(source)
     return [QueryLine(line, query) for line, query in zip(lines, truth.queries, strict=True)]
 
 
-def _check_texts(lines: list[QueryLine], source: InputSource, known: Format) -> None:
+def _check_texts(lines: list[QueryLine], source: InputSource, file_format: Format) -> None:
     """BadInput names every query that has no text: people cannot judge documents for it."""
-    if lines and "query_texts" not in known.features:
+    if lines and "query_texts" not in file_format.features:
         expected = "queries with their texts"
         raise BadInput(
-            [FormatError(source.path, None, expected, f"{known.name}, which holds query ids only")]
+            [FormatError(source.path, None, expected, f"{file_format.name}, which holds query ids only")]
         )
     within = (
-        f"/{known.files[0].path}" if source.is_folder else ""
+        f"/{file_format.files[0].path}" if source.is_folder else ""
     )  # the first file of a folder holds its queries
     problems = Problems(f"{source.path}{within}")
     for line, query in lines:

@@ -8,38 +8,46 @@ each under the SHA-256 of its UTF-8 bytes, and judgments say which they were mad
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
 from annotator.formats.input_tables import DocumentLine, QueryLine
-from annotator.formats.text import describe
+from annotator.formats.syntax.text import describe
 
 
 @dataclass(frozen=True, slots=True)
-class KnownQuery:
-    """A query as it is stored; `judged`: it has judgments."""
+class StoredQuery:
+    """A query of the dataset, under its primary key."""
 
     pk: int
     query: Query
-    judged: bool
+    judged: bool  # a pair of it has a judgment or a decision
+
+
+class QueryText(NamedTuple):
+    """The key and the text of a query of the dataset."""
+
+    pk: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """`changed` is by primary key. Nothing is stored yet."""
+    """The queries that an import will store."""
 
     added: tuple[Query, ...]
-    changed: tuple[tuple[int, Query], ...]
+    changed: tuple[tuple[int, Query], ...]  # (primary key, the query as it will be)
     unchanged: int
 
 
-def plan_queries(known: Mapping[str, KnownQuery], lines: Sequence[QueryLine], path: str) -> QueryPlan:
-    """Compare a file's queries with the stored ones. BadInput names every change that is refused."""
+def plan_queries(stored: Mapping[str, StoredQuery], lines: Sequence[QueryLine], path: str) -> QueryPlan:
+    """Compare a file's queries with the stored ones (by query_id). Raises BadInput for every change that is refused."""
     problems = Problems(path)
     added: list[Query] = []
     changed: list[tuple[int, Query]] = []
     for line, query in lines:
-        before = known.get(query.query_id)
+        before = stored.get(query.query_id)
         if before is None:
             added.append(query)
             continue
@@ -55,44 +63,50 @@ def plan_queries(known: Mapping[str, KnownQuery], lines: Sequence[QueryLine], pa
     return QueryPlan(tuple(added), tuple(changed), len(lines) - len(added) - len(changed))
 
 
-def _merge(before: Query, found: Query) -> Query:
-    mentioned = {name: getattr(found, name) for name in QUERY_FIELDS if getattr(found, name) is not None}
-    return replace(before, text=found.text, metadata={**before.metadata, **found.metadata}, **mentioned)
+def _merge(before: Query, new: Query) -> Query:
+    fields = {name: getattr(new, name) for name in QUERY_FIELDS if getattr(new, name) is not None}
+    return replace(before, text=new.text, metadata={**before.metadata, **new.metadata}, **fields)
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDocument:
-    """A document as it is stored, without its text; `sha256` names the text, None: known by its id only."""
+class StoredDocument:
+    """A document of the dataset, under its primary key."""
 
     pk: int
-    document: Document
+    document: Document  # without its text
+    sha256: str | None  # of its present text; None if only its id is known
+
+
+class DocumentKey(NamedTuple):
+    """The primary key of a document, and the SHA-256 of its present text (None if only its id is known)."""
+
+    pk: int
     sha256: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentPlan:
-    """Documents with the SHA-256 of the text they are to have; the changed ones by primary key. `retexted` are
-    the keys of those whose text is another now. Nothing is stored yet."""
+    """The documents that an import will store. Each SHA-256 is that of the document's text after the import."""
 
-    added: tuple[tuple[Document, str | None], ...]
-    changed: tuple[tuple[int, Document, str | None], ...]
-    retexted: tuple[int, ...]
+    added: tuple[tuple[Document, str | None], ...]  # (document, SHA-256)
+    changed: tuple[tuple[int, Document, str | None], ...]  # (primary key, document, SHA-256)
+    retexted: tuple[int, ...]  # primary keys of the changed documents that had another text
     unchanged: int
 
 
-def name_text(text: str) -> str | None:
-    """The SHA-256 of a text's UTF-8 bytes, in hexadecimal; None for the empty text."""
+def hash_text(text: str) -> str | None:
+    """Return the SHA-256 of a text's UTF-8 bytes, in hexadecimal; None for the empty text."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest() if text else None
 
 
-def plan_documents(known: Mapping[str, KnownDocument], lines: Sequence[DocumentLine]) -> DocumentPlan:
-    """Compare the documents read with the stored ones."""
+def plan_documents(stored: Mapping[str, StoredDocument], lines: Sequence[DocumentLine]) -> DocumentPlan:
+    """Compare a file's documents with the stored ones (by doc_id)."""
     added: list[tuple[Document, str | None]] = []
     changed: list[tuple[int, Document, str | None]] = []
     retexted: list[int] = []
     for _, _, document in lines:
-        sha256 = name_text(document.text)
-        before = known.get(document.doc_id)
+        sha256 = hash_text(document.text)
+        before = stored.get(document.doc_id)
         if before is None:
             added.append((document, sha256))
             continue
@@ -106,12 +120,12 @@ def plan_documents(known: Mapping[str, KnownDocument], lines: Sequence[DocumentL
     return DocumentPlan(tuple(added), tuple(changed), tuple(retexted), unchanged)
 
 
-def _merge_document(before: Document, found: Document) -> Document:
-    """All but the text."""
+def _merge_document(before: Document, new: Document) -> Document:
+    """Merge everything but the text."""
     return replace(
         before,
-        title=found.title or before.title,
-        url=found.url or before.url,
-        media_type=found.media_type if found.text else before.media_type,
-        metadata={**before.metadata, **found.metadata},
+        title=new.title or before.title,
+        url=new.url or before.url,
+        media_type=new.media_type if new.text else before.media_type,
+        metadata={**before.metadata, **new.metadata},
     )

@@ -1,1 +1,1 @@
-"""Which pair comes next, submitted judgments, assignment, calibration, questions and one's own work."""
+"""Hand out pairs and store judgments: next pairs, submission, assignment, calibration, questions and one's own work."""

@@ -16,10 +16,10 @@ Key = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class RoleScope:
-    """What one role covers; None: everything."""
+    """The queries that one role covers."""
 
-    categories: tuple[str, ...] | None = None
-    languages: tuple[str, ...] | None = None
+    categories: tuple[str, ...] | None = None  # None: all
+    languages: tuple[str, ...] | None = None  # None: all
 
     def cover(self, category: str | None, language: str | None) -> bool:
         return (self.categories is None or category in self.categories) and (
@@ -29,18 +29,17 @@ class RoleScope:
 
 @dataclass(frozen=True, slots=True)
 class DatasetMember:
-    """Somebody who may label here, or has something here. `limits`: of each of their roles, none left when they have
-    none any more. `works`: can sign in, and is an annotator, has judged or was given queries here."""
+    """A person who may label in the dataset, or has judgments or queries there."""
 
     pk: int
     username: str
     name: str
-    limits: tuple[RoleScope, ...]
-    works: bool
+    limits: tuple[RoleScope, ...]  # of each of their roles; empty: no role any more
+    works: bool  # can sign in, and labels or has queries here
     disabled: bool = False
 
     def knows(self, category: str | None, language: str | None) -> bool:
-        """Whether one of their roles covers such a query."""
+        """Return whether one of the person's roles covers such a query."""
         return any(limits.cover(category, language) for limits in self.limits)
 
 
@@ -59,7 +58,7 @@ class OpenQuery:
 
 @dataclass(frozen=True, slots=True)
 class LeasedPairs:
-    """What somebody holds: pairs on running leases, and when the oldest was taken."""
+    """The pairs that a person holds on running leases, and when the oldest was taken."""
 
     pairs: int
     since: datetime
@@ -67,8 +66,11 @@ class LeasedPairs:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentFacts:
-    """What storage knows of a dataset. `answered` and `disclosed`: by (query, person), how many pairs that lack
-    judgments the person has answered, or may not judge for having seen others' grades."""
+    """The state of a dataset that the rules of assignment need.
+
+    `answered` and `disclosed` count, by (query, person), the pairs that lack judgments and that the person has answered,
+    or may not judge because they have seen others' grades.
+    """
 
     queries: Sequence[OpenQuery]
     people: Sequence[DatasetMember]
@@ -78,26 +80,25 @@ class AssignmentFacts:
     held: Mapping[int, LeasedPairs] = field(default_factory=dict)
 
     def find_eligible(self, query: OpenQuery) -> list[DatasetMember]:
-        """Those the query can go to."""
-        given = self.assigned.get(query.pk)
+        """Return the people that the query can go to."""
+        assignees = self.assigned.get(query.pk)
         return [
             person
             for person in self.people
             if person.works
-            and (given is None or person.pk in given)
+            and (assignees is None or person.pk in assignees)
             and person.knows(query.category, query.language)
         ]
 
     def count_left(self, query: OpenQuery, person: DatasetMember) -> int:
-        """How many of the query's pairs the person could still be handed."""
+        """Count the query's pairs that the person could still be handed."""
         key = (query.pk, person.pk)
         return max(0, query.open_pairs - self.answered.get(key, 0) - self.disclosed.get(key, 0))
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingPerson:
-    """Somebody, what they were given, and what is left for them. `queries`: given to them; `open_queries`: those with
-    pairs for them; `pairs`: pairs left that they may do; `holds`: pairs on running leases, the first taken so many seconds ago."""
+    """A person, the queries assigned to them, and what is left for them."""
 
     username: str
     name: str
@@ -105,17 +106,16 @@ class WaitingPerson:
     languages: tuple[str, ...] | None
     works: bool
     disabled: bool
-    queries: int
-    open_queries: int
-    pairs: int
-    holds: int
+    queries: int  # assigned to them
+    open_queries: int  # those with pairs for them
+    pairs: int  # left that they may judge
+    holds: int  # pairs on running leases
     held_seconds: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingQuery:
-    """A query with pairs that lack judgments. `given_to`: the people it was given to, nobody where it is anybody's;
-    `waits_for`: pairs left by username; `stuck`: pairs that lack more judgments than there are people who may give them."""
+    """A query with pairs that lack judgments, and the people it waits for."""
 
     query_id: str
     text: str
@@ -123,20 +123,20 @@ class WaitingQuery:
     language: str | None
     open_pairs: int
     begun_pairs: int
-    given_to: tuple[str, ...]
-    waits_for: Mapping[str, int]
-    stuck: int
+    given_to: tuple[str, ...]  # empty: anybody's
+    waits_for: Mapping[str, int]  # pairs left, by username
+    stuck: int  # pairs that lack more judgments than people may give
 
 
 def list_waiting_people(facts: AssignmentFacts, *, now: datetime) -> list[WaitingPerson]:
-    """Everybody, those with the most left first."""
+    """Return everybody, those with the most work left first."""
     left: dict[int, list[int]] = {person.pk: [] for person in facts.people}
     for query in facts.queries:
         for person in facts.find_eligible(query):
             if pairs := facts.count_left(query, person):
                 left[person.pk].append(pairs)
-    given = [pk for people in facts.assigned.values() for pk in people]
-    found = [
+    assigned_pks = [pk for people in facts.assigned.values() for pk in people]
+    people_waiting = [
         WaitingPerson(
             username=person.username,
             name=person.name,
@@ -144,7 +144,7 @@ def list_waiting_people(facts: AssignmentFacts, *, now: datetime) -> list[Waitin
             languages=_widest([limits.languages for limits in person.limits]),
             works=person.works,
             disabled=person.disabled,
-            queries=given.count(person.pk),
+            queries=assigned_pks.count(person.pk),
             open_queries=len(left[person.pk]),
             pairs=sum(left[person.pk]),
             holds=held.pairs if held else 0,
@@ -153,18 +153,19 @@ def list_waiting_people(facts: AssignmentFacts, *, now: datetime) -> list[Waitin
         for person in facts.people
         for held in [facts.held.get(person.pk)]
     ]
-    return sorted(found, key=lambda person: (-person.pairs, person.username))
+    return sorted(people_waiting, key=lambda person: (-person.pairs, person.username))
 
 
 def list_waiting_queries(facts: AssignmentFacts, stuck: Mapping[int, int]) -> list[WaitingQuery]:
-    """The queries with pairs that lack judgments, in their order; `stuck`: how many of them nobody can finish."""
+    """Return the queries with pairs that lack judgments, in their order. `stuck`: pairs that nobody can finish, by
+    query."""
     names = {person.pk: person.username for person in facts.people}
-    found = []
+    queries_waiting = []
     for query in facts.queries:
         if not query.open_pairs:
             continue
         left = {person.username: facts.count_left(query, person) for person in facts.find_eligible(query)}
-        found.append(
+        queries_waiting.append(
             WaitingQuery(
                 query_id=query.query_id,
                 text=query.text,
@@ -177,11 +178,11 @@ def list_waiting_queries(facts: AssignmentFacts, stuck: Mapping[int, int]) -> li
                 stuck=stuck.get(query.pk, 0),
             )
         )
-    return found
+    return queries_waiting
 
 
 def _widest(all_names: Sequence[tuple[str, ...] | None]) -> tuple[str, ...] | None:
-    """Everything that one of the roles covers; None: all."""
+    """Return everything that one of the roles covers; None: all."""
     if any(names is None for names in all_names):
         return None
     return tuple(dict.fromkeys(name for names in all_names for name in names or ()))
@@ -189,19 +190,18 @@ def _widest(all_names: Sequence[tuple[str, ...] | None]) -> tuple[str, ...] | No
 
 @dataclass(frozen=True, slots=True)
 class PairsAlike:
-    """So many pairs of the same standing: of a query of this category, with so many answers, whose independent grades
-    (two or more) lie `spread` apart. `key`: of the one pair, where which pair it is matters."""
+    """Pairs of the same category, number of judgments and spread, counted."""
 
-    key: str
+    key: str  # of the one pair, where it matters which
     category: str | None
     answers: int
-    spread: int | None
+    spread: int | None  # of the counted grades, two or more
     pairs: int
 
 
 @dataclass(frozen=True, slots=True)
 class JudgmentProgress:
-    """How many judgments have been given and how many are still to give."""
+    """The number of judgments given, and the number still to give."""
 
     done: int
     left: int
@@ -212,12 +212,12 @@ class JudgmentProgress:
 
 
 def count_judgments(
-    overlap: int, rules: Rules | None, *, seed: int, found: Iterable[PairsAlike]
+    overlap: int, rules: Rules | None, *, seed: int, pairs: Iterable[PairsAlike]
 ) -> JudgmentProgress:
-    """What these pairs come to under the rules. A third judgment counts only where two have differed already."""
+    """Count the judgments of these pairs under the rules. A third one counts only where two have differed already."""
     distance = conditional_distance(rules)
     done = left = 0
-    for alike in found:
+    for alike in pairs:
         wanted = wanted_for(overlap, rules, seed=seed, key=alike.key, category=alike.category)
         differs = distance is not None and alike.spread is not None and alike.spread >= distance
         further = differs and allows_further(rules, wanted)
@@ -228,7 +228,7 @@ def count_judgments(
 
 @dataclass(frozen=True, slots=True)
 class QuerySelection:
-    """Which queries are meant: those with these ids, of this category and in this language, as far as given."""
+    """A selection of queries: those with these ids, of this category and in this language, as far as given."""
 
     query_ids: tuple[str, ...] | None = None
     category: str | None = None
@@ -241,29 +241,28 @@ class QuerySelection:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentChange:
-    """What was given or taken back: so many queries, of which `changed` (query, person) were new or gone. `leases`:
-    pairs in others' hands that are free again."""
+    """The number of assignments made or ended."""
 
     queries: int
     people: tuple[str, ...]
-    changed: int
-    leases: int
+    changed: int  # (query, person) that are new or gone
+    leases: int  # pairs that are free again
 
 
 @dataclass(frozen=True, slots=True)
 class Handover:
-    """What went from one person to another. `shared`: queries that the other had as well."""
+    """The work that went from one person to another."""
 
     leaver: str
     to: str
     queries: int
-    shared: int
+    shared: int  # queries that the other had as well
     leases: int
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedWork:
-    """What a person would leave on a dataset: queries given to them that lack judgments, and those pairs."""
+    """The work that a person would leave in a dataset: assigned queries that lack judgments, and those pairs."""
 
     dataset: str
     queries: int
@@ -272,16 +271,15 @@ class UnfinishedWork:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentStatus:
-    """Who judges what, and who waits on whom. `rules`: the overlap in words. `stuck`: pairs that lack more judgments
-    than there are people who may give them. `given`: queries that were given to somebody."""
+    """The assignments of a dataset: who judges what, and who waits for whom."""
 
     overlap: int
-    rules: Message
+    rules: Message  # the overlap in words
     judgments: JudgmentProgress
     people: tuple[WaitingPerson, ...]
     queries: tuple[WaitingQuery, ...]
     categories: tuple[str, ...]
     languages: tuple[str, ...]
     all_queries: int
-    given: int
-    stuck: int
+    given: int  # queries that are assigned to somebody
+    stuck: int  # pairs that lack more judgments than people may give

@@ -1,7 +1,7 @@
-"""What leads do to spread the work: give queries to people, take them back, hand a leaver's work on, see who waits on whom.
+"""Assign queries to people, take them back, hand on the work of people who leave, and show who waits for whom. For leads.
 
-Stands before labeling, which hands out what is decided here. Everything happens at once or not at all: an unknown
-query, or a person who may not judge one of the queries, is told and nothing changes. What was judged always stays.
+Everything happens at once or not at all: for an unknown query, or a person who may not judge one of the queries, nothing
+changes and the error names them. Judgments always stay.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,27 +12,25 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import NotFound, StateError, ValidationError
 from annotator.domain.messages import say
-from annotator.domain.overlap import check_rules, most_for, say_overlap
+from annotator.domain.overlap import check_rules, describe_overlap, most_for
 from annotator.domain.people import Actor, includes
-from annotator.labeling.assignment import AssignmentChange as AssignmentChange
 from annotator.labeling.assignment import (
+    AssignmentChange,
     AssignmentFacts,
+    AssignmentStatus,
     DatasetMember,
+    Handover,
+    JudgmentProgress,
     LeasedPairs,
     OpenQuery,
     PairsAlike,
+    QuerySelection,
     RoleScope,
+    UnfinishedWork,
     count_judgments,
     list_waiting_people,
     list_waiting_queries,
 )
-from annotator.labeling.assignment import AssignmentStatus as AssignmentStatus
-from annotator.labeling.assignment import Handover as Handover
-from annotator.labeling.assignment import JudgmentProgress as JudgmentProgress
-from annotator.labeling.assignment import QuerySelection as QuerySelection
-from annotator.labeling.assignment import UnfinishedWork as UnfinishedWork
-from annotator.labeling.assignment import WaitingPerson as WaitingPerson
-from annotator.labeling.assignment import WaitingQuery as WaitingQuery
 from annotator.labeling.assignment_sql import (
     add_assignments,
     count_alike,
@@ -50,7 +48,7 @@ from annotator.labeling.assignment_sql import (
 from annotator.people.service import list_roles, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_person, key_of
-from annotator.storage.roles import list_people_here
+from annotator.storage.roles import list_dataset_people
 from annotator.storage.tables import DatasetRow
 
 NAMED = 5
@@ -65,15 +63,15 @@ def assign(
     *,
     now: datetime,
 ) -> AssignmentChange:
-    """Give these queries to these people: from now on they go to those they were given to only."""
+    """Assign these queries to these people. From now on only people they are assigned to are handed them."""
     with database.write() as session:
-        _, facts = _begin(session, actor, dataset, now=now)
-        queries = _choose(facts, chosen)
+        _, facts = _lock_and_read(session, actor, dataset, now=now)
+        queries = _select_queries(facts, chosen)
         takers = [_find_taker(facts, username) for username in dict.fromkeys(people)]
         if not takers:
             raise ValidationError(say("Choose at least one person."))
         for taker in takers:
-            _require_known(taker, queries)
+            _require_expertise(taker, queries)
         pks = [query.pk for query in queries]
         new = add_assignments(session, pks, [taker.pk for taker in takers], by=actor.person_id, now=now)
         leases = end_leases_of_others(session, pks)
@@ -89,34 +87,38 @@ def take_back(
     *,
     now: datetime,
 ) -> AssignmentChange:
-    """Take these queries (without a selection: all of theirs) back from these people. One that nobody has any more
-    goes to everybody again."""
+    """Take these queries (without a selection: all of theirs) back from these people.
+
+    A query that is assigned to nobody any more goes to everybody again.
+    """
     with database.write() as session:
-        _, facts = _begin(session, actor, dataset, now=now)
+        _, facts = _lock_and_read(session, actor, dataset, now=now)
         named = [find_person(session, username) for username in dict.fromkeys(people)]
         if not named:
             raise ValidationError(say("Choose at least one person."))
         persons = [key_of(person.pk) for person in named]
-        queries = list(facts.queries) if chosen.is_empty else _choose(facts, chosen)
-        theirs = [query.pk for query in queries if facts.assigned.get(query.pk, frozenset()) & set(persons)]
-        gone = delete_assignments(session, theirs, persons)
-        still_given = [pk for pk in theirs if facts.assigned[pk] - set(persons)]
-        leases = end_leases_of_others(session, still_given)
-        return AssignmentChange(len(theirs), tuple(person.username for person in named), gone, leases)
+        queries = list(facts.queries) if chosen.is_empty else _select_queries(facts, chosen)
+        assigned_pks = [
+            query.pk for query in queries if facts.assigned.get(query.pk, frozenset()) & set(persons)
+        ]
+        gone = delete_assignments(session, assigned_pks, persons)
+        still_assigned = [pk for pk in assigned_pks if facts.assigned[pk] - set(persons)]
+        leases = end_leases_of_others(session, still_assigned)
+        return AssignmentChange(len(assigned_pks), tuple(person.username for person in named), gone, leases)
 
 
 def reassign(
     database: Database, actor: Actor, dataset: str, *, leaver: str, to: str, now: datetime
 ) -> Handover:
-    """Give every query that `leaver` was given to `to` instead, and end the leaver's leases. What was judged stays."""
+    """Assign every query of `leaver` to `to` instead, and end the leaver's leases. Judgments stay."""
     if leaver == to:
         raise ValidationError(say("expected two people, found {username} twice", username=to))
     with database.write() as session:
-        row, facts = _begin(session, actor, dataset, now=now)
+        row, facts = _lock_and_read(session, actor, dataset, now=now)
         gone = key_of(find_person(session, leaver).pk)
         queries = [query for query in facts.queries if gone in facts.assigned.get(query.pk, ())]
         taker = _find_taker(facts, to)
-        _require_known(taker, queries)
+        _require_expertise(taker, queries)
         shared = sum(taker.pk in facts.assigned[query.pk] for query in queries)
         pks = [query.pk for query in queries]
         delete_assignments(session, pks, [gone])
@@ -126,19 +128,19 @@ def reassign(
 
 
 def list_left(database: Database, actor: Actor, username: str) -> list[UnfinishedWork]:
-    """What this person leaves, or would, on each dataset that the actor leads."""
+    """Return what this person leaves, or would leave, in each dataset that the actor leads."""
     with database.read() as session:
-        found = count_left_by(session, key_of(find_person(session, username).pk))
+        rows = count_left_by(session, key_of(find_person(session, username).pk))
         roles = list_roles(session, actor)
         return [
             UnfinishedWork(session.get_one(DatasetRow, pk).name, queries, pairs)
-            for pk, queries, pairs in found
+            for pk, queries, pairs in rows
             if actor.is_operator or includes(roles.role_on(pk) or "annotator", "lead")
         ]
 
 
 def show_assignment(database: Database, actor: Actor, dataset: str, *, now: datetime) -> AssignmentStatus:
-    """Who judges what on this dataset, who waits on whom, and the pairs that nobody may judge."""
+    """Return who judges what in this dataset, who waits for whom, and the pairs that nobody may judge."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
@@ -147,7 +149,7 @@ def show_assignment(database: Database, actor: Actor, dataset: str, *, now: date
         alike = count_alike(session, key_of(row.pk), one_by_one=_is_drawn(row.overlap_rules))
     return AssignmentStatus(
         overlap=row.overlap,
-        rules=say_overlap(row.overlap, row.overlap_rules),
+        rules=describe_overlap(row.overlap, row.overlap_rules),
         judgments=_count_judgments(row, row.overlap, row.overlap_rules, alike),
         people=tuple(list_waiting_people(facts, now=now)),
         queries=tuple(list_waiting_queries(facts, stuck)),
@@ -162,7 +164,7 @@ def show_assignment(database: Database, actor: Actor, dataset: str, *, now: date
 def preview_overlap(
     database: Database, actor: Actor, dataset: str, *, overlap: int, rules: Mapping[str, Any] | None
 ) -> JudgmentProgress:
-    """How many judgments these rules would make in total: given, and still to give. Nothing changes."""
+    """Count the judgments that these rules would make in total: given, and still to give. Changes nothing."""
     kept = check_rules(overlap, rules)
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -171,7 +173,7 @@ def preview_overlap(
     return _count_judgments(row, overlap, kept, alike)
 
 
-def _begin(
+def _lock_and_read(
     session: Session, actor: Actor, dataset: str, *, now: datetime
 ) -> tuple[DatasetRow, AssignmentFacts]:
     row = find_dataset(session, dataset)
@@ -188,17 +190,22 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Assignme
             pk=person.pk,
             username=person.username,
             name=person.name,
-            limits=tuple(RoleScope(_tuple_of(known), _tuple_of(spoken)) for _, known, spoken in person.roles),
+            limits=tuple(
+                RoleScope(_tuple_of(categories), _tuple_of(languages))
+                for _, categories, languages in person.roles
+            ),
             works=person.can_sign_in
             and (person.active or any(role == "annotator" for role, _, _ in person.roles)),
             disabled=person.disabled,
         )
-        for person in list_people_here(session, dataset_pk)
+        for person in list_dataset_people(session, dataset_pk)
     ]
     return AssignmentFacts(
         queries=[OpenQuery(*query) for query in list_queries_with_work(session, dataset_pk)],
         people=people,
-        assigned={query: frozenset(given) for query, given in list_assigned(session, dataset_pk).items()},
+        assigned={
+            query: frozenset(assignees) for query, assignees in list_assigned(session, dataset_pk).items()
+        },
         answered=count_answered(session, dataset_pk),
         disclosed=count_disclosed(session, dataset_pk),
         held={
@@ -210,28 +217,28 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Assignme
     )
 
 
-def _choose(facts: AssignmentFacts, chosen: QuerySelection) -> list[OpenQuery]:
-    """The queries that are meant; NotFound for an id that there is not, or when there is none at all."""
-    if chosen.is_empty:
+def _select_queries(facts: AssignmentFacts, selection: QuerySelection) -> list[OpenQuery]:
+    """Return the selected queries. NotFound for an unknown id, or if no query matches."""
+    if selection.is_empty:
         raise ValidationError(say("Choose queries, a category or a language."))
-    wanted = None if chosen.query_ids is None else set(chosen.query_ids)
+    wanted = None if selection.query_ids is None else set(selection.query_ids)
     missing = sorted((wanted or set()) - {query.query_id for query in facts.queries})
     if missing:
         raise NotFound(say("no query with the id {ids}", ids=_list_some(missing)))
-    found = [
+    chosen = [
         query
         for query in facts.queries
         if (wanted is None or query.query_id in wanted)
-        and chosen.category in (None, query.category)
-        and chosen.language in (None, query.language)
+        and selection.category in (None, query.category)
+        and selection.language in (None, query.language)
     ]
-    if not found:
+    if not chosen:
         raise NotFound(say("no query of that category and language"))
-    return found
+    return chosen
 
 
 def _find_taker(facts: AssignmentFacts, username: str) -> DatasetMember:
-    """Somebody who may label here and can sign in."""
+    """Return a person who may judge here and can sign in."""
     taker = next((person for person in facts.people if person.username == username), None)
     if taker is None or not taker.limits:
         raise StateError(
@@ -245,7 +252,7 @@ def _find_taker(facts: AssignmentFacts, username: str) -> DatasetMember:
     return taker
 
 
-def _require_known(taker: DatasetMember, queries: Sequence[OpenQuery]) -> None:
+def _require_expertise(taker: DatasetMember, queries: Sequence[OpenQuery]) -> None:
     foreign = [
         f"{query.query_id} ({query.category or '–'}, {query.language or '–'})"
         for query in queries
@@ -262,7 +269,10 @@ def _require_known(taker: DatasetMember, queries: Sequence[OpenQuery]) -> None:
 
 
 def _count_stuck(session: Session, row: DatasetRow, facts: AssignmentFacts) -> dict[int, int]:
-    """By query. Only where so few may judge that some pair could go short are its pairs looked at."""
+    """Return, by query, how many pairs lack more judgments than those who may judge can still give.
+
+    Pairs are only counted for queries that few may judge; queries without anybody count all their open pairs.
+    """
     stuck: dict[int, int] = {}
     doubtful: dict[frozenset[int], list[int]] = {}
     for query in facts.queries:
@@ -286,15 +296,15 @@ def _count_judgments(
     rules: Mapping[str, Any] | None,
     alike: Iterable[tuple[str, str | None, int, int | None, int]],
 ) -> JudgmentProgress:
-    return count_judgments(overlap, rules, seed=row.seed, found=(PairsAlike(*found) for found in alike))
+    return count_judgments(overlap, rules, seed=row.seed, pairs=(PairsAlike(*row) for row in alike))
 
 
 def _is_drawn(rules: Mapping[str, Any] | None) -> bool:
     return bool((rules or {}).get("share"))
 
 
-def _names(found: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(sorted({name for name in found if name}))
+def _names(names: Iterable[str | None]) -> tuple[str, ...]:
+    return tuple(sorted({name for name in names if name}))
 
 
 def _tuple_of(names: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -1,13 +1,16 @@
-"""Reads and writes who was given which query, and what there is to do. For `labeling/assignment_service.py`; rows stay here."""
+"""Read and write which queries are assigned to whom, and read what is left to do. For
+`labeling/assignment_service.py`."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
-from sqlalchemy import case, delete, exists, func, literal, select, text
+from sqlalchemy import case, delete, exists, func, literal, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.clock import find_latest_end
+from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import (
     AssignmentRow,
@@ -17,7 +20,7 @@ from annotator.storage.labeling_tables import (
     QueryAnswersRow,
     QueryWorkRow,
 )
-from annotator.storage.sql import add_rows, split_into_chunks
+from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     PairRow,
@@ -25,19 +28,26 @@ from annotator.storage.tables import (
 )
 
 CHUNK = 500
-_STUCK = """
-SELECT p.query_pk, count(*) FROM pair p WHERE p.query_pk IN ({queries}) AND p.lacking > 0 AND p.lacking > {able}
-  - (SELECT count(*) FROM current_judgment c WHERE c.pair_pk = p.pk AND c.annotator_pk IN ({people}) AND c.outcome <> 'later')
-  - (SELECT count(*) FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk IN ({people}) AND NOT EXISTS (
+_STUCK = prepare_sql(
+    """
+SELECT p.query_pk, count(*) AS pairs FROM pair p WHERE p.query_pk IN :queries AND p.lacking > 0 AND p.lacking > :able
+  - (SELECT count(*) FROM current_judgment c WHERE c.pair_pk = p.pk AND c.annotator_pk IN :people AND c.outcome <> 'later')
+  - (SELECT count(*) FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk IN :people AND NOT EXISTS (
       SELECT 1 FROM current_judgment c WHERE c.pair_pk = p.pk AND c.annotator_pk = d.person_pk AND c.outcome <> 'later'))
-GROUP BY p.query_pk
-"""
+GROUP BY p.query_pk""",
+    lists=["queries", "people"],
+)
+
+
+class _StuckPairs(NamedTuple):
+    query_pk: int
+    pairs: int
 
 
 def list_queries_with_work(
     session: Session, dataset_pk: int
 ) -> list[tuple[int, str, str, str | None, str | None, int, int]]:
-    """(query_pk, query_id, text, category, language, open pairs, begun pairs) of every query, in their order."""
+    """Return (query_pk, query_id, text, category, language, open pairs, begun pairs) of every query, in their order."""
     statement = (
         select(
             col(QueryRow.pk),
@@ -59,18 +69,18 @@ def list_queries_with_work(
 
 
 def list_assigned(session: Session, dataset_pk: int) -> dict[int, set[int]]:
-    """The people that each query was given to: person_pk by query_pk."""
+    """Return the people that each query is assigned to: person_pk by query_pk."""
     statement = select(col(AssignmentRow.query_pk), col(AssignmentRow.person_pk)).join(
         QueryRow, col(QueryRow.pk) == col(AssignmentRow.query_pk)
     )
-    found: dict[int, set[int]] = {}
+    people_by_query: dict[int, set[int]] = {}
     for query_pk, person_pk in session.execute(statement.where(col(QueryRow.dataset_pk) == dataset_pk)):
-        found.setdefault(query_pk, set()).add(person_pk)
-    return found
+        people_by_query.setdefault(query_pk, set()).add(person_pk)
+    return people_by_query
 
 
 def count_answered(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
-    """How many pairs that lack judgments each person has answered: by (query_pk, person_pk)."""
+    """Count, by (query_pk, person_pk), the pairs that each person has answered and that still lack judgments."""
     statement = select(
         col(QueryAnswersRow.query_pk), col(QueryAnswersRow.annotator_pk), col(QueryAnswersRow.answered_open)
     ).where(col(QueryAnswersRow.dataset_pk) == dataset_pk, col(QueryAnswersRow.answered_open) > 0)
@@ -78,8 +88,11 @@ def count_answered(session: Session, dataset_pk: int) -> dict[tuple[int, int], i
 
 
 def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
-    """How many pairs that lack judgments each person may not judge for having seen others' grades, those they have
-    answered left out: by (query_pk, person_pk)."""
+    """Count, by (query_pk, person_pk), the pairs that still lack judgments and that each person may not judge because
+    they have seen others' grades.
+
+    Pairs that the person has answered are not counted.
+    """
     answered = exists().where(
         col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
         col(CurrentJudgmentRow.annotator_pk) == col(DisclosureRow.person_pk),
@@ -97,7 +110,7 @@ def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], 
 def list_running_leases(
     session: Session, dataset_pk: int, *, now: datetime, lease: timedelta
 ) -> dict[int, tuple[int, datetime]]:
-    """How many pairs each person holds, and when the first of those leases ends: by person_pk."""
+    """Return, by person_pk, how many pairs each person holds, and when the first of those leases ends."""
     statement = (
         select(col(LeaseRow.annotator_pk), func.count(), func.min(col(LeaseRow.expires_at)))
         .join(PairRow, col(PairRow.pk) == col(LeaseRow.pair_pk))
@@ -112,28 +125,26 @@ def list_running_leases(
 
 
 def count_stuck(session: Session, query_pks: Sequence[int], person_pks: Collection[int]) -> dict[int, int]:
-    """How many pairs of these queries lack more judgments than there are people among these who may still give
-    them: by query_pk."""
-    people = ", ".join(str(int(pk)) for pk in sorted(person_pks)) or "-1"
-    found: dict[int, int] = {}
+    """Count, by query_pk, the pairs of these queries that lack more judgments than these people can still give."""
+    people = sorted(person_pks)
+    counts: dict[int, int] = {}
     for chunk in split_into_chunks(query_pks, CHUNK):
-        queries = ", ".join(str(int(pk)) for pk in chunk)
-        statement = text(_STUCK.format(queries=queries, people=people, able=len(person_pks)))
-        found.update((query, pairs) for query, pairs in session.execute(statement))
-    return found
+        values = {"queries": chunk, "people": people, "able": len(people)}
+        counts.update((row.query_pk, row.pairs) for row in fetch(session, _STUCK, _StuckPairs, values))
+    return counts
 
 
 def add_assignments(
     session: Session, query_pks: Iterable[int], person_pks: Iterable[int], *, by: int | None, now: datetime
 ) -> int:
-    """Give each of these queries to each of these people; how many of that was not so yet."""
+    """Assign each of these queries to each of these people; return how many assignments are new."""
     queries, people = sorted(set(query_pks)), sorted(set(person_pks))
-    known: set[tuple[int, int]] = set()
+    assigned: set[tuple[int, int]] = set()
     for chunk in split_into_chunks(queries, CHUNK):
         held = select(col(AssignmentRow.query_pk), col(AssignmentRow.person_pk))
-        found = session.execute(held.where(col(AssignmentRow.query_pk).in_(chunk)))
-        known.update((query, person) for query, person in found)
-    new = [(query, person) for query in queries for person in people if (query, person) not in known]
+        rows = session.execute(held.where(col(AssignmentRow.query_pk).in_(chunk)))
+        assigned.update((query, person) for query, person in rows)
+    new = [(query, person) for query in queries for person in people if (query, person) not in assigned]
     add_rows(
         session,
         AssignmentRow,
@@ -146,32 +157,32 @@ def add_assignments(
 
 
 def delete_assignments(session: Session, query_pks: Iterable[int], person_pks: Collection[int]) -> int:
-    """Take these queries back from these people; how many (query, person) that were."""
+    """Take these queries back from these people; return how many assignments ended."""
     ended = 0
     for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
-        given = (col(AssignmentRow.query_pk).in_(chunk), col(AssignmentRow.person_pk).in_(person_pks))
-        ended += session.scalar(select(func.count()).select_from(AssignmentRow).where(*given)) or 0
-        session.execute(delete(AssignmentRow).where(*given).execution_options(synchronize_session=False))
+        conditions = (col(AssignmentRow.query_pk).in_(chunk), col(AssignmentRow.person_pk).in_(person_pks))
+        ended += session.scalar(select(func.count()).select_from(AssignmentRow).where(*conditions)) or 0
+        session.execute(delete(AssignmentRow).where(*conditions).execution_options(synchronize_session=False))
     return ended
 
 
 def end_leases_of(session: Session, dataset_pk: int, person_pk: int) -> int:
-    """End every lease of this person on the dataset; how many."""
+    """End every lease of this person in the dataset; return how many."""
     pairs = select(col(PairRow.pk)).where(col(PairRow.dataset_pk) == dataset_pk)
     held = (col(LeaseRow.annotator_pk) == person_pk, col(LeaseRow.pair_pk).in_(pairs))
     return _end_leases(session, *held)
 
 
 def end_leases_of_others(session: Session, query_pks: Iterable[int]) -> int:
-    """End the leases on pairs of these queries of everybody to whom the query has not been given; how many."""
+    """End the leases on pairs of these queries of everybody they are not assigned to; return how many."""
     ended = 0
-    given = exists().where(
+    is_assigned = exists().where(
         col(AssignmentRow.query_pk) == col(PairRow.query_pk),
         col(AssignmentRow.person_pk) == col(LeaseRow.annotator_pk),
     )
     for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
         others = exists().where(
-            col(PairRow.pk) == col(LeaseRow.pair_pk), col(PairRow.query_pk).in_(chunk), ~given
+            col(PairRow.pk) == col(LeaseRow.pair_pk), col(PairRow.query_pk).in_(chunk), ~is_assigned
         )
         ended += _end_leases(session, others)
     return ended
@@ -186,7 +197,7 @@ def _end_leases(session: Session, *conditions: object) -> int:
 
 
 def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]]:
-    """What a person would leave: (dataset_pk, queries given to them that lack judgments, pairs that those lack)."""
+    """Return what a person would leave: (dataset_pk, assigned queries that lack judgments, pairs that those lack)."""
     statement = (
         select(col(QueryWorkRow.dataset_pk), func.count(), func.sum(col(QueryWorkRow.open_pairs)))
         .join(AssignmentRow, col(AssignmentRow.query_pk) == col(QueryWorkRow.query_pk))
@@ -200,9 +211,12 @@ def count_left_by(session: Session, person_pk: int) -> list[tuple[int, int, int]
 def count_alike(
     session: Session, dataset_pk: int, *, one_by_one: bool
 ) -> list[tuple[str, str | None, int, int | None, int]]:
-    """The pairs that anybody may be handed, counted by (key, category, answers, spread of the independent grades):
-    the last is how many. `one_by_one`: each pair under its key, else the key is empty."""
-    grade = case((col(CurrentJudgmentRow.purpose) == "independent", col(CurrentJudgmentRow.grade)))
+    """Count the pairs that can be handed out by (key, category, judgments, spread of the counted grades); the count
+    comes last.
+
+    `one_by_one`: each pair under its key, else the key is empty.
+    """
+    grade = case((col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE, col(CurrentJudgmentRow.grade)))
     answers = (
         select(
             col(CurrentJudgmentRow.pair_pk).label("pair_pk"),
@@ -212,7 +226,7 @@ def count_alike(
         .where(
             col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
             col(CurrentJudgmentRow.outcome) != "later",
-            col(CurrentJudgmentRow.purpose).in_(["independent", "conditional"]),
+            col(CurrentJudgmentRow.purpose).in_(CURRENT_PURPOSES),
         )
         .group_by(col(CurrentJudgmentRow.pair_pk))
         .subquery()

@@ -13,7 +13,7 @@ from annotator.domain.errors import Problems, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.texts import TextFault, check_text, find_fault
 from annotator.formats.pair_table import read_grade, read_pair_table, take_pair
-from annotator.formats.tables import TableLine
+from annotator.formats.syntax.tables import TableLine
 from annotator.labeling.records import KINDS, GoldMiss, GoldResult, RepeatConsistency, TrainingResult
 
 COLUMNS = ("query_id", "doc_id", "kind", "grade", "explanation")
@@ -24,9 +24,9 @@ UNEXPLAINED = TextFault(
 
 @dataclass(frozen=True, slots=True)
 class CheckLine:
-    """One line: `line` is where it begins in its file, counted from 1."""
+    """One line of the file."""
 
-    line: int
+    line: int  # where it begins, from 1
     query_id: str
     doc_id: str
     kind: str
@@ -34,41 +34,40 @@ class CheckLine:
     explanation: str
 
 
-def check_mark(kind: str, explanation: str) -> str:
-    """The explanation without the white space around it. ValidationError for it, or for the kind."""
+def check_explanation(kind: str, explanation: str) -> str:
+    """Return the explanation without the white space around it. Raises ValidationError for it, or for the kind."""
     if kind not in KINDS:
         raise ValidationError(f"kind: expected one of {', '.join(KINDS)}, found {kind!r}")
-    return check_text(say("explanation"), explanation, empty=_say_empty(kind))
+    return check_text(say("explanation"), explanation, empty=_choose_empty_fault(kind))
 
 
-def read_marks(data: bytes, path: str, problems: Problems) -> list[CheckLine]:
-    """The good marks of a CSV file's bytes; bad lines are noted in `problems`. BadInput at once when the file has not
-    the right columns."""
+def read_check_lines(data: bytes, path: str, problems: Problems) -> list[CheckLine]:
+    """Return the good lines of a CSV file; bad lines are noted in `problems`. Raises BadInput for wrong columns."""
     return read_pair_table(data, path, problems, _read_row, columns=COLUMNS)
 
 
 def _read_row(row: TableLine, problems: Problems) -> CheckLine | None:
-    noted = len(problems.found)
+    noted = len(problems.errors)
     pair, kind = take_pair(row, problems), row.cells.get("kind", "").strip()
     if kind not in KINDS:
         problems.add(row.line, f"a kind {' or '.join(KINDS)}", repr(row.cells.get("kind", "")))
     grade, explanation = read_grade(row, problems), row.cells.get("explanation", "")
-    fault = find_fault(explanation, empty=_say_empty(kind))
+    fault = find_fault(explanation, empty=_choose_empty_fault(kind))
     if fault is not None:
         problems.add(row.line, f"an explanation of {fault.expected}", fault.found)
-    if pair is None or grade is None or len(problems.found) > noted:
+    if pair is None or grade is None or len(problems.errors) > noted:
         return None
     return CheckLine(row.line, *pair, kind, grade, explanation.strip())
 
 
-def _say_empty(kind: str) -> TextFault | None:
-    """Only training needs an explanation."""
+def _choose_empty_fault(kind: str) -> TextFault | None:
+    """Return the fault of an empty explanation; None unless the check is a training pair, which needs one."""
     return UNEXPLAINED if kind == "training" else None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckTries:
-    """An annotator's first and latest answer on a marked pair, each a grade or None (cannot be rated)."""
+    """An annotator's first and latest answer on a check, each a grade or None (cannot be rated)."""
 
     query_id: str
     doc_id: str
@@ -78,13 +77,13 @@ class CheckTries:
 
 
 def score_training(tries: Sequence[CheckTries], total: int, required: float) -> TrainingResult | None:
-    """How the training went, of `total` marked pairs; None when none is marked."""
+    """Score the training of `total` training pairs; None if there are none."""
     if not total:
         return None
     done = len(tries)
     first, latest = (
-        sum(one.first == one.right for one in tries),
-        sum(one.latest == one.right for one in tries),
+        sum(check.first == check.right for check in tries),
+        sum(check.latest == check.right for check in tries),
     )
     passed = done == total and latest >= required * total - 1e-9
     shares = (first / done, latest / done) if done else (None, None)
@@ -92,12 +91,14 @@ def score_training(tries: Sequence[CheckTries], total: int, required: float) -> 
 
 
 def score_gold(tries: Sequence[CheckTries]) -> GoldResult:
-    """How close the answers on gold pairs are to the right grades."""
+    """Measure how close the answers on gold pairs are to the right grades."""
     if not tries:
         return GoldResult(0, None, None, why=say("no gold pair has been answered"))
-    graded = [one.latest - one.right for one in tries if one.latest is not None]
+    graded = [check.latest - check.right for check in tries if check.latest is not None]
     misses = tuple(
-        GoldMiss(one.query_id, one.doc_id, one.right, one.latest) for one in tries if one.latest != one.right
+        GoldMiss(check.query_id, check.doc_id, check.right, check.latest)
+        for check in tries
+        if check.latest != check.right
     )
     exact = 1 - len(misses) / len(tries)
     if not graded:
@@ -107,7 +108,7 @@ def score_gold(tries: Sequence[CheckTries]) -> GoldResult:
 
 
 def score_repeats(answers: Sequence[tuple[int | None, int | None]]) -> RepeatConsistency:
-    """How consistent an annotator is: (first answer, answer on the repeat), each a grade or None."""
+    """Measure how consistent an annotator is, from (first answer, answer on the repeat), each a grade or None."""
     if not answers:
         return RepeatConsistency(0, None, None, say("no pair has been judged a second time"))
     equal = sum(first == again for first, again in answers) / len(answers)

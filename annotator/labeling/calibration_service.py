@@ -1,7 +1,7 @@
-"""What leads do to train annotators and to see whether they keep to the standard: mark pairs, read the results.
+"""Store which pairs are checks, and compute the results of annotators on them. For leads.
 
-None of these judgments enters agreement or qrels. Annotators are told that such checks exist, never which pair is one.
-Refuses somebody who is not a lead, a pair that is not in the pool, a training pair without an explanation.
+None of these judgments enters agreement or qrels. Annotators are told that checks exist, never which pair is one.
+Refuses a pair that is not in the pool, and a training pair without an explanation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.labeling.calibration import (
     CheckTries,
-    check_mark,
-    read_marks,
+    check_explanation,
+    read_check_lines,
     score_gold,
     score_repeats,
     score_training,
@@ -26,25 +26,26 @@ from annotator.labeling.calibration import (
 from annotator.labeling.calibration_sql import (
     CheckAnswer,
     PairCheck,
-    count_marked,
-    drop_marks,
+    count_checks_by_kind,
+    delete_checks,
     find_by_names,
     list_check_answers,
     list_checked_people,
+    list_checks_of,
     list_judged_pairs,
-    list_marks,
     list_repeat_answers,
     search_pairs,
-    write_marks,
+    store_checks,
 )
-from annotator.labeling.checks_sql import draw_number, find_training
+from annotator.labeling.checks import draw_number
+from annotator.labeling.checks_sql import find_training
 from annotator.labeling.records import AnnotatorResult, CheckCandidate, CheckChanges, CheckPair, OwnChecks
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import list_to_judge, note_seen
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
-from annotator.storage.open_pairs import make_worklist
+from annotator.storage.open_pairs import make_open_pairs_request
 from annotator.storage.pair_states import PairState, list_pair_states, list_query_pks
 from annotator.storage.tables import (
     DatasetRow,
@@ -59,7 +60,7 @@ AS_CANDIDATES = ("unanimous", "adjudicated")
 QUERIES_SAMPLED = 60
 
 
-def mark_pair(
+def set_check(
     database: Database,
     actor: Actor,
     dataset: str,
@@ -70,16 +71,18 @@ def mark_pair(
     explanation: str,
     now: datetime,
 ) -> CheckChanges:
-    """Mark one pair (by its key) as training or gold with its right grade, or mark it otherwise. Training needs an
-    explanation: it is shown after the answer."""
-    mark = PairCheck(kind, check_grade(grade), check_mark(kind, explanation))
+    """Make one pair (by its key) a training or gold pair with its right grade, or change it.
+
+    A training pair needs an explanation: it is shown after the answer.
+    """
+    check = PairCheck(kind, check_grade(grade), check_explanation(kind, explanation))
     with database.write() as session:
         dataset_pk = _lock_for_lead(session, actor, dataset)
         pair_pk = _find_pair(session, dataset_pk, pair)
-        return _write(session, dataset_pk, actor, {pair_pk: mark}, now=now)
+        return _write(session, dataset_pk, actor, {pair_pk: check}, now=now)
 
 
-def mark_file(
+def import_checks(
     database: Database,
     actor: Actor,
     dataset: str,
@@ -89,9 +92,12 @@ def mark_file(
     now: datetime,
     dry_run: bool = False,
 ) -> CheckChanges:
-    """Mark pairs from a CSV file: every line, or none. BadInput names every bad line. With `dry_run` nothing changes."""
+    """Make pairs checks from a CSV file: every line, or none.
+
+    Raises BadInput that names every bad line. `dry_run`: change nothing.
+    """
     problems = Problems(path)
-    lines = read_marks(data, path, problems)
+    lines = read_check_lines(data, path, problems)
     with database.write() as session:
         dataset_pk = _lock_for_lead(session, actor, dataset)
         pairs = find_by_names(session, dataset_pk, [(line.query_id, line.doc_id) for line in lines])
@@ -99,27 +105,31 @@ def mark_file(
             if (line.query_id, line.doc_id) not in pairs:
                 problems.add(line.line, "a pair of the pool", f"{line.query_id} {line.doc_id}")
         problems.raise_if_any()
-        marks = {
+        checks = {
             pairs[line.query_id, line.doc_id]: PairCheck(line.kind, line.grade, line.explanation)
             for line in lines
         }
-        return _write(session, dataset_pk, actor, marks, now=now, dry_run=dry_run)
+        return _write(session, dataset_pk, actor, checks, now=now, dry_run=dry_run)
 
 
-def unmark_pair(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
-    """Make a marked pair ordinary work again, except for those who answered it or set its grade. NotFound when it is
-    not marked."""
+def remove_check(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
+    """Make a check ordinary work again, except for those who answered it or set its grade.
+
+    Raises NotFound if the pair is no check.
+    """
     with database.write() as session:
         dataset_pk = _lock_for_lead(session, actor, dataset)
         pair_pk = _find_pair(session, dataset_pk, pair)
-        if not list_marks(session, [pair_pk]):
+        if not list_checks_of(session, [pair_pk]):
             raise NotFound(say("this pair is not marked"))
-        drop_marks(session, dataset_pk, [pair_pk], now=now)
+        delete_checks(session, dataset_pk, [pair_pk], now=now)
 
 
 def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[CheckPair]:
-    """The marked pairs: training first, in the order of queries and doc_id. For leads, who know their right grades from
-    then on: they are neither checked by them nor judge them later."""
+    """Return the checks: training first, in the order of queries and doc_id. For leads.
+
+    From then on the lead knows their right grades: the lead is not checked by them and does not judge them later.
+    """
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         answered: dict[int, set[int]] = {}
@@ -160,17 +170,20 @@ def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime
 def find_candidates(
     database: Database, actor: Actor, dataset: str, *, words: str = "", limit: int = 50, now: datetime
 ) -> list[CheckCandidate]:
-    """Pairs that could be marked. Without words: a sample, seeded by the dataset, of pairs that several judged alike or
-    a lead decided. With words: pairs whose query or document holds them, however far they are. For leads, who are not told how
-    a pair stands that they have still to judge; what they are told they judge no more."""
+    """Return pairs that could become checks. For leads.
+
+    Without words: a sample, seeded by the dataset, of pairs that several people judged alike or a lead decided. With words:
+    pairs whose query or document contains them, in any state. The state of a pair that the lead may still judge is hidden; the
+    lead no longer judges the others.
+    """
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         words = words.strip()
-        found = search_pairs(session, dataset_pk, words, limit=limit) if words else None
-        pks = _sample(session, dataset_pk) if found is None else found
+        search_hits = search_pairs(session, dataset_pk, words, limit=limit) if words else None
+        pks = _sample(session, dataset_pk) if search_hits is None else search_hits
         states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pks)}
         chosen = [states[pk] for pk in pks if words or states[pk].settlement.status in AS_CANDIDATES][:limit]
-        marks = list_marks(session, [state.pair_pk for state in chosen])
+        checks = list_checks_of(session, [state.pair_pk for state in chosen])
         titles = _list_titles(session, [state.document_pk for state in chosen])
         texts = _list_texts(session, [state.query_pk for state in chosen])
         hidden = list_to_judge(session, actor.person_id, [state.pair_pk for state in chosen])
@@ -181,8 +194,8 @@ def find_candidates(
                 texts[state.query_pk],
                 state.doc_id,
                 titles[state.document_pk],
-                *(_tell(state) if state.pair_pk not in hidden else ("", None, 0)),
-                marks[state.pair_pk].kind if state.pair_pk in marks else None,
+                *(_describe_state(state) if state.pair_pk not in hidden else ("", None, 0)),
+                checks[state.pair_pk].kind if state.pair_pk in checks else None,
                 state.pair_pk in hidden,
             )
             for state in chosen
@@ -192,27 +205,33 @@ def find_candidates(
     return candidates
 
 
-def _tell(state: PairState) -> tuple[str, int | None, int]:
-    """How a pair stands, at which grade, and how many have judged it."""
+def _describe_state(state: PairState) -> tuple[str, int | None, int]:
+    """Return the pair's status, its settled grade, and how many people judged it."""
     return state.settlement.status, state.settlement.grade, len(state.grades) + state.unrateable
 
 
 def compute_results(
     database: Database, actor: Actor, dataset: str, *, now: datetime
 ) -> list[AnnotatorResult]:
-    """What the checks show of each annotator, by username. For leads; the gold pairs that it names they judge no more."""
+    """Return the results of each annotator's checks, by username. For leads.
+
+    The lead can then no longer judge the gold pairs that are named.
+    """
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         results = list(list_results(session, dataset_pk).values())
-        gold = {one.pair_pk for one in list_check_answers(session, dataset_pk) if one.kind == "gold"}
+        gold = {answer.pair_pk for answer in list_check_answers(session, dataset_pk) if answer.kind == "gold"}
     note_seen(database, gold, actor.person_id, now=now)
     return results
 
 
 def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult]:
-    """The same by person's key, within a transaction that is open already; whoever calls it has checked the role."""
+    """Return the results of `compute_results` by person_pk, within an open transaction.
+
+    The caller has checked the role.
+    """
     row = session.get_one(DatasetRow, dataset_pk)
-    marked = count_marked(session, dataset_pk)
+    marked = count_checks_by_kind(session, dataset_pk)
     tries = _gather(list_check_answers(session, dataset_pk))
     repeats = list_repeat_answers(session, dataset_pk)
     members = session.scalars(
@@ -220,10 +239,10 @@ def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult
             col(MembershipRow.role) == "annotator", col(MembershipRow.dataset_pk) == dataset_pk
         )
     )
-    found = {}
+    results_by_person = {}
     for person in list_checked_people(session, {*members, *repeats, *(pk for pk, _kind in tries)}):
         pk = key_of(person.pk)
-        found[pk] = AnnotatorResult(
+        results_by_person[pk] = AnnotatorResult(
             person.username,
             person.name,
             person.simulated,
@@ -231,21 +250,21 @@ def list_results(session: Session, dataset_pk: int) -> dict[int, AnnotatorResult
             score_gold(tries.get((pk, "gold"), [])),
             score_repeats(repeats.get(pk, [])),
         )
-    return found
+    return results_by_person
 
 
 def show_own_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> OwnChecks:
-    """One's own training and self-consistency. Nothing is told of gold pairs, nor which pairs were repeats."""
+    """Return one's own training and self-consistency. Never tells of gold pairs, nor which pairs were repeats."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
         require_role(session, actor, dataset_pk, "annotator")
         person = require_person(actor)
-        marked = count_marked(session, dataset_pk)
+        marked = count_checks_by_kind(session, dataset_pk)
         tries = _gather(list_check_answers(session, dataset_pk, person)).get((person, "training"), [])
         repeats = list_repeat_answers(session, dataset_pk, person).get(person, [])
         return OwnChecks(
-            find_training(session, make_worklist(row, person, now), row),
+            find_training(session, make_open_pairs_request(row, person, now), row),
             score_training(tries, marked.get("training", 0), row.training_score) if tries else None,
             score_repeats(repeats),
         )
@@ -255,27 +274,27 @@ def _write(
     session: Session,
     dataset_pk: int,
     actor: Actor,
-    marks: Mapping[int, PairCheck],
+    checks: Mapping[int, PairCheck],
     *,
     now: datetime,
     dry_run: bool = False,
 ) -> CheckChanges:
-    before = list_marks(session, marks)
-    new = {pk: mark for pk, mark in marks.items() if before.get(pk) != mark}
+    before = list_checks_of(session, checks)
+    new = {pk: check for pk, check in checks.items() if before.get(pk) != check}
     added = sum(pk not in before for pk in new)
     if not dry_run:
-        write_marks(session, dataset_pk, new, person_pk=actor.person_id, now=now)
-    return CheckChanges(added, len(new) - added, len(marks) - len(new), dry_run)
+        store_checks(session, dataset_pk, new, person_pk=actor.person_id, now=now)
+    return CheckChanges(added, len(new) - added, len(checks) - len(new), dry_run)
 
 
 def _gather(answers: Sequence[CheckAnswer]) -> dict[tuple[int, str], list[CheckTries]]:
-    """By (annotator_pk, kind): the first and the latest answer on each pair."""
-    found: dict[tuple[int, str], dict[int, CheckTries]] = {}
-    for one in answers:
-        pairs = found.setdefault((one.annotator_pk, one.kind), {})
-        first = pairs[one.pair_pk].first if one.pair_pk in pairs else one.given
-        pairs[one.pair_pk] = CheckTries(one.query_id, one.doc_id, one.right, first, one.given)
-    return {place: [pairs[pk] for pk in sorted(pairs)] for place, pairs in found.items()}
+    """Return the first and the latest answer on each check, by (annotator_pk, kind)."""
+    tries: dict[tuple[int, str], dict[int, CheckTries]] = {}
+    for answer in answers:
+        pairs = tries.setdefault((answer.annotator_pk, answer.kind), {})
+        first = pairs[answer.pair_pk].first if answer.pair_pk in pairs else answer.given
+        pairs[answer.pair_pk] = CheckTries(answer.query_id, answer.doc_id, answer.right, first, answer.given)
+    return {who_and_kind: [pairs[pk] for pk in sorted(pairs)] for who_and_kind, pairs in tries.items()}
 
 
 def _sample(session: Session, dataset_pk: int) -> list[int]:

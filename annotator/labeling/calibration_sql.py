@@ -1,27 +1,29 @@
-"""Writes which pairs are checks, and reads how they were answered. For the leads' side of checks (`labeling/`).
+"""Store which pairs are checks, and read how they were answered.
 
-Reads by the marked pairs and by the repeats, never over the judgments as a whole.
+Reads from the checks and the repeats, never all judgments.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypeVar
 
-from sqlalchemy import ColumnElement, Select, bindparam, case, delete, func, insert, or_, select, text
+from sqlalchemy import ColumnElement, Select, case, delete, func, insert, or_, select
 from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import derive_work
+from annotator.storage.sql import fetch, prepare_sql
 from annotator.storage.tables import DocumentRow, PairRow, PersonRow, QueryRow
 
 AT_ONCE = 400
 MOST_NAMES = 100
 Item = TypeVar("Item")
-# CROSS JOIN keeps the order on SQLite: from the few marks and repeats to their judgments.
-_ANSWERS = text("""
-SELECT c.kind, j.annotator_pk, j.pair_pk, q.query_id, d.doc_id, c.grade, j.grade
+# CROSS JOIN keeps the order on SQLite: from the few checks and repeats to their judgments.
+_ANSWERS = prepare_sql("""
+SELECT c.kind, j.annotator_pk, j.pair_pk, q.query_id, d.doc_id, c.grade AS "right", j.grade AS given
 FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j CROSS JOIN query q CROSS JOIN document d
 WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
   AND j.pair_pk = c.pair_pk AND j.purpose = c.kind AND j.outcome <> 'later'
@@ -29,31 +31,37 @@ WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
   AND q.pk = p.query_pk AND d.pk = p.document_pk
 ORDER BY j.judged_at, j.pk
 """)
-_REPEATS = text("""
+_REPEATS = prepare_sql(f"""
 SELECT r.annotator_pk, r.pair_pk, j.purpose, j.grade
 FROM repeated_pair r CROSS JOIN pair p CROSS JOIN judgment j
 WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk AND r.answered_at IS NOT NULL
   AND j.pair_pk = r.pair_pk AND j.annotator_pk = r.annotator_pk
-  AND j.purpose IN ('independent', 'repeat') AND j.outcome <> 'later'
+  AND j.purpose IN ('{COUNTED_PURPOSE}', 'repeat') AND j.outcome <> 'later'
   AND (CAST(:annotator_pk AS INTEGER) IS NULL OR r.annotator_pk = :annotator_pk)
 ORDER BY j.pk
 """)
-_WHO_ANSWERED = text("""
-SELECT DISTINCT j.pair_pk, j.annotator_pk FROM judgment j
+_WHO_ANSWERED = prepare_sql(
+    """
+SELECT DISTINCT j.pair_pk, j.annotator_pk AS person_pk FROM judgment j
 WHERE j.pair_pk IN :pairs AND j.purpose IN ('training', 'gold') AND j.outcome <> 'later'
-UNION SELECT c.pair_pk, c.marked_by_pk FROM check_pair c WHERE c.pair_pk IN :pairs AND c.marked_by_pk IS NOT NULL
-""").bindparams(bindparam("pairs", expanding=True))
-_HAVE_JUDGED = text("""
-SELECT pair_pk, annotator_pk FROM current_judgment WHERE pair_pk IN :pairs AND outcome <> 'later'
-UNION SELECT pair_pk, person_pk FROM disclosure WHERE pair_pk IN :pairs
-""").bindparams(bindparam("pairs", expanding=True))
-_SAMPLE = text("""
-SELECT pk FROM pair WHERE query_pk IN :queries AND judged >= :judged AND retired_at IS NULL ORDER BY query_pk, key LIMIT 400
-""").bindparams(bindparam("queries", expanding=True))
+UNION SELECT c.pair_pk, c.marked_by_pk FROM check_pair c WHERE c.pair_pk IN :pairs AND c.marked_by_pk IS NOT NULL""",
+    lists=["pairs"],
+)
+_HAVE_JUDGED = prepare_sql(
+    """
+SELECT pair_pk, annotator_pk AS person_pk FROM current_judgment WHERE pair_pk IN :pairs AND outcome <> 'later'
+UNION SELECT pair_pk, person_pk FROM disclosure WHERE pair_pk IN :pairs""",
+    lists=["pairs"],
+)
+_SAMPLE = prepare_sql(
+    """
+SELECT pk AS pair_pk FROM pair WHERE query_pk IN :queries AND judged >= :judged AND retired_at IS NULL ORDER BY query_pk, key LIMIT 400""",
+    lists=["queries"],
+)
 
 
 class CheckAnswer(NamedTuple):
-    """An answer on a marked pair, oldest first where several are listed; `given` None: cannot be rated."""
+    """An answer on a check. `given` is None if it cannot be rated."""
 
     kind: str
     annotator_pk: int
@@ -64,8 +72,26 @@ class CheckAnswer(NamedTuple):
     given: int | None
 
 
+class _RepeatAnswer(NamedTuple):
+    """A judgment on a pair that came again: the one that counts, or (purpose 'repeat') the answer on the repeat."""
+
+    annotator_pk: int
+    pair_pk: int
+    purpose: str
+    grade: int | None
+
+
+class _PersonAndPair(NamedTuple):
+    pair_pk: int
+    person_pk: int
+
+
+class _Pair(NamedTuple):
+    pair_pk: int
+
+
 class PairCheck(NamedTuple):
-    """How a pair is marked."""
+    """The check on a pair: its kind, grade and explanation."""
 
     kind: str
     grade: int
@@ -75,41 +101,42 @@ class PairCheck(NamedTuple):
 def list_check_answers(
     session: Session, dataset_pk: int, annotator_pk: int | None = None
 ) -> list[CheckAnswer]:
-    """Every answer on the pairs that are marked now, of everybody or of one person, in the order they were given."""
+    """Return every answer on the present checks, of everybody or of one person, in the order they were given."""
     named = {"dataset_pk": dataset_pk, "annotator_pk": annotator_pk}
-    return [CheckAnswer(*row) for row in session.execute(_ANSWERS, named)]
+    return fetch(session, _ANSWERS, CheckAnswer, named)
 
 
 def list_repeat_answers(
     session: Session, dataset_pk: int, annotator_pk: int | None = None
 ) -> dict[int, list[tuple[int | None, int | None]]]:
-    """By annotator_pk: (the answer that held when the pair came again, the answer on the repeat) for each repeat."""
-    found: dict[int, list[tuple[int | None, int | None]]] = {}
+    """Return, by annotator_pk, (the judgment that held when the pair came again, the answer on the repeat) for each
+    repeat."""
+    by_annotator: dict[int, list[tuple[int | None, int | None]]] = {}
     for (annotator, _pair_pk), answers in sorted(list_repeats(session, dataset_pk, annotator_pk).items()):
-        found.setdefault(annotator, []).append(answers)
-    return found
+        by_annotator.setdefault(annotator, []).append(answers)
+    return by_annotator
 
 
 def list_repeats(
     session: Session, dataset_pk: int, annotator_pk: int | None = None
 ) -> dict[tuple[int, int], tuple[int | None, int | None]]:
-    """The same by (annotator_pk, pair_pk), in no particular order."""
+    """Return the same by (annotator_pk, pair_pk), in no particular order."""
     named = {"dataset_pk": dataset_pk, "annotator_pk": annotator_pk}
     before: dict[tuple[int, int], int | None] = {}
     both: dict[tuple[int, int], tuple[int | None, int | None]] = {}
-    for annotator, pair_pk, purpose, grade in session.execute(_REPEATS, named):
-        place = (annotator, pair_pk)
-        if purpose == "independent":
-            before[place] = grade
-        elif place in both:  # the repeat itself, changed
-            both[place] = (both[place][0], grade)
-        elif place in before:
-            both[place] = (before[place], grade)
+    for annotator, pair_pk, purpose, grade in fetch(session, _REPEATS, _RepeatAnswer, named):
+        repeat = (annotator, pair_pk)
+        if purpose == COUNTED_PURPOSE:
+            before[repeat] = grade
+        elif repeat in both:  # the repeat itself, changed
+            both[repeat] = (both[repeat][0], grade)
+        elif repeat in before:
+            both[repeat] = (before[repeat], grade)
     return both
 
 
-def count_marked(session: Session, dataset_pk: int) -> dict[str, int]:
-    """How many pairs are marked, by kind."""
+def count_checks_by_kind(session: Session, dataset_pk: int) -> dict[str, int]:
+    """Count the checks by kind."""
     statement = (
         select(col(CheckRow.kind), func.count())
         .join(PairRow, col(PairRow.pk) == col(CheckRow.pair_pk))
@@ -119,46 +146,48 @@ def count_marked(session: Session, dataset_pk: int) -> dict[str, int]:
     return {str(kind): number for kind, number in session.execute(statement)}
 
 
-def list_marked(session: Session, dataset_pk: int) -> set[int]:
+def list_check_pks(session: Session, dataset_pk: int) -> set[int]:
     """Return the pairs of the dataset that are marked for training or as gold, by pair_pk."""
     statement = select(col(CheckRow.pair_pk)).join(PairRow, col(PairRow.pk) == col(CheckRow.pair_pk))
     return set(session.scalars(statement.where(col(PairRow.dataset_pk) == dataset_pk)))
 
 
-def list_marks(session: Session, pair_pks: Collection[int]) -> dict[int, PairCheck]:
-    """How these pairs are marked, for those that are."""
-    found: dict[int, PairCheck] = {}
+def list_checks_of(session: Session, pair_pks: Collection[int]) -> dict[int, PairCheck]:
+    """Return the check that each of these pairs is, by pair_pk; ordinary pairs are absent."""
+    checks: dict[int, PairCheck] = {}
     for chunk in _chunks(pair_pks):
         for row in session.scalars(select(CheckRow).where(col(CheckRow.pair_pk).in_(chunk))):
-            found[row.pair_pk] = PairCheck(row.kind, row.grade, row.explanation)
-    return found
+            checks[row.pair_pk] = PairCheck(row.kind, row.grade, row.explanation)
+    return checks
 
 
-def write_marks(
+def store_checks(
     session: Session,
     dataset_pk: int,
-    marks: Mapping[int, PairCheck],
+    checks: Mapping[int, PairCheck],
     *,
     person_pk: int | None,
     now: datetime,
 ) -> None:
-    """Mark these pairs (by pair_pk), those marked already anew; nobody is handed them as ordinary work from now on."""
-    for chunk in _chunks(marks):
+    """Make these pairs (by pair_pk) checks, or change their checks. Nobody is handed them as ordinary work from now
+    on."""
+    for chunk in _chunks(checks):
         session.execute(delete(CheckRow).where(col(CheckRow.pair_pk).in_(chunk)))
     rows = [
-        {"pair_pk": pk, **mark._asdict(), "marked_by_pk": person_pk, "marked_at": now}
-        for pk, mark in marks.items()
+        {"pair_pk": pk, **check._asdict(), "marked_by_pk": person_pk, "marked_at": now}
+        for pk, check in checks.items()
     ]
     if rows:
         session.execute(insert(CheckRow), rows)
-        derive_work(session, dataset_pk, list(marks))
+        derive_work(session, dataset_pk, list(checks))
 
 
-def drop_marks(session: Session, dataset_pk: int, pair_pks: Collection[int], *, now: datetime) -> None:
-    """These pairs are ordinary again. Whoever answered one as a check, or set its right grade, cannot judge it any more."""
+def delete_checks(session: Session, dataset_pk: int, pair_pks: Collection[int], *, now: datetime) -> None:
+    """Make these pairs ordinary again. Whoever answered one as a check, or set its right grade, can no longer judge
+    it."""
     for chunk in _chunks(pair_pks):
-        knowing = {tuple(row) for row in session.execute(_WHO_ANSWERED, {"pairs": chunk})}
-        judged = {tuple(row) for row in session.execute(_HAVE_JUDGED, {"pairs": chunk})}
+        knowing = set(fetch(session, _WHO_ANSWERED, _PersonAndPair, {"pairs": chunk}))
+        judged = set(fetch(session, _HAVE_JUDGED, _PersonAndPair, {"pairs": chunk}))
         rows = [
             {"pair_pk": pair_pk, "person_pk": person_pk, "disclosed_at": now}
             for pair_pk, person_pk in sorted(knowing - judged)
@@ -172,18 +201,19 @@ def drop_marks(session: Session, dataset_pk: int, pair_pks: Collection[int], *, 
 def find_by_names(
     session: Session, dataset_pk: int, names: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], int]:
-    """pair_pk by (query_id, doc_id); what is not in the pool is left out."""
-    wanted, found = set(names), {}
+    """Return the pair_pk of each (query_id, doc_id) that is in the pool."""
+    wanted, pair_pks = set(names), {}
     for chunk in _chunks({query_id for query_id, _doc_id in wanted}):
         statement = _named_pairs(dataset_pk).where(col(QueryRow.query_id).in_(chunk))
         for pk, query_id, doc_id in session.execute(statement):
             if (query_id, doc_id) in wanted:
-                found[query_id, doc_id] = key_of(pk)
-    return found
+                pair_pks[query_id, doc_id] = key_of(pk)
+    return pair_pks
 
 
 def search_pairs(session: Session, dataset_pk: int, words: str, *, limit: int) -> list[int]:
-    """The pairs whose query or document is named so, or holds these words in its text or title; exact names first."""
+    """Return the pairs whose query or document has these words as its id, or holds them in its text or title; exact
+    ids first."""
     like = "%" + words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
 
     def holds(*columns: Mapped[str]) -> ColumnElement[bool]:
@@ -203,20 +233,20 @@ def search_pairs(session: Session, dataset_pk: int, words: str, *, limit: int) -
             col(PairRow.document_pk).in_(list(session.scalars(documents.limit(MOST_NAMES)))),
         )
     )
-    found = session.execute(statement.order_by(exact_first, col(PairRow.pk)).limit(limit))
-    return [key_of(pk) for pk, _query_id, _doc_id in found]
+    rows = session.execute(statement.order_by(exact_first, col(PairRow.pk)).limit(limit))
+    return [key_of(pk) for pk, _query_id, _doc_id in rows]
 
 
 def list_judged_pairs(session: Session, query_pks: Sequence[int], *, judged: int) -> list[int]:
-    """Some pairs of these queries that at least so many have judged."""
+    """Return some pairs of these queries that have at least `judged` judgments."""
     if not query_pks:
         return []
-    found = session.execute(_SAMPLE, {"queries": list(query_pks), "judged": judged})
-    return [pk for (pk,) in found]
+    values = {"queries": query_pks, "judged": judged}
+    return [row.pair_pk for row in fetch(session, _SAMPLE, _Pair, values)]
 
 
 def list_checked_people(session: Session, pks: Collection[int]) -> list[PersonRow]:
-    """These people, by username."""
+    """Return these people, by username."""
     statement = select(PersonRow).where(col(PersonRow.pk).in_(list(pks)))
     return sorted(session.scalars(statement), key=lambda person: person.username)
 

@@ -20,13 +20,13 @@ MAX_NUMBER = 2**53  # what JavaScript counts exactly
 NOT_THE_BROWSERS = ("purpose", "judged_at", "received_at", "stale", "late")  # the server alone says these
 
 
-def read_events(found: object) -> tuple[list[JudgmentEvent], list[RefusedEvent]]:
-    """The events of a request in their order, and the refused ones. ValidationError when it is no list."""
-    if not isinstance(found, list):
-        raise ValidationError(f"events: expected a list, found {type(found).__name__}")
+def read_events(sent: object) -> tuple[list[JudgmentEvent], list[RefusedEvent]]:
+    """Return the events of a request in their order, and the refused ones. Raises ValidationError if it is no list."""
+    if not isinstance(sent, list):
+        raise ValidationError(f"events: expected a list, found {type(sent).__name__}")
     events: list[JudgmentEvent] = []
     refusals: list[RefusedEvent] = []
-    for entry in found:
+    for entry in sent:
         if not isinstance(entry, Mapping):
             raise ValidationError(f"events: expected objects, found {type(entry).__name__}")
         try:
@@ -64,27 +64,27 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
     )
 
 
-def _name(found: object) -> str:
-    """An id as it was sent, as far as it can be sent back."""
-    return str(found).encode("utf-8", "replace").decode()
+def _name(event_id: object) -> str:
+    """Return an id as it was sent, as far as it can be sent back."""
+    return str(event_id).encode("utf-8", "replace").decode()
 
 
-def _read_uuid(found: object) -> str:
+def _read_uuid(value: object) -> str:
     try:
-        return str(uuid.UUID(str(found)))
+        return str(uuid.UUID(str(value)))
     except ValueError:
-        raise ValidationError(f"id: expected a UUID, found {found!r}") from None
+        raise ValidationError(f"id: expected a UUID, found {value!r}") from None
 
 
 def _read_text(entry: Mapping[str, Any], key: str) -> str | None:
-    found = entry.get(key)
-    if found is not None and (not isinstance(found, str) or holds_no_text(found)):
-        raise ValidationError(f"{key}: expected a text, found {found!r:.80}")
-    return found
+    value = entry.get(key)
+    if value is not None and (not isinstance(value, str) or holds_no_text(value)):
+        raise ValidationError(f"{key}: expected a text, found {value!r:.80}")
+    return value
 
 
 def _read_browser(entry: Mapping[str, Any]) -> tuple[str | None, int | None]:
-    """The browser that the press was made in, and the press's place among those made there: both or neither."""
+    """Return the browser of the press, and the number of the press among those made there: both or neither."""
     browser, number = _read_text(entry, "browser"), entry.get("browser_number")
     if browser is None and number is None:
         return None, None
@@ -96,7 +96,7 @@ def _read_browser(entry: Mapping[str, Any]) -> tuple[str | None, int | None]:
 
 
 def _read_reason(entry: Mapping[str, Any], outcome: str) -> str | None:
-    """Why it cannot be rated. Scripts may leave it out; the panel always asks."""
+    """Return why the pair cannot be rated. Scripts may leave it out; the panel always asks."""
     reason = _read_text(entry, "reason")
     if reason is None:
         return None

@@ -1,7 +1,7 @@
 """Show annotators their own work, and leads how long pairs take.
 
-Times are medians, never a ranking of people; what is left is estimated at one's own pace. Refuses to show anybody else's
-answers and pairs that one has not answered. An answer that can no longer be changed is refused with the reason.
+Times are medians, never a ranking of people; the rest is estimated at one's own pace. Refuses to show other people's
+judgments and pairs that one has not answered. An answer that can no longer be changed is refused with the reason.
 """
 
 from collections.abc import Sequence
@@ -10,12 +10,11 @@ from datetime import UTC, datetime, time, timedelta, tzinfo
 from statistics import median
 
 from annotator.domain.errors import StateError, ValidationError
-from annotator.domain.judgments import OwnAnswer, PairView
+from annotator.domain.judgments import CURRENT_PURPOSES, OwnAnswer, PairView
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.labeling.checks_sql import NextPair, count_checks, find_repeats
+from annotator.labeling.checks_sql import count_checks, find_repeats
 from annotator.labeling.my_work_sql import (
-    CURRENT,
     find_lock,
     find_own_answer,
     list_categories,
@@ -23,7 +22,8 @@ from annotator.labeling.my_work_sql import (
     list_own_seconds,
     list_timed,
 )
-from annotator.labeling.pair_view_sql import read_handed
+from annotator.labeling.pair_records import NextPair
+from annotator.labeling.pair_view_sql import read_pair_views
 from annotator.labeling.records import (
     LabelingPace,
     MedianSeconds,
@@ -34,7 +34,12 @@ from annotator.labeling.records import (
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
-from annotator.storage.open_pairs import count_done, count_open_pairs, find_eligibility, make_worklist
+from annotator.storage.open_pairs import (
+    count_done,
+    count_open_pairs,
+    find_eligibility,
+    make_open_pairs_request,
+)
 from annotator.storage.quality_pairs import list_waiting
 from annotator.storage.tables import JudgmentRow
 
@@ -42,7 +47,7 @@ LEAST_TIMED = 10
 
 
 def estimate_pace(done: int, left: int, seconds: Sequence[float]) -> LabelingPace:
-    """What is left, and about how long it takes at the median of these active times; not known below 10 of them."""
+    """Estimate how long the rest takes at the median of these active times; unknown below 10 of them."""
     if len(seconds) < LEAST_TIMED:
         return LabelingPace(done, left, len(seconds), None, None)
     typical = median(seconds)
@@ -50,7 +55,7 @@ def estimate_pace(done: int, left: int, seconds: Sequence[float]) -> LabelingPac
 
 
 def compute_medians(timed: Sequence[tuple[str, bool, str | None, float]]) -> MedianTimes:
-    """From (annotator, simulated, category, active seconds): medians by category and by annotator, by name."""
+    """Compute the medians by category and by annotator from (annotator, simulated, category, active seconds)."""
     categories: dict[str, list[float]] = {}
     annotators: dict[str, list[float]] = {}
     for annotator, _simulated, category, seconds in timed:
@@ -74,7 +79,7 @@ ANSWERS = ("0", "1", "2", "3", "unrateable", "later")
 
 
 class CannotRevise(StateError):
-    """The own answer is not there to be changed; `code` is the panel's: settled, disclosed or not_yours."""
+    """The own answer cannot be changed. `code` is the panel's: settled, disclosed or not_yours."""
 
     def __init__(self, why: str, code: str) -> None:
         super().__init__(why)
@@ -91,7 +96,7 @@ def list_own_work(
     page: int = 0,
     size: int = 20,
 ) -> OwnJudgmentPage:
-    """One's own answers, the latest first, `size` of them from page 0 on. `zone`: in which the filter's days are."""
+    """Return one page of one's own judgments, the latest first. `zone`: the time zone of the filter's days."""
     if wanted.answer is not None and wanted.answer not in ANSWERS:
         raise ValidationError(f"answer: expected one of {', '.join(ANSWERS)}, found {wanted.answer!r}")
     first, last = wanted.first_day, wanted.last_day
@@ -100,7 +105,7 @@ def list_own_work(
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "annotator")
-        total, found = list_own_judgments(
+        total, judgments = list_own_judgments(
             session,
             dataset_pk,
             require_person(actor),
@@ -110,11 +115,11 @@ def list_own_work(
             limit=size,
             offset=page * size,
         )
-        return OwnJudgmentPage(total, tuple(found))
+        return OwnJudgmentPage(total, tuple(judgments))
 
 
 def list_work_categories(database: Database, actor: Actor, dataset: str) -> list[str]:
-    """The categories of the dataset's queries, to choose from."""
+    """Return the categories of the dataset's queries, to choose from."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "annotator")
@@ -122,22 +127,22 @@ def list_work_categories(database: Database, actor: Actor, dataset: str) -> list
 
 
 def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> LabelingPace:
-    """How much one has done, what is left, and about how long that takes at one's own pace."""
+    """Return how much an annotator has done, what is left, and about how long that takes at their own pace."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
-        worklist = make_worklist(row, person_pk, now)
+        request = make_open_pairs_request(row, person_pk, now)
         return estimate_pace(
-            count_done(session, worklist) + count_checks(session, worklist, ())[0],
-            count_open_pairs(session, worklist, find_eligibility(session, dataset_pk, person_pk))
-            + len(list_waiting(session, worklist)),
+            count_done(session, request) + count_checks(session, request, ())[0],
+            count_open_pairs(session, request, find_eligibility(session, dataset_pk, person_pk))
+            + len(list_waiting(session, request)),
             list_own_seconds(session, dataset_pk, person_pk, most=LATEST_OWN),
         )
 
 
 def compute_times(database: Database, actor: Actor, dataset: str) -> MedianTimes:
-    """The median active time by query category and by annotator, over the latest 20,000 answers. For leads."""
+    """Compute the median active time by category and by annotator, over the latest 20,000 judgments. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
@@ -145,24 +150,26 @@ def compute_times(database: Database, actor: Actor, dataset: str) -> MedianTimes
 
 
 def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> PairView:
-    """A pair that one has answered, with the answer, to be looked at and changed.
+    """Return a pair that one has answered, with the answer, to look at and change.
 
-    The key of a repeat brings the answer on the repeat, that of the pair itself the ordinary one. CannotRevise when one
-    has not answered it, or when it can no longer be changed.
+    The key of a repeat brings the answer on the repeat, the key of the pair itself the ordinary one. Raises
+    CannotRevise if one has not answered it, or can no longer change the answer.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
-        worklist = make_worklist(row, person_pk, now)
+        request = make_open_pairs_request(row, person_pk, now)
         pair_pk = find_pair_pk(session, dataset_pk, person_pk, pair)
         answer: JudgmentRow | None = None
-        if pair_pk is not None and find_repeats(session, worklist, [pair]):
+        if pair_pk is not None and find_repeats(session, request, [pair]):
             answer = find_own_answer(session, pair_pk, person_pk, ["repeat"])
         elif pair_pk is not None:
-            kinds = (["quality"], CURRENT, ["gold"])
-            given_for = (find_own_answer(session, pair_pk, person_pk, kind) for kind in kinds)
-            answer = next((one for one in given_for if one is not None), None)
+            purposes = (["quality"], CURRENT_PURPOSES, ["gold"])
+            answers = (
+                find_own_answer(session, pair_pk, person_pk, purpose_group) for purpose_group in purposes
+            )
+            answer = next((candidate for candidate in answers if candidate is not None), None)
         if pair_pk is None or answer is None:
             raise CannotRevise(say("you have not answered this pair"), "not_yours")
         lock = find_lock(session, pair_pk, person_pk)
@@ -173,6 +180,6 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
                 say("you have seen others' judgments of this pair; yours stays as it is"), lock
             )
         key = pair if answer.purpose == "repeat" else None
-        (handed,) = read_handed(session, worklist, [NextPair(pair_pk, key)])
-        given = OwnAnswer(answer.outcome, answer.grade, answer.note, answer.reason)
-        return replace(handed, answer=given)
+        (handed,) = read_pair_views(session, request, [NextPair(pair_pk, key)])
+        own_answer = OwnAnswer(answer.outcome, answer.grade, answer.note, answer.reason)
+        return replace(handed, answer=own_answer)

@@ -1,7 +1,8 @@
-"""Reads one annotator's own answers page by page, and the active time of the latest ones.
+"""Read one annotator's own judgments page by page, and the active time of the latest ones.
 
-An answer on a gold pair stands among the others, so that nobody can tell which pairs are gold, and so does one for
-quality control; training and repeats are left out. Nothing of anybody else is read here, but the medians for leads.
+An answer on a gold pair is listed among the others, so that nobody can tell which pairs are gold, and so is one for
+quality control. Training and repeats are left out. Never reads other people's judgments, except for the medians for
+leads.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,6 @@ from annotator.storage.tables import (
     QueryRow,
 )
 
-CURRENT = ("independent", "conditional")
 _GOLD = text("""
 SELECT j.pair_pk, j.pk FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
 WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND c.kind = 'gold'
@@ -46,8 +46,10 @@ def list_own_judgments(
     limit: int,
     offset: int,
 ) -> tuple[int, list[OwnJudgment]]:
-    """How many own answers there are of that kind, and some of them, the latest first. `since` and `until` (left out)
-    are the bounds of the filter's days."""
+    """Return how many own judgments match the filter, and one page of them, the latest first.
+
+    `since` and `until` (excluded) are the bounds of the filter's days.
+    """
     gold = _list_gold(session, dataset_pk, person_pk)
     statement = _select_own(dataset_pk, person_pk, gold, wanted, since, until)
     total = session.scalar(select(func.count()).select_from(statement.subquery())) or 0
@@ -58,7 +60,7 @@ def list_own_judgments(
 def find_own_answer(
     session: Session, pair_pk: int, person_pk: int, purposes: Sequence[str]
 ) -> JudgmentRow | None:
-    """The person's answer on the pair that holds, of those given for one of these purposes."""
+    """Return the person's current answer on the pair for one of these purposes."""
     statement = (
         select(JudgmentRow)
         .where(
@@ -74,14 +76,14 @@ def find_own_answer(
 
 
 def find_lock(session: Session, pair_pk: int, person_pk: int) -> str | None:
-    """Why the person's answer cannot be changed any more: "settled", "disclosed", or None."""
+    """Return why the person's answer can no longer be changed: "settled", "disclosed", or None."""
     settled, disclosed = _locks(person_pk)
     row = session.execute(select(settled, disclosed).where(col(PairRow.pk) == pair_pk)).one()
     return _name_lock(row[0], row[1])
 
 
 def list_own_seconds(session: Session, dataset_pk: int, person_pk: int, *, most: int) -> list[float]:
-    """The active seconds of the person's latest answers that hold."""
+    """Return the active seconds of the person's latest current judgments."""
     statement = (
         select(col(JudgmentRow.seconds))
         .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
@@ -98,7 +100,7 @@ def list_own_seconds(session: Session, dataset_pk: int, person_pk: int, *, most:
 
 
 def list_timed(session: Session, dataset_pk: int, *, most: int) -> list[tuple[str, bool, str | None, float]]:
-    """The latest answers of everybody that tell their active time: username, simulated, category, seconds."""
+    """Return the latest judgments of everybody that have a time: username, simulated, category, seconds."""
     statement = (
         select(
             col(PersonRow.username),
@@ -124,7 +126,7 @@ def list_timed(session: Session, dataset_pk: int, *, most: int) -> list[tuple[st
 
 
 def list_categories(session: Session, dataset_pk: int) -> list[str]:
-    """The categories that the dataset's queries have."""
+    """Return the categories of the dataset's queries."""
     statement = select(col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk).distinct()
     return sorted(category for category in session.scalars(statement) if category)
 
@@ -186,7 +188,7 @@ def _select_current(dataset_pk: int, person_pk: int) -> Select[Any]:
 
 
 def _select_checked(dataset_pk: int, person_pk: int) -> Select[Any]:
-    """The answers that hold on the pairs that quality control drew for the person."""
+    """Select the current answers on the pairs that quality control drew for the person."""
     return (
         select(col(QualityPairRow.judgment_pk))
         .join(QualityDrawRow, col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk))
@@ -199,7 +201,7 @@ def _select_checked(dataset_pk: int, person_pk: int) -> Select[Any]:
 
 
 def _list_gold(session: Session, dataset_pk: int, person_pk: int) -> list[int]:
-    """The answers that hold on gold pairs, where there is no ordinary one."""
+    """Return the current answers (judgment_pk) on gold pairs without an ordinary one."""
     latest: dict[int, int] = {}
     for pair_pk, judgment_pk in session.execute(_GOLD, {"dataset_pk": dataset_pk, "person_pk": person_pk}):
         latest[pair_pk] = judgment_pk

@@ -1,6 +1,6 @@
-"""Read who has judged what, and keep what each annotator was told of their progress.
+"""Read who has judged what, and keep the progress that each annotator was shown, so that it never goes back.
 
-Keeps what an annotator was told of how far they are, so that it never goes back. The rule is in `labeling/records.py`.
+The rule is in `labeling/records.py`.
 """
 
 from sqlalchemy import case, func, select
@@ -25,7 +25,7 @@ from annotator.storage.tables import (
 
 
 def list_annotator_progress(session: Session, dataset_pk: int) -> list[AnnotatorProgress]:
-    """Everybody with a role on this dataset who is an annotator or has judged something, by username."""
+    """Return how far each person is who is an annotator of this dataset or has judged something, by username."""
     judgments = (
         select(
             col(CurrentJudgmentRow.annotator_pk),
@@ -38,7 +38,7 @@ def list_annotator_progress(session: Session, dataset_pk: int) -> list[Annotator
         .where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
         .group_by(col(CurrentJudgmentRow.annotator_pk))
     )
-    given = {
+    counts = {
         pk: (judged, unrateable, later, last)
         for pk, judged, unrateable, later, last in session.execute(judgments)
     }
@@ -47,12 +47,12 @@ def list_annotator_progress(session: Session, dataset_pk: int) -> list[Annotator
     )
     people = session.scalars(
         select(PersonRow)
-        .where(col(PersonRow.pk).in_(members) | col(PersonRow.pk).in_(given))
+        .where(col(PersonRow.pk).in_(members) | col(PersonRow.pk).in_(counts))
         .order_by(col(PersonRow.username))
     )
     return [
         AnnotatorProgress(
-            person.username, person.name, person.simulated, *given.get(key_of(person.pk), (0, 0, 0, None))
+            person.username, person.name, person.simulated, *counts.get(key_of(person.pk), (0, 0, 0, None))
         )
         for person in people
     ]
@@ -66,8 +66,11 @@ def count_pairs(session: Session, dataset_pk: int) -> int:
 
 
 def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress]:
-    """How far each query is, in their order: a pair is complete when it lacks no judgment. Not counted: pairs that have
-    left the pool, and those that only train or check, which nobody judges as work (`overview/records.py`: `is_check_only`)."""
+    """Return how far each query is, in their order. A pair is complete when it lacks no judgment.
+
+    Pairs that have left the pool are not counted, nor those that are only checks, which nobody judges as work
+    (`overview/records.py`: `is_check_only`).
+    """
     decided = select(col(CurrentAdjudicationRow.pair_pk))
     judged = (
         (col(PairRow.judged) > 0)
@@ -100,7 +103,7 @@ def list_query_progress(session: Session, dataset_pk: int) -> list[QueryProgress
     return [QueryProgress(*row) for row in session.execute(statement)]
 
 
-_TOLD = prepare_sql(
+_SHOWN = prepare_sql(
     "SELECT answered, done, total, reserve_until FROM told_progress WHERE dataset_pk = :dataset_pk AND annotator_pk = :annotator_pk"
 )
 _KEEP = prepare_sql(
@@ -111,18 +114,18 @@ _KEEP = prepare_sql(
 )
 
 
-def tell_progress(session: Session, worklist: OpenPairsRequest, work: OwnWork) -> OwnProgress:
-    """How far the annotator is, kept as what they were told."""
-    named = {"dataset_pk": worklist.dataset_pk, "annotator_pk": worklist.annotator_pk}
-    row = execute_sql(session, _TOLD, named).first()
+def advance_progress(session: Session, request: OpenPairsRequest, work: OwnWork) -> OwnProgress:
+    """Return the progress to show the annotator, and keep it."""
+    own = {"dataset_pk": request.dataset_pk, "annotator_pk": request.annotator_pk}
+    row = execute_sql(session, _SHOWN, own).first()
     before = OwnProgress(*row) if row else None
-    told = advance(before, work)
-    if told != before:
+    progress = advance(before, work)
+    if progress != before:
         kept = {
-            "answered": told.answered,
-            "done": told.done,
-            "total": told.total,
-            "reserve_until": told.reserve_until,
+            "answered": progress.answered,
+            "done": progress.done,
+            "total": progress.total,
+            "reserve_until": progress.reserve_until,
         }
-        execute_sql(session, _KEEP, {**named, **kept})
-    return told
+        execute_sql(session, _KEEP, {**own, **kept})
+    return progress

@@ -14,7 +14,6 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, Validat
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
-from annotator.labeling.questions_sql import PairQuestion as PairQuestion
 from annotator.labeling.questions_sql import (
     count_unanswered,
     find_question,
@@ -23,10 +22,11 @@ from annotator.labeling.questions_sql import (
     list_questions_of,
     was_shown,
 )
+from annotator.labeling.records import PairQuestion
 from annotator.people.service import require_person, require_role
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disagreements import derive_disputes
+from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.document_text import read_present_text
 from annotator.storage.labeling_tables import QuestionRow
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
@@ -51,52 +51,52 @@ def ask_question(
         pair_pk = find_pair_pk(session, key_of(row.pk), person_pk, pair)
         if pair_pk is None or not was_shown(session, pair_pk, person_pk):
             raise NotAllowed(say("this pair was not shown to you"))
-        known = find_same_question(session, pair_pk, person_pk, words)
-        if known is not None:
-            return key_of(known.pk)
-        asked = QuestionRow(pair_pk=pair_pk, annotator_pk=person_pk, text=words, asked_at=now)
-        session.add(asked)
+        same = find_same_question(session, pair_pk, person_pk, words)
+        if same is not None:
+            return key_of(same.pk)
+        question = QuestionRow(pair_pk=pair_pk, annotator_pk=person_pk, text=words, asked_at=now)
+        session.add(question)
         session.flush()
-        derive_disputes(session, key_of(row.pk), [pair_pk])
-        return key_of(asked.pk)
+        derive_disagreements(session, key_of(row.pk), [pair_pk])
+        return key_of(question.pk)
 
 
 def list_own_questions(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
-    """What the annotator asked, the latest first, with the answers."""
+    """Return the annotator's own questions, the latest first, with the answers."""
     with database.read() as session:
         row = _enter(session, actor, dataset, "annotator")
         return list_questions_by(session, key_of(row.pk), require_person(actor))
 
 
 def list_questions(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
-    """Every question, those that wait for an answer first. For leads."""
+    """Return every question, those that wait for an answer first. For leads."""
     with database.read() as session:
         row = _enter(session, actor, dataset, "lead")
         return list_questions_of(session, key_of(row.pk), reader_pk=actor.person_id)
 
 
 def list_for_guideline(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
-    """The answered questions that a lead wants the guideline to speak of, in the order of asking. For leads."""
-    found = [
+    """Return the answered questions that a lead wants in the guideline, in the order of asking. For leads."""
+    questions = [
         item
         for item in list_questions(database, actor, dataset)
         if item.in_guideline and item.answer is not None
     ]
-    return sorted(found, key=lambda item: (item.asked_at, item.number))
+    return sorted(questions, key=lambda item: (item.asked_at, item.number))
 
 
 def count_open_questions(database: Database, actor: Actor, dataset: str) -> int:
-    """How many questions wait for an answer. For leads."""
+    """Count the questions that wait for an answer. For leads."""
     with database.read() as session:
         return count_unanswered(session, key_of(_enter(session, actor, dataset, "lead").pk))
 
 
 def read_question_text(database: Database, actor: Actor, dataset: str, number: int) -> str | None:
-    """The beginning of the document that a question is about (None: its text was not imported). For leads."""
+    """Return the beginning of the document that a question is about, None if its text was not imported. For leads."""
     with database.read() as session:
         row = _enter(session, actor, dataset, "lead")
-        asked = _require_question(session, row, number)
-        return read_present_text(session, asked.pair_pk, characters=SHOWN_CHARACTERS)
+        question = _require_question(session, row, number)
+        return read_present_text(session, question.pair_pk, characters=SHOWN_CHARACTERS)
 
 
 def answer_question(
@@ -110,36 +110,38 @@ def answer_question(
     in_guideline: bool,
     now: datetime,
 ) -> None:
-    """Answer a question, or answer it anew. For leads. `seen`: the answer that was on the screen; ConflictError when
-    another lead has given a different one meanwhile."""
+    """Answer a question, or change the answer. For leads.
+
+    `seen`: the answer that was on the screen. Raises ConflictError if another lead has changed it meanwhile.
+    """
     words = _require_words(answer)
     with database.write() as session:
         row, person_pk = _enter(session, actor, dataset, "lead"), require_person(actor)
         lock_dataset(session, key_of(row.pk))
-        asked = _require_question(session, row, number)
-        if asked.answer not in (seen, words):
+        question = _require_question(session, row, number)
+        if question.answer not in (seen, words):
             raise ConflictError(
                 say("Another lead has answered meanwhile. Read that answer first; yours is not stored.")
             )
-        before = _record(asked)
-        if asked.answer != words:
-            asked.answer, asked.answered_by_pk, asked.answered_at = words, person_pk, now
-        asked.in_guideline = in_guideline
-        session.add(asked)
-        _note(session, row, asked, person_pk, before, now)
-        derive_disputes(session, key_of(row.pk), [asked.pair_pk])
+        before = _record(question)
+        if question.answer != words:
+            question.answer, question.answered_by_pk, question.answered_at = words, person_pk, now
+        question.in_guideline = in_guideline
+        session.add(question)
+        _note(session, row, question, person_pk, before, now)
+        derive_disagreements(session, key_of(row.pk), [question.pair_pk])
 
 
-def mark_for_guideline(
+def flag_for_guideline(
     database: Database, actor: Actor, dataset: str, number: int, *, in_guideline: bool
 ) -> None:
-    """Say that the guideline shall speak of it, or take that back. For leads."""
+    """Note that the guideline shall cover the question, or that it need not. For leads."""
     with database.write() as session:
         row = _enter(session, actor, dataset, "lead")
         lock_dataset(session, key_of(row.pk))
-        asked = _require_question(session, row, number)
-        asked.in_guideline = in_guideline
-        session.add(asked)
+        question = _require_question(session, row, number)
+        question.in_guideline = in_guideline
+        session.add(question)
 
 
 def _enter(session: Session, actor: Actor, dataset: str, needed: str) -> DatasetRow:
@@ -148,30 +150,32 @@ def _enter(session: Session, actor: Actor, dataset: str, needed: str) -> Dataset
     return row
 
 
-def _record(asked: QuestionRow) -> dict[str, object]:
-    return {"question": asked.pk, "answer": asked.answer, "in_guideline": asked.in_guideline}
+def _record(question: QuestionRow) -> dict[str, object]:
+    return {"question": question.pk, "answer": question.answer, "in_guideline": question.in_guideline}
 
 
 def _note(
     session: Session,
     row: DatasetRow,
-    asked: QuestionRow,
+    question: QuestionRow,
     person_pk: int,
     before: dict[str, object],
     now: datetime,
 ) -> None:
     """Append what was answered to the trail; nothing where it is what was answered before."""
-    after = _record(asked)
+    after = _record(question)
     if after != before:
-        event = AuditEvent("answered question", key_of(row.pk), person_pk, now, asked.pair_pk, before, after)
+        event = AuditEvent(
+            "answered question", key_of(row.pk), person_pk, now, question.pair_pk, before, after
+        )
         add_events(session, [event])
 
 
 def _require_question(session: Session, dataset: DatasetRow, number: int) -> QuestionRow:
-    found = find_question(session, key_of(dataset.pk), number)
-    if found is None:
+    question = find_question(session, key_of(dataset.pk), number)
+    if question is None:
         raise NotFound(say("there is no such question in this dataset"))
-    return found
+    return question
 
 
 def _require_words(text: str) -> str:

@@ -1,12 +1,10 @@
-"""Questions on pairs: read and written for `labeling/questions_service.py`. What is read here holds nobody's grade."""
-
-from dataclasses import dataclass
-from datetime import datetime
+"""Read and write questions on pairs, for `labeling/questions_service.py`. Never reads grades."""
 
 from sqlalchemy import ColumnElement, Select, exists, func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
+from annotator.labeling.records import PairQuestion
 from annotator.storage.document_text import TEXT_IS_PRESENT
 from annotator.storage.labeling_tables import LeaseRow, QuestionRow, RepeatRow
 from annotator.storage.lookup import key_of
@@ -21,33 +19,9 @@ from annotator.storage.tables import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PairQuestion:
-    """A question on a pair, and its answer when there is one. `number` names it. `unjudged_by_reader`: whoever reads it
-    may still be given the pair, and the question may hint at a grade. `text_length`: of the document's text."""
-
-    number: int
-    pair: str
-    query_id: str
-    query: str
-    narrative: str | None
-    doc_id: str
-    title: str
-    text_length: int
-    asked_by: str
-    asked_by_pk: int
-    text: str
-    asked_at: datetime
-    answer: str | None
-    answered_by: str | None
-    answered_at: datetime | None
-    in_guideline: bool
-    unjudged_by_reader: bool
-
-
 def was_shown(session: Session, pair_pk: int, person_pk: int) -> bool:
-    """Whether the pair was handed to the person or answered by them."""
-    found = (
+    """Return whether the pair was handed to the person or answered by them."""
+    statements = (
         select(col(LeaseRow.pair_pk)).where(
             col(LeaseRow.pair_pk) == pair_pk, col(LeaseRow.annotator_pk) == person_pk
         ),
@@ -58,11 +32,11 @@ def was_shown(session: Session, pair_pk: int, person_pk: int) -> bool:
             col(RepeatRow.pair_pk) == pair_pk, col(RepeatRow.annotator_pk) == person_pk
         ),
     )
-    return any(session.execute(statement.limit(1)).first() is not None for statement in found)
+    return any(session.execute(statement.limit(1)).first() is not None for statement in statements)
 
 
 def find_same_question(session: Session, pair_pk: int, person_pk: int, text: str) -> QuestionRow | None:
-    """The person's question on the pair with the very same words."""
+    """Return the person's question on the pair with the very same words, None if there is none."""
     statement = select(QuestionRow).where(
         col(QuestionRow.pair_pk) == pair_pk,
         col(QuestionRow.annotator_pk) == person_pk,
@@ -72,7 +46,7 @@ def find_same_question(session: Session, pair_pk: int, person_pk: int, text: str
 
 
 def find_question(session: Session, dataset_pk: int, number: int) -> QuestionRow | None:
-    """The question of that number in this dataset."""
+    """Return the question of that number in this dataset, None if there is none."""
     statement = (
         select(QuestionRow)
         .join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
@@ -82,7 +56,7 @@ def find_question(session: Session, dataset_pk: int, number: int) -> QuestionRow
 
 
 def count_unanswered(session: Session, dataset_pk: int) -> int:
-    """How many questions of a dataset wait for an answer."""
+    """Count the questions of a dataset that wait for an answer."""
     statement = (
         select(func.count())
         .select_from(QuestionRow)
@@ -93,17 +67,16 @@ def count_unanswered(session: Session, dataset_pk: int) -> int:
 
 
 def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | None) -> list[PairQuestion]:
-    """Every question of a dataset: those without an answer first, the oldest of them first; then the answered, the
-    latest answer first."""
-    found = _read(session, dataset_pk, reader_pk, _select())
-    waiting = [item for item in found if item.answer is None]
-    answered = [item for item in found if item.answer is not None]
+    """Return every question of a dataset: unanswered ones first, oldest first; then the others, latest answer first."""
+    questions = _read(session, dataset_pk, reader_pk, _select())
+    waiting = [item for item in questions if item.answer is None]
+    answered = [item for item in questions if item.answer is not None]
     answered.sort(key=lambda item: (item.answered_at or item.asked_at, item.number), reverse=True)
     return [*waiting, *answered]
 
 
 def list_questions_by(session: Session, dataset_pk: int, person_pk: int) -> list[PairQuestion]:
-    """A person's own questions, the latest first."""
+    """Return a person's own questions, the latest first."""
     own = _select().where(col(QuestionRow.annotator_pk) == person_pk)
     return _read(session, dataset_pk, person_pk, own)[::-1]
 
@@ -150,7 +123,7 @@ def _read(
     )
     return [
         PairQuestion(
-            number=key_of(asked.pk),
+            number=key_of(question.pk),
             pair=pair.key,
             query_id=query.query_id,
             query=query.text,
@@ -159,14 +132,14 @@ def _read(
             title=document.title,
             text_length=length or 0,
             asked_by=asked_by,
-            asked_by_pk=asked.annotator_pk,
-            text=asked.text,
-            asked_at=asked.asked_at,
-            answer=asked.answer,
+            asked_by_pk=question.annotator_pk,
+            text=question.text,
+            asked_at=question.asked_at,
+            answer=question.answer,
             answered_by=answered_by,
-            answered_at=asked.answered_at,
-            in_guideline=asked.in_guideline,
+            answered_at=question.answered_at,
+            in_guideline=question.in_guideline,
             unjudged_by_reader=bool(unjudged) and reader_pk is not None,
         )
-        for asked, pair, query, document, length, asked_by, answered_by, unjudged in rows
+        for question, pair, query, document, length, asked_by, answered_by, unjudged in rows
     ]

@@ -1,10 +1,12 @@
-"""What the services of labeling return: own work and progress, times, and the results of checks.
+"""The records that the services of labeling return: own work and progress, times, and the results of checks.
 
-Results of checks show where people do not share the guideline yet; they are no ranking. An undefined figure is None, with
-the reason in `why`. Progress ("71 of 100") is defined only here: both numbers only go forward and are equal exactly when
-nothing is left. The total covers the next pairs, at most BLOCK at a time; what others finish first and checks that are no
-longer needed count as done, and an answer to a check counts like any other. `answered` counts the own answers alone.
-docs/counts.md explains it to users.
+Results of checks show where people do not share the guideline yet; they are no ranking. An undefined figure is None,
+with the reason in `why`.
+
+Progress ("71 of 100") is defined only here: both numbers only go up, and are equal exactly when nothing is left. The
+total covers the next pairs, at most BLOCK at a time. What others finish first and checks that are no longer needed
+count as done, and an answer to a check counts like any other. `answered` counts the own answers alone. docs/counts.md
+explains it to users.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,19 +19,18 @@ from annotator.domain.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class OwnJudgmentFilter:
-    """Which of the own answers are meant. `words`: in the query or in the document's id, title or text; `answer`: "0"
-    to "3", "unrateable" or "later"; the days are in the reader's time, both included. None: any."""
+    """A filter of the own judgments to list. None: any."""
 
-    words: str = ""
-    answer: str | None = None
+    words: str = ""  # in the query, or in the document's id, title or text
+    answer: str | None = None  # "0" to "3", "unrateable" or "later"
     category: str | None = None
-    first_day: date | None = None
-    last_day: date | None = None
+    first_day: date | None = None  # in the reader's time zone
+    last_day: date | None = None  # included
 
 
 @dataclass(frozen=True, slots=True)
 class OwnJudgment:
-    """An own answer. `locked` says why it cannot be changed: "settled", "disclosed" or None."""
+    """One's own judgment of a pair."""
 
     pair: str
     query_id: str
@@ -42,32 +43,54 @@ class OwnJudgment:
     reason: str | None
     note: str | None
     judged_at: datetime
-    locked: str | None
+    locked: str | None  # why it cannot be changed: "settled", "disclosed" or None
 
 
 @dataclass(frozen=True, slots=True)
 class OwnJudgmentPage:
-    """Some of the own answers, the latest first, and how many there are in all."""
+    """Some of the own judgments, the latest first, and how many there are in all."""
 
     total: int
     judgments: tuple[OwnJudgment, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class PairQuestion:
+    """A question on a pair, with its answer if there is one."""
+
+    number: int  # names it
+    pair: str
+    query_id: str
+    query: str
+    narrative: str | None
+    doc_id: str
+    title: str
+    text_length: int  # of the document's text
+    asked_by: str
+    asked_by_pk: int
+    text: str
+    asked_at: datetime
+    answer: str | None
+    answered_by: str | None
+    answered_at: datetime | None
+    in_guideline: bool
+    unjudged_by_reader: bool  # the reader may still be given the pair, and the question may hint at a grade
+
+
+@dataclass(frozen=True, slots=True)
 class LabelingPace:
-    """How far one is: `done` pairs answered, `left` still open to one; `seconds` is the median active time of the last
-    `timed` answers, `needed` about how many seconds the rest takes. Both are None below 10 timed answers."""
+    """The progress of an annotator, and about how long the rest takes. Both times are None below 10 timed judgments."""
 
     done: int
-    left: int
-    timed: int
-    seconds: float | None
-    needed: float | None
+    left: int  # pairs still open to the annotator
+    timed: int  # the latest judgments with a time
+    seconds: float | None  # their median active time
+    needed: float | None  # seconds for the rest, at that pace
 
 
 @dataclass(frozen=True, slots=True)
 class MedianSeconds:
-    """The median active time of `n` answers, in seconds; None where there is none."""
+    """The median active time of `n` judgments, in seconds; None without any."""
 
     n: int
     seconds: float | None
@@ -75,14 +98,13 @@ class MedianSeconds:
 
 @dataclass(frozen=True, slots=True)
 class MedianTimes:
-    """Median active seconds over the latest answers: by the query's category ("" where it has none) and by annotator,
-    each in the order of names, never of speed. `simulated` names the annotators who are nobody."""
+    """Median active seconds over the latest judgments, sorted by name, never by speed."""
 
     n: int
     overall: MedianSeconds
-    categories: Mapping[str, MedianSeconds]
+    categories: Mapping[str, MedianSeconds]  # of the query; "" without one
     annotators: Mapping[str, MedianSeconds]
-    simulated: frozenset[str]
+    simulated: frozenset[str]  # annotators who are no real people
 
 
 KINDS: tuple[str, ...] = ("training", "gold")
@@ -90,8 +112,7 @@ KINDS: tuple[str, ...] = ("training", "gold")
 
 @dataclass(frozen=True, slots=True)
 class CheckPair:
-    """A pair whose right grade a lead has set. `answered`: how many people have answered it as a check; `marked_by` is
-    None when the operator did it."""
+    """A pair whose right grade a lead has set."""
 
     pair: str
     query_id: str
@@ -101,15 +122,14 @@ class CheckPair:
     kind: str
     grade: int
     explanation: str
-    marked_by: str | None
+    marked_by: str | None  # None: the operator
     marked_at: datetime
-    answered: int
+    answered: int  # people who have answered it as a check
 
 
 @dataclass(frozen=True, slots=True)
 class CheckCandidate:
-    """A pair that could be marked: what its judgments or a lead have settled, and how it is marked now. `hidden`: who asks
-    has still to judge it, so that how it stands is not told."""
+    """A pair that could become a check: how it is settled, and which check it is now."""
 
     pair: str
     query_id: str
@@ -120,12 +140,12 @@ class CheckCandidate:
     grade: int | None
     judged: int
     kind: str | None
-    hidden: bool = False
+    hidden: bool = False  # the reader has still to judge it, so its state is not shown
 
 
 @dataclass(frozen=True, slots=True)
 class CheckChanges:
-    """What marking did: pairs newly marked, marked otherwise than before, and marked just so already."""
+    """The number of pairs that became checks, changed, or stayed as they were."""
 
     added: int
     changed: int
@@ -135,68 +155,64 @@ class CheckChanges:
 
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
-    """An annotator's training: `first` is the share right at the first tries, `latest` at the latest ones, both of the
-    pairs answered so far; `required` is the share needed over all `total`."""
+    """An annotator's training. The shares are of the pairs answered so far."""
 
     done: int
     total: int
-    first: float | None
-    latest: float | None
-    required: float
+    first: float | None  # share right at the first tries
+    latest: float | None  # share right at the latest tries
+    required: float  # share needed over all `total`
     passed: bool
 
 
 @dataclass(frozen=True, slots=True)
 class GoldMiss:
-    """An answer on a gold pair that is not the right grade; `given` is None when it could not be rated."""
+    """An answer on a gold pair that is not the right grade."""
 
     query_id: str
     doc_id: str
     right: int
-    given: int | None
+    given: int | None  # None: cannot be rated
 
 
 @dataclass(frozen=True, slots=True)
 class GoldResult:
-    """An annotator's answers on gold pairs: how many, the share that is exactly right, and the mean of given minus right
-    (above 0: more generous than the lead; over the graded ones)."""
+    """An annotator's answers on gold pairs."""
 
     answered: int
-    exact: float | None
-    difference: float | None
+    exact: float | None  # share of exactly right answers
+    difference: float | None  # mean of given minus right; above 0: too generous
     misses: tuple[GoldMiss, ...] = ()
     why: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class RepeatConsistency:
-    """An annotator's answers on repeats against their own first ones: how many, the share that is equal, and the mean
-    absolute difference (over those graded both times)."""
+    """An annotator's answers on repeats, compared with their own first ones."""
 
     n: int
-    equal: float | None
-    difference: float | None
+    equal: float | None  # share of equal answers
+    difference: float | None  # mean absolute difference, of those graded both times
     why: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorResult:
-    """What the checks show of one annotator. `training` is None where no pair is marked for it."""
+    """The results of one annotator's checks."""
 
     annotator: str
     name: str
     simulated: bool
-    training: TrainingResult | None
+    training: TrainingResult | None  # None: there are no training pairs
     gold: GoldResult
     repeats: RepeatConsistency
 
 
 @dataclass(frozen=True, slots=True)
 class OwnChecks:
-    """What annotators see of their own checks; which pairs were gold or repeats is not told. `training` as the hand-out
-    sees it, None when there is none or real pairs have come."""
+    """The results that annotators see of their own checks. Which pairs were gold or repeats stays hidden."""
 
-    training: TrainingState | None
+    training: TrainingState | None  # None: there is none, or real pairs have come
     trained: TrainingResult | None
     repeats: RepeatConsistency
 
@@ -208,35 +224,34 @@ SOON = 20
 
 @dataclass(frozen=True, slots=True)
 class OwnProgress:
-    """What the annotator was told last. `answered`: the most answers that they
-    had so far, checks included, so that an answer put off and given again counts once; `reserve_until`: up to how many
-    answered checks the total holds room for, None before the last block."""
+    """The progress that the annotator was shown last.
 
-    answered: int
+    `reserve_until`: up to how many answered checks the total has room for.
+    """
+
+    answered: int  # the most so far, checks included; a changed answer counts once
     done: int
     total: int
-    reserve_until: int | None = None
+    reserve_until: int | None = None  # None before the last block
 
 
 @dataclass(frozen=True, slots=True)
 class OwnWork:
-    """How an annotator's work stands. `answered`: pairs answered, checks included; `checks`: those of them that are checks;
-    `open`: pairs that they may still be given as work or for quality control, those in the browser included; `held`: checks in
-    the browser; `possible`: how many checks can come yet at the most beside them, asked for only in the last block."""
+    """The annotator's work at this moment."""
 
-    answered: int
-    checks: int
-    open: int
-    held: int
-    possible: Callable[[], int]
+    answered: int  # pairs answered, checks included
+    checks: int  # those of them that are checks
+    open: int  # pairs left as work or for quality control, those in the browser included
+    held: int  # checks in the browser
+    possible: Callable[[], int]  # counts further checks, for the last block
 
 
-def advance(told: OwnProgress | None, work: OwnWork) -> OwnProgress:
-    """What is to be told now, after `told` (None: nothing yet)."""
-    if told is None:
-        told = OwnProgress(work.answered, work.answered, work.answered)
-    done = told.done + max(0, work.answered - told.answered)
-    total, reserve = max(told.total, done), told.reserve_until
+def advance(progress: OwnProgress | None, work: OwnWork) -> OwnProgress:
+    """Return the progress to show now. `progress`: what was shown last, None if nothing yet."""
+    if progress is None:
+        progress = OwnProgress(work.answered, work.answered, work.answered)
+    done = progress.done + max(0, work.answered - progress.answered)
+    total, reserve = max(progress.total, done), progress.reserve_until
     if work.open >= BLOCK:
         left, reserve = BLOCK, None
     elif work.open + work.held == 0:
@@ -247,4 +262,4 @@ def advance(told: OwnProgress | None, work: OwnWork) -> OwnProgress:
     done = max(done, total - left) if left < BLOCK else done
     if total - done < min(left, SOON):
         total = done + min(left, BLOCK)
-    return OwnProgress(max(told.answered, work.answered), done, total, reserve)
+    return OwnProgress(max(progress.answered, work.answered), done, total, reserve)

@@ -4,7 +4,7 @@ Called by `web/labeling/api.py`. Refuses an event on a pair that is not in the d
 Never returns ranks, scores, system names or other people's grades.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,86 +13,93 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.judgments import (
     AnnotatorProgress,
+    JudgmentEvent,
     PairView,
     QueryProgress,
     RefusedEvent,
     TrainingFeedback,
     TrainingState,
 )
+from annotator.domain.overlap import conditional_distance
 from annotator.domain.people import Actor
-from annotator.labeling.checks_sql import count_checks, count_possible_checks, find_training
+from annotator.labeling.checks import count_due_checks
+from annotator.labeling.checks_sql import StoredChecks, count_checks, find_training, read_check_rates
 from annotator.labeling.events import read_events
-from annotator.labeling.next_pairs_sql import (
+from annotator.labeling.next_pairs import (
     MOST_OF_A_QUERY,
+    MOST_WANTED,
     NextPairsRequest,
-    choose_pairs,
+    choose_next_pairs,
     choose_whole_query,
+    find_needless,
 )
-from annotator.labeling.pair_view_sql import find_needless, find_whole_text, read_handed, read_standings
+from annotator.labeling.next_pairs_sql import StoredWork
+from annotator.labeling.pair_records import AnnotatorPairState
+from annotator.labeling.pair_view_sql import find_whole_text, read_pair_views
 from annotator.labeling.progress_sql import (
+    advance_progress,
     count_pairs,
     list_annotator_progress,
     list_query_progress,
-    tell_progress,
 )
 from annotator.labeling.records import OwnProgress, OwnWork
-from annotator.labeling.submit_sql import store_events
+from annotator.labeling.submission import SubmissionPlan, plan_submission
+from annotator.labeling.submission_sql import (
+    StoredFacts,
+    find_stored,
+    read_feedback,
+    read_pair_states,
+    store_plan,
+)
 from annotator.people.service import require_person, require_role
 from annotator.storage.current_judgments import CurrentJudgment, list_current_judgments
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.document_text import DocumentBeginning, find_shown
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
 from annotator.storage.open_pairs import (
     OpenPairsRequest,
     count_work,
     drop_expired_leases,
     find_eligibility,
-    make_worklist,
+    make_open_pairs_request,
     take_leases,
 )
 from annotator.storage.quality_pairs import list_waiting
+from annotator.storage.tables import DatasetRow
 
-MOST_WANTED = 50
 MOST_EVENTS = 500
 
 
 @dataclass(frozen=True, slots=True)
 class SubmitResponse:
-    """The answer to a hand-in: what is stored, what is refused, what comes next, and how far along.
+    """The response to a submission: what is stored, what is refused, what comes next, and the progress."""
 
-    `judged` are pairs of `have` that need nothing any more: the annotator judged them elsewhere (in another
-    tab, on another device), or a lead has settled them.
-    `done` and `total` only go forward, and nothing in them tells a check (`labeling/records.py`); `answered` counts the
-    annotator's current judgments and answered checks. `feedback`: what is
-    shown after answers in training. `surplus`: acknowledged events that came after their lease had run out, when
-    others had done what the pair needs; they are kept. `training`: how far it is, None when there is none.
-    """
-
-    acknowledged: tuple[str, ...]
+    acknowledged: tuple[str, ...]  # ids of the stored events
     refused: tuple[RefusedEvent, ...]
-    pairs: tuple[PairView, ...]
-    judged: tuple[str, ...]
-    done: int
+    pairs: tuple[PairView, ...]  # handed out now
+    judged: tuple[str, ...]  # pairs of `have` that need nothing any more: judged elsewhere, or settled
+    done: int  # only goes up, like `total`; neither tells which pairs are checks (`labeling/records.py`)
     total: int
-    feedback: tuple[TrainingFeedback, ...] = ()
-    surplus: tuple[str, ...] = ()
-    training: TrainingState | None = None
-    answered: int = 0
+    feedback: tuple[TrainingFeedback, ...] = ()  # shown after answers in training
+    surplus: tuple[
+        str, ...
+    ] = ()  # acknowledged events that came after their lease expired, when others had done the work
+    training: TrainingState | None = None  # None: there is none
+    answered: int = 0  # the annotator's current judgments and answered checks
 
 
 @dataclass(frozen=True, slots=True)
 class LabelingProgress:
-    """Who has judged what, and what is left. `pairs`: those to be judged as work; `checks`: the others, which only check
-    annotators (`overview/records.py`). `complete` pairs lack no judgment. `uneven`: not every pair is to be judged by `overlap`
-    annotators."""
+    """The judgments given and what is left, by annotator and query."""
 
     overlap: int
-    uneven: bool
-    pairs: int
-    complete: int
+    uneven: bool  # not every pair is to be judged by `overlap` annotators
+    pairs: int  # to be judged as work
+    complete: int  # pairs that lack no judgment
     begun: int
     annotators: tuple[AnnotatorProgress, ...]
     queries: tuple[QueryProgress, ...]
-    checks: int = 0
+    checks: int = 0  # pairs that only check annotators (`overview/records.py`)
 
 
 def submit_judgments(
@@ -109,49 +116,59 @@ def submit_judgments(
 ) -> SubmitResponse:
     """Store what was pressed, and hand out up to `want` further pairs (at most 50) beside those in `have`.
 
-    `tab` names the browser tab: what another tab of the same annotator holds, on this device or another, comes last.
+    `events` is the list as the browser sent it. An event id seen before is acknowledged and changes nothing. What is
+    acknowledged is stored for good; what is refused is named with its reason.
 
-    `events` is the list as the browser sent it. An event id seen before is acknowledged and changes nothing.
-    What is acknowledged is stored for good; what is refused is named with its reason.
+    `tab` names the browser tab: pairs that another tab of the same annotator holds come last.
     """
-    read, malformed = read_events(events)
-    if len(read) > MOST_EVENTS:
-        raise ValidationError(f"events: expected at most {MOST_EVENTS} in one request, found {len(read)}")
+    accepted, malformed = read_events(events)
+    if len(accepted) > MOST_EVENTS:
+        raise ValidationError(f"events: expected at most {MOST_EVENTS} in one request, found {len(accepted)}")
     with database.write() as session:
         row = find_dataset(session, dataset)
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
         lock_dataset(session, dataset_pk, single_rows=True)
-        worklist = make_worklist(row, person_pk, now, tab)
-        standings = read_standings(session, worklist, {*have, *(event.pair for event in read)})
-        received = store_events(session, worklist, row, read, standings)
-        if any(event.pair in have for event in read):
-            standings = read_standings(session, worklist, have)
-        held = {key: standings[key] for key in have if key in standings}
+        request = make_open_pairs_request(row, person_pk, now, tab)
+        pairs = read_pair_states(session, request, {*have, *(event.pair for event in accepted)})
+        plan = _plan(session, request, row, accepted, pairs)
+        store_plan(session, request, plan)
+        feedback = read_feedback(session, plan)
+        if any(event.pair in have for event in accepted):
+            pairs = read_pair_states(session, request, have)
+        held = {key: pairs[key] for key in have if key in pairs}
         judged = find_needless(held, whole=whole)
-        shown = {key: one for key, one in held.items() if key not in judged}
         eligibility = find_eligibility(session, dataset_pk, person_pk)
-        training = find_training(session, worklist, row, eligibility)
-        drawn = list_waiting(session, worklist)
-        ask = NextPairsRequest(row, actor.username, eligibility, shown, training, received.query_pk, drawn)
-        pairs = _hand_out(session, worklist, ask, want=want, whole=whole)
-        answered, progress = _tell_progress(session, worklist, ask, pairs)
+        training = find_training(session, request, row, eligibility)
+        wanted = NextPairsRequest(
+            seed=row.seed,
+            annotator=actor.username,
+            want=min(want, MOST_OF_A_QUERY if whole else MOST_WANTED),
+            rates=read_check_rates(row),
+            shown={key: pair for key, pair in held.items() if key not in judged},
+            training=training,
+            answered_query=plan.query_pk,
+            drawn=list_waiting(session, request),
+        )
+        work = StoredWork(session, request, row, eligibility)
+        handed = _hand_out(session, work, wanted, whole=whole)
+        answered, progress = _advance_progress(session, work, wanted, handed)
     return SubmitResponse(
-        tuple(received.acknowledged),
-        (*malformed, *received.refused),
-        tuple(pairs),
+        tuple(event.event_id for event in plan.acknowledged),
+        (*malformed, *plan.refused),
+        tuple(handed),
         tuple(judged),
         progress.done,
         progress.total,
-        tuple(received.feedback),
-        tuple(received.surplus),
+        tuple(feedback),
+        tuple(plan.surplus),
         training,
         answered,
     )
 
 
 def read_whole_text(database: Database, actor: Actor, dataset: str, pair: str) -> str:
-    """The whole text of a pair's document, for one that was handed out cut."""
+    """Return the whole text of a pair's document, for one that was handed out cut."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "annotator")
@@ -162,10 +179,23 @@ def read_whole_text(database: Database, actor: Actor, dataset: str, pair: str) -
         return text
 
 
+def read_document_beginning(
+    database: Database, actor: Actor, dataset: str, pair: str, *, characters: int
+) -> DocumentBeginning:
+    """Return the document of a pair, with its text up to so many characters."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "annotator")
+        document = find_shown(session, dataset_pk, actor.person_id, pair, most=characters)
+    if document is None:
+        raise NotFound("there is no text for this pair")
+    return document
+
+
 def list_judgments(
     database: Database, actor: Actor, dataset: str, *, history: bool = False
 ) -> list[CurrentJudgment]:
-    """Every current judgment, or with `history` every one ever given. For leads."""
+    """Return every current judgment, or with `history` every one ever given. For leads."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
@@ -173,7 +203,7 @@ def list_judgments(
 
 
 def compute_progress(database: Database, actor: Actor, dataset: str) -> LabelingProgress:
-    """Who has judged what, and what is left, per annotator and per query. For leads."""
+    """Return who has judged what, and what is left, per annotator and per query. For leads."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
@@ -192,41 +222,62 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Labeling
         )
 
 
-def _tell_progress(
-    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, pairs: Sequence[PairView]
+def _advance_progress(
+    session: Session, work: StoredWork, wanted: NextPairsRequest, handed: Sequence[PairView]
 ) -> tuple[int, OwnProgress]:
-    """How many pairs the annotator has answered, checks included, and how far they are told to be. `pairs`: what is handed
-    out beside what the browser shows."""
-    shown, drawn = ask.have, len(ask.drawn)
-    keys = [*shown, *(pair.pair for pair in pairs)]
-    checked, checks = count_checks(session, worklist, keys)
-    judged, left = count_work(session, worklist, ask.eligibility)
-    asked_again = sum(one.answered for one in shown.values()) + sum(one.answer is not None for one in pairs)
-    in_hand = max(0, len(keys) - checks - drawn - asked_again)  # ordinary pairs in the browser, at least
+    """Return how many pairs the annotator has answered, checks included, and the progress to show.
+
+    `handed`: the pairs that are handed out beside what the browser shows.
+    """
+    request, checks, drawn = work.request, StoredChecks(session, work.request), len(wanted.drawn)
+    keys = [*wanted.shown, *(pair.pair for pair in handed)]
+    answered_checks, held_checks = count_checks(session, request, keys)
+    judged, left = count_work(session, request, work.eligibility)
+    answered = judged + answered_checks
+    answered_before = sum(pair.answered for pair in wanted.shown.values())
+    answered_before += sum(pair.answer is not None for pair in handed)
+    in_hand = max(
+        0, len(keys) - held_checks - drawn - answered_before
+    )  # ordinary pairs in the browser, at least
 
     def count_possible() -> int:
-        return count_possible_checks(
-            session,
-            worklist,
-            ask.dataset,
-            annotator=ask.username,
+        return count_due_checks(
+            wanted.rates,
+            seed=wanted.seed,
+            annotator=wanted.annotator,
+            position=answered + len(keys),
             ordinary=max(0, left - in_hand),
-            held=keys,
-            answered=judged + checked,
+            count_gold=lambda: sum(pair.key not in keys for pair in checks.list_gold()),
         )
 
-    work = OwnWork(judged + checked, checked, left + drawn, checks, count_possible)
-    return work.answered, tell_progress(session, worklist, work)
+    own_work = OwnWork(answered, answered_checks, left + drawn, held_checks, count_possible)
+    return answered, advance_progress(session, request, own_work)
 
 
-def _hand_out(
-    session: Session, worklist: OpenPairsRequest, ask: NextPairsRequest, *, want: int, whole: bool
-) -> list[PairView]:
+def _plan(
+    session: Session,
+    request: OpenPairsRequest,
+    dataset: DatasetRow,
+    events: Sequence[JudgmentEvent],
+    pairs: Mapping[str, AnnotatorPairState],
+) -> SubmissionPlan:
+    stored = find_stored(session, {event.event_id for event in events}) if events else {}
+    return plan_submission(
+        events,
+        pairs,
+        stored,
+        StoredFacts(session, request, dataset),
+        annotator_pk=request.annotator_pk,
+        further_from=conditional_distance(dataset.overlap_rules),
+    )
+
+
+def _hand_out(session: Session, work: StoredWork, wanted: NextPairsRequest, *, whole: bool) -> list[PairView]:
     """Lease what comes next, and prolong the leases of what the browser shows."""
-    drop_expired_leases(session, worklist)
-    choose = choose_whole_query if whole else choose_pairs
-    offer = choose(session, worklist, ask, want=min(want, MOST_OF_A_QUERY if whole else MOST_WANTED))
-    kept = [one.pair_pk for one in ask.have.values() if one.repeat_pk is None and not one.answered]
-    until = worklist.now + worklist.lease
-    take_leases(session, worklist, [*kept, *offer.leased], until=until)
-    return read_handed(session, worklist, offer.handouts)
+    request = work.request
+    drop_expired_leases(session, request)
+    choose = choose_whole_query if whole else choose_next_pairs
+    chosen = choose(wanted, work, StoredChecks(session, request))
+    kept = [pair.pair_pk for pair in wanted.shown.values() if pair.repeat_pk is None and not pair.answered]
+    take_leases(session, request, [*kept, *chosen.leased], until=request.now + request.lease)
+    return read_pair_views(session, request, chosen.pairs)

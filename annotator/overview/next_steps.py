@@ -17,20 +17,20 @@ FEW = 5
 """From so many on it is worth a new version of the guideline."""
 
 
-def say_lessons(waiting: int) -> tuple[Message, Message]:
-    """What to do, and why. `waiting`: decisions and questions that no version answers yet."""
-    what = say("Write into the guideline what disputes taught")
+def describe_feedback(waiting: int) -> tuple[Message, Message]:
+    """Return what to do, and why. `waiting`: decisions and questions that no version answers yet."""
+    title = say("Write into the guideline what disputes taught")
     why = say_n(
         "{n:,} decision or question waits for it. The page sums up what they have in common, with examples at hand.",
         "{n:,} decisions and questions wait for it. The page sums up what they have in common, with examples at hand.",
         waiting,
     )
-    return what, why
+    return title, why
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingDisagreements:
-    """What waits for a lead's decision: so many disputes, by reason, of which `flips` can change the order of systems."""
+    """Count the disagreements that wait for a decision, by reason. `flips`: how many can change the order of systems."""
 
     open: int = 0
     by_reason: Mapping[QueueReason, int] = field(default_factory=dict)
@@ -40,12 +40,17 @@ class WaitingDisagreements:
 NOTHING = WaitingDisagreements()
 
 
-def say_waiting(waiting: WaitingDisagreements, disagreements: int, reopened: int) -> tuple[Message, Message]:
-    """Say what to do, and why. `disagreements`: the waiting pairs without a settled grade, `reopened` of them by quality control."""
+def describe_waiting(
+    waiting: WaitingDisagreements, disagreements: int, reopened: int
+) -> tuple[Message, Message]:
+    """Return what to do about waiting disagreements, and why.
+
+    `disagreements`: those without a settled grade; `reopened`: those of them that quality control reopened.
+    """
     n = waiting.open
-    said = [_say_why(reopened)] if disagreements else [_say_settled(n)]
+    sentences = [_explain_reopened(reopened)] if disagreements else [_describe_settled(n)]
     if 0 < disagreements < n:
-        said.append(
+        sentences.append(
             say_n(
                 "{n:,} of them has no settled grade until then; the others have one that something speaks against.",
                 "{n:,} of them have no settled grade until then; the others have one that something speaks against.",
@@ -59,20 +64,20 @@ def say_waiting(waiting: WaitingDisagreements, disagreements: int, reopened: int
             for reason in QueueReason
             if waiting.by_reason.get(reason)
         ]
-        said.append(say("They wait because of: {reasons}.", reasons=join(counted)))
+        sentences.append(say("They wait because of: {reasons}.", reasons=join(counted)))
     if waiting.flips:
-        said.append(
+        sentences.append(
             say_n(
                 "{n:,} of them can change the order of systems: decide it first.",
                 "{n:,} of them can change the order of systems: decide these first.",
                 waiting.flips,
             )
         )
-    what = say_n("Settle {n:,} open disagreement", "Settle {n:,} open disagreements", n)
-    return what, join_sentences(said)
+    title = say_n("Settle {n:,} open disagreement", "Settle {n:,} open disagreements", n)
+    return title, join_sentences(sentences)
 
 
-def _say_settled(n: int) -> Message:
+def _describe_settled(n: int) -> Message:
     return say_n(
         "It has a settled grade that something speaks against.",
         "All of them have a settled grade that something speaks against.",
@@ -80,7 +85,7 @@ def _say_settled(n: int) -> Message:
     )
 
 
-def _say_why(reopened: int) -> Message:
+def _explain_reopened(reopened: int) -> Message:
     if reopened:
         return say_n(
             "{n:,} of them was reopened by quality control: a third expert contradicts its settled grade. "
@@ -104,11 +109,12 @@ _QUALITY = "quality_control"
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """One thing to do: what, why, and where: on a page of the app, or by commands, or both."""
+    """A step for a lead: on a page of the app, by commands, or both."""
 
     what: Message
     why: Message
     page: Page | None = None
+    """The page of the app on which it is done."""
     commands: tuple[str, ...] = ()
 
 
@@ -124,7 +130,7 @@ class DatasetFigures:
     `questions`: how many of annotators' questions wait for an answer. `outdated`: judgments under an older standard or on
     an older text, for their annotators to confirm or change.
     `waiting`: what is in the queue of disputes, which holds more than the disagreements.
-    `lessons`: decisions and questions that wait for the guideline. `missing`: what the dataset is required to cover and does not, by name.
+    `waiting_feedback`: decisions and questions that wait for the guideline. `missing`: what the dataset is required to cover and does not, by name.
     """
 
     dataset: str
@@ -151,44 +157,44 @@ class DatasetFigures:
     reopened: int = 0
     kappa_open: bool = False
     waiting: WaitingDisagreements = NOTHING
-    lessons: int = 0
+    waiting_feedback: int = 0
 
 
-def suggest_steps(standing: DatasetFigures) -> tuple[NextStep, ...]:
-    """What to do next, first things first; one step that says so when nothing is left."""
-    if not standing.queries:
-        return (_import_queries(standing),)
-    if not standing.pairs:
-        return (_make_pool(standing), *_cover(standing))
+def suggest_steps(figures: DatasetFigures) -> tuple[NextStep, ...]:
+    """Say what to do next, first things first; one step that says so when nothing is left."""
+    if not figures.queries:
+        return (_import_queries(figures),)
+    if not figures.pairs:
+        return (_make_pool(figures), *_cover(figures))
     steps = (
-        *_answer(standing),
-        *_judge(standing),
-        *_confirm(standing),
-        *_agree(standing),
-        *_decide(standing),
-        *_cover(standing),
-        *_pass_gates(standing),
-        *_publish(standing),
+        *_answer(figures),
+        *_judge(figures),
+        *_confirm(figures),
+        *_agree(figures),
+        *_decide(figures),
+        *_cover(figures),
+        *_pass_gates(figures),
+        *_publish(figures),
     )
-    return steps or (_say_done(standing),)
+    return steps or (_make_last_step(figures),)
 
 
-def _import_queries(standing: DatasetFigures) -> NextStep:
+def _import_queries(figures: DatasetFigures) -> NextStep:
     return NextStep(
         say("Import the queries"),
         say("The dataset is empty. It begins with what people search for: YAML, JSON, CSV or JSONL."),
-        commands=(f"annotator import queries {standing.dataset} FILE",),
+        commands=(f"annotator import queries {figures.dataset} FILE",),
     )
 
 
-def _make_pool(standing: DatasetFigures) -> NextStep:
-    name = standing.dataset
+def _make_pool(figures: DatasetFigures) -> NextStep:
+    name = figures.dataset
     runs = (f"annotator import run {name} FILE --system NAME", f"annotator pool {name} --depth 10")
-    if not standing.documents:
+    if not figures.documents:
         why = say_n(
             "There is {n:,} query and no document to judge for them yet.",
             "There are {n:,} queries and no document to judge for them yet.",
-            standing.queries,
+            figures.queries,
         )
         commands = (f"annotator import documents {name} PATH", *runs)
         return NextStep(say("Import documents and make the pool"), why, "pool", commands)
@@ -198,31 +204,31 @@ def _make_pool(standing: DatasetFigures) -> NextStep:
         "Without a run of a system: use the last command alone.",
         "There are {n:,} queries and {documents}, but no pair to judge yet. "
         "Without a run of a system: use the last command alone.",
-        standing.queries,
-        documents=say_n("{n:,} document", "{n:,} documents", standing.documents),
+        figures.queries,
+        documents=say_n("{n:,} document", "{n:,} documents", figures.documents),
     )
     return NextStep(say("Make the pool"), why, "pool", (*runs, own))
 
 
-def _judge(standing: DatasetFigures) -> Iterator[NextStep]:
-    if not standing.short:
+def _judge(figures: DatasetFigures) -> Iterator[NextStep]:
+    if not figures.short:
         return
-    if standing.annotators < standing.overlap:
+    if figures.annotators < figures.overlap:
         why = say_n(
             "Each pair is judged by {overlap}, and there is {n:,} annotator.",
             "Each pair is judged by {overlap}, and there are {n:,} annotators.",
-            standing.annotators,
-            overlap=standing.overlap,
+            figures.annotators,
+            overlap=figures.overlap,
         )
         yield NextStep(say("Add annotators"), why, "people")
-    needed = say_n("{n:,} judgment", "{n:,} judgments", standing.overlap)
-    if standing.begun:
+    needed = say_n("{n:,} judgment", "{n:,} judgments", figures.overlap)
+    if figures.begun:
         why = say_n(
             "They are short of the {needed} each pair needs. {n:,} of them is begun. "
             "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
             "They are short of the {needed} each pair needs. {n:,} of them are begun. "
             "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
-            standing.begun,
+            figures.begun,
             needed=needed,
         )
     else:
@@ -231,27 +237,27 @@ def _judge(standing: DatasetFigures) -> Iterator[NextStep]:
             "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
             needed=needed,
         )
-    yield NextStep(say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", standing.short), why, "label")
+    yield NextStep(say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", figures.short), why, "label")
 
 
-def _answer(standing: DatasetFigures) -> Iterator[NextStep]:
-    if standing.questions:
+def _answer(figures: DatasetFigures) -> Iterator[NextStep]:
+    if figures.questions:
         yield NextStep(
             say_n(
-                "{n} question waits for an answer", "{n:,} questions wait for an answer", standing.questions
+                "{n} question waits for an answer", "{n:,} questions wait for an answer", figures.questions
             ),
             say("Annotators asked about pairs. What you answer can be marked for the guideline."),
             "questions",
         )
 
 
-def _confirm(standing: DatasetFigures) -> Iterator[NextStep]:
-    if standing.outdated:
+def _confirm(figures: DatasetFigures) -> Iterator[NextStep]:
+    if figures.outdated:
         yield NextStep(
             say_n(
                 "Have {n:,} judgment confirmed or changed",
                 "Have {n:,} judgments confirmed or changed",
-                standing.outdated,
+                figures.outdated,
             ),
             say(
                 "They were made under an older standard or on an older text. Their annotators are asked on the page Label, "
@@ -261,33 +267,33 @@ def _confirm(standing: DatasetFigures) -> Iterator[NextStep]:
         )
 
 
-def _agree(standing: DatasetFigures) -> Iterator[NextStep]:
-    if standing.kappa_met:
+def _agree(figures: DatasetFigures) -> Iterator[NextStep]:
+    if figures.kappa_met:
         return
-    if not standing.shared:
-        if standing.overlap == 1:
+    if not figures.shared:
+        if figures.overlap == 1:
             yield NextStep(
                 say("Let two annotators judge each pair"),
                 say(
                     "With one judgment for each pair there is no agreement to measure, and a release needs it."
                 ),
-                commands=(f"annotator dataset set {standing.dataset} overlap=2",),
+                commands=(f"annotator dataset set {figures.dataset} overlap=2",),
             )
             return
-        if standing.short:
+        if figures.short:
             return
-    if standing.kappa.value is None:
+    if figures.kappa.value is None:
         why = say_n(
             "κ has no value over {n:,} pair: {why}.",
             "κ has no value over {n:,} pairs: {why}.",
-            standing.shared,
-            why=standing.kappa.why,
+            figures.shared,
+            why=figures.kappa.why,
         )
         yield NextStep(say("See why agreement is undefined"), why, "agreement")
         return
-    measured, target = show_beside(standing.kappa.value, standing.kappa_target)
-    if standing.kappa_open:
-        what = say(
+    measured, target = show_beside(figures.kappa.value, figures.kappa_target)
+    if figures.kappa_open:
+        title = say(
             "Find out whether agreement is enough: κ is {measured}, its target {target}",
             measured=measured,
             target=target,
@@ -295,35 +301,35 @@ def _agree(standing: DatasetFigures) -> Iterator[NextStep]:
         why = say_n(
             "Measured over {n:,} pair, which does not tell yet. The page says what would.",
             "Measured over {n:,} pairs, which does not tell yet. The page says what would.",
-            standing.shared,
+            figures.shared,
         )
     else:
-        what = say("Raise agreement: κ is {measured}, its target {target}", measured=measured, target=target)
+        title = say("Raise agreement: κ is {measured}, its target {target}", measured=measured, target=target)
         why = say_n(
             "Measured over {n:,} pair. Look which grades are confused, then sharpen the guideline.",
             "Measured over {n:,} pairs. Look which grades are confused, then sharpen the guideline.",
-            standing.shared,
+            figures.shared,
         )
-    yield NextStep(what, why, "agreement")
+    yield NextStep(title, why, "agreement")
 
 
-def _decide(standing: DatasetFigures) -> Iterator[NextStep]:
-    if standing.waiting.open:
-        what, why = say_waiting(standing.waiting, standing.disagreements, standing.reopened)
-        yield NextStep(what, why, "disagreements")
-    if standing.lessons >= FEW:
-        yield NextStep(*say_lessons(standing.lessons), "guideline")
+def _decide(figures: DatasetFigures) -> Iterator[NextStep]:
+    if figures.waiting.open:
+        title, why = describe_waiting(figures.waiting, figures.disagreements, figures.reopened)
+        yield NextStep(title, why, "disagreements")
+    if figures.waiting_feedback >= FEW:
+        yield NextStep(*describe_feedback(figures.waiting_feedback), "guideline")
 
 
-def _cover(standing: DatasetFigures) -> Iterator[NextStep]:
-    if not standing.missing:
+def _cover(figures: DatasetFigures) -> Iterator[NextStep]:
+    if not figures.missing:
         return
-    named = join(standing.missing[:_NAMED])
-    if len(standing.missing) > _NAMED:
-        named = say("{named} and {n} more", named=named, n=len(standing.missing) - _NAMED)
+    named = join(figures.missing[:_NAMED])
+    if len(figures.missing) > _NAMED:
+        named = say("{named} and {n} more", named=named, n=len(figures.missing) - _NAMED)
     yield NextStep(
         say_n(
-            "Meet {n:,} requirement of coverage", "Meet {n:,} requirements of coverage", len(standing.missing)
+            "Meet {n:,} requirement of coverage", "Meet {n:,} requirements of coverage", len(figures.missing)
         ),
         say(
             "The dataset does not have what it is required to cover: {named}. Import the queries that it lacks, "
@@ -331,50 +337,50 @@ def _cover(standing: DatasetFigures) -> Iterator[NextStep]:
             named=named,
         ),
         "releases",
-        (f"annotator dataset set {standing.dataset} requirements=FILE",),
+        (f"annotator dataset set {figures.dataset} requirements=FILE",),
     )
 
 
-def _pass_gates(standing: DatasetFigures) -> Iterator[NextStep]:
-    if standing.short or standing.disagreements:
+def _pass_gates(figures: DatasetFigures) -> Iterator[NextStep]:
+    if figures.short or figures.disagreements:
         return
-    for name, why in sorted(standing.open_gates, key=lambda gate: gate[0] == _QUALITY):
-        said = join((begin(why), "."), "")
+    for name, why in sorted(figures.open_gates, key=lambda gate: gate[0] == _QUALITY):
+        sentence = join((begin(why), "."), "")
         if name == _QUALITY:
-            yield NextStep(say("Have a third expert check a sample"), said, "quality")
+            yield NextStep(say("Have a third expert check a sample"), sentence, "quality")
         else:
-            yield NextStep(say("Meet the gate {name}", name=_GATES.get(name, name)), said, "releases")
+            yield NextStep(say("Meet the gate {name}", name=_GATES.get(name, name)), sentence, "releases")
 
 
-def _publish(standing: DatasetFigures) -> Iterator[NextStep]:
-    if not standing.settled and not standing.short and not standing.disagreements:
+def _publish(figures: DatasetFigures) -> Iterator[NextStep]:
+    if not figures.settled and not figures.short and not figures.disagreements:
         yield NextStep(
             say("Look at the pool"), say("No pair could be graded, so there is nothing to publish."), "pool"
         )
-    if not standing.ready or not standing.settled or not standing.changed:
+    if not figures.ready or not figures.settled or not figures.changed:
         return
-    qrels = say_n("{n:,} settled pair", "{n:,} settled pairs", standing.settled)
-    if standing.version is not None:
+    qrels = say_n("{n:,} settled pair", "{n:,} settled pairs", figures.settled)
+    if figures.version is not None:
         why = say(
             "What is settled has changed since version {version}; it will hold {qrels}.",
-            version=standing.version,
+            version=figures.version,
             qrels=qrels,
         )
         yield NextStep(say("Publish a new release"), why, "releases")
         return
-    met = say("The queue is empty and every gate is met; it will hold {qrels}.", qrels=qrels)
-    if standing.waiting.open:
-        met = say("Every gate is met; it will hold {qrels}.", qrels=qrels)
-    yield NextStep(say("Publish the first release"), met, "releases")
+    reason = say("The queue is empty and every gate is met; it will hold {qrels}.", qrels=qrels)
+    if figures.waiting.open:
+        reason = say("Every gate is met; it will hold {qrels}.", qrels=qrels)
+    yield NextStep(say("Publish the first release"), reason, "releases")
 
 
-def _say_done(standing: DatasetFigures) -> NextStep:
-    if not standing.ready:
+def _make_last_step(figures: DatasetFigures) -> NextStep:
+    if not figures.ready:
         return NextStep(
             say("See what a release still needs"), say("One of its gates is not met."), "releases"
         )
     return NextStep(
         say("Nothing is left to do"),
-        say("Version {version} holds everything that is settled.", version=standing.version),
+        say("Version {version} holds everything that is settled.", version=figures.version),
         "releases",
     )

@@ -18,8 +18,11 @@ from annotator.domain.settling import OPEN, PAIR_STATUSES, SETTLED
 
 
 class CountedPair(NamedTuple):
-    """What is counted of one pair in the pool. `judged`: somebody graded it, or could not rate it, as work; `waiting`: it is in the
-    queue of disagreements; `marked`: for training or as gold."""
+    """A pair of the pool as it is counted.
+
+    `judged`: somebody graded it, or could not rate it, as work; `waiting`: it is in the queue of disagreements; `marked`:
+    for training or as gold.
+    """
 
     status: str
     lacks_judgments: bool
@@ -40,7 +43,7 @@ class PairCounts:
 
     @property
     def pairs(self) -> int:
-        """All pairs in the pool."""
+        """Return how many pairs are in the pool."""
         return sum(self.by_status.values())
 
     @property
@@ -85,5 +88,8 @@ def count_pairs(pairs: Iterable[CountedPair]) -> PairCounts:
 
 
 def is_check_only(pair: CountedPair) -> bool:
-    """Whether nobody judges the pair as work: it is marked, and was neither judged, decided nor imported before."""
+    """Return whether nobody judges the pair as work.
+
+    It is marked then, and was neither judged, decided nor imported before.
+    """
     return pair.marked and pair.status == "unjudged"

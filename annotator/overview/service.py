@@ -10,26 +10,26 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from annotator.adjudication.queue_records import QueuePace, QueueSummary
-from annotator.adjudication.queue_service import compute_queue_pace, summarize_queue
-from annotator.adjudication.queue_sql import list_waiting_for
+from annotator.adjudication.queue.queue_records import QueuePace, QueueSummary
+from annotator.adjudication.queue.queue_service import compute_queue_pace, summarize_queue
+from annotator.adjudication.queue.queue_sql import list_waiting_for
 from annotator.agreement.records import AgreementReport
 from annotator.agreement.service import compute_agreement
-from annotator.dataset.coverage_service import ROWS_OF_DOCUMENTS, measure_dataset_coverage
+from annotator.dataset.coverage_counts import ROWS_OF_DOCUMENTS
+from annotator.dataset.coverage_service import measure_dataset_coverage
 from annotator.dataset.records import Coverage
 from annotator.dataset.service import Dataset, DatasetCounts, show_dataset
 from annotator.domain.people import Actor
-from annotator.guideline.feedback_service import count_open_lessons
+from annotator.guideline.feedback_service import count_waiting_feedback
 from annotator.guideline.service import count_outdated
-from annotator.labeling.calibration_sql import list_marked
+from annotator.labeling.calibration_sql import list_check_pks
 from annotator.labeling.questions_service import count_open_questions
 from annotator.labeling.service import LabelingProgress, compute_progress
-from annotator.overview.next_steps import DatasetFigures, WaitingDisagreements, suggest_steps
-from annotator.overview.next_steps import NextStep as NextStep
+from annotator.overview.next_steps import DatasetFigures, NextStep, WaitingDisagreements, suggest_steps
 from annotator.overview.records import CountedPair, PairCounts, count_pairs
 from annotator.people.service import require_role
+from annotator.releases.gates_service import check_gates
 from annotator.releases.releases_sql import list_published_grades, list_releases_of_dataset
-from annotator.releases.service import check_gates
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pair_states import PairState, list_pair_states
@@ -57,7 +57,7 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class DatasetStatus:
-    """How far a dataset is: its pairs, what waits for a lead, and how long that lasts."""
+    """The progress of a dataset: its pairs, what waits for a lead, and how long that lasts."""
 
     pairs: PairCounts
     queue: QueueSummary
@@ -67,8 +67,10 @@ class DatasetStatus:
 def show_overview(
     database: Database, actor: Actor, dataset: str, *, agreement: AgreementReport | None = None
 ) -> Overview:
-    """The dataset at a glance, with what to do next, first things first. `agreement`: the report, where one is at hand
-    (of a moment ago: then whoever shows it says so); else it is measured. For leads."""
+    """Return the dataset at a glance, with what to do next, first things first. For leads.
+
+    `agreement`: the report, if the caller has one; else it is measured. A caller with an older report tells the reader so.
+    """
     agreement = agreement or compute_agreement(database, actor, dataset)
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -78,21 +80,21 @@ def show_overview(
         version, changed = _compare_with_latest(session, key_of(row.pk), states)
         gates = check_gates(session, row, states, agreement=agreement)
         coverage = measure_dataset_coverage(session, row, states)
-    found, counts = show_dataset(database, actor, dataset)
+    described, counts = show_dataset(database, actor, dataset)
     queue = summarize_queue(database, actor, dataset)
     progress = compute_progress(database, actor, dataset)
-    standing = DatasetFigures(
+    figures = DatasetFigures(
         dataset=dataset,
         queries=counts.queries,
         documents=counts.documents,
         pairs=pairs.pairs,
-        overlap=found.overlap,
+        overlap=described.overlap,
         annotators=len(progress.annotators),
         short=pairs.to_judge,
         begun=pairs.begun,
         shared=agreement.measured.pairs,
         kappa=agreement.measured.cohen_kappa["unweighted"],
-        kappa_target=found.kappa_target,
+        kappa_target=described.kappa_target,
         kappa_met=all(gate.met for gate in gates if gate.name == "kappa"),
         kappa_open=agreement.verdict is not None and agreement.verdict.state == "unknown",
         disagreements=pairs.disagreements,
@@ -104,17 +106,20 @@ def show_overview(
         version=version,
         changed=changed,
         waiting=WaitingDisagreements(pairs.waiting, queue.by_reason, queue.flips),
-        lessons=count_open_lessons(database, actor, dataset),
+        waiting_feedback=count_waiting_feedback(database, actor, dataset),
         missing=_list_missing(coverage, judging=bool(pairs.to_judge) or not states),
         open_gates=tuple(
             (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES
         ),
     )
-    return Overview(found, counts, progress, pairs, agreement, coverage, suggest_steps(standing))
+    return Overview(described, counts, progress, pairs, agreement, coverage, suggest_steps(figures))
 
 
 def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DatasetStatus:
-    """How far the dataset is, and how long its queue lasts; the days of the pace are those of the zone of `now`. For leads."""
+    """Return how many pairs are at which stage, and how long the queue lasts. For leads.
+
+    The days of the pace are those of the zone of `now`.
+    """
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
@@ -126,7 +131,7 @@ def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime
 
 def _count_pairs(session: Session, dataset_pk: int, states: Sequence[PairState]) -> PairCounts:
     """Count the pairs of the pool; see `overview/records.py`."""
-    waiting, marked = list_waiting_for(session, dataset_pk), list_marked(session, dataset_pk)
+    waiting, marked = list_waiting_for(session, dataset_pk), list_check_pks(session, dataset_pk)
     return count_pairs(
         CountedPair(
             status=state.settlement.status,
@@ -140,7 +145,7 @@ def _count_pairs(session: Session, dataset_pk: int, states: Sequence[PairState])
 
 
 def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:
-    """The requirements that are not met; while pairs are still judged, only those that judging cannot meet."""
+    """Return the requirements that are not met; while pairs are still judged, only those that judging cannot meet."""
     return tuple(
         row.name
         for row in coverage.rows
@@ -151,7 +156,7 @@ def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:
 def _compare_with_latest(
     session: Session, dataset_pk: int, states: Sequence[PairState]
 ) -> tuple[str | None, bool]:
-    """The version of the latest release, and whether what is settled now differs from it."""
+    """Return the version of the latest release, and whether what is settled now differs from it."""
     releases = list_releases_of_dataset(session, dataset_pk)
     settled = {
         (state.query_id, state.doc_id): state.settlement.grade

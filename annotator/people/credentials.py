@@ -2,7 +2,7 @@
 
 Passwords are kept as argon2id (RFC 9106) hashes. They are normalized to Unicode NFC first, as RFC 8265's OpaqueString
 profile asks, so that every keyboard gives the same password. Names are normalized to NFC too, and otherwise unchanged.
-Refuses passwords that are too short, too long or well known.
+Refuses passwords that are too short, too long, the username, or one character repeated.
 """
 
 import secrets
@@ -21,12 +21,12 @@ _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that is read as somethi
 NOBODYS_HASH = (
     "$argon2id$v=19$m=32768,t=3,p=1$DGtZ1GxrjAFjX5dGy/q4HA$/lqLLcPDVH8t7EhmjOL9WcgsHWqqxGAy5FE/KBvmEX4"
 )
-"""The hash of a random password nobody knows: what a sign-in with an unknown name is checked against, so that
-it takes as long as with a known one."""
+"""The hash of a random password that nobody knows. A sign-in with an unknown name is checked against it, so that it takes
+as long as with a known one."""
 
 
 def check_new_password(password: str, *, username: str) -> None:
-    """ValidationError when somebody may not choose this password. Length counts characters."""
+    """Raise ValidationError if somebody may not choose this password. Length counts characters."""
     normal = unicodedata.normalize("NFC", password)
     if len(normal) < SHORTEST:
         raise ValidationError(
@@ -45,27 +45,27 @@ def check_new_password(password: str, *, username: str) -> None:
 
 
 def hash_password(password: str) -> str:
-    """The argon2id hash to keep."""
+    """Return the argon2id hash to store."""
     return _HASHER.hash(_encode(password))
 
 
-def is_password(password: str, kept: str) -> bool:
-    """Whether `kept` is this password's hash. Slow by intent; never raises for a wrong or odd password."""
+def is_password(password: str, stored_hash: str) -> bool:
+    """Return whether the hash is this password's. Slow by intent; never raises for a wrong or odd password."""
     if len(password) > LONGEST:
         return False
     try:
-        return _HASHER.verify(kept, _encode(password))
+        return _HASHER.verify(stored_hash, _encode(password))
     except (VerificationError, InvalidHashError):
         return False
 
 
-def is_outdated(kept: str) -> bool:
-    """Whether the hash was made with weaker parameters than today's."""
-    return _HASHER.check_needs_rehash(kept)
+def is_outdated(stored_hash: str) -> bool:
+    """Return whether the hash was made with weaker parameters than today's."""
+    return _HASHER.check_needs_rehash(stored_hash)
 
 
 def make_one_time_password() -> str:
-    """Sixteen letters and digits in groups of four, about 79 bits; easy to read out and to type."""
+    """Return sixteen random letters and digits in groups of four, about 79 bits; easy to read out and to type."""
     return "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
 
 
@@ -78,8 +78,11 @@ LONGEST_NAME = 200
 
 
 def check_username(username: str) -> str:
-    """The username in NFC. ValidationError when it is empty, too long, holds white space, a control
-    character or "/", or starts with "-" (it could not be named on a command line)."""
+    """Return the username in NFC.
+
+    Raises ValidationError if it is empty or too long, contains white space, a control character or "/", or starts with "-"
+    (a command line would take it for an option).
+    """
     normal = unicodedata.normalize("NFC", username)
     bad = any(character.isspace() or _is_control(character) or character == "/" for character in normal)
     if not normal or len(normal) > LONGEST_USERNAME or bad or normal.startswith("-"):
@@ -94,7 +97,7 @@ def check_username(username: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """A person's name as people write it, in NFC and without surrounding white space."""
+    """Return a person's name in NFC, without surrounding white space. Raises ValidationError for more than one line."""
     normal = unicodedata.normalize("NFC", name).strip()
     if len(normal) > LONGEST_NAME or any(_is_control(character) for character in normal):
         raise ValidationError(say("expected a name of one line, up to {most} characters", most=LONGEST_NAME))

@@ -26,7 +26,7 @@ MOST_PER_ADDRESS = 100
 
 
 def refuse_too_many(failures: Sequence[datetime], limit: int, *, now: datetime) -> None:
-    """TooManyAttempts when `limit` or more of these failures lie within the window before `now`."""
+    """Raise TooManyAttempts if `limit` or more of these failures lie within the window before `now`."""
     recent = sorted(failure for failure in failures if failure > now - WINDOW)
     if len(recent) >= limit:
         raise TooManyAttempts(min(recent[-limit] + WINDOW - now, WINDOW))
@@ -35,27 +35,30 @@ def refuse_too_many(failures: Sequence[datetime], limit: int, *, now: datetime) 
 def check_unknown_browser(
     of_name: Sequence[tuple[datetime, str]], at_address: Sequence[datetime], address: str, *, now: datetime
 ) -> None:
-    """TooManyAttempts when a browser that is not known may not try this name from this address now.
+    """Raise TooManyAttempts if an unknown browser may not try this name from this address now.
 
-    `of_name`: when and from where the name failed in unknown browsers; `at_address`: when any name failed from this address.
+    `of_name`: time and address of each failure of the name in unknown browsers. `at_address`: times of the failures of
+    any name from this address. Without an address: somebody signed in, who changes the password.
     """
     here, elsewhere = [], 0
-    for at, place in of_name:
-        if place == address:
+    for at, failed_address in of_name:
+        if failed_address == address:
             here.append(at)
-        elif place:  # without a place: signed in already, changing the password
+        elif failed_address:
             elsewhere += 1
     attacked = elsewhere >= ATTACKED
     if attacked:
         wide = widen_address(address)
-        here = [at for at, place in of_name if place and widen_address(place) == wide]
+        here = [
+            at for at, failed_address in of_name if failed_address and widen_address(failed_address) == wide
+        ]
     refuse_too_many(at_address, MOST_PER_ADDRESS, now=now)
     slow = attacked or len(at_address) >= PER_ADDRESS
     refuse_too_many(here, 1 if slow else PER_ADDRESS_AND_NAME, now=now)
 
 
 def group_address(address: str) -> str:
-    """What counts as one address: an IPv4 address, or an IPv6 network of 64 bits (a household's)."""
+    """Return what counts as one address: an IPv4 address, or an IPv6 network of 64 bits (a household's)."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -68,7 +71,7 @@ def group_address(address: str) -> str:
 
 
 def widen_address(group: str) -> str:
-    """What counts as one address while a name is under attack: an IPv6 network of 48 bits, which one customer can have."""
+    """Return what counts as one address while a name is under attack: an IPv6 network of 48 bits (one customer's)."""
     try:
         network = ipaddress.ip_network(group)
     except ValueError:

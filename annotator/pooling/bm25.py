@@ -38,7 +38,7 @@ def normalize(text: str) -> str:
 
 
 def list_grams(texts: Iterable[str]) -> Iterator[TextGrams]:
-    """The grams of the texts, numbered from 0, in batches of about a million: a long text spans several."""
+    """Yield the grams of the texts, numbered from 0, in batches of about a million: a long text spans several."""
     batch: list[str] = []
     size = first = 0
     for text in texts:
@@ -96,17 +96,17 @@ class Ranking:
 class _DocumentGrams:
     """A document as bm25s counts it: it is as long as all its grams, and holds those that queries ask for."""
 
-    __slots__ = ("found", "length")
+    __slots__ = ("gram_numbers", "length")
 
     def __init__(self) -> None:
-        self.found: list[int] = []
+        self.gram_numbers: list[int] = []
         self.length = 0
 
     def __len__(self) -> int:
         return self.length
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self.found)
+        return iter(self.gram_numbers)
 
 
 def rank_bm25(
@@ -117,31 +117,31 @@ def rank_bm25(
     progress: Callable[[str, float], None] | None = None,
     expected: int = 0,
 ) -> Ranking:
-    """The `depth` best of the documents (doc_id, text) for each query; of equal scores the lower doc_id first.
+    """Return the `depth` best of the documents (doc_id, text) for each query; of equal scores the lower doc_id first.
 
     A document that shares no gram with the query is never a hit. `expected`: how many documents will come,
     for `progress`, which is told the work and the share of it that is done.
     """
-    tell = progress or (lambda _what, _share: None)
-    asked = [_cut_query(query) for query in queries]
-    vocabulary = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *asked]))
+    report_progress = progress or (lambda _work, _share: None)
+    query_grams = [_cut_query(query) for query in queries]
+    vocabulary = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *query_grams]))
     doc_ids: list[str] = []
     tokens: list[_DocumentGrams] = []
     for grams in list_grams(_note_ids(documents, doc_ids)):
         tokens += [_DocumentGrams() for _ in range(len(doc_ids) - len(tokens))]
         _collect(grams, tokens, vocabulary)
-        tell("reading documents", len(doc_ids) / max(expected, len(doc_ids)))
+        report_progress("reading documents", len(doc_ids) / max(expected, len(doc_ids)))
     tokens += [_DocumentGrams() for _ in range(len(doc_ids) - len(tokens))]
-    without = tuple(number for number, codes in enumerate(asked) if not len(codes))
-    if not any(document.found for document in tokens):
+    without = tuple(number for number, codes in enumerate(query_grams) if not len(codes))
+    if not any(document.gram_numbers for document in tokens):
         return Ranking(tuple(() for _ in queries), without)
     index = _index(tokens, len(vocabulary))
-    places = _places(doc_ids)
+    id_order = _rank_doc_ids(doc_ids)
     hits: list[tuple[SearchHit, ...]] = []
-    for number, codes in enumerate(asked):
+    for number, codes in enumerate(query_grams):
         ids = np.searchsorted(vocabulary, codes)
-        hits.append(_best(index.get_scores_from_ids(ids), places, depth) if len(ids) else ())
-        tell("ranking", (number + 1) / len(asked))
+        hits.append(_best(index.get_scores_from_ids(ids), id_order, depth) if len(ids) else ())
+        report_progress("ranking", (number + 1) / len(query_grams))
     return Ranking(tuple(hits), without)
 
 
@@ -162,13 +162,13 @@ def _collect(grams: TextGrams, tokens: Sequence[_DocumentGrams], vocabulary: Cod
     first = int(grams.texts.min())
     for number, length in enumerate(np.bincount(grams.texts - first).tolist(), start=first):
         tokens[number].length += length
-    place = np.minimum(np.searchsorted(vocabulary, grams.codes), len(vocabulary) - 1)
-    known = vocabulary[place] == grams.codes
-    owners, counts = np.unique(grams.texts[known], return_counts=True)
-    found = place[known][np.argsort(grams.texts[known], kind="stable")].tolist()
+    indexes = np.minimum(np.searchsorted(vocabulary, grams.codes), len(vocabulary) - 1)
+    in_vocabulary = vocabulary[indexes] == grams.codes
+    owners, counts = np.unique(grams.texts[in_vocabulary], return_counts=True)
+    gram_numbers = indexes[in_vocabulary][np.argsort(grams.texts[in_vocabulary], kind="stable")].tolist()
     start = 0
     for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
-        tokens[owner].found += found[start : start + count]
+        tokens[owner].gram_numbers += gram_numbers[start : start + count]
         start += count
 
 
@@ -181,17 +181,17 @@ def _index(tokens: list[_DocumentGrams], vocabulary: int) -> Any:
     return index
 
 
-def _places(doc_ids: Sequence[str]) -> NDArray[np.int64]:
-    """The place of each document in the order of doc_ids (code points)."""
-    places = np.empty(len(doc_ids), dtype=np.int64)
-    places[sorted(range(len(doc_ids)), key=lambda number: doc_ids[number])] = np.arange(len(doc_ids))
-    return places
+def _rank_doc_ids(doc_ids: Sequence[str]) -> NDArray[np.int64]:
+    """Return the position of each document in the order of doc_ids (code points), from 0."""
+    id_order = np.empty(len(doc_ids), dtype=np.int64)
+    id_order[sorted(range(len(doc_ids)), key=lambda number: doc_ids[number])] = np.arange(len(doc_ids))
+    return id_order
 
 
-def _best(scores: Scores, places: NDArray[np.int64], depth: int) -> tuple[SearchHit, ...]:
-    found = np.flatnonzero(scores > 0)
-    if len(found) > depth:
-        least = np.partition(scores[found], len(found) - depth)[len(found) - depth]
-        found = found[scores[found] >= least]
-    order = np.lexsort((places[found], -scores[found]))[:depth]
-    return tuple(SearchHit(int(number), float(scores[number])) for number in found[order])
+def _best(scores: Scores, id_order: NDArray[np.int64], depth: int) -> tuple[SearchHit, ...]:
+    candidates = np.flatnonzero(scores > 0)
+    if len(candidates) > depth:
+        least = np.partition(scores[candidates], len(candidates) - depth)[len(candidates) - depth]
+        candidates = candidates[scores[candidates] >= least]
+    order = np.lexsort((id_order[candidates], -scores[candidates]))[:depth]
+    return tuple(SearchHit(int(number), float(scores[number])) for number in candidates[order])

@@ -31,41 +31,41 @@ class FirstGrade:
     guideline_version: int | None
 
 
-def read_first_grade(found: Mapping[str, Any]) -> FirstGrade:
-    """The grade of a request. ValidationError says what was expected and found."""
-    version, pressed_at = found.get("guideline_version"), found.get("pressed_at")
+def read_first_grade(event: Mapping[str, Any]) -> FirstGrade:
+    """Return the grade of a request. ValidationError says what was expected and found."""
+    version, pressed_at = event.get("guideline_version"), event.get("pressed_at")
     return FirstGrade(
-        event_id=_read_uuid(found.get("id")),
-        grade=check_grade(found.get("grade")),
-        note=read_note(found.get("note")),
+        event_id=_read_uuid(event.get("id")),
+        grade=check_grade(event.get("grade")),
+        note=read_note(event.get("note")),
         pressed_at=None if pressed_at is None else read_pressed_at(pressed_at),
-        seconds=read_seconds(found.get("seconds")),
-        document_sha256=_read_sha256(found.get("document_sha256")),
+        seconds=read_seconds(event.get("seconds")),
+        document_sha256=_read_sha256(event.get("document_sha256")),
         guideline_version=version if type(version) is int else None,
     )
 
 
-def read_note(found: object) -> str | None:
-    """A note, None when it is empty."""
-    if found is None or found == "":
+def read_note(note: object) -> str | None:
+    """Return a note, None when it is empty."""
+    if note is None or note == "":
         return None
-    if not isinstance(found, str):
-        raise ValidationError(f"note: expected a text, found {found!r:.80}")
-    if len(found) > MAX_NOTE:
-        raise ValidationError(f"note: expected at most {MAX_NOTE:,} characters, found {len(found):,}")
-    if holds_no_text(found):
+    if not isinstance(note, str):
+        raise ValidationError(f"note: expected a text, found {note!r:.80}")
+    if len(note) > MAX_NOTE:
+        raise ValidationError(f"note: expected at most {MAX_NOTE:,} characters, found {len(note):,}")
+    if holds_no_text(note):
         raise ValidationError("note: expected text, found a character that is none")
-    return found if found.strip() else None
+    return note if note.strip() else None
 
 
-def _read_uuid(found: object) -> str:
+def _read_uuid(value: object) -> str:
     try:
-        return str(uuid.UUID(str(found)))
+        return str(uuid.UUID(str(value)))
     except ValueError:
-        raise ValidationError(f"id: expected a UUID, found {found!r:.80}") from None
+        raise ValidationError(f"id: expected a UUID, found {value!r:.80}") from None
 
 
-def _read_sha256(found: object) -> str | None:
-    if found is not None and (not isinstance(found, str) or holds_no_text(found)):
-        raise ValidationError(f"document_sha256: expected a text, found {found!r:.80}")
-    return found
+def _read_sha256(value: object) -> str | None:
+    if value is not None and (not isinstance(value, str) or holds_no_text(value)):
+        raise ValidationError(f"document_sha256: expected a text, found {value!r:.80}")
+    return value

@@ -17,7 +17,7 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateEr
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import find_training
-from annotator.labeling.pair_view_sql import find_stored, list_rubric_versions, list_text_hashes
+from annotator.labeling.submission_sql import find_stored, list_rubric_versions, list_text_hashes
 from annotator.people.service import require_person, require_role
 from annotator.pooling.first_grade import FirstGrade, read_first_grade
 from annotator.pooling.proposals_sql import (
@@ -27,16 +27,16 @@ from annotator.pooling.proposals_sql import (
     find_proposed,
     find_query,
     list_only_proposed,
-    list_standing,
+    list_pooled_pairs,
     list_stored_proposals,
     may_judge,
 )
-from annotator.pooling.search_sql import read_found
+from annotator.pooling.search_sql import read_excerpts
 from annotator.pooling.snippets import cut_snippet
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.open_pairs import make_worklist
+from annotator.storage.open_pairs import make_open_pairs_request
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DatasetRow, DocumentRow, QueryRow
@@ -90,8 +90,11 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """What a search found, best first. `preparing`: how far the search itself is (0 to 1), None once it is ready.
-    `most_characters`: how much of each document is searched, None for all of it."""
+    """The results of a search, best first.
+
+    `preparing`: how far the search itself is (0 to 1), None once it is ready. `most_characters`: how much of each document
+    is searched, None for all of it.
+    """
 
     documents: tuple[SearchResult, ...]
     preparing: float | None
@@ -144,16 +147,16 @@ def search_documents(
     from annotator.pooling.service import search_texts  # brings numpy
 
     limit = max(1, min(limit, MOST_FOUND))
-    found = search_texts(database, actor, dataset, text, limit=limit, now=now)
+    matches = search_texts(database, actor, dataset, text, limit=limit, now=now)
     with database.read() as session:
         row, query = _require_query(session, actor, dataset, query_id)
-        if found.document_pks is None:
-            return SearchResults((), found.share, None)
-        standing = list_standing(
+        if matches.document_pks is None:
+            return SearchResults((), matches.share, None)
+        existing = list_pooled_pairs(
             session,
             key_of(query.pk),
             require_person(actor),
-            found.document_pks,
+            matches.document_pks,
             now=now,
             lease=timedelta(minutes=row.lease_minutes),
         )
@@ -162,21 +165,21 @@ def search_documents(
                 document.doc_id,
                 document.title,
                 cut_snippet(document.text or "", text),
-                standing.get(document.document_pk),
+                existing.get(document.document_pk),
             )
-            for document in read_found(session, found.document_pks, characters=SNIPPET_OF)
+            for document in read_excerpts(session, matches.document_pks, characters=SNIPPET_OF)
         }
-    order = [pk for pk in found.document_pks if pk in documents]
-    return SearchResults(tuple(documents[pk] for pk in order), None, found.most_characters)
+    order = [pk for pk in matches.document_pks if pk in documents]
+    return SearchResults(tuple(documents[pk] for pk in order), None, matches.most_characters)
 
 
 def read_document(database: Database, actor: Actor, dataset: str, *, doc_id: str) -> DocumentPreview:
-    """A document of the dataset, to be read before it is proposed."""
+    """Return a document of the dataset, to be read before it is proposed."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "annotator")
         document = _require_document(session, row, doc_id)
-        read = read_found(session, [key_of(document.pk)], characters=SHOWN_CHARACTERS)[0]
+        read = read_excerpts(session, [key_of(document.pk)], characters=SHOWN_CHARACTERS)[0]
         return DocumentPreview(
             document.doc_id,
             document.title,
@@ -222,14 +225,14 @@ def propose(
             _require_trained(session, row, person_pk, now)
             _add_pair(session, row, query, document, person_pk, first, now)
         lease = timedelta(minutes=row.lease_minutes)
-        found = list_standing(
+        existing = list_pooled_pairs(
             session, key_of(query.pk), person_pk, [key_of(document.pk)], now=now, lease=lease
         )
-        return found[key_of(document.pk)].key
+        return existing[key_of(document.pk)].key
 
 
 def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentProposals:
-    """What annotators proposed, and what that adds to the pool. For leads."""
+    """Return what annotators proposed, and what that adds to the pool. For leads."""
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
@@ -289,7 +292,7 @@ def _require_document(session: Session, dataset: DatasetRow, doc_id: str) -> Doc
 
 
 def _require_trained(session: Session, dataset: DatasetRow, person_pk: int, now: datetime) -> None:
-    training = find_training(session, make_worklist(dataset, person_pk, now), dataset)
+    training = find_training(session, make_open_pairs_request(dataset, person_pk, now), dataset)
     if training is not None and not training.passed:
         raise StateError("real pairs come after training: finish that first")
 

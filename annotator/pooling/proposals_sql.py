@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.clock import find_latest_end
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.storage.labeling_tables import DisclosureRow, LeaseRow, ProposalRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import find_eligibility
@@ -57,7 +58,7 @@ class StoredProposal:
 
 
 def find_query(session: Session, dataset_pk: int, query_id: str) -> QueryRow | None:
-    """The query of that id in this dataset."""
+    """Return the query of that id in this dataset."""
     statement = select(QueryRow).where(
         col(QueryRow.dataset_pk) == dataset_pk, col(QueryRow.query_id) == query_id
     )
@@ -65,7 +66,7 @@ def find_query(session: Session, dataset_pk: int, query_id: str) -> QueryRow | N
 
 
 def find_document(session: Session, dataset_pk: int, doc_id: str) -> DocumentRow | None:
-    """The document of that id in this dataset."""
+    """Return the document of that id in this dataset."""
     statement = select(DocumentRow).where(
         col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.doc_id) == doc_id
     )
@@ -73,14 +74,14 @@ def find_document(session: Session, dataset_pk: int, doc_id: str) -> DocumentRow
 
 
 def may_judge(session: Session, dataset_pk: int, person_pk: int, query_pk: int) -> bool:
-    """Whether the query is one of the person's."""
+    """Return whether the query is one of the person's."""
     eligibility = find_eligibility(session, dataset_pk, person_pk)
     statement = eligibility.prepare(_IS_THEIRS, query="q.pk")
     values = {"query_pk": query_pk, "annotator_pk": person_pk, **eligibility.values}
     return execute_sql(session, statement, values).first() is not None
 
 
-def list_standing(
+def list_pooled_pairs(
     session: Session,
     query_pk: int,
     person_pk: int,
@@ -89,8 +90,8 @@ def list_standing(
     now: datetime,
     lease: timedelta,
 ) -> dict[int, ExistingPair]:
-    """By document_pk, the pairs of the query that are in the pool already."""
-    mine = exists().where(
+    """Return, by document_pk, the pairs of the query that are in the pool already."""
+    is_judged = exists().where(
         col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
         col(CurrentJudgmentRow.annotator_pk) == person_pk,
         col(CurrentJudgmentRow.outcome) != "later",
@@ -109,7 +110,7 @@ def list_standing(
         .scalar_subquery()
     )
     free = and_(col(PairRow.lacking) > held, ~disclosed, col(PairRow.retired_at).is_(None))
-    statement = select(col(PairRow.document_pk), col(PairRow.pk), col(PairRow.key), mine, free).where(
+    statement = select(col(PairRow.document_pk), col(PairRow.pk), col(PairRow.key), is_judged, free).where(
         col(PairRow.query_pk) == query_pk, col(PairRow.document_pk).in_(document_pks)
     )
     return {
@@ -119,7 +120,7 @@ def list_standing(
 
 
 def find_proposed(session: Session, query_pk: int, document_pk: int) -> int | None:
-    """The pair_pk of a query and a document."""
+    """Return the pair_pk of a query and a document."""
     statement = select(col(PairRow.pk)).where(
         col(PairRow.query_pk) == query_pk, col(PairRow.document_pk) == document_pk
     )
@@ -128,14 +129,19 @@ def find_proposed(session: Session, query_pk: int, document_pk: int) -> int | No
 
 def add_first_judgment(session: Session, pair_pk: int, annotator_pk: int, values: dict[str, Any]) -> None:
     """Append the proposer's judgment, an ordinary one, and note the proposal; `values` as `judgment` has them."""
-    told = {"pair_pk": pair_pk, "annotator_pk": annotator_pk, "outcome": "graded", "purpose": "independent"}
-    session.add(JudgmentRow.model_validate({**values, **told}))
+    fixed = {
+        "pair_pk": pair_pk,
+        "annotator_pk": annotator_pk,
+        "outcome": "graded",
+        "purpose": COUNTED_PURPOSE,
+    }
+    session.add(JudgmentRow.model_validate({**values, **fixed}))
     session.add(ProposalRow(pair_pk=pair_pk, annotator_pk=annotator_pk, proposed_at=values["received_at"]))
     session.flush()
 
 
 def list_stored_proposals(session: Session, dataset_pk: int) -> list[StoredProposal]:
-    """The proposals of a dataset whose pairs are in the pool, the latest first."""
+    """Return the proposals of a dataset whose pairs are in the pool, the latest first."""
     statement = (
         select(
             col(PairRow.pk),
@@ -161,7 +167,7 @@ def list_stored_proposals(session: Session, dataset_pk: int) -> list[StoredPropo
 
 
 def list_only_proposed(session: Session, dataset_pk: int, system: str) -> set[int]:
-    """The pair_pks that no other system than this one put into the pool."""
+    """Return the pair_pks that no other system than this one put into the pool."""
     of_pair = col(ProvenanceRow.pair_pk) == col(PairRow.pk)
     statement = select(col(PairRow.pk)).where(
         col(PairRow.dataset_pk) == dataset_pk,

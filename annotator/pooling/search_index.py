@@ -56,30 +56,30 @@ class SearchIndex:
     average: float
 
     def search(self, query: str, *, limit: int) -> list[TextMatch]:
-        """The best texts, best first; of equal scores the one that came first. A text must share a gram."""
+        """Return the best texts, best first; of equal scores the one that came first. A text must share a gram."""
         codes = hash_grams(query)[:MOST_GRAMS]
         if not len(codes) or not self.segments:
             return []
-        places = [_find(segment, codes) for segment in self.segments]
-        frequency = sum((stop - start for start, stop in places), np.zeros(len(codes), dtype=np.int64))
+        postings = [_find(segment, codes) for segment in self.segments]
+        frequency = sum((stop - start for start, stop in postings), np.zeros(len(codes), dtype=np.int64))
         chosen = _choose(frequency)
         weights = np.log1p((self.size - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
-        found: list[tuple[float, int]] = []
-        for segment, (start, stop) in zip(self.segments, places, strict=True):
+        ranked: list[tuple[float, int]] = []
+        for segment, (start, stop) in zip(self.segments, postings, strict=True):
             scores = _score(segment, start[chosen], stop[chosen], weights[chosen], self.average)
-            found += _best(segment, scores, limit)
-        found.sort(key=lambda match: (-match[0], match[1]))
-        return [TextMatch(text, score) for score, text in found[:limit]]
+            ranked += _best(segment, scores, limit)
+        ranked.sort(key=lambda match: (-match[0], match[1]))
+        return [TextMatch(text, score) for score, text in ranked[:limit]]
 
 
 def hash_grams(text: str) -> Codes:
-    """The different grams of a text as 47-bit numbers (two may fall together: once in some hundred indexes)."""
+    """Return the different grams of a text as 47-bit numbers (two may fall together: once in some hundred indexes)."""
     codes = [_hash(grams.codes) for grams in list_grams([text])]
     return np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *codes]))
 
 
 def choose_most_characters(lengths: Sequence[int], *, room: int) -> int | None:
-    """How much of each text can be searched when `room` characters fit into memory; None: all of every text."""
+    """Return how much of each text can be searched when `room` characters fit into memory; None: all of every text."""
     total = sum(lengths)
     if total <= room:
         return None
@@ -93,8 +93,8 @@ def choose_most_characters(lengths: Sequence[int], *, room: int) -> int | None:
     return max(cut, 1)
 
 
-def build_index(texts: Iterable[str], *, tell: Callable[[int], None] | None = None) -> SearchIndex:
-    """The index of these texts, numbered from 0; `tell` is told how many have been read."""
+def build_index(texts: Iterable[str], *, report_progress: Callable[[int], None] | None = None) -> SearchIndex:
+    """Return the index of these texts, numbered from 0; `report_progress` is called with how many have been read."""
     segments: list[Segment] = []
     batch: list[str] = []
     size = characters = 0
@@ -104,8 +104,8 @@ def build_index(texts: Iterable[str], *, tell: Callable[[int], None] | None = No
         if characters >= CHARACTERS_PER_SEGMENT or len(batch) == TEXTS_PER_SEGMENT:
             segments.append(_build_segment(batch, size))
             size, characters, batch = size + len(batch), 0, []
-            if tell:
-                tell(size)
+            if report_progress:
+                report_progress(size)
     if batch:
         segments.append(_build_segment(batch, size))
         size += len(batch)
@@ -145,18 +145,18 @@ def _build_segment(texts: Sequence[str], first: int) -> Segment:
 
 
 def _find(segment: Segment, codes: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the texts of each gram begin and end; the same place twice for a gram that no text has."""
+    """Return where the texts of each gram begin and end; the same offset twice for a gram that no text has."""
     if not len(segment.grams):
         none = np.zeros(len(codes), dtype=np.int64)
         return none, none
-    place = np.minimum(np.searchsorted(segment.grams, codes), len(segment.grams) - 1)
-    known = segment.grams[place] == codes
-    start = segment.starts[place].astype(np.int64)
-    return start, np.where(known, segment.starts[place + 1].astype(np.int64), start)
+    indexes = np.minimum(np.searchsorted(segment.grams, codes), len(segment.grams) - 1)
+    in_segment = segment.grams[indexes] == codes
+    start = segment.starts[indexes].astype(np.int64)
+    return start, np.where(in_segment, segment.starts[indexes + 1].astype(np.int64), start)
 
 
 def _choose(frequency: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Which grams to score: those that stand in any text, the rare ones first, while the work is bounded."""
+    """Return which grams to score: those that stand in any text, the rare ones first, while the work is bounded."""
     order = np.argsort(frequency, kind="stable")
     order = order[frequency[order] > 0]
     affordable = int((np.cumsum(frequency[order]) <= MOST_POSTINGS).sum())
@@ -181,12 +181,12 @@ def _score(
 
 
 def _best(segment: Segment, scores: NDArray[np.float32], limit: int) -> list[tuple[float, int]]:
-    found = np.flatnonzero(scores > 0)
-    if len(found) > limit:
-        least = np.partition(scores[found], len(found) - limit)[len(found) - limit]
-        found = found[scores[found] >= least]
-        found = found[np.lexsort((found, -scores[found]))[:limit]]
-    return [(float(scores[text]), segment.first + text) for text in found.tolist()]
+    candidates = np.flatnonzero(scores > 0)
+    if len(candidates) > limit:
+        least = np.partition(scores[candidates], len(candidates) - limit)[len(candidates) - limit]
+        candidates = candidates[scores[candidates] >= least]
+        candidates = candidates[np.lexsort((candidates, -scores[candidates]))[:limit]]
+    return [(float(scores[text]), segment.first + text) for text in candidates.tolist()]
 
 
 ROOM = 60_000_000
@@ -206,20 +206,22 @@ class SearchableIndex:
 
 
 class IndexSource(Protocol):
-    """What an index is made of."""
+    """The texts that an index is made of."""
 
     def read_stamp(self) -> Hashable:
-        """A value that differs when the documents differ."""
+        """Return a value that differs when the documents differ."""
 
     def list_lengths(self) -> Sequence[int]:
-        """How many characters each text has."""
+        """Return how many characters each text has."""
 
     def read_texts(self, most_characters: int | None) -> Iterator[tuple[int, str]]:
-        """(document_pk, what is searched of it), with the first `most_characters` of its text."""
+        """Return (document_pk, what is searched of it), with the first `most_characters` of its text."""
 
 
-def make_searchable(source: IndexSource, *, room: int, tell: Callable[[float], None]) -> SearchableIndex:
-    """The index of these texts: of all of every text, or of as much of each as `room` characters allow."""
+def make_searchable(
+    source: IndexSource, *, room: int, report_progress: Callable[[float], None]
+) -> SearchableIndex:
+    """Return the index of these texts: of all of every text, or of as much of each as `room` characters allow."""
     lengths = source.list_lengths()
     most_characters = choose_most_characters(lengths, room=room)
     document_pks: list[int] = []
@@ -229,13 +231,13 @@ def make_searchable(source: IndexSource, *, room: int, tell: Callable[[float], N
             document_pks.append(document_pk)
             yield text
 
-    index = build_index(read(), tell=lambda done: tell(done / max(len(lengths), done)))
+    index = build_index(read(), report_progress=lambda done: report_progress(done / max(len(lengths), done)))
     return SearchableIndex(index, tuple(document_pks), most_characters)
 
 
 @dataclass(slots=True)
 class _CachedIndex:
-    asked_at: datetime
+    last_used_at: datetime
     looked_at: datetime | None = None
     searchable: SearchableIndex | None = None
     stamp: Hashable = None
@@ -253,10 +255,10 @@ class SearchKeeper:
     def find(
         self, name: Hashable, source: IndexSource, *, now: datetime
     ) -> tuple[SearchableIndex | None, float]:
-        """The index of that name if there is one, and how far the first one is (0 to 1)."""
+        """Return the index of that name if there is one, and how far the first one is (0 to 1)."""
         with self.lock:
             kept = self.kept.setdefault(name, _CachedIndex(now))
-            kept.asked_at = max(now, kept.asked_at)
+            kept.last_used_at = max(now, kept.last_used_at)
             idle = kept.at_work is None
             due = kept.looked_at is None or abs(now - kept.looked_at) >= LOOK_AGAIN
             if idle and due:
@@ -276,11 +278,13 @@ class SearchKeeper:
             thread.join()
 
     def _look(self, kept: _CachedIndex, source: IndexSource) -> None:
-        """In the background: make the index if there is none, or another than the documents ask for."""
+        """Make the index, in the background, if there is none or the documents have changed since."""
         try:
             stamp = source.read_stamp()
             if kept.searchable is None or stamp != kept.stamp:
-                made = make_searchable(source, room=ROOM, tell=lambda share: setattr(kept, "share", share))
+                made = make_searchable(
+                    source, room=ROOM, report_progress=lambda share: setattr(kept, "share", share)
+                )
                 with self.lock:
                     kept.searchable, kept.stamp, kept.share = made, stamp, 1.0
         except Exception:  # a thread's edge: logged; the next one who asks tries again
@@ -291,6 +295,6 @@ class SearchKeeper:
 
     def _drop_oldest(self) -> None:
         resting = [name for name, kept in self.kept.items() if kept.at_work is None]
-        resting.sort(key=lambda name: self.kept[name].asked_at)
+        resting.sort(key=lambda name: self.kept[name].last_used_at)
         for name in resting[: max(0, len(self.kept) - MOST_KEPT)]:
             del self.kept[name]

@@ -1,6 +1,6 @@
-"""What searching as one types is made of and answers with: the documents' present texts, and where each stands.
+"""Read what searching while one types needs and returns: the documents' present texts, and where each is in the pool.
 
-What is read here for an annotator holds no rank, no score, no system and nobody else's grade.
+Never returns ranks, scores, system names or other people's grades.
 """
 
 from collections.abc import Collection, Iterator
@@ -38,17 +38,17 @@ _PRESENT_TEXT = and_(
 
 @dataclass(frozen=True, slots=True)
 class SearchedTexts:
-    """The texts of one dataset as `pooling/search_index.py` asks for them: each call is a transaction of its own."""
+    """The texts of one dataset for `pooling/search_index.py`. Each call is a transaction of its own."""
 
     database: Database
     dataset_pk: int
 
     def read_stamp(self) -> tuple[int, ...]:
-        """Some numbers that differ when a document was added, got another title or text, or left."""
+        """Return some numbers that differ when a document was added, got another title or text, or left."""
         with self.database.read() as session:
             code = func.unicode if self.database.is_sqlite else func.ascii
             sha256, weight = col(DocumentRow.text_sha256), col(DocumentRow.pk) % 9973
-            digits = [code(func.substr(sha256, place, 1)) * place for place in STAMP_DIGITS]
+            digits = [code(func.substr(sha256, position, 1)) * position for position in STAMP_DIGITS]
             statement = select(
                 func.count(),
                 func.coalesce(func.max(col(DocumentRow.pk)), 0),
@@ -56,18 +56,18 @@ class SearchedTexts:
                 func.coalesce(func.sum(weight * sum(digits[1:], digits[0])), 0),
                 func.coalesce(func.sum(weight * func.length(col(DocumentRow.title))), 0),
             )
-            found = session.execute(statement.where(*_searched(self.dataset_pk))).one()
-            return tuple(int(value) for value in found)
+            figures = session.execute(statement.where(*_searched(self.dataset_pk))).one()
+            return tuple(int(value) for value in figures)
 
     def list_lengths(self) -> list[int]:
-        """How many characters each document's present text has; 0 without one."""
+        """Return how many characters each document's present text has; 0 without one."""
         length = func.coalesce(func.length(col(DocumentTextRow.text)), 0)
         statement = select(length).select_from(DocumentRow).outerjoin(DocumentTextRow, _PRESENT_TEXT)
         with self.database.read() as session:
             return list(session.scalars(statement.where(*_searched(self.dataset_pk))))
 
     def read_texts(self, most_characters: int | None) -> Iterator[tuple[int, str]]:
-        """(document_pk, its id, title and the text's beginning) of every document, a few hundred at a time."""
+        """Yield (document_pk, its id, title and the text's beginning) of every document, a few hundred at a time."""
         text = col(DocumentTextRow.text)
         statement = (
             select(
@@ -86,8 +86,10 @@ class SearchedTexts:
                 yield key_of(pk), f"{doc_id}\n{title}\n{beginning or ''}"
 
 
-def read_found(session: Session, document_pks: Collection[int], *, characters: int) -> list[DocumentExcerpt]:
-    """These documents, in no particular order, with the first `characters` of their texts."""
+def read_excerpts(
+    session: Session, document_pks: Collection[int], *, characters: int
+) -> list[DocumentExcerpt]:
+    """Return these documents, in no particular order, with the first `characters` of their texts."""
     statement = (
         select(
             col(DocumentRow.pk),

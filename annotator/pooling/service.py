@@ -5,13 +5,14 @@ who proposed it, at what rank and score. Everything is computed before the datas
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
@@ -31,6 +32,7 @@ from annotator.storage.pool import (
     list_pair_pks,
     list_provenance,
     list_queries,
+    list_run_candidates,
     list_runs,
     list_titles,
     read_documents,
@@ -40,7 +42,7 @@ from annotator.storage.tables import DatasetRow
 
 @dataclass(frozen=True, slots=True)
 class SystemCounts:
-    """What one system proposed: in how many queries, how many pairs, and how many that no other proposed.
+    """The proposals of one system: in how many queries, how many pairs, and how many that no other proposed.
 
     In the report of a pooling, `candidates` are the best `depth` per query; in the pool, the pairs it is named for.
     """
@@ -52,7 +54,7 @@ class SystemCounts:
 
 
 def count_systems(proposals: Iterable[tuple[str, object, object]]) -> tuple[SystemCounts, ...]:
-    """By system name, from (system, query, pair): who proposed which pair of which query."""
+    """Return what each system proposed, sorted by name, from (system, query, pair)."""
     proposed: dict[object, set[str]] = {}
     queries: dict[str, set[object]] = {}
     for system, query, pair in proposals:
@@ -77,7 +79,7 @@ SEARCHES = SearchKeeper()  # one for the process: indexes in memory
 
 @dataclass(frozen=True, slots=True)
 class PoolReport:
-    """What pooling made of the candidates. With `dry_run` nothing was stored, and `new` would have been.
+    """The result of pooling candidates. With `dry_run` nothing was stored, and `new` would have been.
 
     `new` pairs and those `already_there` together are all different candidates. `short` counts candidates
     by query_id where there are some but fewer than `depth`; `without` are the queries that have none, and
@@ -122,8 +124,11 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """What a search found: documents (document_pk), best first. None while the search is still being prepared, of
-    which `share` (0 to 1) is done. `most_characters`: how much of each document is searched (None: all of it)."""
+    """The answer of a search: documents (document_pk), best first.
+
+    None while the search is still being prepared, of which `share` (0 to 1) is done. `most_characters`: how much of each
+    document is searched (None: all of it).
+    """
 
     document_pks: tuple[int, ...] | None
     share: float
@@ -158,20 +163,24 @@ def pool_runs(
         candidates = list_first_results(session, _choose_runs(session, row, systems, retrievers), depth)
         too_short: tuple[str, ...] = ()
         if retrievers:
-            found, too_short = _retrieve_bm25(session, row, queries, depth=depth, progress=progress)
-            candidates += found
-        known = list_pair_pks(session, key_of(row.pk), set(queries))
-    places = {(candidate.query_pk, candidate.document_pk) for candidate in candidates}
-    new = len(places - known.keys()) if dry_run else _store(database, actor, dataset, candidates, now)
+            retrieved, too_short = _retrieve_bm25(session, row, queries, depth=depth, progress=progress)
+            candidates += retrieved
+        existing_pairs = list_pair_pks(session, key_of(row.pk), set(queries))
+    query_documents = {(candidate.query_pk, candidate.document_pk) for candidate in candidates}
+    new = (
+        len(query_documents - existing_pairs.keys())
+        if dry_run
+        else _store(database, actor, dataset, candidates, now)
+    )
     per_query = {query.query_id: 0 for query in queries.values()}
-    for query_pk, _ in places:
+    for query_pk, _ in query_documents:
         per_query[queries[query_pk].query_id] += 1
     return PoolReport(
         dataset=dataset,
         depth=depth,
         dry_run=dry_run,
         new=new,
-        already_there=len(places) - new,
+        already_there=len(query_documents) - new,
         systems=count_systems(
             (item.system, item.query_pk, (item.query_pk, item.document_pk)) for item in candidates
         ),
@@ -179,6 +188,49 @@ def pool_runs(
         without=tuple(query_id for query_id, count in per_query.items() if not count),
         too_short=too_short,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PooledResults:
+    """The result of adding single results to the pool: new pairs, and those that were in the pool already."""
+
+    new: int
+    already_there: int
+
+
+def pool_results(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    results: Collection[tuple[str, str]],
+    *,
+    systems: Collection[str] = (),
+    now: datetime,
+) -> PooledResults:
+    """Make pairs of these results (query_id, doc_id) of imported runs, such as documents that nobody was asked to judge.
+
+    Each pair keeps which runs (all, or those of `systems`) list it, at what rank and score; annotators see none of that, as
+    of any other pair. For leads. ValidationError for a result that no such run has.
+    """
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        runs = {
+            pk: system
+            for pk, system in list_runs(session, key_of(row.pk)).items()
+            if not systems or system in systems
+        }
+        candidates = list_run_candidates(session, runs, sorted(set(results)))
+        existing_pairs = list_pair_pks(session, key_of(row.pk), {item.query_pk for item in candidates})
+    missing = sorted(set(results) - {(item.query_id, item.doc_id) for item in candidates})
+    if missing:
+        query_id, doc_id = missing[0]
+        raise ValidationError(
+            say("no run lists {doc_id!r} for the query {query_id!r}", doc_id=doc_id, query_id=query_id)
+        )
+    fresh = [item for item in candidates if (item.query_pk, item.document_pk) not in existing_pairs]
+    new = _store(database, actor, dataset, fresh, now) if fresh else 0
+    return PooledResults(new, len(set(results)) - new)
 
 
 def retrieve(
@@ -209,7 +261,7 @@ def retrieve(
 def list_pairs(
     database: Database, actor: Actor, dataset: str, *, status: str | None = None
 ) -> list[PoolPair]:
-    """The pool by query position and doc_id, or the pairs of one status. Shows provenance: for leads."""
+    """Return the pool by query position and doc_id, or the pairs of one status. Shows provenance: for leads."""
     if status is not None and status not in PAIR_STATUSES:
         raise ValidationError(f"status: expected one of {', '.join(PAIR_STATUSES)}, found {status!r}")
     with database.read() as session:
@@ -233,12 +285,12 @@ def list_pairs(
 
 
 def show_pool(database: Database, actor: Actor, dataset: str) -> Pool:
-    """The whole pool, with how many pairs there are of each status and by each system. For leads."""
+    """Return the whole pool, with how many pairs there are of each status and by each system. For leads."""
     pairs = tuple(list_pairs(database, actor, dataset))
-    found = Counter(pair.status for pair in pairs)
+    by_status = Counter(pair.status for pair in pairs)
     return Pool(
         pairs=pairs,
-        statuses={status: found[status] for status in PAIR_STATUSES},
+        statuses={status: by_status[status] for status in PAIR_STATUSES},
         systems=count_systems(
             (by.system, pair.query_id, pair.pair) for pair in pairs for by in pair.provenance
         ),
@@ -256,8 +308,8 @@ def search_texts(
     ready, share = SEARCHES.find(name, SearchedTexts(database, dataset_pk), now=now)
     if ready is None:
         return SearchAnswer(None, share, None)
-    found = tuple(ready.document_pks[match.text] for match in ready.index.search(text, limit=limit))
-    return SearchAnswer(found, 1.0, ready.most_characters)
+    document_pks = tuple(ready.document_pks[match.text] for match in ready.index.search(text, limit=limit))
+    return SearchAnswer(document_pks, 1.0, ready.most_characters)
 
 
 def _check_options(depth: int, retrievers: Sequence[str]) -> None:
@@ -272,7 +324,7 @@ def _check_options(depth: int, retrievers: Sequence[str]) -> None:
 def _choose_runs(
     session: Session, row: DatasetRow, systems: Sequence[str] | None, retrievers: Sequence[str]
 ) -> dict[int, str]:
-    """The systems to pool from, by run_pk."""
+    """Return the systems to pool from, by run_pk."""
     runs = list_runs(session, key_of(row.pk))
     if systems is not None:
         missing = [system for system in systems if system not in runs.values()]
@@ -296,7 +348,7 @@ def _retrieve_bm25(
     depth: int,
     progress: Progress | None,
 ) -> tuple[list[PoolCandidate], tuple[str, ...]]:
-    """What BM25 finds, and the query_ids of the queries too short for it."""
+    """Return what BM25 finds, and the query_ids of the queries too short for it."""
     count = count_documents(session, key_of(row.pk))
     if not count:
         raise StateError(
@@ -309,16 +361,16 @@ def _retrieve_bm25(
             documents.append((document.document_pk, document.doc_id))
             yield document.doc_id, document.searched
 
-    asked = list(queries.items())
+    ordered_queries = list(queries.items())
     ranking = bm25.rank_bm25(
-        [query.text for _, query in asked], read(), depth=depth, progress=progress, expected=count
+        [query.text for _, query in ordered_queries], read(), depth=depth, progress=progress, expected=count
     )
-    found = [
+    candidates = [
         PoolCandidate(query_pk, query.query_id, *documents[hit.document], bm25.SYSTEM, rank, hit.score)
-        for (query_pk, query), hits in zip(asked, ranking.hits, strict=True)
+        for (query_pk, query), hits in zip(ordered_queries, ranking.hits, strict=True)
         for rank, hit in enumerate(hits, start=1)
     ]
-    return found, tuple(asked[number][1].query_id for number in ranking.without_grams)
+    return candidates, tuple(ordered_queries[number][1].query_id for number in ranking.without_grams)
 
 
 def _store(

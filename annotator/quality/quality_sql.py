@@ -9,21 +9,29 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.domain.settling import PAIR_STATUSES, Settlement, read_decision, settle
 from annotator.quality.records import QualityDraw, SampledPair
-from annotator.quality.settled_sql import LATER, find_places, read_states
+from annotator.quality.settled_sql import LATER, find_indexes, read_states
 from annotator.storage.adjudication_tables import AdjudicationRow, QualityDrawRow, QualityPairRow
-from annotator.storage.columns import UtcDateTime
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import find_eligibility
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.quality_pairs import CAN_JUDGE, DECIDED_SINCE
-from annotator.storage.sql import add_rows, execute_sql, fetch_tuples, prepare_sql, split_into_chunks
+from annotator.storage.sql import (
+    add_rows,
+    execute_sql,
+    fetch,
+    fetch_tuples,
+    prepare_sql,
+    quote_texts,
+    split_into_chunks,
+)
 from annotator.storage.tables import CurrentJudgmentRow, ImportedQrelRow, JudgmentRow, PairRow, PersonRow
 
 if TYPE_CHECKING:
@@ -33,9 +41,9 @@ if TYPE_CHECKING:
     from annotator.quality.settled_sql import Ints
 
 
-_NOT_CURRENT = prepare_sql("""
+_NOT_CURRENT = prepare_sql(f"""
 SELECT j.annotator_pk, j.pair_pk FROM judgment j CROSS JOIN pair p
-WHERE j.purpose NOT IN ('independent', 'conditional') AND j.outcome <> 'later'
+WHERE j.purpose NOT IN {quote_texts(CURRENT_PURPOSES)} AND j.outcome <> 'later'
   AND p.pk = j.pair_pk AND p.dataset_pk = :dataset_pk
 UNION ALL SELECT j.annotator_pk, j.pair_pk FROM current_judgment c CROSS JOIN judgment j
 WHERE c.dataset_pk = :dataset_pk AND c.outcome = 'later'
@@ -49,7 +57,7 @@ _KEYS = prepare_sql("SELECT pk, key FROM pair WHERE dataset_pk = :dataset_pk AND
 _CATEGORIES = prepare_sql("SELECT pk, category FROM query WHERE dataset_pk = :dataset_pk")
 _THEIR_QUERIES = "SELECT q.pk FROM query q WHERE q.dataset_pk = :dataset_pk AND {eligible}"
 _SAMPLE = f"""
-SELECT w.number, w.round, x.pair_pk, p.key, q.query_id, d.doc_id, q.category, x.settled_grade, x.settled_by, x.outcome, x.grade,
+SELECT w.number AS draw, w.round, x.pair_pk, p.key, q.query_id, d.doc_id, q.category, x.settled_grade, x.settled_by, x.outcome, x.grade,
   x.answered_at, j.note, CASE WHEN {DECIDED_SINCE} THEN (
     SELECT a.grade FROM current_adjudication a WHERE a.pair_pk = x.pair_pk) END AS decided,
   CASE WHEN {CAN_JUDGE}
@@ -66,105 +74,111 @@ ORDER BY w.number, q.position, p.key
 
 
 class SettledPairs(NamedTuple):
-    """The pairs with a settled grade but those marked for training or as gold, by ascending `pair` (their keys): the query's
-    key, the grade, and how it was settled (a place in PAIR_STATUSES). `person` judges what stands at `place`, for whatever
-    purpose, by the current judgments."""
+    """The pairs with a settled grade, without training and gold pairs, as columns: one entry per pair, by pair_pk.
+
+    `judged_index` and `judged_by` are a second table: one entry per current judgment, for whatever purpose.
+    """
 
     pair: "Ints"
     query: "Ints"
     grade: "Ints"
-    status: "Ints"
-    place: "Ints"
-    person: "Ints"
+    status: "Ints"  # index into PAIR_STATUSES: how the pair was settled
+    judged_index: "Ints"  # index into the columns above
+    judged_by: "Ints"  # person_pk
 
 
 class ExpertKnownPairs(NamedTuple):
-    """What somebody knows of settled pairs, by their places: those they judged, for whatever purpose; and those they
-    proposed, decided, or saw others' judgments of."""
+    """The settled pairs that somebody knows, as indexes into `SettledPairs`."""
 
-    judged: "Ints"
-    seen: "Ints"
+    judged: "Ints"  # for whatever purpose
+    seen: "Ints"  # proposed or decided by them, or they saw others' judgments
 
 
 def list_settled(session: Session, dataset_pk: int) -> SettledPairs:
-    """Every pair that could be drawn for somebody."""
+    """Return every pair that could be drawn for somebody."""
     import numpy as np
 
     states = read_states(session, dataset_pk)
-    grades = [-1 if one.grade is None else one.grade for one in states.settlements]
+    grades = [-1 if settlement.grade is None else settlement.grade for settlement in states.settlements]
     grade = np.array(grades, dtype=np.int64)[states.settlement]
-    statuses = [PAIR_STATUSES.index(one.status) for one in states.settlements]
+    statuses = [PAIR_STATUSES.index(settlement.status) for settlement in states.settlements]
     status = np.array(statuses, dtype=np.int64)[states.settlement]
-    marked = find_places(
-        states.pair, np.array(session.scalars(select(col(CheckRow.pair_pk))).all(), dtype=np.int64)
-    )
+    checks = np.array(session.scalars(select(col(CheckRow.pair_pk))).all(), dtype=np.int64)
+    index, is_present = find_indexes(states.pair, checks)
     chosen = grade >= 0
-    chosen[marked[0][marked[1]]] = False
-    place = np.cumsum(chosen) - 1
-    judged = chosen[states.place] & (states.answer != LATER)
+    chosen[index[is_present]] = False
+    new_index = np.cumsum(chosen) - 1
+    judged = chosen[states.judged_index] & (states.answer != LATER)
     return SettledPairs(
         states.pair[chosen],
         states.query[chosen],
         grade[chosen],
         status[chosen],
-        place[states.place[judged]],
-        states.person[judged],
+        new_index[states.judged_index[judged]],
+        states.judged_by[judged],
     )
 
 
 def list_known(session: Session, dataset_pk: int, settled: SettledPairs) -> Callable[[int], ExpertKnownPairs]:
-    """What each person knows of the settled pairs, by person_pk. Putting off is not judging, and takes nothing back."""
+    """Return a function that tells what a person knows of the settled pairs, by person_pk.
+
+    Putting a pair off is not judging it, and takes no earlier judgment back.
+    """
     import numpy as np
 
-    judged, seen = (
-        _place(settled, fetch_tuples(session, statement, {"dataset_pk": dataset_pk}))
+    (judged_index, judged_by), (seen_index, seen_by) = (
+        _find_settled(settled, fetch_tuples(session, statement, {"dataset_pk": dataset_pk}))
         for statement in (_NOT_CURRENT, _SEEN)
     )
 
     def find(person_pk: int) -> ExpertKnownPairs:
-        current = settled.place[settled.person == person_pk]
-        other, saw = (place[person == person_pk] for place, person in (judged, seen))
-        return ExpertKnownPairs(np.unique(np.concatenate((current, other))), saw)
+        current = settled.judged_index[settled.judged_by == person_pk]
+        others = judged_index[judged_by == person_pk]
+        return ExpertKnownPairs(
+            np.unique(np.concatenate((current, others))), seen_index[seen_by == person_pk]
+        )
 
     return find
 
 
 def find_free(
-    settled: SettledPairs, known: ExpertKnownPairs, queries: set[int] | None
+    settled: SettledPairs, known_pairs: ExpertKnownPairs, queries: set[int] | None
 ) -> "NDArray[np.bool_]":
-    """Which of them somebody who knows this and judges these queries (None: all) can check."""
+    """Return which settled pairs a person can check who knows these pairs and judges these queries (None: all)."""
     import numpy as np
 
     free = np.ones(len(settled.pair), dtype=np.bool_)
     if queries is not None:
         free = np.isin(settled.query, np.fromiter(queries, dtype=np.int64, count=len(queries)))
-    free[known.judged] = False
-    free[known.seen] = False
+    free[known_pairs.judged] = False
+    free[known_pairs.seen] = False
     return free
 
 
 def list_categories(session: Session, dataset_pk: int) -> dict[int, str | None]:
-    """The category of each query, by query_pk."""
+    """Return the category of each query, by query_pk."""
     return dict(fetch_tuples(session, _CATEGORIES, {"dataset_pk": dataset_pk}))
 
 
 def list_keys(session: Session, dataset_pk: int) -> dict[int, str]:
-    """The key of each pair of the pool, by pair_pk."""
+    """Return the key of each pair of the pool, by pair_pk."""
     return dict(fetch_tuples(session, _KEYS, {"dataset_pk": dataset_pk}))
 
 
-def _place(settled: SettledPairs, rows: Sequence[tuple[int, int]]) -> "tuple[Ints, Ints]":
-    """From rows of person_pk, pair_pk: the places of those pairs that are settled, and whose rows they are."""
+def _find_settled(settled: SettledPairs, rows: Sequence[tuple[int, int]]) -> "tuple[Ints, Ints]":
+    """Return, for those rows (person_pk, pair_pk) whose pair is settled, the pair's index and the person_pk."""
     import numpy as np
 
-    found = np.array(rows, dtype=np.int64).reshape(-1, 2)
-    place, there = find_places(settled.pair, found[:, 1])
-    return place[there], found[there, 0]
+    table = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    index, is_present = find_indexes(settled.pair, table[:, 1])
+    return index[is_present], table[is_present, 0]
 
 
 def list_their_queries(session: Session, dataset_pk: int, person_pk: int) -> set[int] | None:
-    """The queries (query_pk) of the person's categories and languages; None: all. To whom queries were given does not
-    matter: they judged them, and somebody else is to check."""
+    """Return the queries (query_pk) of the person's categories and languages, None for all.
+
+    Queries that were given to somebody count as well: who was given them judged them, and somebody else is to check.
+    """
     eligible = find_eligibility(session, dataset_pk, person_pk)
     if not eligible.allowed:
         return None
@@ -173,7 +187,7 @@ def list_their_queries(session: Session, dataset_pk: int, person_pk: int) -> set
 
 
 def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:
-    """Every draw of the dataset, the first one first."""
+    """Return every draw of the dataset, the first one first."""
     pairs = (
         select(func.count())
         .select_from(QualityPairRow)
@@ -203,21 +217,20 @@ def list_draws(session: Session, dataset_pk: int) -> list[QualityDraw]:
 
 
 def list_sample(session: Session, dataset_pk: int, sample_round: int | None = None) -> list[SampledPair]:
-    """The pairs of a round, or of every round, draw by draw."""
+    """Return the drawn pairs of a round, or of every round, draw by draw."""
     of_round = "" if sample_round is None else " AND w.round = :round"
-    statement = text(_SAMPLE.format(of_round=of_round)).columns(answered_at=UtcDateTime)
-    rows: Iterable[Any] = session.execute(statement, {"dataset_pk": dataset_pk, "round": sample_round})
-    return [
-        SampledPair(*row)._replace(barred=bool(row.barred) and row.outcome is None, retired=bool(row.retired))
-        for row in rows
-    ]
+    statement = prepare_sql(_SAMPLE.format(of_round=of_round))
+    pairs = fetch(session, statement, SampledPair, {"dataset_pk": dataset_pk, "round": sample_round})
+    return [pair._replace(barred=pair.barred and pair.outcome is None) for pair in pairs]
 
 
 def add_draw(
     session: Session, dataset_pk: int, values: dict[str, Any], pairs: Iterable[tuple[int, int, str]]
 ) -> None:
-    """Note a draw (the columns of `quality_draw` but its key and dataset) with its pairs: their keys, and the grade and the
-    way in which they are settled now."""
+    """Store a draw with its pairs: pair_pk, settled grade and how it was settled.
+
+    `values`: the columns of `quality_draw` except its key and its dataset.
+    """
     row = QualityDrawRow.model_validate({"dataset_pk": dataset_pk, **values})
     session.add(row)
     session.flush()
@@ -235,7 +248,7 @@ CHUNK = 500
 
 
 def count_settled_since(session: Session, dataset_pk: int, since: datetime, sampled: Collection[int]) -> int:
-    """How many pairs have a settled grade now that they had not then; those in the sample (pair_pk) are left out."""
+    """Count the pairs outside the sample (pair_pks) that have another settled grade now than they had then."""
     touched = sorted(_list_touched(session, dataset_pk, since) - set(sampled))
     before = {}
     for chunk in split_into_chunks(touched, CHUNK):
@@ -247,7 +260,7 @@ def count_settled_since(session: Session, dataset_pk: int, since: datetime, samp
 
 
 def _list_touched(session: Session, dataset_pk: int, since: datetime) -> set[int]:
-    """The pairs that somebody has judged or decided since, or a grade was brought in for; checks are left out."""
+    """Return the pairs that were judged, decided or imported with a grade since, without checks."""
     last = session.scalar(
         select(col(JudgmentRow.pk))
         .where(col(JudgmentRow.received_at) <= since)
@@ -257,22 +270,24 @@ def _list_touched(session: Session, dataset_pk: int, since: datetime) -> set[int
     judged = select(col(CurrentJudgmentRow.pair_pk)).where(
         col(CurrentJudgmentRow.dataset_pk) == dataset_pk, col(CurrentJudgmentRow.judgment_pk) > (last or 0)
     )
-    found = set(session.scalars(judged))
+    pair_pks = set(session.scalars(judged))
     for row, at in (
         (AdjudicationRow, AdjudicationRow.decided_at),
         (ImportedQrelRow, ImportedQrelRow.imported_at),
     ):
         statement = select(col(row.pair_pk)).join(PairRow, col(PairRow.pk) == col(row.pair_pk))
-        found.update(session.scalars(statement.where(col(PairRow.dataset_pk) == dataset_pk, col(at) > since)))
-    return found - set(session.scalars(select(col(CheckRow.pair_pk))))
+        pair_pks.update(
+            session.scalars(statement.where(col(PairRow.dataset_pk) == dataset_pk, col(at) > since))
+        )
+    return pair_pks - set(session.scalars(select(col(CheckRow.pair_pk))))
 
 
 def _settle_then(session: Session, pair_pks: Sequence[int], then: datetime) -> dict[int, Settlement]:
-    """How these pairs were settled when nothing later had been received, by pair_pk."""
+    """Return how these pairs were settled by what had been received until then, by pair_pk."""
     answers: dict[int, dict[int, JudgmentRow]] = {}
     judged = select(JudgmentRow).where(
         col(JudgmentRow.pair_pk).in_(pair_pks),
-        col(JudgmentRow.purpose).in_(["independent", "conditional"]),
+        col(JudgmentRow.purpose).in_(CURRENT_PURPOSES),
         col(JudgmentRow.received_at) <= then,
         col(JudgmentRow.late).is_(False),
     )
@@ -291,13 +306,13 @@ def _settle_then(session: Session, pair_pks: Sequence[int], then: datetime) -> d
         col(ImportedQrelRow.keep),
     )
     imports = {row.pair_pk: row.grade for row in session.execute(imported.order_by(col(ImportedQrelRow.pk)))}
-    found = {}
+    settlements = {}
     for pk in pair_pks:
         counted = [
             row
             for row in answers.get(pk, {}).values()
-            if row.purpose == "independent" and row.outcome != "later"
+            if row.purpose == COUNTED_PURPOSE and row.outcome != "later"
         ]
         grades = [row.grade for row in counted if row.grade is not None]
-        found[pk] = settle(grades, len(counted) - len(grades), decisions.get(pk), imports.get(pk))
-    return found
+        settlements[pk] = settle(grades, len(counted) - len(grades), decisions.get(pk), imports.get(pk))
+    return settlements

@@ -28,44 +28,37 @@ ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 
 @dataclass(frozen=True, slots=True)
 class QualityDraw:
-    """One draw: `pairs` of the `population` settled pairs that its round speaks for were drawn for `annotator`.
-
-    `outside`: settled pairs that this annotator cannot check, since they judged, proposed or saw them. `rate`: the
-    share of the population that the round's sample was to reach. `drawn_by`: None for the operator. What came of its
-    pairs: `checked`, `unrateable`, and the rest not answered; `errors` are among those checked.
-    """
+    """One draw: pairs drawn for an annotator."""
 
     number: int
     round: int
     annotator: str
-    drawn_by: str | None
-    rate: float
+    drawn_by: str | None  # None for the operator
+    rate: float  # share of the population that the round's sample was to reach
     seed: int
-    population: int
-    outside: int
-    pairs: int
+    population: int  # settled pairs that the round's sample represents
+    outside: int  # settled pairs that this annotator cannot check, because they judged, proposed or saw them
+    pairs: int  # drawn pairs; those not in `checked` or `unrateable` have no answer yet
     drawn_at: datetime
     checked: int = 0
     unrateable: int = 0
-    errors: int = 0
+    errors: int = 0  # among the checked pairs
 
 
 @dataclass(frozen=True, slots=True)
 class QualityStratum:
-    """Settled pairs of one category (None: of queries without one) and one settled grade: how many the sample speaks
-    for, how many of them the round holds already, and how many would be drawn."""
+    """Settled pairs of one category and one settled grade."""
 
-    category: str | None
+    category: str | None  # None: queries without one
     grade: int
-    population: int
-    drawn: int
-    pairs: int
+    population: int  # pairs that the sample represents
+    drawn: int  # pairs that the round already has
+    pairs: int  # pairs that would be drawn
 
 
 @dataclass(frozen=True, slots=True)
 class QualityPreview:
-    """What a draw would do; nothing is written. `drawn`: what the round holds already, `pairs`: what would be added (0:
-    nothing is missing, and a draw would be refused)."""
+    """The effect of a draw, without writing anything."""
 
     round: int
     annotator: str
@@ -73,25 +66,23 @@ class QualityPreview:
     seed: int
     population: int
     outside: int
-    drawn: int
-    pairs: int
+    drawn: int  # pairs that the round already has
+    pairs: int  # pairs that would be added; 0: nothing is missing, and a draw would be refused
     strata: tuple[QualityStratum, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class QualityExpert:
-    """Somebody who can sign in and has a role: how many of the settled pairs they judged, and how many they can check."""
+    """Somebody with a role who can sign in."""
 
     username: str
     name: str
-    judged: int
-    available: int
+    judged: int  # settled pairs they judged
+    available: int  # settled pairs they can check
 
 
 class SampledPair(NamedTuple):
-    """A drawn pair. `settled_grade`, `settled_by`: as it was settled when it was drawn; `outcome`, `grade`, `note`: what
-    the expert says, None so far; `decided`: the grade that a lead gave it since; `barred`: the expert cannot answer it
-    any more; `retired`: it has left the pool."""
+    """A drawn pair."""
 
     draw: int
     round: int
@@ -100,38 +91,36 @@ class SampledPair(NamedTuple):
     query_id: str
     doc_id: str
     category: str | None
-    settled_grade: int
-    settled_by: str
-    outcome: str | None
+    settled_grade: int  # when it was drawn
+    settled_by: str  # how it was settled when it was drawn
+    outcome: str | None  # of the expert's judgment; None: not answered yet
     grade: int | None
     answered_at: datetime | None
     note: str | None
-    decided: int | None
-    barred: bool
-    retired: bool
+    decided: int | None  # the grade that a lead has decided since
+    barred: bool  # whether the expert can no longer answer it
+    retired: bool  # whether it has left the pool
 
 
 @dataclass(frozen=True, slots=True)
 class QualityError:
-    """A drawn pair whose settled grade (`settled_by`: how it was settled) is not the expert's.
-
-    `state`: "reopened" until a lead decides it anew, then "decided" with `decided_grade`; "retired" where the pair left
-    the pool undecided, which waits for nobody and is an error all the same.
-    """
+    """A drawn pair whose settled grade is not the expert's."""
 
     pair: str
     query_id: str
     doc_id: str
     category: str | None
     settled_grade: int
-    settled_by: str
+    settled_by: str  # how the grade was settled
     expert_grade: int
     note: str | None
     draw: int
     round: int
     answered_at: datetime
     state: ErrorState
-    decided_grade: int | None = None
+    """"reopened" until a lead decides it again; then "decided"; "retired" if the pair left the pool undecided: nobody
+    need act, but it still counts as an error."""
+    decided_grade: int | None = None  # of the state "decided"
 
     @property
     def distance(self) -> int:
@@ -140,15 +129,15 @@ class QualityError:
 
 @dataclass(frozen=True, slots=True)
 class ErrorRate:
-    """Errors of one kind among the pairs checked: the share, its exact 95 % interval (Clopper & Pearson 1934), and
-    `bound`, the upper limit of the whole population's share that the sample proves with 95 % confidence (exact,
-    hypergeometric: one-sided). All None when nothing is checked."""
+    """Errors of one kind among the checked pairs. The figures are None if nothing is checked."""
 
     errors: int
     checked: int
-    rate: float | None
-    ci95: Interval | None
+    rate: float | None  # share of errors
+    ci95: Interval | None  # exact interval (Clopper & Pearson 1934)
     bound: float | None
+    """Upper limit of the population's share of errors that the sample proves with 95 % confidence (exact,
+    hypergeometric, one-sided)."""
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -162,36 +151,32 @@ class ErrorRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QualityStatus:
-    """How the quality control of a dataset stands; every count, rate and verdict is of the present round (0: nothing was
-    ever drawn); `draws` and `errors` are the whole trail, of every round.
+    """The state of quality control of a dataset. Counts, rates and verdicts are of the present round.
 
-    `drawn` = `checked` + `unrateable` (the expert cannot rate it; neither error nor checked) + `barred` (can no longer
-    be judged by the one it was drawn for) + `waiting`. `settled_since`: settled pairs that came after the last draw, of
-    which it says nothing. `verdicts`: by rule; `further`: how many more pairs without an error would pass by the bound
-    (0 when passed, None when no sample of this population can). `sentences`: what all this means, most important first.
-    `hidden`: errors that are not in `errors`, since who asks has still to judge their pairs.
+    `drawn` = `checked` + `unrateable` + `barred` + `waiting`.
     """
 
     dataset: str
     rule: QualityRule
-    round: int
+    round: int  # 0: nothing was ever drawn
     population: int
     outside: int
-    settled_since: int
+    settled_since: int  # settled pairs that came after the last draw, on which its sample says nothing
     drawn: int
     checked: int
-    unrateable: int
-    barred: int
+    unrateable: int  # the expert cannot rate the pair; neither an error nor checked
+    barred: int  # pairs that the chosen expert can no longer judge
     waiting: int
     rates: Mapping[str, ErrorRate]
-    verdicts: Mapping[str, Verdict]
+    verdicts: Mapping[str, Verdict]  # by rule
     further: int | None
-    sentences: tuple[Message, ...]
-    draws: tuple[QualityDraw, ...]
-    errors: tuple[QualityError, ...]
-    hidden: int = 0
+    """Pairs without an error still needed to pass by the bound; 0 if passed, None if impossible."""
+    sentences: tuple[Message, ...]  # what this means, the most important first
+    draws: tuple[QualityDraw, ...]  # of every round
+    errors: tuple[QualityError, ...]  # of every round
+    hidden: int = 0  # errors that are not in `errors`, because the reader has still to judge their pairs
 
     @property
     def verdict(self) -> Verdict:
-        """By the dataset's own rule."""
+        """Return the verdict by the dataset's own rule."""
         return self.verdicts[self.rule]

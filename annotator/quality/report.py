@@ -1,10 +1,10 @@
-"""Say what a checked sample shows and proves, what to do next, and what came of every draw.
+"""Describe what a checked sample shows and proves, what to do next, and the results of every draw.
 
-By the rate: the whole sample (10 % of the settled pairs, or more if more was drawn) is checked, and fewer than 5 % are
-errors; *failed* as soon as the waiting pairs cannot bring the rate below. By the bound: *passed* when every number of
-errors that would be 5 % of the population or more is excluded, *failed* when the sample proves 5 % or more. A pair that
-the expert cannot rate, or can no longer answer, is neither right nor wrong and stays in the population. Verdict and
-figures are the present round's; earlier rounds stay on record.
+By the rate: *passed* if the whole sample (10 % of the settled pairs, or more if more was drawn) is checked and fewer
+than 5 % are errors; *failed* as soon as the waiting pairs cannot bring the rate below. By the bound: *passed* if the
+sample excludes every number of errors that is 5 % of the population or more; *failed* if it proves 5 % or more. A
+pair that the expert cannot rate, or can no longer answer, is neither right nor wrong and stays in the population.
+Verdict and figures are of the present round; earlier rounds are kept.
 """
 
 from collections import Counter
@@ -44,44 +44,43 @@ IS_ERROR: dict[ErrorKind, Callable[[int, int], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class CheckedSample:
-    """How far a sample is: `population` pairs that it speaks for, `drawn` of them; `grades`: (settled, the expert's) of
-    those checked."""
+    """The state of a sample."""
 
-    population: int
-    drawn: int
+    population: int  # pairs that the sample represents
+    drawn: int  # of the population
     unrateable: int
     barred: int
-    grades: Sequence[tuple[int, int]]
+    grades: Sequence[tuple[int, int]]  # (settled, the expert's) of each checked pair
 
     @property
     def waiting(self) -> int:
         return self.drawn - len(self.grades) - self.unrateable - self.barred
 
     def count(self, kind: ErrorKind) -> int:
-        """The errors of that kind."""
+        """Return the number of errors of that kind."""
         return sum(IS_ERROR[kind](settled, expert) for settled, expert in self.grades)
 
 
 def compute_rates(sample: CheckedSample) -> dict[str, ErrorRate]:
-    """The rate of each kind of error; None in it while nothing is checked."""
+    """Return the rate of each kind of error; its figures are None while nothing is checked."""
     checked = len(sample.grades)
     if not checked:
         return dict.fromkeys(IS_ERROR, ErrorRate(0, 0, None, None, None))
-    found: dict[str, ErrorRate] = {}
+    rates: dict[str, ErrorRate] = {}
     for kind in IS_ERROR:
         errors = sample.count(kind)
-        found[kind] = ErrorRate(
+        rates[kind] = ErrorRate(
             errors,
             checked,
             errors / checked,
             compute_interval(errors, checked),
             compute_bound(errors, checked, sample.population),
         )
-    return found
+    return rates
 
 
 def judge_by_rate(sample: CheckedSample) -> Verdict:
-    """See above. A sample of less than 10 % says nothing by this rule."""
+    """Return the verdict by the rate. A sample of less than 10 % is undecided."""
     errors, checked = sample.count("any"), len(sample.grades)
     if sample.drawn - sample.barred < find_target(sample.population, DEFAULT_RATE) or not checked:
         return "undecided"
@@ -91,7 +90,7 @@ def judge_by_rate(sample: CheckedSample) -> Verdict:
 
 
 def judge_by_bound(sample: CheckedSample) -> Verdict:
-    """See above."""
+    """Return the verdict by the bound."""
     numbers = sample.count("any"), len(sample.grades), sample.population
     if is_proven(*numbers):
         return "passed"
@@ -99,7 +98,7 @@ def judge_by_bound(sample: CheckedSample) -> Verdict:
 
 
 def find_further(sample: CheckedSample) -> int | None:
-    """How many more pairs without an error would pass by the bound; None when not even all that are left would."""
+    """Return how many more pairs without an error would pass by the bound; None if all remaining pairs are too few."""
     checked = len(sample.grades)
     left = sample.population - checked - sample.unrateable - sample.barred
     return count_further(sample.count("any"), checked, sample.population, left=left)
@@ -119,8 +118,8 @@ _VERDICTS = {
 }
 
 
-def say_nothing_drawn(dataset: str) -> tuple[Message, ...]:
-    """What there is to say before the first draw."""
+def describe_missing_draw(dataset: str) -> tuple[Message, ...]:
+    """Return what there is to say before the first draw."""
     return (
         say("No sample was drawn yet: nothing is known of the errors among the settled grades."),
         say(
@@ -130,7 +129,7 @@ def say_nothing_drawn(dataset: str) -> tuple[Message, ...]:
     )
 
 
-def say_status(
+def describe_status(
     dataset: str,
     rule: QualityRule,
     sample: CheckedSample,
@@ -142,20 +141,22 @@ def say_status(
     errors: tuple[QualityError, ...],
     since: int,
 ) -> tuple[Message, ...]:
-    """The verdict, both readings, what would decide it, and what the sample says nothing of. `draws`: of the round,
-    `errors`: of every round."""
+    """Return the sentences: verdict, both readings, what would decide it, and what the sample does not cover.
+
+    `draws`: of the round; `errors`: of every round.
+    """
     draw = draws[-1]
     too_small = rule == "rate" and sample.drawn - sample.barred < find_target(sample.population, DEFAULT_RATE)
     verdict = _VERDICTS[rule, verdicts[rule]]
     if too_small:
         verdict = say("Not decided by the rate: that rule asks for a sample of 10 % of the settled pairs.")
-    said = [
+    sentences = [
         verdict,
-        *_say_readings(rate, sample),
-        *_say_further(dataset, sample, draw, verdicts["bound"], further),
+        *_describe_readings(rate, sample),
+        *_describe_further_pairs(dataset, sample, draw, verdicts["bound"], further),
     ]
     if sample.waiting:
-        said.append(
+        sentences.append(
             say_n(
                 "{n:,} drawn pair still waits to be checked; all this is said of those that are.",
                 "{n:,} drawn pairs still wait to be checked; all this is said of those that are.",
@@ -163,10 +164,10 @@ def say_status(
             )
         )
     if len(draws) > 1:
-        said.append(_say_looks(draws))
+        sentences.append(_describe_looks(draws))
     reopened = sum(error.state == "reopened" for error in errors)
     if reopened:
-        said.append(
+        sentences.append(
             say_n(
                 "{n:,} error waits for a lead's decision among the disagreements.",
                 "{n:,} errors wait for a lead's decision among the disagreements.",
@@ -175,19 +176,21 @@ def say_status(
         )
     retired = sum(error.state == "retired" and error.round == draw.round for error in errors)
     if retired:
-        said.append(
+        sentences.append(
             say_n(
                 "{n:,} error is in a pair that has left the pool since: nobody has to decide it, and it stays an error of the sample.",
                 "{n:,} errors are in pairs that have left the pool since: nobody has to decide them, and they stay errors of the sample.",
                 retired,
             )
         )
-    return (*said, *_say_limits(sample, draw, since))
+    return (*sentences, *_describe_limits(sample, draw, since))
 
 
 def show_percent(share: float, *, at_most: bool = False) -> str:
-    """The percentage without its sign, to one decimal, or to more where one would hide on which side of 5 % it lies.
-    `at_most`: rounded up."""
+    """Return the percentage without its sign, with one decimal, or with more if rounding hides its side of 5 %.
+
+    `at_most`: round up.
+    """
     for digits in (1, 2, 3, 4):
         power = 10**digits
         rounded = ceil(100 * power * share - 1e-9) / power if at_most else round(100 * share, digits)
@@ -196,7 +199,7 @@ def show_percent(share: float, *, at_most: bool = False) -> str:
     return f"{rounded:g}"
 
 
-def _say_readings(rate: ErrorRate, sample: CheckedSample) -> list[Message]:
+def _describe_readings(rate: ErrorRate, sample: CheckedSample) -> list[Message]:
     if rate.rate is None or rate.bound is None:
         return [say("No pair of the sample is checked yet.")]
     shown = {"rate": show_percent(rate.rate), "errors": rate.errors}
@@ -223,7 +226,7 @@ def _say_readings(rate: ErrorRate, sample: CheckedSample) -> list[Message]:
     return [first, second]
 
 
-def _say_further(
+def _describe_further_pairs(
     dataset: str, sample: CheckedSample, draw: QualityDraw, verdict: Verdict, further: int | None
 ) -> list[Message]:
     if verdict == "passed":
@@ -236,7 +239,7 @@ def _say_further(
             )
         ]
     missing = further - sample.waiting
-    said = [
+    sentences = [
         say_n(
             "{n:,} more pair without an error would prove it.",
             "{n:,} more pairs without an error would prove it.",
@@ -244,7 +247,7 @@ def _say_further(
         )
     ]
     if missing > 0:
-        said.append(
+        sentences.append(
             say_n(
                 "For that {n:,} pair more has to be drawn: {command}",
                 "For that {n:,} pairs more have to be drawn: {command}",
@@ -252,10 +255,10 @@ def _say_further(
                 command=f"annotator qc draw {dataset} --annotator {draw.annotator} --size {sample.drawn + missing}",
             )
         )
-    return said
+    return sentences
 
 
-def _say_looks(draws: Sequence[QualityDraw]) -> Message:
+def _describe_looks(draws: Sequence[QualityDraw]) -> Message:
     sizes = list(accumulate(draw.pairs for draw in draws))
     return say(
         "This sample was drawn in {steps:,} steps: whoever looks at it after each and draws more until it passes lets too many errors pass in up to {chance} % of cases, not 5 %.",
@@ -264,11 +267,11 @@ def _say_looks(draws: Sequence[QualityDraw]) -> Message:
     )
 
 
-def _say_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Message]:
-    """What the sample says nothing of."""
-    said = []
+def _describe_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Message]:
+    """Return what the sample does not cover."""
+    sentences = []
     if sample.unrateable:
-        said.append(
+        sentences.append(
             say_n(
                 "{n:,} pair could not be rated by the expert; it counts neither as right nor as an error.",
                 "{n:,} pairs could not be rated by the expert; they count neither as right nor as errors.",
@@ -276,7 +279,7 @@ def _say_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Me
             )
         )
     if sample.barred:
-        said.append(
+        sentences.append(
             say_n(
                 "{n:,} drawn pair can no longer be judged by the one it was drawn for; it counts neither way.",
                 "{n:,} drawn pairs can no longer be judged by the one they were drawn for; they count neither way.",
@@ -284,7 +287,7 @@ def _say_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Me
             )
         )
     if since:
-        said.append(
+        sentences.append(
             say_n(
                 "{n:,} pair was settled since the last draw: the sample says nothing of it.",
                 "{n:,} pairs were settled since the last draw: the sample says nothing of them.",
@@ -292,7 +295,7 @@ def _say_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Me
             )
         )
     if draw.outside:
-        said.append(
+        sentences.append(
             say_n(
                 "{n:,} settled pair is outside: {annotator} has judged, proposed or seen it, or does not judge its query. The sample says nothing of it.",
                 "{n:,} settled pairs are outside: {annotator} has judged, proposed or seen them, or does not judge their queries. The sample says nothing of them.",
@@ -300,11 +303,11 @@ def _say_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> list[Me
                 annotator=draw.annotator,
             )
         )
-    return said
+    return sentences
 
 
-def tell_draws(draws: Iterable[QualityDraw], pairs: Sequence[SampledPair]) -> tuple[QualityDraw, ...]:
-    """The draws with what came of their pairs."""
+def count_draw_results(draws: Iterable[QualityDraw], pairs: Sequence[SampledPair]) -> tuple[QualityDraw, ...]:
+    """Return the draws with the results of their pairs."""
     checked = Counter(pair.draw for pair in pairs if pair.grade is not None)
     unrateable = Counter(pair.draw for pair in pairs if pair.outcome == "unrateable")
     errors = Counter(pair.draw for pair in pairs if _is_error(pair))
@@ -317,14 +320,17 @@ def tell_draws(draws: Iterable[QualityDraw], pairs: Sequence[SampledPair]) -> tu
 
 
 def list_undecided(pairs: Iterable[SampledPair]) -> list[int]:
-    """The pairs (pair_pk) with an error that no lead has decided on, and that are in the pool."""
+    """Return the pairs (pair_pk) in the pool with an error on which no lead has decided."""
     return [pair.pair_pk for pair in pairs if _is_error(pair) and pair.decided is None and not pair.retired]
 
 
 def list_errors(pairs: Iterable[SampledPair], present: Mapping[int, int | None]) -> tuple[QualityError, ...]:
-    """Those that still wait for a lead first, of them those of the latest round, the furthest apart first. `present`: the
-    settled grade of the undecided now, by pair_pk: where it is the expert's, nothing is left to decide."""
-    found = []
+    """Return the errors: those that wait for a lead first, then the latest round, then the furthest apart.
+
+    `present`: the present settled grade of undecided pairs, by pair_pk; if it is the expert's, nothing is left to
+    decide.
+    """
+    errors = []
     for pair in pairs:
         if not _is_error(pair) or pair.grade is None or pair.answered_at is None:
             continue
@@ -344,8 +350,8 @@ def list_errors(pairs: Iterable[SampledPair], present: Mapping[int, int | None])
         )
         agreed = pair.grade if present.get(pair.pair_pk) == pair.grade else None
         decided = agreed if pair.decided is None else pair.decided
-        found.append(error if decided is None else replace(error, state="decided", decided_grade=decided))
-    return tuple(sorted(found, key=lambda error: (error.state != "reopened", -error.round, -error.distance)))
+        errors.append(error if decided is None else replace(error, state="decided", decided_grade=decided))
+    return tuple(sorted(errors, key=lambda error: (error.state != "reopened", -error.round, -error.distance)))
 
 
 def _is_error(pair: SampledPair) -> bool:

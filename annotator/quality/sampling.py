@@ -21,7 +21,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from annotator.agreement.records import Interval
-from annotator.domain.shuffling import place as order_of
+from annotator.domain.shuffling import order_key
 from annotator.quality.records import CONFIDENCE, LIMIT, QualityStratum
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ Stratum = tuple[str, int]
 
 
 class DrawablePair(NamedTuple):
-    """A pair that could be drawn: `key` names it the same in every database."""
+    """A pair that could be drawn."""
 
-    key: str
+    key: str  # the same in every database
     category: str | None
     grade: int
 
@@ -46,15 +46,17 @@ class DrawablePair(NamedTuple):
 
 
 def find_target(population: int, rate: float) -> int:
-    """How many pairs that share is, rounded up; 0.07 of 100 is 7, whatever binary fractions make of it."""
+    """Return the number of pairs for a share, rounded up: 0.07 of 100 is 7, whatever binary fractions make of it."""
     return min(population, ceil(Fraction(str(rate)) * population))
 
 
 def find_seats(
     left: Mapping[Stratum, int], held: Mapping[Stratum, int], target: int, *, seed: int, sample_round: int
 ) -> dict[Stratum, int]:
-    """How many of those left of each stratum to add to those held, so that the sample is of `target` pairs (or of all there
-    are)."""
+    """Return how many of the remaining pairs of each stratum to add to those held, for a sample of `target` pairs.
+
+    If there are fewer pairs, all of them.
+    """
     sizes = {stratum: left.get(stratum, 0) + held.get(stratum, 0) for stratum in sorted({*left, *held})}
     start = _draw(seed, sample_round, f"start {sum(held.values())}")
     return share_out(sizes, held, target, start=Fraction(int.from_bytes(start, "big"), 2**64))
@@ -63,7 +65,7 @@ def find_seats(
 def draw_pairs(
     free: Iterable[DrawablePair], held: Collection[DrawablePair], target: int, *, seed: int, sample_round: int
 ) -> list[DrawablePair]:
-    """The pairs of `free` to add to those `held`."""
+    """Return the pairs of `free` to add to those `held`."""
     by_stratum: dict[Stratum, list[DrawablePair]] = {}
     for pair in free:
         by_stratum.setdefault(pair.stratum, []).append(pair)
@@ -80,16 +82,17 @@ def draw_pairs(
 def count_strata(
     left: Mapping[Stratum, int], already: Mapping[Stratum, int], new: Mapping[Stratum, int]
 ) -> tuple[QualityStratum, ...]:
-    """How many pairs of each category and grade there are, are held, and are drawn; queries without a category last."""
+    """Return how many pairs of each category and grade exist, are held, and are drawn; queries without a category
+    last."""
     return tuple(
         QualityStratum(
-            place[0] or None,
-            place[1],
-            left.get(place, 0) + already.get(place, 0),
-            already.get(place, 0),
-            new.get(place, 0),
+            stratum[0] or None,
+            stratum[1],
+            left.get(stratum, 0) + already.get(stratum, 0),
+            already.get(stratum, 0),
+            new.get(stratum, 0),
         )
-        for place in sorted({*left, *already}, key=lambda one: (not one[0], *one))
+        for stratum in sorted({*left, *already}, key=lambda stratum: (not stratum[0], *stratum))
     )
 
 
@@ -100,9 +103,9 @@ def share_out(
     *,
     start: Fraction,
 ) -> dict[Stratum, int]:
-    """How many further pairs each stratum gives, by its size, what the sample holds of it, and a random number in [0, 1).
+    """Return how many further pairs each stratum gives, by its size, what the sample has of it, and a random number.
 
-    Together `target` less what is held; no stratum gives more than it has left.
+    The random number is in [0, 1). The sum is `target` minus what is held; no stratum gives more than it has left.
     """
     population = sum(sizes.values())
     target = min(target, population)
@@ -119,7 +122,7 @@ def share_out(
 
 
 def _round_at_random(shares: Sequence[Fraction], start: Fraction) -> list[int]:
-    """Whole numbers of the same sum: each share rounded up with a chance equal to its fraction, else down."""
+    """Round shares to whole numbers of the same sum: each up with a probability equal to its fraction, else down."""
     whole: list[int] = []
     passed = Fraction(0)
     for share in shares:
@@ -131,8 +134,8 @@ def _round_at_random(shares: Sequence[Fraction], start: Fraction) -> list[int]:
 
 
 def _draw(seed: int, sample_round: int, name: str) -> bytes:
-    """8 bytes that look drawn at random and are the same every time; others in every round."""
-    return order_of(seed, f"quality control, round {sample_round}", name)
+    """Return 8 pseudorandom bytes: the same every time, and different in every round."""
+    return order_key(seed, f"quality control, round {sample_round}", name)
 
 
 LARGEST = 1_000_000  # further samples that are looked for without an end of the population
@@ -140,7 +143,7 @@ ROUNDING = 1e-9  # by which a probability may be off: 1 of 20 is 0.05
 
 
 def compute_interval(errors: int, checked: int, *, confidence: float = CONFIDENCE) -> Interval:
-    """The exact two-sided interval of the share of errors (Clopper & Pearson 1934)."""
+    """Return the exact two-sided interval of the share of errors (Clopper & Pearson 1934)."""
     from scipy.stats import beta
 
     tail = (1 - confidence) / 2
@@ -152,7 +155,7 @@ def compute_interval(errors: int, checked: int, *, confidence: float = CONFIDENC
 def compute_bound(
     errors: int, checked: int, population: int | None, *, confidence: float = CONFIDENCE
 ) -> float:
-    """The largest share of errors in the population that the sample does not exclude (one-sided)."""
+    """Return the largest share of errors in the population that the sample does not exclude (one-sided)."""
     if population is not None:
         return find_most(errors, checked, population, confidence=confidence) / population
     if errors == checked:
@@ -163,7 +166,7 @@ def compute_bound(
 
 
 def find_most(errors: int, checked: int, population: int, *, confidence: float = CONFIDENCE) -> int:
-    """The largest number of errors in the population that the sample does not exclude."""
+    """Return the largest number of errors in the population that the sample does not exclude."""
     highest = population - (checked - errors)
     excluded = _find_first(
         errors + 1,
@@ -174,18 +177,19 @@ def find_most(errors: int, checked: int, population: int, *, confidence: float =
 
 
 def find_least(errors: int, checked: int, population: int, *, confidence: float = CONFIDENCE) -> int:
-    """The smallest number of errors in the population that the sample does not exclude; never less than were found."""
+    """Return the smallest number of errors in the population that the sample does not exclude; at least those
+    observed."""
     highest = population - (checked - errors)
-    found = _find_first(
+    least = _find_first(
         errors,
         highest,
         lambda all_errors: _many(errors, checked, population, all_errors) > 1 - confidence + ROUNDING,
     )
-    return highest if found is None else found
+    return highest if least is None else least
 
 
 def count_first_too_many(population: int, *, limit: float = LIMIT) -> int:
-    """The smallest number of errors at which the claim "fewer than `limit` of the population" is wrong."""
+    """Return the smallest number of errors at which the claim "fewer than `limit` of the population" is wrong."""
     return max(1, ceil(Fraction(str(limit)) * population))
 
 
@@ -197,14 +201,14 @@ def is_proven(
     limit: float = LIMIT,
     confidence: float = CONFIDENCE,
 ) -> bool:
-    """Whether the sample proves that fewer than `limit` of the population are errors."""
+    """Return whether the sample proves that fewer than `limit` of the population are errors."""
     return checked > 0 and _chance_of_few(errors, checked, population, limit) <= 1 - confidence + ROUNDING
 
 
 def is_disproven(
     errors: int, checked: int, population: int, *, limit: float = LIMIT, confidence: float = CONFIDENCE
 ) -> bool:
-    """Whether the sample proves that `limit` of the population or more are errors."""
+    """Return whether the sample proves that `limit` of the population or more are errors."""
     too_many = count_first_too_many(population, limit=limit)
     return checked > 0 and find_least(errors, checked, population, confidence=confidence) >= too_many
 
@@ -218,8 +222,10 @@ def count_further(
     limit: float = LIMIT,
     confidence: float = CONFIDENCE,
 ) -> int | None:
-    """How many more pairs without an error would prove it: 0 when it is proven, None when not even all that are `left`
-    to be checked (None: the whole rest of the population) would."""
+    """Return how many more pairs without an error would prove the claim: 0 if proven, None if impossible.
+
+    `left`: pairs left to check; None: the whole rest of the population.
+    """
     rest = LARGEST if population is None else population - checked
     most = rest if left is None else min(left, rest)
     return _find_first(
@@ -230,7 +236,7 @@ def count_further(
 
 
 def _chance_of_few(errors: int, checked: int, population: int | None, limit: float) -> float:
-    """The probability of at most so many errors in the sample if the population held just too many."""
+    """Return the probability of at most this many errors in the sample if the population has just too many."""
     if population is not None:
         return _few(errors, checked, population, count_first_too_many(population, limit=limit))
     from scipy.stats import binom
@@ -239,7 +245,7 @@ def _chance_of_few(errors: int, checked: int, population: int | None, limit: flo
 
 
 def _few(errors: int, checked: int, population: int, all_errors: int) -> float:
-    """The probability of at most `errors` in the sample when the population holds `all_errors`."""
+    """Return the probability of at most `errors` in the sample if the population has `all_errors`."""
     if all_errors > population - (checked - errors):
         return 0.0  # more are right in the sample than there would be
     from scipy.stats import hypergeom
@@ -248,15 +254,17 @@ def _few(errors: int, checked: int, population: int, all_errors: int) -> float:
 
 
 def _many(errors: int, checked: int, population: int, all_errors: int) -> float:
-    """The probability of at least `errors` in the sample when the population holds `all_errors`."""
+    """Return the probability of at least `errors` in the sample if the population has `all_errors`."""
     from scipy.stats import hypergeom
 
     return float(hypergeom.sf(errors - 1, population, all_errors, checked))
 
 
 def _find_first(low: int, high: int, holds: Callable[[int], bool]) -> int | None:
-    """The first number from `low` to `high` of which it holds, when it holds of all after one of which it does; None
-    when there is none."""
+    """Return the first number from `low` to `high` for which the condition is true; None if there is none.
+
+    The condition must stay true from there on.
+    """
     if high < low or not holds(high):
         return None
     while low < high:
@@ -274,8 +282,11 @@ NEGLIGIBLE = 1e-12  # a number of errors less likely than that is left out
 def find_chance_of_passing(
     sizes: Sequence[int], population: int, *, limit: float = LIMIT, confidence: float = CONFIDENCE
 ) -> float:
-    """The probability that the claim passes at one of these sizes of the sample (ascending), when the population holds
-    just too many errors for it. With one size at most 1 - confidence."""
+    """Return the probability that the claim passes at one of these sample sizes although the population has too many
+    errors.
+
+    The population has just too many. `sizes` ascend. With one size the probability is at most 1 - confidence.
+    """
     import numpy as np
 
     too_many = count_first_too_many(population, limit=limit)
@@ -299,7 +310,10 @@ def find_chance_of_passing(
 
 
 def _list_chances(first: int, population: int, errors: int, size: int) -> "NDArray[np.float64]":
-    """The probabilities of 0 to `first` - 1 errors in a sample (hypergeometric; scipy's own takes 20 times as long)."""
+    """Return the probabilities of 0 to `first` - 1 errors in a sample.
+
+    Hypergeometric; scipy's own function takes 20 times as long.
+    """
     import numpy as np
     from scipy.special import gammaln
 
@@ -311,16 +325,16 @@ def _list_chances(first: int, population: int, errors: int, size: int) -> "NDArr
         )
         return ways
 
-    found = np.zeros(first)
+    chances = np.zeros(first)
     drawn = np.arange(max(0, size - (population - errors)), min(first - 1, errors, size) + 1)
-    found[drawn] = np.exp(
+    chances[drawn] = np.exp(
         log_ways(errors, drawn) + log_ways(population - errors, size - drawn) - log_ways(population, size)
     )
-    return found
+    return chances
 
 
 def _count_allowed(size: int, population: int, *, limit: float, confidence: float) -> int:
-    """The most errors in a sample of this size with which the claim passes; -1 when it cannot."""
+    """Return the most errors in a sample of this size with which the claim passes; -1 if it cannot pass."""
     low, high = -1, size
     while low < high:
         middle = (low + high + 1) // 2
@@ -336,7 +350,7 @@ STEPS = 32
 
 
 def project(errors: int, checked: int, population: int, further: int) -> tuple[tuple[int, float], ...]:
-    """(further pairs without an error, bound) from none on, past `further`, which is one of them; evenly apart."""
+    """Return (further pairs without an error, bound) from 0 to beyond `further`, which is included; evenly spaced."""
     last = min(population - checked, max(further + 1, ceil(BEYOND * further)))
     step = max(1, ceil(last / STEPS))
     numbers = sorted({*range(0, last, step), further, last})

@@ -46,14 +46,14 @@ from annotator.quality.records import (
 from annotator.quality.report import (
     CheckedSample,
     compute_rates,
+    count_draw_results,
+    describe_missing_draw,
+    describe_status,
     find_further,
     judge_by_bound,
     judge_by_rate,
     list_errors,
     list_undecided,
-    say_nothing_drawn,
-    say_status,
-    tell_draws,
 )
 from annotator.quality.sampling import (
     DrawablePair,
@@ -68,14 +68,14 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.pair_states import list_pair_states
-from annotator.storage.roles import list_people_here, list_present_roles
+from annotator.storage.roles import list_active_roles, list_dataset_people
 from annotator.storage.tables import DatasetRow
 
 MOST_SEED = 2**31 - 1
 
 
 def check_numbers(rate: float, size: int | None, seed: int) -> None:
-    """Refuse a share, a number of pairs or a seed that cannot be one."""
+    """Raise ValidationError for an invalid share, number of pairs or seed."""
     if not 0 < rate <= 1:
         raise ValidationError(
             say("rate: expected a share above 0 and at most 1, such as 0.1, found {found}", found=rate)
@@ -88,29 +88,29 @@ def check_numbers(rate: float, size: int | None, seed: int) -> None:
         )
 
 
-def say_nothing_missing(found: QualityPreview) -> Message:
-    """The round's sample is as large as was asked for; what is drawn is not drawn again."""
-    if found.drawn >= found.population:
+def describe_complete_sample(preview: QualityPreview) -> Message:
+    """Say that the round's sample is already as large as requested: drawn pairs are not drawn again."""
+    if preview.drawn >= preview.population:
         return say_n(
             "nothing to draw: the sample of round {round} holds {n:,} pair, all that {annotator} can check; begin a new round with --new-round, or name somebody else",
             "nothing to draw: the sample of round {round} holds all {n:,} pairs that {annotator} can check; begin a new round with --new-round, or name somebody else",
-            found.drawn,
-            round=found.round,
-            annotator=found.annotator,
+            preview.drawn,
+            round=preview.round,
+            annotator=preview.annotator,
         )
     return say_n(
         "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pair already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
         "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pairs already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
-        found.population,
-        drawn=found.drawn,
-        round=found.round,
-        size=found.drawn + 1,
-        rate=find_higher_rate(found.drawn, found.population),
+        preview.population,
+        drawn=preview.drawn,
+        round=preview.round,
+        size=preview.drawn + 1,
+        rate=find_higher_rate(preview.drawn, preview.population),
     )
 
 
-def say_all_outside(annotator: str, settled: int) -> Message:
-    """There are settled pairs, and none of them is for this person to check."""
+def describe_all_outside(annotator: str, settled: int) -> Message:
+    """Say that there are settled pairs, but none for this person to check."""
     return say_n(
         "{annotator} cannot check the {n:,} settled pair: they judged, proposed or saw it, or do not judge its query; name somebody else",
         "{annotator} cannot check any of the {n:,} settled pairs: they judged, proposed or saw them, or do not judge their queries; name somebody else",
@@ -119,8 +119,8 @@ def say_all_outside(annotator: str, settled: int) -> Message:
     )
 
 
-def say_too_many(annotator: str, size: int, population: int) -> Message:
-    """More pairs were asked for than there are."""
+def describe_too_many(annotator: str, size: int, population: int) -> Message:
+    """Say that more pairs were requested than there are."""
     return say_n(
         "size: expected at most {n:,}, the pair that {annotator} can check, found {size:,}",
         "size: expected at most {n:,}, the pairs that {annotator} can check, found {size:,}",
@@ -131,7 +131,7 @@ def say_too_many(annotator: str, size: int, population: int) -> Message:
 
 
 def find_higher_rate(drawn: int, population: int) -> str:
-    """A short share of the population that is more than what is drawn."""
+    """Return a short decimal share of the population that is more than what is drawn."""
     for digits in (2, 3, 4, 5, 6, 7):
         rate = (drawn * 10**digits // population + 1) / 10**digits
         if rate <= 1 and (digits > 2 or rate < 1):
@@ -141,15 +141,14 @@ def find_higher_rate(drawn: int, population: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _DrawPlan:
-    """What a draw would write. `free`: the places among the settled pairs of those that could be drawn; `strata`: theirs;
-    `held`: what the round's sample holds already."""
+    """The rows that a draw would write."""
 
     preview: QualityPreview
     annotator_pk: int
     settled: SettledPairs
-    free: list[int]
-    strata: list[Stratum]
-    held: list[DrawablePair]
+    free: list[int]  # indexes of the settled pairs that could be drawn
+    strata: list[Stratum]  # of the free pairs
+    held: list[DrawablePair]  # what the round's sample already has
 
 
 def draw_sample(
@@ -164,25 +163,28 @@ def draw_sample(
     new_round: bool = False,
     now: datetime,
 ) -> QualityDraw:
-    """Draw settled pairs for that person until the round's sample is `rate` of the population, rounded up (or `size`
-    pairs). What the round holds already counts and is never drawn again. For leads."""
+    """Draw settled pairs for a person until the round's sample reaches `rate` of the population, or `size` pairs. For
+    leads.
+
+    `rate` is rounded up to whole pairs. What the round already has counts and is never drawn again.
+    """
     check_numbers(rate, size, seed)
     with database.write() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         lock_dataset(session, dataset_pk)
         plan = _plan(session, dataset_pk, annotator, rate=rate, size=size, seed=seed, new_round=new_round)
-        found = plan.preview
-        if not found.pairs:
-            raise StateError(say_nothing_missing(found))
+        preview = plan.preview
+        if not preview.pairs:
+            raise StateError(describe_complete_sample(preview))
         values = {
             "number": len(list_draws(session, dataset_pk)) + 1,
-            "round": found.round,
+            "round": preview.round,
             "annotator_pk": plan.annotator_pk,
             "drawn_by_pk": actor.person_id,
-            "rate": found.rate,
+            "rate": preview.rate,
             "seed": seed,
-            "population": found.population,
-            "outside": found.outside,
+            "population": preview.population,
+            "outside": preview.outside,
             "drawn_at": now,
         }
         add_draw(session, dataset_pk, values, _choose(plan, list_keys(session, dataset_pk)))
@@ -200,7 +202,7 @@ def preview_sample(
     seed: int = 0,
     new_round: bool = False,
 ) -> QualityPreview:
-    """What `draw_sample` would draw, by category and settled grade; nothing is written. For leads."""
+    """Return what `draw_sample` would draw, by category and settled grade, without writing anything. For leads."""
     check_numbers(rate, size, seed)
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
@@ -209,37 +211,41 @@ def preview_sample(
 
 
 def list_experts(database: Database, actor: Actor, dataset: str) -> list[QualityExpert]:
-    """Who could check the settled grades: everybody with a role here who can sign in, by username. For leads."""
+    """Return who could check the settled grades: everybody with a role who can sign in, by username. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         settled = list_settled(session, dataset_pk)
         know = list_known(session, dataset_pk, settled)
         experts = []
-        for person in list_people_here(session, dataset_pk):
+        for person in list_dataset_people(session, dataset_pk):
             if not person.can_sign_in or not person.roles or find_person(session, person.username).simulated:
                 continue
-            known = know(person.pk)
-            free = find_free(settled, known, list_their_queries(session, dataset_pk, person.pk))
-            experts.append(QualityExpert(person.username, person.name, len(known.judged), int(free.sum())))
+            known_pairs = know(person.pk)
+            free = find_free(settled, known_pairs, list_their_queries(session, dataset_pk, person.pk))
+            experts.append(
+                QualityExpert(person.username, person.name, len(known_pairs.judged), int(free.sum()))
+            )
         return experts
 
 
 def show_quality(database: Database, actor: Actor, dataset: str, *, now: datetime) -> QualityStatus:
-    """How the quality control of the dataset stands. For leads: errors on pairs that they have still to judge are counted
-    and not listed, and what is listed they judge no more."""
+    """Return the state of quality control of the dataset. For leads, who may no longer judge the listed pairs.
+
+    Errors on pairs that the lead has still to judge are counted but not listed.
+    """
     with database.read() as session:
-        found = compute_quality(session, _require_lead(session, actor, dataset))
-        pks = find_pair_pks(session, {one.pair for one in found.errors})
+        status = compute_quality(session, _require_lead(session, actor, dataset))
+        pks = find_pair_pks(session, {error.pair for error in status.errors})
         hidden = list_to_judge(session, actor.person_id, pks.values())
     note_seen(database, set(pks.values()) - hidden, actor.person_id, now=now)
     if not hidden:
-        return found
-    told = tuple(one for one in found.errors if pks.get(one.pair) not in hidden)
-    return replace(found, errors=told, hidden=len(found.errors) - len(told))
+        return status
+    shown = tuple(error for error in status.errors if pks.get(error.pair) not in hidden)
+    return replace(status, errors=shown, hidden=len(status.errors) - len(shown))
 
 
 def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
-    """`show_quality` within a transaction, for other stages."""
+    """Return the state of quality control, in an open transaction."""
     row = session.get_one(DatasetRow, dataset_pk)
     rule: QualityRule = "rate" if row.quality_rule == "rate" else "bound"
     draws = list_draws(session, dataset_pk)
@@ -260,7 +266,7 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
             rates=dict.fromkeys(ERROR_KINDS, nothing),
             verdicts=dict.fromkeys(RULES, "undecided"),
             further=None,
-            sentences=say_nothing_drawn(row.name),
+            sentences=describe_missing_draw(row.name),
             draws=(),
             errors=(),
         )
@@ -273,7 +279,7 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
     verdicts: dict[str, Verdict] = {"bound": judge_by_bound(sample), "rate": judge_by_rate(sample)}
     undecided = list_pair_states(session, dataset_pk, list_undecided(every))
     errors = list_errors(every, {state.pair_pk: state.settlement.grade for state in undecided})
-    sentences = say_status(
+    sentences = describe_status(
         row.name,
         rule,
         sample,
@@ -300,14 +306,16 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
         verdicts=verdicts,
         further=further,
         sentences=sentences,
-        draws=tell_draws(draws, every),
+        draws=count_draw_results(draws, every),
         errors=errors,
     )
 
 
 def project_bound(status: QualityStatus) -> tuple[tuple[int, float], ...]:
-    """How the bound falls with further pairs without an error: (further pairs, bound). Empty where none is needed, or
-    none helps."""
+    """Return how the bound falls with further pairs without an error: (further pairs, bound).
+
+    Empty if none is needed, or if none helps.
+    """
     if not status.further:
         return ()
     return project(status.rates["any"].errors, status.checked, status.population, status.further)
@@ -323,7 +331,7 @@ def _plan(
     seed: int,
     new_round: bool,
 ) -> _DrawPlan:
-    """What is to be drawn of what is settled now."""
+    """Plan what to draw from the pairs that are settled now."""
     import numpy as np
 
     person_pk = _find_expert(session, dataset_pk, annotator)
@@ -336,14 +344,14 @@ def _plan(
         raise StateError(
             say("no pair is settled yet: there is nothing to check before judgments agree or a lead decides")
         )
-    known = list_known(session, dataset_pk, settled)(person_pk)
-    free = others & find_free(settled, known, list_their_queries(session, dataset_pk, person_pk))
+    known_pairs = list_known(session, dataset_pk, settled)(person_pk)
+    free = others & find_free(settled, known_pairs, list_their_queries(session, dataset_pk, person_pk))
     outside = int(others.sum()) - int(free.sum())
     population = int(free.sum()) + len(held)
     if not population:
-        raise StateError(say_all_outside(annotator, outside))
+        raise StateError(describe_all_outside(annotator, outside))
     if size is not None and size > population:
-        raise StateError(say_too_many(annotator, size, population))
+        raise StateError(describe_too_many(annotator, size, population))
     categories = list_categories(session, dataset_pk)
     strata = [
         (categories[query] or "", grade)
@@ -368,22 +376,26 @@ def _plan(
 
 
 def _choose(plan: _DrawPlan, keys: Mapping[int, str]) -> list[tuple[int, int, str]]:
-    """The pairs that the plan draws: the pair's key in this database, its grade, and how it was settled."""
-    found, settled = plan.preview, plan.settled
-    places = {keys[pk]: place for place, pk in zip(plan.free, settled.pair[plan.free].tolist(), strict=True)}
+    """Return the pairs that the plan draws: pair_pk, settled grade and how it was settled."""
+    preview, settled = plan.preview, plan.settled
+    index_by_key = {
+        keys[pk]: index for index, pk in zip(plan.free, settled.pair[plan.free].tolist(), strict=True)
+    }
     free = [
         DrawablePair(key, category or None, grade)
-        for key, (category, grade) in zip(places, plan.strata, strict=True)
+        for key, (category, grade) in zip(index_by_key, plan.strata, strict=True)
     ]
-    drawn = draw_pairs(free, plan.held, found.drawn + found.pairs, seed=found.seed, sample_round=found.round)
+    drawn = draw_pairs(
+        free, plan.held, preview.drawn + preview.pairs, seed=preview.seed, sample_round=preview.round
+    )
     return [
-        (int(settled.pair[place]), int(settled.grade[place]), PAIR_STATUSES[settled.status[place]])
-        for place in (places[pair.key] for pair in drawn)
+        (int(settled.pair[index]), int(settled.grade[index]), PAIR_STATUSES[settled.status[index]])
+        for index in (index_by_key[pair.key] for pair in drawn)
     ]
 
 
 def _find_expert(session: Session, dataset_pk: int, username: str) -> int:
-    """The person who is to check. StateError when they cannot judge here."""
+    """Return the person who is to check. Raises StateError if they cannot judge here."""
     person = find_person(session, username)
     if person.disabled_at is not None:
         raise StateError(say("{username} is disabled and cannot judge", username=username))
@@ -391,7 +403,7 @@ def _find_expert(session: Session, dataset_pk: int, username: str) -> int:
         raise StateError(
             say("{username} is simulated: settled grades are checked by a person", username=username)
         )
-    roles = list_present_roles(session, key_of(person.pk))
+    roles = list_active_roles(session, key_of(person.pk))
     if not any(where in (None, dataset_pk) for where, _role in roles):
         raise StateError(
             say("{username} has no role on this dataset; give them one first", username=username)

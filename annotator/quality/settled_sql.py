@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import Decided, Settlement
 from annotator.storage.imported_grades import list_kept_grades
 from annotator.storage.pair_states import list_open_errors, settle_again
-from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
+from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,139 +29,152 @@ MOST_OF_THE_TABLE = (
 AT_ONCE = 50_000  # PostgreSQL's values hold what belongs to so many keys at the most
 UNRATEABLE, OTHERWISE, LATER = 4, 5, 6  # beside the grades: what an answer is for the rule
 ANSWERS = 8
-_ANSWER = f"""CASE WHEN c.outcome = 'later' THEN {LATER} WHEN c.purpose <> 'independent' THEN {OTHERWISE}
+_ANSWER = f"""CASE WHEN c.outcome = 'later' THEN {LATER} WHEN c.purpose <> '{COUNTED_PURPOSE}' THEN {OTHERWISE}
   ELSE coalesce(c.grade, {UNRATEABLE}) END"""
-_SIZES = prepare_sql(
-    "SELECT (SELECT coalesce(max(pk), 0) + 1 FROM person), (SELECT coalesce(max(pk), 0) + 1 FROM query), "
-    "(SELECT coalesce(max(pk), 0) FROM judgment), "
-    "(SELECT coalesce(sum(answered), 0) FROM query_answers WHERE dataset_pk = :dataset_pk)"
-)
+_SIZES = prepare_sql("""
+SELECT (SELECT coalesce(max(pk), 0) + 1 FROM person) AS people, (SELECT coalesce(max(pk), 0) + 1 FROM query) AS queries,
+  (SELECT coalesce(max(pk), 0) FROM judgment) AS judgments,
+  (SELECT CAST(coalesce(sum(answered), 0) AS BIGINT) FROM query_answers WHERE dataset_pk = :dataset_pk) AS answered""")
 _DECISIONS = prepare_sql(f"""
 SELECT pair_pk, coalesce(grade, {UNRATEABLE}) FROM current_adjudication WHERE dataset_pk = :dataset_pk""")
 
 
+class _TableSizes(NamedTuple):
+    people: int  # one more than the largest key
+    queries: int  # one more than the largest key
+    judgments: int
+    answered: int  # judgments of the dataset
+
+
 class PairSettlements(NamedTuple):
-    """Every pair of the pool by ascending `pair` (its key), with its query's key and the place of its settlement among
-    `settlements`; and for every current judgment for whatever purpose, put off or not: the pair's place, whose it is, and
-    what it says (a grade, `UNRATEABLE`, `OTHERWISE` when it does not settle anything, `LATER`)."""
+    """The settlement of every pair of the pool, as columns: one entry per pair, by pair_pk.
+
+    `judged_index`, `judged_by` and `answer` are a second table: one entry per current judgment, for whatever purpose,
+    put off or not.
+    """
 
     pair: "Ints"
     query: "Ints"
-    settlement: "Ints"
+    settlement: "Ints"  # index into `settlements`
     settlements: list[Settlement]
-    place: "Ints"
-    person: "Ints"
-    answer: "Ints"
+    judged_index: "Ints"  # index into the columns above
+    judged_by: "Ints"  # person_pk
+    answer: "Ints"  # a grade, UNRATEABLE, LATER, or OTHERWISE if it does not count for the settlement
 
 
 def read_states(session: Session, dataset_pk: int) -> PairSettlements:
-    """How every pair of the dataset is settled now, and who judged it."""
+    """Return how every pair of the dataset is settled now, and who judged it."""
     import numpy as np
 
-    session.flush()
-    people, queries, judgments, answered = execute_sql(session, _SIZES, {"dataset_pk": dataset_pk}).one()
-    walk = answered * MOST_OF_THE_TABLE > judgments
+    (sizes,) = fetch(session, _SIZES, _TableSizes, {"dataset_pk": dataset_pk})
+    walk = sizes.answered * MOST_OF_THE_TABLE > sizes.judgments
     pairs = _read_numbers(
         session,
-        f"CAST(p.pk AS BIGINT) * {queries} + p.query_pk",
+        f"CAST(p.pk AS BIGINT) * {sizes.queries} + p.query_pk",
         "pair p",
         "p.pk",
         f"{_is_of('p', dataset_pk, walk=walk)} AND p.retired_at IS NULL",
     )
-    pair, query = np.divmod(np.sort(pairs), queries)
-    given = _read_numbers(
+    pair, query = np.divmod(np.sort(pairs), sizes.queries)
+    judgments_of_pairs = _read_numbers(
         session,
-        f"(CAST(c.pair_pk AS BIGINT) * {people} + c.annotator_pk) * {ANSWERS} + {_ANSWER}",
+        f"(CAST(c.pair_pk AS BIGINT) * {sizes.people} + c.annotator_pk) * {ANSWERS} + {_ANSWER}",
         "current_judgment c",
         "c.pair_pk",
         _is_of("c", dataset_pk, walk=walk),
     )
-    who, answer = np.divmod(given, ANSWERS)
-    judged, person = np.divmod(who, people)
-    place, there = find_places(pair, judged)
-    place, person, answer = place[there], person[there], answer[there]
-    settlement, settlements = _settle_all(session, dataset_pk, pair, place, answer)
-    return PairSettlements(pair, query, settlement, settlements, place, person, answer)
+    pairs_and_people, answer = np.divmod(judgments_of_pairs, ANSWERS)
+    judged_pair, judged_by = np.divmod(pairs_and_people, sizes.people)
+    index, is_present = find_indexes(pair, judged_pair)
+    index, judged_by, answer = index[is_present], judged_by[is_present], answer[is_present]
+    settlement, settlements = _settle_all(session, dataset_pk, pair, index, answer)
+    return PairSettlements(pair, query, settlement, settlements, index, judged_by, answer)
 
 
-def find_places(pair: "Ints", wanted: "Ints") -> tuple["Ints", "NDArray[np.bool_]"]:
-    """Where each of these stands in the ascending `pair`, and whether it is there at all."""
+def find_indexes(pair: "Ints", wanted: "Ints") -> tuple["Ints", "NDArray[np.bool_]"]:
+    """Return the index of each wanted key in the ascending `pair`, and whether it is there at all."""
     import numpy as np
 
     if not len(pair):
         return np.zeros(len(wanted), dtype=np.int64), np.zeros(len(wanted), dtype=np.bool_)
-    place = np.minimum(np.searchsorted(pair, wanted), len(pair) - 1)
-    return place, pair[place] == wanted
+    index = np.minimum(np.searchsorted(pair, wanted), len(pair) - 1)
+    return index, pair[index] == wanted
 
 
 def _settle_all(
-    session: Session, dataset_pk: int, pair: "Ints", place: "Ints", answer: "Ints"
+    session: Session, dataset_pk: int, pair: "Ints", judged_index: "Ints", answer: "Ints"
 ) -> tuple["Ints", list[Settlement]]:
-    """The place of each pair's settlement among those that there are."""
+    """Return the distinct settlements, and for each pair the index of its settlement."""
     import numpy as np
 
-    counting = answer <= UNRATEABLE
-    counted = np.bincount(place[counting] * 5 + answer[counting], minlength=5 * len(pair)).reshape(-1, 5)
+    counts = answer <= UNRATEABLE
+    counted = np.bincount(judged_index[counts] * 5 + answer[counts], minlength=5 * len(pair)).reshape(-1, 5)
     decided = _spread(pair, dict(fetch_tuples(session, _DECISIONS, {"dataset_pk": dataset_pk})))
     imported = _spread(pair, list_kept_grades(session, dataset_pk))
     columns = [*counted.T, decided + 1, imported + 1]
     _, first, settlement = np.unique(_number_patterns(columns), return_index=True, return_inverse=True)
 
-    def settle_at(at: int, contrary: tuple[int, ...] = ()) -> Settlement:
-        *grades, unrateable = counted[at].tolist()
-        told = tuple(grade for grade, number in enumerate(grades) for _ in range(number))
-        return settle_again(told, unrateable, _read_decision(decided[at]), _read(imported[at]), contrary)
+    def settle_at(index: int, contrary: tuple[int, ...] = ()) -> Settlement:
+        *grade_counts, unrateable = counted[index].tolist()
+        grades = tuple(grade for grade, count in enumerate(grade_counts) for _ in range(count))
+        decision, import_grade = _read_decision(int(decided[index])), _read_grade(int(imported[index]))
+        return settle_again(grades, unrateable, decision, import_grade, contrary)
 
-    settlements = [settle_at(at) for at in first.tolist()]
-    errors = list_open_errors(session, dataset_pk)
-    places, there = find_places(pair, np.array(list(errors), dtype=np.int64))
-    for found, at, known in zip(errors.values(), places.tolist(), there.tolist(), strict=True):
-        if known:
-            settlement[at] = len(settlements)
-            settlements.append(settle_at(at, tuple(error.grade for error in found)))
+    settlements = [settle_at(index) for index in first.tolist()]
+    errors_by_pair = list_open_errors(session, dataset_pk)
+    indexes, is_present = find_indexes(pair, np.array(list(errors_by_pair), dtype=np.int64))
+    for errors, index, present in zip(
+        errors_by_pair.values(), indexes.tolist(), is_present.tolist(), strict=True
+    ):
+        if present:
+            settlement[index] = len(settlements)
+            settlements.append(settle_at(index, tuple(error.grade for error in errors)))
     return settlement, settlements
 
 
 def _spread(pair: "Ints", grades: Mapping[int, int]) -> "Ints":
-    """The grade of each pair, -1 where it has none of these."""
+    """Return the grade of each pair, -1 where it has none. `grades`: by pair_pk."""
     import numpy as np
 
-    found = np.full(len(pair), -1, dtype=np.int64)
-    places, there = find_places(pair, np.fromiter(grades, dtype=np.int64, count=len(grades)))
-    found[places[there]] = np.fromiter(grades.values(), dtype=np.int64, count=len(grades))[there]
-    return found
+    column = np.full(len(pair), -1, dtype=np.int64)
+    indexes, is_present = find_indexes(pair, np.fromiter(grades, dtype=np.int64, count=len(grades)))
+    values = np.fromiter(grades.values(), dtype=np.int64, count=len(grades))
+    column[indexes[is_present]] = values[is_present]
+    return column
 
 
-def _read(grade: Any) -> int | None:
-    return None if grade < 0 else int(grade)
+def _read_grade(grade: int) -> int | None:
+    return None if grade < 0 else grade
 
 
-def _read_decision(grade: Any) -> Decided | None:
-    return "unrateable" if grade == UNRATEABLE else _read(grade)
+def _read_decision(grade: int) -> Decided | None:
+    return "unrateable" if grade == UNRATEABLE else _read_grade(grade)
 
 
 def _number_patterns(columns: "list[Ints]") -> "Ints":
-    """A number for each row that two rows share only if they are the same; the columns hold numbers from 0 on."""
+    """Return a number for each row; equal rows have the same number. The columns hold numbers from 0 on."""
     import numpy as np
 
-    found, span = np.zeros(len(columns[0]), dtype=np.int64), 1
+    numbers, span = np.zeros(len(columns[0]), dtype=np.int64), 1
     for column in columns:
         size = int(column.max(initial=0)) + 1
         if span * size > 2**62:
-            found = np.unique(found, return_inverse=True)[1]
-            span = int(found.max(initial=0)) + 1
-        found, span = found * size + column, span * size
-    return found
+            numbers = np.unique(numbers, return_inverse=True)[1]
+            span = int(numbers.max(initial=0)) + 1
+        numbers, span = numbers * size + column, span * size
+    return numbers
 
 
 def _is_of(table: str, dataset_pk: int, *, walk: bool) -> str:
-    """The condition; `walk`: through the whole table, which for most of it is faster than by its index."""
+    """Return the condition. `walk`: read the whole table, which is faster than its index for most of it."""
     return f"{table}.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
 
 
 def _read_numbers(session: Session, number: str, source: str, key: str, condition: str) -> "Ints":
-    """The whole number that `number` gives for each row: one after the other from SQLite, in a few long values from
-    PostgreSQL."""
+    """Return the whole number that the expression `number` gives for each row.
+
+    SQLite gives one after the other, PostgreSQL a few long values.
+    """
     import numpy as np
 
     if session.connection().dialect.name != "postgresql":

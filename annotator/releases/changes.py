@@ -1,4 +1,4 @@
-"""CHANGES.md: what is different from the release before, for people. Pure text; deterministic.
+"""Write CHANGES.md: what is different from the release before, for people. Pure text; deterministic.
 
 Tables are cut after 200 rows and say how many there are in all; `release diff` lists everything.
 """
@@ -7,12 +7,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from annotator.adjudication.records import CAUSE_NAMES
-from annotator.formats.markdown import escape_markdown, write_table
+from annotator.formats.syntax.markdown import escape_markdown, write_table
 from annotator.releases.records import QrelChange, ReleaseDiff, Renames
-from annotator.releases.versions import compare_versions
 
 SHOWN = 200
-ORDER = ("none", "patch", "minor", "major")
 REASONS = {
     "revision": "an annotator changed their mind",
     "further judgment": "somebody else judged the pair as well",
@@ -25,31 +23,19 @@ NO_RENAMES = Renames()
 
 
 def write_changes(diff: ReleaseDiff, remaps: Renames = NO_RENAMES) -> str:
-    """The whole file, lines ended by LF. `remaps`: what happened to documents' ids since the release before."""
+    """Return the whole file, with lines ended by LF. `remaps`: what happened to documents' ids since the release
+    before."""
     name = f"{escape_markdown(diff.dataset)} {diff.after or '(not published yet)'}"
     if diff.before is None:
         lines = [f"# Changes in {name}", "", "The first release: there is nothing to compare it with."]
     else:
-        lines = [f"# Changes in {name}", "", f"Compared with {diff.before}.", "", say_advice(diff), ""]
+        lines = [f"# Changes in {name}", "", f"Compared with {diff.before}.", "", diff.describe_advice(), ""]
         lines += [*_count(diff), *_list_sections(diff, remaps)]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def say_advice(diff: ReleaseDiff) -> str:
-    """Which step of a version the changes call for, and whether this one is large enough."""
-    if diff.advice == "none":
-        return "Version: nothing changed."
-    said = f"Version: the changes call for at least a {diff.advice} step, since {diff.advice_why}."
-    if diff.before is None or diff.after is None:
-        return said
-    step = compare_versions(diff.before, diff.after)
-    if step is None or ORDER.index(step) >= ORDER.index(diff.advice):
-        return said
-    return f"{said} **{diff.before} to {diff.after} is only a {step} step.**"
-
-
 def _count(diff: ReleaseDiff) -> list[str]:
-    """The table of what there is, with everything that is none left out."""
+    """Return the table of counts, without rows of zero."""
     whole_added = sum(diff.whole.get(query_id, 0) for query_id in diff.queries_added)
     whole_removed = sum(diff.whole.get(query_id, 0) for query_id in diff.queries_removed)
     rows = [
@@ -64,8 +50,8 @@ def _count(diff: ReleaseDiff) -> list[str]:
         ("qrels of the same grade on other judgments or decisions", diff.counts.get("grounds", 0)),
         ("changed query texts", len(diff.texts_changed)),
     ]
-    found = [(what, f"{number:,}") for what, number in rows if number]
-    lines = [*write_table(("what", "how many#"), found), ""] if found else []
+    counted = [(label, f"{number:,}") for label, number in rows if number]
+    lines = [*write_table(("what", "how many#"), counted), ""] if counted else []
     if diff.scale_changed:
         lines += ["The scale changed: see `scale` in both manifests.", ""]
     older, newer = diff.guideline
@@ -77,14 +63,14 @@ def _count(diff: ReleaseDiff) -> list[str]:
 def _list_sections(diff: ReleaseDiff, remaps: Renames) -> Iterator[str]:
     changed = [change for change in diff.changes if change.kind == "changed"]
     if changed:
-        yield from ("## Changed grades", "", *_say_reasons(diff), "")
+        yield from ("## Changed grades", "", *_describe_reasons(diff), "")
         rows = (
             (
                 *_name(change),
                 str(change.old),
                 str(change.new),
                 change.reason or "not recorded",
-                _say_cause(change),
+                _describe_cause(change),
                 escape_markdown(change.rationale or ""),
             )
             for change in changed[:SHOWN]
@@ -98,7 +84,7 @@ def _list_sections(diff: ReleaseDiff, remaps: Renames) -> Iterator[str]:
             yield from _table(("query", "qrels#"), listed, len(listed), len(query_ids))
     if diff.texts_changed:
         yield from ("## Changed query texts", "")
-        texts = [_compare_texts(*found) for found in diff.texts_changed[:SHOWN]]
+        texts = [_compare_texts(*text_change) for text_change in diff.texts_changed[:SHOWN]]
         yield from _table(("query", "before", "after"), texts, len(texts), len(diff.texts_changed))
     for kind, title in (("added", "Added"), ("removed", "Removed")):
         yield from _list_pairs(diff, kind, f"## {title} qrels of queries in both releases")
@@ -108,13 +94,13 @@ def _list_sections(diff: ReleaseDiff, remaps: Renames) -> Iterator[str]:
         yield from _table(("old", "new", "how"), moved, len(moved), len(remaps.rows))
 
 
-def _say_cause(change: QrelChange) -> str:
-    """Why the annotators differed, as the lead who decided says."""
+def _describe_cause(change: QrelChange) -> str:
+    """Return why the annotators differed, as the deciding lead says."""
     cause = change.cause or ""
     return escape_markdown(str(CAUSE_NAMES.get(cause, cause)))
 
 
-def _say_reasons(diff: ReleaseDiff) -> Iterator[str]:
+def _describe_reasons(diff: ReleaseDiff) -> Iterator[str]:
     for reason, words in REASONS.items():
         number = diff.reasons.get(reason or "", 0)
         if number:
@@ -122,10 +108,10 @@ def _say_reasons(diff: ReleaseDiff) -> Iterator[str]:
 
 
 def _list_pairs(diff: ReleaseDiff, kind: str, title: str) -> Iterator[str]:
-    """The pairs that came or went by themselves; those of added and removed queries stand with them."""
+    """Return the added or removed pairs, without those of added and removed queries, which are listed there."""
     apart = {*diff.queries_added, *diff.queries_removed}
-    found = [change for change in diff.changes if change.kind == kind and change.query_id not in apart]
-    if not found:
+    changes = [change for change in diff.changes if change.kind == kind and change.query_id not in apart]
+    if not changes:
         return
     total = diff.counts.get(kind, 0) - sum(
         diff.whole.get(query_id, 0)
@@ -133,14 +119,14 @@ def _list_pairs(diff: ReleaseDiff, kind: str, title: str) -> Iterator[str]:
     )
     rows = [
         (*_name(change), str(change.new if kind == "added" else change.old), change.reason or "")
-        for change in found[:SHOWN]
+        for change in changes[:SHOWN]
     ]
     yield from (title, "")
     yield from _table(("query", "document", "grade#", "reason"), rows, len(rows), total)
 
 
 def _name(change: QrelChange) -> tuple[str, str]:
-    """The pair; a document that was called otherwise before with both ids."""
+    """Return the pair's name; with both ids for a renamed document."""
     document = escape_markdown(change.doc_id)
     if change.old_doc_id is not None:
         document += f" (was {escape_markdown(change.old_doc_id)})"

@@ -1,30 +1,24 @@
-"""What a release changes against the one before it, gathered while it is written, a few hundred queries at a time.
+"""Compare a release with the one before it while it is written, a few hundred queries at a time.
 
-The rules are the stage `published`'s; here the qrels that are about to be published meet those that are.
+The rules are in `diff.py`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 
 from annotator.releases.content import list_keys
-from annotator.releases.published_service import (
-    ChangeCollector,
-    PublishedQrel,
-    ReadDecisions,
-    ReleaseDiff,
-    ReleaseFacts,
-    Renames,
-    collect_query,
-    summarise,
-)
-from annotator.releases.records import ReleasePair
+from annotator.releases.diff import ChangeCollector, ReadDecisions, collect_changes, summarise_changes
+from annotator.releases.records import PublishedQrel, ReleaseDiff, ReleaseFacts, ReleasePair, Renames
 
 QUERIES_AT_ONCE = 200
 ReadQrels = Callable[[Sequence[str]], Mapping[str, dict[str, PublishedQrel]]]
 
 
 class ReleaseComparison:
-    """`before`: the release before, None for the first; then nothing is compared. `read` gives its qrels of some
-    queries, `read_decisions` what leads said of theirs. `keep`: how many changes of each kind to list."""
+    """Collects the changes against the release before, query by query.
+
+    `before`: None for the first release; then nothing is compared. `read` returns its qrels of some queries,
+    `read_decisions` the words of leads' decisions. `keep`: changes of each kind to list.
+    """
 
     def __init__(
         self,
@@ -42,7 +36,7 @@ class ReleaseComparison:
         self._seen: set[str] = set()
 
     def add(self, query_id: str, settled: Sequence[ReleasePair]) -> None:
-        """A query's settled pairs; each query once."""
+        """Add a query's settled pairs; call it once per query."""
         if self._before is None:
             return
         self._seen.add(query_id)
@@ -51,24 +45,24 @@ class ReleaseComparison:
             self._compare()
 
     def end(self, after: ReleaseFacts) -> ReleaseDiff:
-        """The whole comparison."""
+        """Return the whole comparison."""
         for query_id in self._before.queries if self._before else ():
             if query_id not in self._seen:
                 self.add(query_id, ())
         self._compare()
-        return summarise(self._before, after, self._collected, self._read_decisions)
+        return summarise_changes(self._before, after, self._collected, self._read_decisions)
 
     def _compare(self) -> None:
         if not self._waiting:
             return
         before = self._read(list(self._waiting))
         for query_id, after in self._waiting.items():
-            collect_query(self._collected, before.get(query_id, {}), after, self._renames)
+            collect_changes(self._collected, before.get(query_id, {}), after, self._renames)
         self._waiting = {}
 
 
 def to_published(pair: ReleasePair) -> PublishedQrel:
-    """The qrel of a settled pair with the keys of what it rests on."""
+    """Return the qrel of a settled pair with the keys of what it rests on."""
     return PublishedQrel(
         pair.query_id,
         pair.doc_id,

@@ -13,35 +13,34 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from json.encoder import encode_basestring
 from math import inf
 from typing import Any
 
 from annotator.domain.errors import StateError
 from annotator.domain.grades import GRADES, RELEVANT_FROM
 from annotator.domain.ground_truth import NOTHING, Metadata, Origin, Qrel
-from annotator.domain.people import name_annotator as name_annotator
-from annotator.domain.people import name_lead as name_lead
+from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.people import name_annotator
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.releases.records import GivenJudgment, Participant, ReleasePair
 
 
 def assign_numbers(
-    known: Mapping[int, int], people: Iterable[Participant], secrets: Mapping[int, str], *, seed: int
+    assigned: Mapping[int, int], people: Iterable[Participant], secrets: Mapping[int, str], *, seed: int
 ) -> dict[int, int]:
-    """The numbers (from 1, by person) of those who have none yet: who judged first, then the other leads.
+    """Return numbers from 1 on, by person, for those who have none yet: who judged first, then the other leads.
 
-    Within both, the order is drawn by the seed: it follows neither accounts nor names, and is the same on
-    every machine. The secrets (the smallest event id of everybody who judged; event ids are never published) enter it, so that knowing usernames and the seed is not
-    enough to work it out. Numbers that are known stay.
+    Within both groups the seed decides the order, so it follows neither accounts nor names and is the same on every
+    machine. `secrets` (the smallest event id of everybody who judged; event ids are never published) is part of the
+    hash, so that usernames and seed are not enough to compute it. Numbers in `assigned` stay.
     """
 
-    def place(person: Participant) -> tuple[bool, bytes]:
+    def make_sort_key(person: Participant) -> tuple[bool, bytes]:
         drawn = json.dumps([seed, person.username, secrets.get(person.key, "")])
         return person.key not in secrets, hashlib.sha256(drawn.encode()).digest()
 
-    new = sorted((person for person in people if person.key not in known), key=place)
-    after = max(known.values(), default=0)
+    new = sorted((person for person in people if person.key not in assigned), key=make_sort_key)
+    after = max(assigned.values(), default=0)
     return {person.key: number for number, person in enumerate(new, after + 1)}
 
 
@@ -60,16 +59,16 @@ _LISTED = ("unanimous", "adjudicated", "single", "imported", "disagreement", "un
 
 @dataclass(slots=True)
 class RankTies:
-    """What decided the order of relevant documents (grade 1 and more) whose settled grade and mean annotator grade are
-    those of another one of their query. `tied`: how many there are. Of these `by_lead` have a place in a lead's order,
-    `by_earlier` only one in an earlier ground truth; `undecided`: only the hash told them apart from another one;
-    `queries_undecided`: in how many queries."""
+    """The relevant documents that equal another one of their query, counted by what decided their order.
 
-    tied: int = 0
-    by_lead: int = 0
-    by_earlier: int = 0
-    undecided: int = 0
-    queries_undecided: int = 0
+    Relevant means grade 1 and more. Equal means: the same settled grade and mean annotator grade.
+    """
+
+    tied: int = 0  # how many there are
+    by_lead: int = 0  # ordered by a lead
+    by_earlier: int = 0  # ordered only by an earlier ground truth
+    undecided: int = 0  # separated from another one only by the hash
+    queries_undecided: int = 0  # queries with such documents
 
     def add(self, settled: Sequence[ReleasePair]) -> None:
         """Count a query's settled pairs, which are in the order of publishing."""
@@ -89,28 +88,31 @@ class RankTies:
 
 
 def list_settled(pairs: Iterable[ReleasePair], *, seed: int) -> list[ReleasePair]:
-    """A query's settled pairs in the order in which their qrels are published (see `sort_place`)."""
+    """Return a query's settled pairs in the order in which their qrels are published."""
     return sorted([pair for pair in pairs if pair.grade is not None], key=lambda pair: sort_place(pair, seed))
 
 
 def sort_place(pair: ReleasePair, seed: int) -> tuple[float, float, float, float, bytes]:
-    """Best settled grade first, then highest mean annotator grade, a lead's order, the place in an earlier ground truth
-    (documents without one come last), and a hash of the ids with the dataset's seed.
+    """Return the order key of a pair in its query: settled grade, mean grade, a lead's order, an earlier order, a
+    hash.
 
-    Never the rank that a system gave: it would favour the systems that the pool was made of. And never the doc_id
-    itself, which often follows a collection's own order.
+    Highest grades first. Documents without a rank in an earlier ground truth come after those with one. The hash is
+    of the ids with the dataset's seed. Never uses a system's rank, which would favour the systems of the pool, nor
+    the doc_id itself, which often follows a collection's own order.
     """
     drawn = hashlib.sha256(f"{seed}\0{pair.query_id}\0{pair.doc_id}".encode()).digest()
     return (*_rank(pair), drawn)
 
 
 def _rank(pair: ReleasePair) -> tuple[float, float, float, float]:
-    """What is known of the order of a settled pair's document among those of its query; least is first."""
+    """Return the sort key of a settled pair's document among those of its query; the smallest comes first."""
     if pair.kept is not None:
         grades = [grade for _, grade in pair.kept.annotator_grades]
     else:
         grades = [
-            item.grade for item in pair.judgments if item.grade is not None and item.purpose == "independent"
+            item.grade
+            for item in pair.judgments
+            if item.grade is not None and item.purpose == COUNTED_PURPOSE
         ]
     mean = sum(grades) / len(grades) if grades else 0.0
     by_lead = inf if pair.lead_place is None else pair.lead_place
@@ -119,7 +121,7 @@ def _rank(pair: ReleasePair) -> tuple[float, float, float, float]:
 
 
 def sort_judgments(pair: ReleasePair, numbers: Mapping[int, int]) -> Sequence[GivenJudgment]:
-    """The pair's judgments by pseudonym number."""
+    """Return the pair's judgments in the order of their pseudonym numbers."""
     given = pair.judgments
     if len(given) < 2 or (len(given) == 2 and numbers[given[0][1]] < numbers[given[1][1]]):
         return given
@@ -127,7 +129,7 @@ def sort_judgments(pair: ReleasePair, numbers: Mapping[int, int]) -> Sequence[Gi
 
 
 def to_qrel(pair: ReleasePair, numbers: Mapping[int, int]) -> Qrel:
-    """The qrel of a settled pair. Its note: the decision's rationale, or the annotators' notes.
+    """Return the qrel of a settled pair. Its note: the decision's rationale, or the annotators' notes.
 
     `numbers`: everybody's pseudonym number, by person. A kept grade brings its own note, description and
     annotators' grades.
@@ -139,7 +141,7 @@ def to_qrel(pair: ReleasePair, numbers: Mapping[int, int]) -> Qrel:
     grades: list[tuple[str, int]] = []
     notes: list[str] = []
     for _, person, _, grade, note, purpose, *_ in sort_judgments(pair, numbers):
-        if grade is not None and purpose == "independent":
+        if grade is not None and purpose == COUNTED_PURPOSE:
             grades.append((_name(numbers[person]), grade))
             if note:
                 notes.append(note)
@@ -176,18 +178,18 @@ def _choose(metadata: Metadata) -> Metadata:
 
 
 def list_keys(pair: ReleasePair) -> str:
-    """The keys of the judgments that a qrel rests on, ascending, separated by spaces: what a release records."""
+    """Return the keys of the judgments that a qrel rests on, as a release records them: ascending, separated by spaces."""
     given = pair.judgments
     if len(given) == 2:
-        one, other = given[0][0], given[1][0]
-        return f"{one} {other}" if one < other else f"{other} {one}"
+        first, second = given[0][0], given[1][0]
+        return f"{first} {second}" if first < second else f"{second} {first}"
     return " ".join(map(str, sorted([item[0] for item in given])))
 
 
 def count_content(
     *, queries: int, judged_queries: int, statuses: Mapping[str, int], by_grade: Mapping[int, int]
 ) -> dict[str, Any]:
-    """The manifest's counts: queries (and those left out, without a qrel), pairs, qrels, by_grade, and the pairs
+    """Return the manifest's counts: queries (and those left out, without a qrel), pairs, qrels, by_grade, and the pairs
     by status.
 
     unanimous + adjudicated + single + imported = qrels; with disagreement, reopened, unrateable and unjudged they are
@@ -203,24 +205,3 @@ def count_content(
         **{status: statuses.get(status, 0) for status in _LISTED},
         **reopened,
     }
-
-
-def write_canonical(query_id: str, grades: Iterable[tuple[str, int]]) -> bytes:
-    """The canonical lines of one query; `grades`: its qrels as (doc_id, grade). See `hash_content`."""
-    begin = f"[{encode_basestring(query_id)},"
-    lines = [f"{begin}{encode_basestring(doc_id)},{grade}]\n" for doc_id, grade in sorted(grades)]
-    return "".join(lines).encode()
-
-
-def hash_content(qrels: Iterable[Qrel]) -> str:
-    """SHA-256, in hexadecimal, over the canonical qrels: the same grades give the same hash.
-
-    Canonical bytes: one line per qrel, sorted by query_id, then doc_id, both by code point; each line is the
-    JSON array `["query_id","doc_id",grade]` without spaces, non-ASCII characters as themselves, in UTF-8, ended by
-    LF. Neither order in a file, nor origin, nor notes enter it.
-    """
-    digest = hashlib.sha256()
-    keys = sorted((qrel.query_id, qrel.doc_id, qrel.grade) for qrel in qrels)
-    for query_id, of_query in groupby(keys, key=lambda key: key[0]):
-        digest.update(write_canonical(query_id, ((doc_id, grade) for _, doc_id, grade in of_query)))
-    return digest.hexdigest()

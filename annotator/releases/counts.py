@@ -17,7 +17,8 @@ from annotator.domain.ground_truth import Query
 from annotator.domain.settling import OPEN, Settlement
 from annotator.quality.records import QualityStatus
 from annotator.releases.files import round_numbers
-from annotator.releases.gates import GateFigures, ReleaseGate, is_on_older_text, is_stale
+from annotator.releases.gates import GateFigures, is_on_older_text, is_stale
+from annotator.releases.records import ReleaseGate
 
 SHOWN = 20
 DECLARED = "queries_without_relevant"
@@ -25,14 +26,14 @@ Names = tuple[str, str]
 
 
 class CountWithExamples:
-    """How many there are, and the first 20."""
+    """A count with its first 20 examples."""
 
     def __init__(self) -> None:
         self.count = 0
         self.first: list[Names] = []
 
     def add(self, names: Names) -> None:
-        """One more, as (query_id, doc_id)."""
+        """Count one more, a (query_id, doc_id)."""
         self.count += 1
         if len(self.first) < SHOWN:
             self.first.append(names)
@@ -86,16 +87,18 @@ class PairSurvey:
         self._note_stale(names, pair_pk, status)
 
     def list_facts(self, queries: Mapping[int, Query]) -> Iterable[QueryFacts]:
-        """The queries that the files hold, in order, with their settled grades: what the coverage of a release counts."""
+        """Return the queries that the files hold, in order, with their settled grades, for the coverage of a release."""
         for query_pk, query in queries.items():
             if query_pk not in self.of_query:
                 continue
-            zero, one, two, three = self.of_query[query_pk]
-            yield QueryFacts(query, (zero, one, two, three), query_pk in self._with_open_pairs)
+            grade_0, grade_1, grade_2, grade_3 = self.of_query[query_pk]
+            yield QueryFacts(query, (grade_0, grade_1, grade_2, grade_3), query_pk in self._with_open_pairs)
 
     def list_without_relevant(self, queries: Mapping[int, Query]) -> list[str]:
-        """The query_ids with a settled grade, but none from 1 on, in the queries' order. Not those with an open disagreement:
-        a lead's decision may yet find a relevant document."""
+        """Return the query_ids whose settled grades are all 0, in the queries' order.
+
+        Queries with an open disagreement are left out: a lead's decision may still find a relevant document.
+        """
         return [
             query.query_id
             for query_pk, query in queries.items()
@@ -105,7 +108,7 @@ class PairSurvey:
         ]
 
     def list_without_qrels(self, queries: Mapping[int, Query]) -> list[str]:
-        """The query_ids without any settled grade."""
+        """Return the query_ids without any settled grade."""
         return [query.query_id for query_pk, query in queries.items() if query_pk not in self.of_query]
 
     def _note_stale(self, names: Names, pair_pk: int, status: str) -> None:
@@ -136,10 +139,10 @@ def list_figures(
     requirements: Mapping[str, object] | None,
     quality: QualityStatus | None = None,
 ) -> GateFigures:
-    """What the gates compare."""
+    """Return the figures that the gates compare."""
     declared = (requirements or {}).get(DECLARED)
-    known = set(declared) if isinstance(declared, list) else set()
-    missing = [query_id for query_id in without_relevant if query_id not in known]
+    declared_ids = set(declared) if isinstance(declared, list) else set()
+    missing = [query_id for query_id in without_relevant if query_id not in declared_ids]
     return GateFigures(
         dataset=dataset,
         verdict=verdict,
@@ -214,13 +217,13 @@ class DatasetSnapshot:
 
 
 def describe_files(snapshot: DatasetSnapshot, *, version: str, at: datetime) -> dict[str, Any]:
-    """What every file of the release says about itself where there is a place for it."""
-    said = {name: text for name, text in snapshot.about.items() if text}
-    return {"version": version, "created_at": at.date().isoformat(), **said, **_say_simulated(snapshot)}
+    """Return what the files of a release say about themselves, in formats that have a field for it."""
+    about = {name: text for name, text in snapshot.about.items() if text}
+    return {"version": version, "created_at": at.date().isoformat(), **about, **_count_simulated(snapshot)}
 
 
 def list_scale(rubric: Rubric) -> list[dict[str, Any]]:
-    """What each grade means, as the manifest has it."""
+    """Return what each grade means, for the manifest."""
     return [{"grade": item.grade, "name": item.name, "definition": item.definition} for item in rubric.grades]
 
 
@@ -233,8 +236,10 @@ def describe_release(
     content_sha256: str,
     order: Mapping[str, int],
 ) -> dict[str, Any]:
-    """The manifest without its list of files, in the order in which people read it. `order`: what decided the order of
-    documents (see `write.py`)."""
+    """Return the manifest without its list of files, in the order in which people read it.
+
+    `order`: what decided the order of documents (see `write.py`).
+    """
     return {
         "dataset": snapshot.dataset,
         "version": version,
@@ -242,7 +247,7 @@ def describe_release(
         "published_by": snapshot.publisher,
         "note": note,
         **snapshot.about,
-        **_say_simulated(snapshot),
+        **_count_simulated(snapshot),
         "scale": list_scale(snapshot.rubric),
         "guideline_version": snapshot.guideline_version,
         "previous": snapshot.versions[-1] if snapshot.versions else None,
@@ -256,9 +261,9 @@ def describe_release(
 
 
 def list_grade_names(rubric: Rubric) -> Sequence[str]:
-    """The names of the grades 0 to 3."""
+    """Return the names of the grades 0 to 3."""
     return [item.name for item in rubric.grades]
 
 
-def _say_simulated(snapshot: DatasetSnapshot) -> dict[str, Any]:
+def _count_simulated(snapshot: DatasetSnapshot) -> dict[str, Any]:
     return {"simulated": True, "notice": NOTICE} if snapshot.simulated else {}

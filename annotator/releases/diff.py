@@ -19,41 +19,47 @@ from annotator.releases.versions import advise
 def give_present_ids(
     before: Mapping[str, PublishedQrel], renamed: Mapping[str, str], parted: Collection[str]
 ) -> dict[str, PublishedQrel]:
-    """The older qrels by the id that their document has now. Where two would meet, the one that kept its id, else
-    the first by old id, has it; what was split or merged gives its id up."""
+    """Return the older qrels by the present id of their document.
+
+    If two get the same id, the one that kept its id has priority, else the first by old id. Split and merged
+    documents lose their id.
+    """
     if not renamed:
         return dict(before)
     given = {renamed[doc_id] for doc_id in before.keys() & renamed.keys()}
-    found = {
+    present = {
         doc_id: qrel
         for doc_id, qrel in before.items()
         if doc_id not in renamed and not (doc_id in parted and doc_id in given)
     }
     for doc_id in sorted(before.keys() & renamed.keys()):
-        found.setdefault(renamed[doc_id], before[doc_id])
-    return found
+        present.setdefault(renamed[doc_id], before[doc_id])
+    return present
 
 
 def follow_grounds(
     before: Mapping[str, PublishedQrel], after: Mapping[str, PublishedQrel], renamed: Mapping[str, str]
 ) -> dict[str, str]:
-    """The id that a document has now by the id it had (they may be the same), where a qrel's grounds tell. What is
-    the same in both is left out, unless `renamed` says otherwise of it."""
+    """Return the present id of documents by their old id, where the judgments or decision behind a qrel identify
+    them.
+
+    Ids that are the same in both releases are left out, unless `renamed` says otherwise.
+    """
     differing = [(doc_id, old) for doc_id, old in before.items() if after.get(doc_id) != old]
     owners = {
         key: doc_id for doc_id, new in after.items() if before.get(doc_id) != new for key in _list_keys(new)
     }
-    found = {doc_id: doc_id for doc_id in renamed.keys() & before.keys() if before[doc_id].judgments}
+    followed = {doc_id: doc_id for doc_id in renamed.keys() & before.keys() if before[doc_id].judgments}
     for doc_id, old in differing:
-        found.pop(doc_id, None)
+        followed.pop(doc_id, None)
         now = next((owners[key] for key in _list_keys(old) if key in owners), None)
         if now is not None:
-            found[doc_id] = now
-    return found
+            followed[doc_id] = now
+    return followed
 
 
 def _list_keys(qrel: PublishedQrel) -> Iterator[tuple[str, str]]:
-    """What belongs to one pair only: its judgments, its decision, its imported grade."""
+    """Return the keys that belong to one pair only: its judgments, its decision, its imported grade."""
     yield from (("judgment", key) for key in (qrel.judgments or "").split())
     if qrel.adjudication_pk is not None:
         yield "adjudication", str(qrel.adjudication_pk)
@@ -67,10 +73,10 @@ ReadDecisions = Callable[[Collection[int]], Mapping[int, tuple[str | None, str]]
 
 
 class ChangeCollector:
-    """Gathers the changes of one query after the other for `summarise`.
+    """Collects the changes of one query after the other for `summarise_changes`.
 
-    `keep`: how many of each kind to list, None for all; then those of whole queries are not listed either. What is
-    not listed is counted.
+    `keep`: how many of each kind to list, None for all; then changes of whole queries are not listed either. Changes
+    that are not listed are counted.
     """
 
     def __init__(self, *, keep: int | None = None) -> None:
@@ -83,15 +89,15 @@ class ChangeCollector:
         self._decisions: dict[tuple[str, str], int] = {}
 
     def explain(self, read: ReadDecisions) -> tuple[QrelChange, ...]:
-        """The listed changes, those that a lead decided with what the lead said."""
-        said = read(set(self._decisions.values()))
-        return tuple(self._explain(change, said) for change in self.listed)
+        """Return the listed changes, with the lead's reasons where a lead decided."""
+        decisions = read(set(self._decisions.values()))
+        return tuple(self._explain(change, decisions) for change in self.listed)
 
-    def _explain(self, change: QrelChange, said: Mapping[int, tuple[str | None, str]]) -> QrelChange:
+    def _explain(self, change: QrelChange, decisions: Mapping[int, tuple[str | None, str]]) -> QrelChange:
         decision = self._decisions.get((change.query_id, change.doc_id))
-        if decision is None or decision not in said:
+        if decision is None or decision not in decisions:
             return change
-        cause, rationale = said[decision]
+        cause, rationale = decisions[decision]
         return replace(change, cause=cause, rationale=rationale or None)
 
     def add(
@@ -101,7 +107,8 @@ class ChangeCollector:
         *,
         whole: bool = False,
     ) -> None:
-        """`after`: the query's qrels in the later release, by doc_id; `whole`: the query itself is in one of the releases only."""
+        """Add changes of a query. `after`: its qrels in the later release, by doc_id; `whole`: only one release has
+        the query."""
         for change in changes:
             self.counts[change.kind] += 1
             if change.kind == "changed":
@@ -124,10 +131,11 @@ def compare_query(
     parted: Collection[str] = (),
     joined: Collection[str] = (),
 ) -> list[QrelChange]:
-    """The changes within one query, by doc_id in code point order. `before`, `after`: its qrels by doc_id.
+    """Return the changes within one query, by doc_id in code point order. `before`, `after`: its qrels by doc_id.
 
-    `renamed`: documents' new ids by their old ones; `parted` and `joined`: see `Renames`. What a qrel rests on knows
-    its document better: two that share a judgment are the same pair, whatever its document is called.
+    `renamed`: new ids of documents by their old ones; `parted` and `joined`: see `Renames`. What a qrel rests on
+    identifies its document better than ids: two qrels that share a judgment are the same pair, whatever the document
+    is called.
     """
     if before == after and not renamed and not parted:
         return []  # most queries of most releases
@@ -137,27 +145,27 @@ def compare_query(
         *(set(moved.values()) - moved.keys()),
     }  # an id that another document has now was given up
     renamed = {old: new for old, new in {**renamed, **moved}.items() if old != new}
-    known = give_present_ids(before, renamed, parted)
-    matched = {id(qrel) for qrel in known.values()}
+    present = give_present_ids(before, renamed, parted)
+    matched = {id(qrel) for qrel in present.values()}
     changes = []
     for doc_id, new in after.items():
-        old = known.get(doc_id)
+        old = present.get(doc_id)
         if old is None:
             reason: Reason | None = "remap" if doc_id in joined else None
             changes.append(QrelChange("added", new.query_id, doc_id, None, new.grade, reason))
         elif (change := _compare(old, new, parted)) is not None:
             changes.append(change)
-    for doc_id, old in known.items():
+    for doc_id, old in present.items():
         if doc_id not in after:
             changes.append(_remove(old, parted))
     changes += [_remove(old, {old.doc_id}) for old in before.values() if id(old) not in matched]
     return sorted(changes, key=lambda change: (change.doc_id, change.old_doc_id or ""))
 
 
-def summarise(
+def summarise_changes(
     before: ReleaseFacts | None, after: ReleaseFacts, collected: ChangeCollector, read: ReadDecisions
 ) -> ReleaseDiff:
-    """The whole comparison, with the version it calls for. `collected`: every query's changes."""
+    """Return the whole comparison with the version it calls for. `collected`: every query's changes."""
     if before is None:
         why: str = say("this is the first release")
         return ReleaseDiff(
@@ -204,7 +212,7 @@ def summarise(
 
 
 def find_reason(old: PublishedQrel, new: PublishedQrel) -> Reason | None:
-    """Why two releases differ about a pair; None when both rest on the same, or when it was not recorded."""
+    """Return why two releases differ about a pair; None if both rest on the same, or if it was not recorded."""
     if old.judgments is None or new.judgments is None:
         return _guess_reason(old, new)
     if old.adjudication_pk != new.adjudication_pk:
@@ -218,13 +226,13 @@ def find_reason(old: PublishedQrel, new: PublishedQrel) -> Reason | None:
 
 
 def _guess_reason(old: PublishedQrel, new: PublishedQrel) -> Reason | None:
-    """From origins alone: an adjudicated grade moves by a decision only."""
+    """Return the reason from the origins alone: only a decision changes an adjudicated grade."""
     moved = (old.origin, old.grade) != (new.origin, new.grade)
     return "adjudication" if moved and new.origin == "adjudicated" else None
 
 
 def _compare(old: PublishedQrel, new: PublishedQrel, parted: Collection[str]) -> QrelChange | None:
-    """`parted`: a document among them is another text under the same id now."""
+    """Compare two qrels. `parted`: a document in it has another text under the same id now."""
     was = old.doc_id if old.doc_id != new.doc_id else None
     reason: Reason | None = "remap" if old.doc_id in parted else find_reason(old, new)
     if old.grade != new.grade:
@@ -252,7 +260,7 @@ def _list_texts(
 
 @dataclass(frozen=True, slots=True)
 class RemappedDocument:
-    """One document that got another id. `kind`: "renamed", "split" or "merged"."""
+    """A document that got another id. `kind`: "renamed", "split" or "merged"."""
 
     old_doc_id: str
     new_doc_id: str
@@ -261,7 +269,7 @@ class RemappedDocument:
 
 
 def follow(remaps: Sequence[RemappedDocument]) -> Renames:
-    """What these remaps, in the order in which they were made, did altogether."""
+    """Return the combined effect of these remaps. They come in the order in which they were made."""
     present: dict[str, str] = {}  # by the id at the beginning, the id now
     parted: set[str] = set()
     joined: set[str] = set()
@@ -283,6 +291,17 @@ def follow(remaps: Sequence[RemappedDocument]) -> Renames:
 
 
 def turn_round(renames: Renames) -> Renames:
-    """The way back: from the ids afterwards to those before."""
+    """Return the inverse: from the ids afterwards to those before."""
     back = {now: then for then, now in renames.renamed.items()}
     return Renames(back, renames.joined, renames.parted, renames.rows)
+
+
+def collect_changes(
+    collector: ChangeCollector,
+    before: dict[str, PublishedQrel],
+    after: dict[str, PublishedQrel],
+    renames: Renames,
+) -> None:
+    """Compare one query's qrels and collect what differs."""
+    changes = compare_query(before, after, renames.renamed, parted=renames.parted, joined=renames.joined)
+    collector.add(changes, after, whole=not before or not after)

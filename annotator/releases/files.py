@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from annotator.domain.ground_truth import Document, Metadata, Qrel, Query
+from annotator.domain.people import name_annotator
 from annotator.formats.format import Format
-from annotator.formats.grade_scale import UNRATEABLE
 from annotator.formats.judgments import COLUMNS, quote_cell
 from annotator.formats.registry import find_format
+from annotator.formats.syntax.grade_scale import UNRATEABLE
 from annotator.formats.writer import ONE_FILE, FileWriter
-from annotator.releases.content import name_annotator, sort_judgments
+from annotator.releases.content import sort_judgments
 from annotator.releases.records import ReleasePair
 
 TRUTH_FILES: Mapping[str, str] = {
@@ -53,17 +54,17 @@ DIGITS = 6
 
 
 class OutputFile(Protocol):
-    """A file that grows."""
+    """A file that text is appended to."""
 
     def write(self, text: str) -> None:
-        """Add text."""
+        """Append text."""
 
 
 class OutputFolder(Protocol):
-    """Where the files come to be."""
+    """A folder that files are written to."""
 
     def open(self, name: str) -> OutputFile:
-        """A new file, by its path within."""
+        """Open a new file, by its path within the folder."""
 
 
 class ListedFile(Protocol):
@@ -74,13 +75,13 @@ class ListedFile(Protocol):
 
     @property
     def sha256(self) -> str:
-        """Of its bytes, in hexadecimal."""
+        """Return the SHA-256 of the file's bytes, in hexadecimal."""
 
 
-def place_file(known: Format, writer: FileWriter) -> str:
-    """Where a format's file stands in a release folder."""
-    place = TRUTH_FILES[known.name]
-    return place if writer.path == ONE_FILE else f"{place}/{writer.path}"
+def place_file(file_format: Format, writer: FileWriter) -> str:
+    """Return the path of a format's file in a release folder."""
+    path = TRUTH_FILES[file_format.name]
+    return path if writer.path == ONE_FILE else f"{path}/{writer.path}"
 
 
 class _GrowingFile:
@@ -96,26 +97,26 @@ class _GrowingFile:
 
 
 class TruthWriter:
-    """Writes the ground truth in every format in one pass. `about`: what the files say about themselves."""
+    """Writes the ground truth in every format in one pass. `about`: metadata that the files contain."""
 
     def __init__(self, folder: OutputFolder, about: Metadata, queries: int, *, list_grade_0: bool) -> None:
         self._files: list[_GrowingFile] = []
         for name in TRUTH_FILES:
-            known = find_format(name)
-            for writer in known.files:
-                output = folder.open(place_file(known, writer))
+            file_format = find_format(name)
+            for writer in file_format.files:
+                output = folder.open(place_file(file_format, writer))
                 output.write(writer.begin(about, queries))
-                positive = not list_grade_0 and not known.tells_grade_0
+                positive = not list_grade_0 and not file_format.tells_grade_0
                 self._files.append(_GrowingFile(writer, output, positive=positive))
 
     def add(self, query: Query, qrels: Sequence[Qrel]) -> None:
-        """One query with its qrels in their order, grade 0 included."""
+        """Write one query with its qrels in their order, including grade 0."""
         positive = [qrel for qrel in qrels if qrel.grade > 0]
         for file in self._files:
             file.add(query, positive if file.positive else qrels)
 
     def end(self, documents: Iterable[Document]) -> None:
-        """The documents, and the ends of the files."""
+        """Write the documents and the ends of the files."""
         for document in documents:
             for file in self._files:
                 text = file.writer.add_document(document)
@@ -128,9 +129,11 @@ class TruthWriter:
 def write_judgments(
     pairs: Iterable[ReleasePair], *, numbers: Mapping[int, int], simulated: Container[int]
 ) -> str:
-    """The lines of `judgments.csv` for these pairs: every current judgment under its pseudonym, as `import judgments`
-    reads it. The columns are JUDGMENT_COLUMNS. What is not known of an imported one is empty: when it was made, and under
-    which guideline."""
+    """Yield the lines of `judgments.csv` for these pairs: every current judgment, under a pseudonym.
+
+    The columns are JUDGMENT_COLUMNS, as `import judgments` reads them. Unknown values of an imported judgment are
+    empty: its time, and its guideline.
+    """
     lines: list[str] = []
     names = {person: name_annotator(number) for person, number in numbers.items()}
     ends = {person: "true\n" if person in simulated else "false\n" for person in numbers}
@@ -153,23 +156,23 @@ def write_judgments(
 
 
 def list_files(files: Iterable[ListedFile]) -> list[dict[str, Any]]:
-    """Path, SHA-256 and size of each file, by path: the manifest's list."""
+    """Return path, SHA-256 and size of each file, by path, for the manifest."""
     ordered = sorted(files, key=lambda file: file.name)
     return [{"path": file.name, "sha256": file.sha256, "bytes": file.bytes} for file in ordered]
 
 
 def write_sums(files: Iterable[ListedFile]) -> str:
-    """`SHA256SUMS`, as `sha256sum -c` reads it: every file but itself."""
+    """Return `SHA256SUMS` as `sha256sum -c` reads it: every file but itself."""
     return "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=lambda file: file.name))
 
 
 def write_json(content: Mapping[str, Any]) -> str:
-    """JSON indented by two, ended by LF."""
+    """Return JSON indented by two, ended by LF."""
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def round_numbers(value: Any) -> Any:
-    """Numbers to six digits, so that the last bit of a processor does not change a published byte."""
+    """Round numbers to six digits, so that the last bit of a processor does not change a published byte."""
     if isinstance(value, float):
         return round(float(value), DIGITS)
     if isinstance(value, Mapping):
@@ -187,8 +190,11 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 @contextlib.contextmanager
 def without_cycle_search() -> Iterator[None]:
-    """Let Python's search for reference cycles rest: rows by the million make none, and it would take a third of
-    the time. One of two that end at once wakes it early, which only costs time."""
+    """Pause Python's search for reference cycles while the block runs.
+
+    Millions of rows create no cycles, and the search would take a third of the time. If two blocks overlap, the first
+    to end resumes it early, which only costs time.
+    """
     was = gc.isenabled()
     gc.disable()
     try:
@@ -199,7 +205,10 @@ def without_cycle_search() -> Iterator[None]:
 
 
 class PartialFile:
-    """One file on its way: `sha256` and `bytes` grow with it; read-only and synced to the disk once closed."""
+    """A file that is being written, with the hash and size so far.
+
+    Once closed, it is read-only and synced to the disk.
+    """
 
     def __init__(self, path: Path, name: str) -> None:
         self.name = name
@@ -232,7 +241,7 @@ class PartialFile:
         self.abandon()
 
     def abandon(self) -> None:
-        """Let go of the file as it is."""
+        """Close the file as it is."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             with contextlib.suppress(OSError):
@@ -260,14 +269,14 @@ class Spool:
         self.rows = 0
 
     def add(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Keep these rows, after the ones before."""
+        """Append rows."""
         self._waiting.extend(rows)
         self.rows += len(rows)
         if len(self._waiting) >= ROWS:
             self._flush()
 
     def chunks(self) -> Iterator[list[Sequence[Any]]]:
-        """The rows in their order, some thousands at a time."""
+        """Return the rows in their order, some thousands at a time."""
         self._flush()
         end = self._file.tell()
         self._file.seek(0)
@@ -275,7 +284,7 @@ class Spool:
             yield marshal.load(self._file)
 
     def close(self) -> None:
-        """Forget the rows."""
+        """Remove the rows."""
         self._file.close()
 
     def _flush(self) -> None:
@@ -285,8 +294,11 @@ class Spool:
 
 
 class ContentDigest:
-    """The content hash, from queries that come in any order: their canonical lines are kept aside and then hashed
-    in the order of their ids (see `content.hash_content`)."""
+    """The content hash, from queries that come in any order.
+
+    Keeps the queries' canonical lines in a temporary file, then hashes them in the order of their ids (see
+    `domain/canonical_qrels.py`).
+    """
 
     def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  (closed by `end`)
@@ -294,13 +306,13 @@ class ContentDigest:
         self._end = 0
 
     def add(self, query_id: str, lines: bytes) -> None:
-        """A query's canonical lines; each query once."""
+        """Add a query's canonical lines; call it once per query."""
         self._file.write(lines)
         self._places[query_id] = (self._end, len(lines))
         self._end += len(lines)
 
     def end(self) -> str:
-        """The hash, in hexadecimal."""
+        """Return the hash in hexadecimal."""
         digest = hashlib.sha256()
         for _, (start, length) in sorted(self._places.items()):
             self._file.seek(start)
@@ -310,7 +322,7 @@ class ContentDigest:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Make the folder and those above it that are missing, each for its owner only; those that exist stay as they are."""
+    """Make the folder and its missing parents, each readable only by its owner; existing folders stay as they are."""
     if not folder.is_dir():
         make_private_folder(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Write a release's folder beside its place, then rename it into place, so that a publish is whole or absent.
+"""Write a release's folder under a hidden name, then rename it, so that a release is whole or absent.
 
 (1) Files are written, hashed and synced in a hidden folder `.<version>.<random>.partial` beside the target; (2) the rows are
 committed with the text of SHA256SUMS; (3) one rename puts the folder in place. Rows come first, because nobody vouches for a
@@ -28,7 +28,7 @@ STALE_AFTER = timedelta(days=1)
 
 
 def check_free(target: Path) -> None:
-    """ConflictError when something stands where the release is to go."""
+    """Raise ConflictError if something already exists at the release's path."""
     if os.path.lexists(target):
         raise ConflictError(
             say("{target} exists already, and nothing rewrites a published folder", target=target)
@@ -44,19 +44,19 @@ class PartialFolder:
         self.files: list[PartialFile] = []
 
     def open(self, name: str) -> PartialFile:
-        """A new file, by its path within the folder."""
+        """Open a new file, by its path within the folder."""
         file = PartialFile(self.path / name, name)
         self.files.append(file)
         return file
 
     def write(self, name: str, text: str) -> None:
-        """A whole small file."""
+        """Write a whole small file."""
         file = self.open(name)
         file.write(text)
         file.close()
 
     def list_files(self) -> list[PartialFile]:
-        """The files so far, by path."""
+        """Return the files so far, by path."""
         return sorted(self.files, key=lambda file: file.name)
 
     def seal(self) -> None:
@@ -76,9 +76,10 @@ class PartialFolder:
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Publish into this folder: while the block runs, nobody removes a hidden folder in it. Several may hold it at once.
+    """Keep others from removing hidden folders in this folder while the block runs. Several processes may hold it at
+    once.
 
-    StateError when the folder cannot be made.
+    Raises StateError if the folder cannot be made.
     """
     try:
         make_private_folder(folder)
@@ -97,9 +98,9 @@ def hold_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def open_partial(target: Path) -> Iterator[PartialFolder]:
-    """A hidden folder beside `target`, sealed when the block ends well; after any failure nothing is left of it.
+    """Open a hidden folder beside `target`: sealed if the block succeeds, removed if it fails.
 
-    StateError when the disk refuses (full, not writable).
+    Raises StateError if the disk refuses (full, not writable).
     """
     folder = PartialFolder(target)
     try:
@@ -117,7 +118,7 @@ def open_partial(target: Path) -> Iterator[PartialFolder]:
 
 
 def put_in_place(partial: Path, target: Path) -> None:
-    """Rename the hidden folder to the release's. Somebody else's rename of the same folder is as good."""
+    """Rename the hidden folder to the release's. It is fine if another process has just done so."""
     try:
         os.rename(partial, target)  # noqa: PTH104  (the one moment at which a release becomes visible)
         sync_folder(target.parent)
@@ -135,7 +136,7 @@ def put_in_place(partial: Path, target: Path) -> None:
 
 
 def find_whole_partial(target: Path, sums: str) -> Path | None:
-    """The hidden folder of this release whose every file agrees with `sums`; None when there is none."""
+    """Return the hidden folder of this release in which every file agrees with `sums`, None if there is none."""
     for partial in sorted(target.parent.glob(f".{target.name}.*.partial")):
         if read_sums(partial) == sums and not find_faults(partial):
             return partial
@@ -143,7 +144,7 @@ def find_whole_partial(target: Path, sums: str) -> Path | None:
 
 
 def read_sums(folder: Path) -> str | None:
-    """The text of the folder's SHA256SUMS, None when there is none."""
+    """Return the text of the folder's SHA256SUMS, None if there is none."""
     try:
         return (folder / SUMS).read_text("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -174,7 +175,7 @@ def sweep(folder: Path, *, now: datetime, recorded: Collection[str] = ()) -> Non
 
 
 def _try_lock(descriptor: int) -> bool | None:
-    """Whether nobody else holds the folder; None where the file system knows no locks."""
+    """Return whether nobody else holds the folder; None if the file system has no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

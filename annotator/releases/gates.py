@@ -18,32 +18,35 @@ from annotator.agreement.records import AgreementVerdict
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, join, join_sentences, say, say_n
 from annotator.quality.records import LIMIT, QualityStatus
-from annotator.releases.records import DIGITS, Names
-from annotator.releases.records import GateOverride as GateOverride
-from annotator.releases.records import ReleaseGate as ReleaseGate
+from annotator.releases.records import DIGITS, GateOverride, Names, ReleaseGate
 
 NAME = "quality_control"
 
 
 def check_quality(status: QualityStatus | None, *, dataset: str) -> ReleaseGate:
-    """Met when the verdict by the dataset's own rule is "passed". None, or no draw: nothing was checked."""
+    """Check quality control: the verdict by the dataset's own rule must be "passed". None, or no draw: nothing was
+    checked."""
     if status is None or not status.round:
         why = say("not done: draw a sample (annotator qc draw {dataset} --annotator USER)", dataset=dataset)
         return ReleaseGate(NAME, LIMIT, None, False, why=why)
-    found = status.rates["any"]
-    measured = found.bound if status.rule == "bound" else found.rate
+    error_rate = status.rates["any"]
+    measured = error_rate.bound if status.rule == "bound" else error_rate.rate
     measured = None if measured is None else round(measured, DIGITS)
     if status.verdict == "passed":
-        return ReleaseGate(NAME, LIMIT, measured, True, why=say_found(status))
+        return ReleaseGate(NAME, LIMIT, measured, True, why=describe_sample(status))
     return ReleaseGate(
-        NAME, LIMIT, measured, False, why=join((say_found(status), _say_work(status, dataset)), ": ")
+        NAME,
+        LIMIT,
+        measured,
+        False,
+        why=join((describe_sample(status), _describe_quality_work(status, dataset)), ": "),
     )
 
 
-def say_found(status: QualityStatus) -> Message:
-    """What the sample shows and what it proves."""
-    found = status.rates["any"]
-    if found.rate is None or found.bound is None:
+def describe_sample(status: QualityStatus) -> Message:
+    """Say what the sample shows and what it proves."""
+    error_rate = status.rates["any"]
+    if error_rate.rate is None or error_rate.bound is None:
         return say_n(
             "{n:,} pair is drawn, and none is checked yet",
             "{n:,} pairs are drawn, and none is checked yet",
@@ -52,15 +55,15 @@ def say_found(status: QualityStatus) -> Message:
     return say_n(
         "{n:,} error among {checked:,} pairs checked ({rate:.2%}), so up to {bound:.2%} of all {population:,} may be errors",
         "{n:,} errors among {checked:,} pairs checked ({rate:.2%}), so up to {bound:.2%} of all {population:,} may be errors",
-        found.errors,
-        checked=found.checked,
-        rate=found.rate,
-        bound=found.bound,
+        error_rate.errors,
+        checked=error_rate.checked,
+        rate=error_rate.rate,
+        bound=error_rate.bound,
         population=status.population,
     )
 
 
-def _say_work(status: QualityStatus, dataset: str) -> Message:
+def _describe_quality_work(status: QualityStatus, dataset: str) -> Message:
     if status.verdict == "undecided" and status.waiting:
         return say_n(
             "{n:,} of those drawn waits for the expert on the page Label (annotator qc status {dataset})",
@@ -83,9 +86,9 @@ def _say_work(status: QualityStatus, dataset: str) -> Message:
 
 
 def find_meaning_since(versions: Iterable[tuple[int, str]]) -> int | None:
-    """The latest guideline version that changed what a grade means; None when it is the first: nothing is older.
+    """Return the latest guideline version that changed what a grade means; None if it is the first one.
 
-    `versions`: (version, change) of the dataset's rubrics, change being "minor" or "semantic".
+    `versions`: (version, change) of the dataset's rubrics; change is "minor" or "semantic".
     """
     latest = max((version for version, change in versions if change == "semantic"), default=1)
     return latest if latest > 1 else None
@@ -94,8 +97,10 @@ def find_meaning_since(versions: Iterable[tuple[int, str]]) -> int | None:
 def is_stale(
     meaning_since: int | None, *, status: str, judged_under: Iterable[int], decided_under: int | None
 ) -> bool:
-    """Whether a settled pair rests on an older meaning of the grades. `judged_under`, `decided_under`: guideline
-    versions."""
+    """Return whether a settled pair rests on an older meaning of the grades.
+
+    `judged_under`, `decided_under`: guideline versions.
+    """
     if meaning_since is None:
         return False
     if status == "adjudicated":
@@ -104,13 +109,14 @@ def is_stale(
 
 
 def is_on_older_text(status: str, *, judged: bool, decided: bool) -> bool:
-    """Whether a settled pair rests on an older text of its document: of a judgment (`judged`) or the decision."""
+    """Return whether a settled pair rests on an older text of its document, of a judgment (`judged`) or of the
+    decision."""
     return decided if status == "adjudicated" else judged and status in ("unanimous", "single")
 
 
-def say_stale(stale: int, *, on_text: int, on_both: int, since: int | None, dataset: str) -> Message:
-    """What stale pairs rest on, and what to do about it. `on_text`: of them, those on an older text; `on_both`: those
-    on an older guideline as well."""
+def describe_stale(stale: int, *, on_text: int, on_both: int, since: int | None, dataset: str) -> Message:
+    """Say what stale pairs rest on, and what to do. `on_text`: those on an older text; `on_both`: also on an older
+    guideline."""
     on_guideline, parts = stale - on_text + on_both, []
     if on_guideline:
         parts.append(
@@ -142,43 +148,36 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFigures:
-    """Everything the gates need, counted over the whole dataset; `…_pairs` and `…_queries`: some to name.
-
-    `verdict`: the report's, on the dataset's kappa and its target. `reopened`: of the open `disagreements`. `short`: pairs that lack judgments; `uneven`: not each needs as
-    many as `overlap`. `requirements` and
-    `requirements_met`: how many are declared and met; `unmet`: the others as (requirement, required, measured).
-    `unjudged`: queries without a settled grade, which no file holds. `without_relevant`: queries with a settled grade, but none from 1 on, that are not declared to have none.
-    `stale`: settled pairs that are stale (`gates.py`), `stale_text` of them on an older text, `stale_both` on an
-    older guideline as well; `meaning_since`: the latest guideline version with another
-    meaning of the grades, None when the first one still holds. `quality`: None where nothing was ever drawn.
-    """
+    """Everything the gates need, counted over the whole dataset. `…_pairs` and `…_queries` are examples."""
 
     dataset: str
-    verdict: AgreementVerdict
-    disagreements: int = 0
-    reopened: int = 0
+    verdict: AgreementVerdict  # the report's, on the dataset's kappa and its target
+    disagreements: int = 0  # open ones
+    reopened: int = 0  # open disagreements that quality control reopened
     open_pairs: Sequence[Names] = ()
     overlap: int = 2
-    uneven: bool = False
-    short: int = 0
+    uneven: bool = False  # whether some pairs need another number of judgments than `overlap`
+    short: int = 0  # pairs that lack judgments
     short_pairs: Sequence[Names] = ()
-    requirements: int = 0
+    requirements: int = 0  # declared ones
     requirements_met: int = 0
-    unmet: Sequence[Names] = ()
-    unjudged: int = 0
+    unmet: Sequence[Names] = ()  # (requirement, required, measured)
+    unjudged: int = 0  # queries without a settled grade, which no file contains
     unjudged_queries: Sequence[str] = ()
     without_relevant: int = 0
+    """Queries with settled grades, none of them from 1 on, that are not declared to have none."""
     without_relevant_queries: Sequence[str] = ()
-    stale: int = 0
+    stale: int = 0  # stale settled pairs (see `is_stale`)
     stale_pairs: Sequence[Names] = ()
-    stale_text: int = 0
-    stale_both: int = 0
+    stale_text: int = 0  # stale pairs on an older text
+    stale_both: int = 0  # stale pairs on an older text and an older guideline
     meaning_since: int | None = None
-    quality: QualityStatus | None = None
+    """Latest guideline version with another meaning of the grades; None if the first one still holds."""
+    quality: QualityStatus | None = None  # None if nothing was ever drawn
 
 
-def check_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
-    """Every gate, in the order in which they are shown and published."""
+def compare_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
+    """Return every gate, in the order in which gates are shown and published."""
     name = figures.dataset
     return (
         check_kappa(figures.verdict, dataset=name),
@@ -195,7 +194,7 @@ def check_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
 
 
 def check_kappa(verdict: AgreementVerdict, *, dataset: str = "DATASET") -> ReleaseGate:
-    """Met where the report's verdict says so. Not known is not met; `why` says what would make it known."""
+    """Check kappa by the report's verdict. Unknown is not met; `why` says what would decide it."""
     value = verdict.kappa.value
     measured = None if value is None else round(value, DIGITS)
     if verdict.state == "met":
@@ -207,7 +206,7 @@ def check_kappa(verdict: AgreementVerdict, *, dataset: str = "DATASET") -> Relea
 def check_disagreements(
     opened: int, pairs: Sequence[Names] = (), *, reopened: int = 0, dataset: str = "DATASET"
 ) -> ReleaseGate:
-    """No open disagreement. `reopened`: how many of them quality control reopened."""
+    """Check that no disagreement is open. `reopened`: how many of them quality control reopened."""
     why = say(
         "{opened:,} open: decide them (annotator disagreements {dataset}, annotator adjudicate {dataset} FILE --as LEAD)",
         opened=opened,
@@ -227,7 +226,7 @@ def check_disagreements(
 def override_gates(
     gates: Sequence[ReleaseGate], reasons: Mapping[str, str], *, by: str
 ) -> tuple[ReleaseGate, ...]:
-    """The gates with their overrides. ValidationError for a name that is no gate, or a reason without words."""
+    """Return the gates with their overrides. Raises ValidationError for an unknown gate, or an empty reason."""
     names = [gate.name for gate in gates]
     for name, reason in reasons.items():
         if name not in names:
@@ -249,8 +248,10 @@ def override_gates(
 
 
 def explain(gates: Iterable[ReleaseGate], open_pairs: Sequence[tuple[str, str]] = ()) -> str:
-    """What is missing for a release, for people; "" when nothing is. `open_pairs`: for a disagreements gate
-    without examples of its own."""
+    """Return what is missing for a release, for people; "" if nothing is.
+
+    `open_pairs`: for a disagreements gate without its own examples.
+    """
     missing = [gate for gate in gates if not gate.met and gate.override is None]
     lines = []
     for gate in missing:
@@ -266,7 +267,7 @@ def explain(gates: Iterable[ReleaseGate], open_pairs: Sequence[tuple[str, str]] 
 
 
 def to_gate(listed: Mapping[str, Any]) -> ReleaseGate:
-    """A gate as a manifest lists it. Manifests of earlier versions of this program say no `why`."""
+    """Return a gate from a manifest's entry. Manifests of earlier versions of this program have no `why`."""
     override = listed["override"]
     return ReleaseGate(
         listed["name"],
@@ -282,10 +283,10 @@ def _count_missing(gate: ReleaseGate) -> int:
     return int(abs((gate.measured or 0) - gate.required))
 
 
-def _check_none(name: str, found: int, why: str, examples: Iterable[Names]) -> ReleaseGate:
-    if not found:
+def _check_none(name: str, count: int, why: str, examples: Iterable[Names]) -> ReleaseGate:
+    if not count:
         return ReleaseGate(name, 0, 0, True)
-    return ReleaseGate(name, 0, found, False, why=why, examples=tuple(examples)[:SHOWN])
+    return ReleaseGate(name, 0, count, False, why=why, examples=tuple(examples)[:SHOWN])
 
 
 def _check_overlap(figures: GateFigures) -> ReleaseGate:
@@ -311,25 +312,27 @@ def _check_overlap(figures: GateFigures) -> ReleaseGate:
 
 
 def _check_coverage(figures: GateFigures) -> ReleaseGate:
-    required, met = figures.requirements, figures.requirements_met
+    required, requirements_met = figures.requirements, figures.requirements_met
     if not required:
         none = say(
             "no requirements are declared (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
             dataset=figures.dataset,
         )
         return ReleaseGate("coverage", 0, 0, True, why=none)
-    if met >= required:
-        return ReleaseGate("coverage", required, met, True)
+    if requirements_met >= required:
+        return ReleaseGate("coverage", required, requirements_met, True)
     why = say_n(
         "{met:,} of {n:,} requirement met: import what is missing (annotator import queries {dataset} FILE) or declare "
         "others (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
         "{met:,} of {n:,} requirements met: import what is missing (annotator import queries {dataset} FILE) or declare "
         "others (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
         required,
-        met=met,
+        met=requirements_met,
         dataset=figures.dataset,
     )
-    return ReleaseGate("coverage", required, met, False, why=why, examples=tuple(figures.unmet)[:SHOWN])
+    return ReleaseGate(
+        "coverage", required, requirements_met, False, why=why, examples=tuple(figures.unmet)[:SHOWN]
+    )
 
 
 def _check_unjudged_queries(figures: GateFigures) -> ReleaseGate:
@@ -346,20 +349,22 @@ def _check_unjudged_queries(figures: GateFigures) -> ReleaseGate:
 
 
 def _check_relevant(figures: GateFigures) -> ReleaseGate:
-    found = figures.without_relevant
+    without_relevant = figures.without_relevant
     why = say_n(
         "{n:,} judged query has no relevant document: pool deeper (annotator pool {dataset} --depth K), or list them "
         "as queries_without_relevant in the requirements (annotator dataset set {dataset} requirements=FILE)",
         "{n:,} judged queries have no relevant document: pool deeper (annotator pool {dataset} --depth K), or list them "
         "as queries_without_relevant in the requirements (annotator dataset set {dataset} requirements=FILE)",
-        found,
+        without_relevant,
         dataset=figures.dataset,
     )
-    return _check_none("relevant", found, why, [(item,) for item in figures.without_relevant_queries])
+    return _check_none(
+        "relevant", without_relevant, why, [(item,) for item in figures.without_relevant_queries]
+    )
 
 
 def _check_stale(figures: GateFigures) -> ReleaseGate:
-    why = say_stale(
+    why = describe_stale(
         figures.stale,
         on_text=figures.stale_text,
         on_both=figures.stale_both,

@@ -6,18 +6,18 @@ not depend on a database's collation. Pairs that a remap retired are left out.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Text, cast, select, type_coerce
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import NOTHING, Document, Query
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.document_order import list_orders
 from annotator.storage.import_records import IMPORT
-from annotator.storage.imported_grades import ImportedQrel, list_imported_places, list_kept_imports
+from annotator.storage.imported_grades import ImportedQrel, list_imported_ranks, list_kept_imports
 from annotator.storage.lookup import key_of
 from annotator.storage.pair_states import (
     QUERIES_AT_ONCE,
@@ -28,7 +28,7 @@ from annotator.storage.pair_states import (
     settle_again,
 )
 from annotator.storage.pool import select_documents_left
-from annotator.storage.sql import fetch_plain, split_into_chunks
+from annotator.storage.sql import fetch_plain, read_iso_time, split_into_chunks
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -43,7 +43,7 @@ ROWS_AT_ONCE = 2_000
 
 
 def iterate_judged_queries(session: Session, dataset_pk: int) -> Iterator[JudgedQuery]:
-    """Every query in the queries' order, with its pairs in no particular order, and what led to their settlement."""
+    """Return every query in its order, with its pairs in no particular order and what led to their settlement."""
     versions, errors = _list_versions(session, dataset_pk), list_open_errors(session, dataset_pk)
     for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
         queries = read_queries(session, query_pks)
@@ -53,7 +53,7 @@ def iterate_judged_queries(session: Session, dataset_pk: int) -> Iterator[Judged
 
 
 def iterate_documents(session: Session, dataset_pk: int) -> Iterator[Document]:
-    """Every document of the dataset with its present text, in the code point order of doc_id; none that has left."""
+    """Return every document with its present text, in the code point order of doc_id; none that has left the dataset."""
     postgresql = session.get_bind().dialect.name == "postgresql"
     statement = (
         select(
@@ -85,15 +85,15 @@ def _list_pairs(
     versions: Mapping[int, int],
     errors: Mapping[int, tuple[ExpertGrade, ...]],
 ) -> dict[int, list[ReleasePair]]:
-    """The pairs of these queries, by query_pk."""
+    """Return the pairs of these queries, by query_pk."""
     chosen = col(PairRow.query_pk).in_(query_pks)
     judgments = _list_judgments(session, chosen, versions)
     decisions = _list_decisions(session, chosen)
-    places = list_imported_places(session, dataset_pk, query_pks)
+    imported_ranks = list_imported_ranks(session, dataset_pk, query_pks)
     by_lead = {
-        pair_pk: place
+        pair_pk: rank
         for pair_pks in list_orders(session, query_pks).values()
-        for place, pair_pk in enumerate(pair_pks, 1)
+        for rank, pair_pk in enumerate(pair_pks, 1)
     }
     imports = list_kept_imports(session, dataset_pk, query_pks)
     statement = (
@@ -107,17 +107,17 @@ def _list_pairs(
         .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
         .where(chosen, col(PairRow.retired_at).is_(None))
     )
-    found: dict[int, list[ReleasePair]] = {query_pk: [] for query_pk in query_pks}
+    pairs: dict[int, list[ReleasePair]] = {query_pk: [] for query_pk in query_pks}
     for pk, query_pk, doc_id, title, extra in fetch_plain(session, statement):
         given = judgments.get(pk, ())
         decision, lead_pk, rationale, decided = decisions.get(pk, _UNDECIDED)
         kept = imports.get(pk)
-        counted = [item.grade for item in given if item.purpose == "independent"]
+        counted = [item.grade for item in given if item.purpose == COUNTED_PURPOSE]
         grades = tuple([grade for grade in counted if grade is not None])
         imported = kept.grade if kept else None
         contrary = tuple([error.grade for error in errors[pk]]) if pk in errors else ()
         settlement = settle_again(grades, len(counted) - len(grades), decided, imported, contrary)
-        found[query_pk].append(
+        pairs[query_pk].append(
             ReleasePair(
                 queries[query_pk].query_id,
                 doc_id,
@@ -127,25 +127,25 @@ def _list_pairs(
                 lead_pk,
                 rationale,
                 by_lead.get(pk),
-                places.get(pk),
+                imported_ranks.get(pk),
                 title,
                 NOTHING if extra == "{}" else json.loads(extra),
                 decision,
                 _to_kept(kept) if kept and settlement.status == "imported" else None,
             )
         )
-    return found
+    return pairs
 
 
 _UNDECIDED: tuple[int | None, int | None, str | None, int | None] = (None, None, None, None)
 
 
 def _to_kept(kept: ImportedQrel) -> KeptGrade:
-    path, known = str(kept.source.get("path") or ""), str(kept.source.get("format") or "")
+    path, format_name = str(kept.source.get("path") or ""), str(kept.source.get("format") or "")
     return KeptGrade(
         kept.pk,
         path,
-        known,
+        format_name,
         kept.description,
         kept.note,
         kept.annotator_grades,
@@ -155,7 +155,7 @@ def _to_kept(kept: ImportedQrel) -> KeptGrade:
 
 
 def _list_versions(session: Session, dataset_pk: int) -> dict[int, int]:
-    """The guideline version by rubric_pk."""
+    """Return the guideline version of each rubric, by rubric_pk."""
     statement = select(col(RubricRow.pk), col(RubricRow.version))
     rows = session.execute(statement.where(col(RubricRow.dataset_pk) == dataset_pk))
     return {key_of(pk): version for pk, version in rows}
@@ -164,7 +164,7 @@ def _list_versions(session: Session, dataset_pk: int) -> dict[int, int]:
 def _list_judgments(
     session: Session, chosen: ColumnElement[bool], versions: Mapping[int, int]
 ) -> dict[int, list[GivenJudgment]]:
-    """The current judgments by pair_pk; answers put off ("later") judge nothing and are absent."""
+    """Return the current judgments by pair_pk, without those put off ("later")."""
     statement = (
         select(
             col(CurrentJudgmentRow.pair_pk),
@@ -184,8 +184,8 @@ def _list_judgments(
         .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
         .where(chosen, col(CurrentJudgmentRow.outcome) != "later")
     )
-    found: dict[int, list[GivenJudgment]] = {}
-    make = tuple.__new__  # what the class's own call comes to, without its keywords
+    by_pair: dict[int, list[GivenJudgment]] = {}
+    make = tuple.__new__  # faster than GivenJudgment(…), for millions of rows
     rows = fetch_plain(session, statement)
     at: str
     version: int | None
@@ -204,32 +204,24 @@ def _list_judgments(
         received,
     ) in rows:
         if file is None:
-            at, version = to_iso(judged_at), versions[rubric_pk]
+            at, version = read_iso_time(judged_at), versions[rubric_pk]
         else:
-            at, version = "" if judged_at == received else to_iso(judged_at), None
+            at, version = "" if judged_at == received else read_iso_time(judged_at), None
         given = make(
             GivenJudgment, (pk, annotator, outcome, grade, note, purpose, at, seconds, version, file)
         )
-        known = found.get(pair_pk)
-        if known is None:
-            found[pair_pk] = [given]
+        judgments = by_pair.get(pair_pk)
+        if judgments is None:
+            by_pair[pair_pk] = [given]
         else:
-            known.append(given)
-    return found
-
-
-def to_iso(stored: str | datetime) -> str:
-    """A stored time as ISO 8601 in UTC, ended by Z: from SQLite's text, or from PostgreSQL's time with a zone."""
-    if isinstance(stored, str):
-        fraction = "" if stored.endswith(".000000") else stored[19:]
-        return f"{stored[:10]}T{stored[11:19]}{fraction}Z"
-    return stored.astimezone(UTC).isoformat().replace("+00:00", "Z")
+            judgments.append(given)
+    return by_pair
 
 
 def _list_decisions(
     session: Session, chosen: ColumnElement[bool]
 ) -> dict[int, tuple[int | None, int | None, str | None, int | None]]:
-    """The decision that holds, by pair_pk: its key, the lead, the rationale, the grade."""
+    """Return the decision that holds, by pair_pk: its key, the lead, the rationale, the grade."""
     statement = (
         select(
             col(AdjudicationRow.pair_pk),

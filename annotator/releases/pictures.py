@@ -22,10 +22,10 @@ CELL, PANEL_WIDTH, PANEL_HEIGHT, PANELS = 60, 330, 330, 4
 
 
 def draw_grades(by_grade: Mapping[str, int], grade_names: Sequence[str]) -> str:
-    """How many qrels have each grade. `by_grade`: the manifest's counts, {"0": n, …, "3": n}."""
+    """Draw how many qrels have each grade. `by_grade`: the manifest's counts, {"0": n, …, "3": n}."""
     counts = [by_grade[str(grade)] for grade in GRADES]
     total = sum(counts)
-    said = [
+    grade_texts = [
         f"grade {grade} ({clean(grade_names[grade])}): {count:,}"
         for grade, count in zip(GRADES, counts, strict=True)
     ]
@@ -45,24 +45,26 @@ def draw_grades(by_grade: Mapping[str, int], grade_names: Sequence[str]) -> str:
         WIDTH,
         270,
         "Distribution of grades",
-        f"Of {count_of(total, 'qrel')}, {'; '.join(said)}.",
+        f"Of {count_of(total, 'qrel')}, {'; '.join(grade_texts)}.",
         parts,
         style=STYLE,
     )
 
 
 def draw_confusion(annotator_pairs: Sequence[Mapping[str, Any]], grade_names: Sequence[str]) -> str:
-    """What the annotators gave on the pairs they share. `annotator_pairs`: as in the manifest's `agreement`; with
-    more than four, the four who share most are drawn."""
-    order = sorted(range(len(annotator_pairs)), key=lambda place: (-annotator_pairs[place]["pairs"], place))
-    shown = [annotator_pairs[place] for place in order[:PANELS]]
+    """Draw the grades of every two annotators on the pairs they share.
+
+    `annotator_pairs`: as in the manifest's `agreement`; of more than four, the four that share most are drawn.
+    """
+    order = sorted(range(len(annotator_pairs)), key=lambda index: (-annotator_pairs[index]["pairs"], index))
+    shown = [annotator_pairs[index] for index in order[:PANELS]]
     title = "What two annotators gave on the pairs they share"
     if not shown:
-        said = "No two annotators judged the same pair."
-        return frame_picture(WIDTH, 60, title, said, [draw_text(MARGIN, 36, said, "")], style=STYLE)
+        sentence = "No two annotators judged the same pair."
+        return frame_picture(WIDTH, 60, title, sentence, [draw_text(MARGIN, 36, sentence, "")], style=STYLE)
     parts: list[str] = []
-    for place, pair in enumerate(shown):
-        left, top = (place % 2) * PANEL_WIDTH, (place // 2) * PANEL_HEIGHT
+    for index, pair in enumerate(shown):
+        left, top = (index % 2) * PANEL_WIDTH, (index // 2) * PANEL_HEIGHT
         parts += [f'<g transform="translate({left} {top})">', *_draw_panel(pair), "</g>"]
     below = -(-len(shown) // 2) * PANEL_HEIGHT
     legend = [f"{grade} {grade_names[grade]}" for grade in GRADES]
@@ -78,7 +80,7 @@ def draw_confusion(annotator_pairs: Sequence[Mapping[str, Any]], grade_names: Se
 
 
 def _draw_panel(pair: Mapping[str, Any]) -> Iterator[str]:
-    """Rows the first annotator's grades, columns the second's, the number in each cell."""
+    """Draw one matrix: rows the first annotator's grades, columns the second's, the number in each cell."""
     first, second = pair["annotators"]
     most = max(count for row in pair["confusion"] for count in row) or 1
     left, top, side = 54, 72, CELL * len(GRADES)
@@ -95,7 +97,7 @@ def _draw_panel(pair: Mapping[str, Any]) -> Iterator[str]:
         clean(first),
         "",
         anchor="middle",
-        place=f'transform="translate(22 {top + side / 2:g}) rotate(-90)"',
+        transform=f'transform="translate(22 {top + side / 2:g}) rotate(-90)"',
     )
     for grade in GRADES:
         yield draw_text(left + CELL * (grade + 0.5), top - 6, str(grade), "quiet", anchor="middle")
@@ -110,7 +112,7 @@ def _draw_panel(pair: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _colour(count: int, most: int, *, same: bool) -> tuple[str, str]:
-    """A cell's ground as an attribute, and the class of the ink on it: the more pairs, the deeper."""
+    """Return a cell's background as an attribute, and the class of its text colour: the more pairs, the deeper."""
     if not count:
         return 'class="rest"', "quiet"
     fill, black = colour_cell(count, most, same=same)

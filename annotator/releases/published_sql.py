@@ -6,14 +6,21 @@ compared. For releases made before those keys were recorded, reads what had been
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, func, null, or_, select
 from sqlalchemy.orm import Mapped, Session, aliased
 from sqlmodel import col
 
-from annotator.domain.errors import NotFound
-from annotator.domain.messages import say
+from annotator.domain.people import name_annotator, name_lead
+from annotator.releases.diff import RemappedDocument
+from annotator.releases.records import (
+    PublishedQrel,
+    QrelPage,
+    QrelRow,
+    TracedDecision,
+    TracedImport,
+    TracedJudgment,
+)
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.import_records import IMPORT
 from annotator.storage.lookup import key_of
@@ -28,52 +35,18 @@ from annotator.storage.tables import (
     QueryRow,
     ReleaseQrelRow,
     ReleaseQueryRow,
-    ReleaseRow,
     RemapRow,
     RubricRow,
 )
 
 QUERIES_AT_ONCE = 200
+UNNAMED_ANNOTATOR, UNNAMED_LEAD = "annotator_?", "lead_?"  # judged or decided, but in no release yet
 
 
-def find_release(session: Session, dataset_pk: int, version: str) -> ReleaseRow:
-    """The release of that version. NotFound names the ones there are."""
-    rows = session.execute(
-        select(col(ReleaseRow.pk), col(ReleaseRow.version))
-        .where(col(ReleaseRow.dataset_pk) == dataset_pk)
-        .order_by(col(ReleaseRow.pk))
-    ).all()
-    for pk, found in rows:
-        if found == version:
-            return session.get_one(ReleaseRow, pk)
-    there = ", ".join(found for _, found in rows)
-    listed = say("there are: {listed}", listed=there) if there else say("nothing is published yet")
-    raise NotFound(say("no release {version!r}; {there}", version=version, there=listed))
-
-
-def list_published_queries(session: Session, release_pk: int) -> dict[str, str | None]:
-    """Text by query_id, in the release's order; the texts are None where they were not recorded yet."""
-    rows = session.execute(
-        select(col(ReleaseQueryRow.query_id), col(ReleaseQueryRow.text))
-        .where(col(ReleaseQueryRow.release_pk) == release_pk)
-        .order_by(col(ReleaseQueryRow.position))
-    )
-    found: dict[str, str | None] = {row.query_id: row.text for row in rows}
-    if found:
-        return found
-    first = func.min(col(ReleaseQrelRow.position))
-    ids = session.scalars(
-        select(col(ReleaseQrelRow.query_id))
-        .where(col(ReleaseQrelRow.release_pk) == release_pk)
-        .group_by(col(ReleaseQrelRow.query_id))
-        .order_by(first)
-    )
-    return dict.fromkeys(ids)
-
-
-def iterate_published_qrels(session: Session, release_pk: int, query_ids: Sequence[str]) -> Iterator[Any]:
-    """The qrels of these queries (in no order worth relying on): query_id, doc_id, grade, origin, judgments,
-    adjudication_pk, imported_qrel_pk."""
+def iterate_published_qrels(
+    session: Session, release_pk: int, query_ids: Sequence[str]
+) -> Iterator[PublishedQrel]:
+    """Return the qrels of these queries, in no particular order."""
     columns = (
         col(ReleaseQrelRow.query_id),
         col(ReleaseQrelRow.doc_id),
@@ -86,11 +59,12 @@ def iterate_published_qrels(session: Session, release_pk: int, query_ids: Sequen
     connection = session.connection()  # rows as they come: the session's own handling takes as long again
     for start in range(0, len(query_ids), QUERIES_AT_ONCE):
         chunk = query_ids[start : start + QUERIES_AT_ONCE]
-        yield from connection.execute(
+        rows = connection.execute(
             select(*columns).where(
                 col(ReleaseQrelRow.release_pk) == release_pk, col(ReleaseQrelRow.query_id).in_(chunk)
             )
         )
+        yield from map(PublishedQrel._make, rows)
 
 
 def list_qrels_on_page(
@@ -103,10 +77,10 @@ def list_qrels_on_page(
     changed_since: int | None,
     limit: int,
     offset: int,
-) -> tuple[int, list[tuple[Any, ...]]]:
-    """How many qrels pass the filters, and some of them in the release's order: query_id, doc_id, grade, origin, the
-    grade in the release `changed_since` (a release_pk; None: nothing to compare with).
+) -> QrelPage:
+    """Return some qrels of a release in its order, and how many pass the filters.
 
+    `changed_since`: the release_pk of an earlier release; only qrels with another grade than there, or none there.
     `search`: part of a query_id, a query's text or a doc_id, whatever its case (in ASCII).
     """
     columns = [
@@ -117,29 +91,42 @@ def list_qrels_on_page(
     ]
     conditions = [col(ReleaseQrelRow.release_pk) == release_pk]
     if search:
-        conditions.append(_holds(search, release_pk))
+        conditions.append(_matches_search(search, release_pk))
     if grade is not None:
         conditions.append(col(ReleaseQrelRow.grade) == grade)
     if origin is not None:
         conditions.append(col(ReleaseQrelRow.origin) == origin)
-    shown, counted = select(*columns, null()), select(func.count()).select_from(ReleaseQrelRow)
+    shown, counted = (
+        select(*columns, null().label("earlier_grade")),
+        select(func.count()).select_from(ReleaseQrelRow),
+    )
     if changed_since is not None:
-        then = aliased(ReleaseQrelRow)
+        earlier = aliased(ReleaseQrelRow)
         same = and_(
-            col(then.release_pk) == changed_since,
-            col(then.query_id) == col(ReleaseQrelRow.query_id),
-            col(then.doc_id) == col(ReleaseQrelRow.doc_id),
+            col(earlier.release_pk) == changed_since,
+            col(earlier.query_id) == col(ReleaseQrelRow.query_id),
+            col(earlier.doc_id) == col(ReleaseQrelRow.doc_id),
         )
-        conditions.append(or_(col(then.grade).is_(None), col(then.grade) != col(ReleaseQrelRow.grade)))
-        shown = select(*columns, col(then.grade)).outerjoin(then, same)
-        counted = counted.outerjoin(then, same)
+        conditions.append(or_(col(earlier.grade).is_(None), col(earlier.grade) != col(ReleaseQrelRow.grade)))
+        shown = select(*columns, col(earlier.grade).label("earlier_grade")).outerjoin(earlier, same)
+        counted = counted.outerjoin(earlier, same)
     total = session.scalar(counted.where(*conditions)) or 0
     page = shown.where(*conditions).order_by(col(ReleaseQrelRow.position)).limit(limit).offset(offset)
-    return total, [tuple(row) for row in session.execute(page)]
+    rows = session.execute(page).all()
+    texts = list_query_texts(session, release_pk, (row.query_id for row in rows))
+    return QrelPage(
+        total,
+        tuple(
+            QrelRow(
+                row.query_id, texts.get(row.query_id), row.doc_id, row.grade, row.origin, row.earlier_grade
+            )
+            for row in rows
+        ),
+    )
 
 
-def _holds(search: str, release_pk: int) -> ColumnElement[bool]:
-    """Whether the search is part of a qrel's ids or of its query's text."""
+def _matches_search(search: str, release_pk: int) -> ColumnElement[bool]:
+    """Return the condition that the search is part of a qrel's ids or of its query's text."""
     queries = select(col(ReleaseQueryRow.query_id)).where(
         col(ReleaseQueryRow.release_pk) == release_pk,
         col(ReleaseQueryRow.text).icontains(search, autoescape=True),
@@ -152,7 +139,7 @@ def _holds(search: str, release_pk: int) -> ColumnElement[bool]:
 
 
 def find_qrel(session: Session, release_pk: int, query_id: str, doc_id: str) -> ReleaseQrelRow | None:
-    """The qrel of that pair in a release; None: the release holds none."""
+    """Return the qrel of a pair in a release, None if the release holds none."""
     return session.scalars(
         select(ReleaseQrelRow).where(
             col(ReleaseQrelRow.release_pk) == release_pk,
@@ -163,7 +150,7 @@ def find_qrel(session: Session, release_pk: int, query_id: str, doc_id: str) -> 
 
 
 def list_query_texts(session: Session, release_pk: int, query_ids: Iterable[str]) -> dict[str, str]:
-    """The texts of these queries as published, by query_id; absent where they were not recorded yet."""
+    """Return the published texts of these queries, by query_id; none in releases made before texts were recorded."""
     rows = session.execute(
         select(col(ReleaseQueryRow.query_id), col(ReleaseQueryRow.text)).where(
             col(ReleaseQueryRow.release_pk) == release_pk,
@@ -174,15 +161,15 @@ def list_query_texts(session: Session, release_pk: int, query_ids: Iterable[str]
 
 
 def list_rubrics(session: Session, dataset_pk: int) -> list[RubricRow]:
-    """Every version of the dataset's rubric, oldest first."""
+    """Return every version of the dataset's rubric, oldest first."""
     statement = select(RubricRow).where(col(RubricRow.dataset_pk) == dataset_pk)
     return list(session.scalars(statement.order_by(col(RubricRow.version))))
 
 
 def list_remaps(
     session: Session, dataset_pk: int, *, since: datetime, until: datetime | None
-) -> list[tuple[str, str, str, datetime]]:
-    """(old_doc_id, new_doc_id, kind, remapped_at) of the remaps after `since` up to `until`, in their order."""
+) -> list[RemappedDocument]:
+    """Return what `remap` did after `since`, and up to `until` if given, in its order."""
     columns = (
         col(RemapRow.old_doc_id),
         col(RemapRow.new_doc_id),
@@ -194,13 +181,11 @@ def list_remaps(
     )
     if until is not None:
         statement = statement.where(col(RemapRow.remapped_at) <= until)
-    return [
-        (old, new, kind, at) for old, new, kind, at in session.execute(statement.order_by(col(RemapRow.pk)))
-    ]
+    return [RemappedDocument(*row) for row in session.execute(statement.order_by(col(RemapRow.pk)))]
 
 
 def find_pair(session: Session, dataset_pk: int, query_id: str, doc_id: str) -> int | None:
-    """The pair_pk of a query and a document, by the ids that they have now."""
+    """Return the pair_pk of a query and a document, by the ids that they have now."""
     return session.scalar(
         select(col(PairRow.pk))
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
@@ -213,9 +198,10 @@ def find_pair(session: Session, dataset_pk: int, query_id: str, doc_id: str) -> 
     )
 
 
-def list_traced_judgments(session: Session, dataset_pk: int, judgment_pks: Sequence[int]) -> list[Any]:
-    """These judgments by pseudonym number: number (None without one), outcome, grade, note, judged_at, guideline
-    version (both None where they are not known of an imported one), purpose, simulated."""
+def list_traced_judgments(
+    session: Session, dataset_pk: int, judgment_pks: Sequence[int]
+) -> tuple[TracedJudgment, ...]:
+    """Return these judgments in the order of their annotators' pseudonyms."""
     number = col(PseudonymRow.number)
     statement = (
         select(
@@ -241,11 +227,23 @@ def list_traced_judgments(session: Session, dataset_pk: int, judgment_pks: Seque
         .where(col(JudgmentRow.pk).in_(judgment_pks), col(PairRow.dataset_pk) == dataset_pk)
         .order_by(number, col(JudgmentRow.judged_at), col(JudgmentRow.pk))
     )
-    return list(session.execute(statement))
+    return tuple(
+        TracedJudgment(
+            name_annotator(number) if number else UNNAMED_ANNOTATOR,
+            outcome,
+            grade,
+            note,
+            judged_at,
+            version,
+            purpose,
+            simulated,
+        )
+        for number, outcome, grade, note, judged_at, version, purpose, simulated in session.execute(statement)
+    )
 
 
 def list_judgments_until(session: Session, pair_pk: int, until: datetime) -> list[int]:
-    """The judgment_pks that were current on a pair when nothing later than `until` had been received."""
+    """Return the judgment_pks that were current on a pair before anything was received at or after `until`."""
     rows = session.execute(
         select(col(JudgmentRow.annotator_pk), col(JudgmentRow.pk), col(JudgmentRow.outcome))
         .where(
@@ -259,9 +257,9 @@ def list_judgments_until(session: Session, pair_pk: int, until: datetime) -> lis
     return sorted(pk for pk, outcome in current.values() if outcome != "later")
 
 
-def find_traced_decision(session: Session, dataset_pk: int, adjudication_pk: int) -> Any | None:
-    """grade, rationale, reason, the lead's pseudonym number, decided_at, guideline version."""
-    return session.execute(
+def find_traced_decision(session: Session, dataset_pk: int, adjudication_pk: int) -> TracedDecision | None:
+    """Return a decision under its lead's pseudonym."""
+    row = session.execute(
         select(
             col(AdjudicationRow.grade),
             col(AdjudicationRow.rationale),
@@ -274,22 +272,26 @@ def find_traced_decision(session: Session, dataset_pk: int, adjudication_pk: int
         .outerjoin(PseudonymRow, _is_pseudonym_of(dataset_pk, col(AdjudicationRow.lead_pk)))
         .where(col(AdjudicationRow.pk) == adjudication_pk)
     ).first()
+    if row is None or row.grade is None:
+        return None
+    lead = name_lead(row.number) if row.number else UNNAMED_LEAD
+    return TracedDecision(row.grade, row.rationale, row.reason, lead, row.decided_at, row.version)
 
 
 def list_decision_words(
     session: Session, adjudication_pks: Collection[int]
 ) -> dict[int, tuple[str | None, str]]:
     """Return the cause (None: not said) and the rationale of these decisions, by adjudication_pk."""
-    row, found = AdjudicationRow, dict[int, tuple[str | None, str]]()
+    row, words = AdjudicationRow, dict[int, tuple[str | None, str]]()
     for chunk in split_into_chunks(sorted(adjudication_pks), 500):
         statement = select(col(row.pk), col(row.cause), col(row.reason), col(row.rationale))
         for pk, cause, reason, rationale in session.execute(statement.where(col(row.pk).in_(chunk))):
-            found[key_of(pk)] = cause or reason or None, rationale
-    return found
+            words[key_of(pk)] = cause or reason or None, rationale
+    return words
 
 
 def find_decision_until(session: Session, pair_pk: int, until: datetime) -> int | None:
-    """The adjudication_pk that held on a pair before `until`."""
+    """Return the adjudication_pk that held on a pair before `until`."""
     last = session.execute(
         select(col(AdjudicationRow.pk), col(AdjudicationRow.outcome))
         .where(col(AdjudicationRow.pair_pk) == pair_pk, col(AdjudicationRow.decided_at) < until)
@@ -299,9 +301,10 @@ def find_decision_until(session: Session, pair_pk: int, until: datetime) -> int 
     return last.pk if last and last.outcome != "withdrawn" else None
 
 
-def find_imported_qrel(session: Session, imported_qrel_pk: int) -> ImportedQrelRow | None:
-    """The imported grade of that key."""
-    return session.get(ImportedQrelRow, imported_qrel_pk)
+def find_traced_import(session: Session, imported_qrel_pk: int) -> TracedImport | None:
+    """Return a grade of an earlier ground truth."""
+    row = session.get(ImportedQrelRow, imported_qrel_pk)
+    return None if row is None else TracedImport(row.grade, row.source, row.note, row.imported_at)
 
 
 def _is_pseudonym_of(dataset_pk: int, person_pk: Mapped[int]) -> ColumnElement[bool]:

@@ -1,8 +1,8 @@
-"""Read every ground-truth file of a release folder back, and compare it with the canonical qrels.
+"""Read every ground-truth file of a release folder back and compare it with the canonical qrels.
 
-The canonical qrels are the TREC file's, which always lists every qrel in the order of publishing. Compares queries and qrels
-(grade 0 where a file lists it), query texts among the files, the order of `ranked.json`, and that BEIR's corpus has every
-document. Formats that the release does not have are skipped.
+The canonical qrels are the TREC file's, which always lists every qrel in the order of publishing. Compares queries
+and qrels (grade 0 if a file lists it), query texts among the files, the order of `ranked.json`, and whether BEIR's
+corpus has every document. Formats that the release does not have are skipped.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from annotator.domain.errors import AnnotatorError
 from annotator.domain.ground_truth import GroundTruth, Qrel
 from annotator.formats.format import Format
 from annotator.formats.registry import find_format
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 from annotator.releases.files import JUDGMENTS, TRUTH_FILES, place_file
 
 QRELS = TRUTH_FILES["trec"]
@@ -25,15 +25,15 @@ Grades = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFault:
-    """One thing that is not as it was published. `path` is relative to the release folder."""
+    """One difference from what was published."""
 
-    path: str
+    path: str  # relative to the release folder
     expected: str
     found: str
 
 
 def read_qrels(folder: Path, faults: list[ReleaseFault]) -> tuple[Qrel, ...] | None:
-    """The canonical qrels; None after noting that they cannot be read."""
+    """Return the canonical qrels; None after noting that they cannot be read."""
     truth = _read(folder, find_format("trec"), faults)
     return None if truth is None else truth.qrels
 
@@ -46,29 +46,31 @@ def find_differences(
     list_grade_0: bool | None,
     judged: Mapping[tuple[str, str], Sequence[int]] | None = None,
 ) -> list[ReleaseFault]:
-    """Where the other files say something else. `present`: the folder's files; `list_grade_0`: what the manifest
-    says, None in releases made before it said so. `judged`: the annotators' grades by query_id and doc_id, in pseudonym
-    order, None where they are not known."""
+    """Return where the other files differ from the canonical qrels.
+
+    `present`: the folder's files. `list_grade_0`: as the manifest says, None for releases made before it did.
+    `judged`: the annotators' grades by query_id and doc_id, in the order of pseudonyms, None if unknown.
+    """
     canonical = _group(qrels)
     faults: list[ReleaseFault] = []
     texts: dict[str, tuple[str, str]] = {}
     for name in sorted(TRUTH_FILES, key=lambda name: name != "beir"):
-        known = find_format(name)
-        paths = [place_file(known, writer) for writer in known.files]
+        file_format = find_format(name)
+        paths = [place_file(file_format, writer) for writer in file_format.files]
         if name == "trec" or not all(path in present and is_plain(folder / path) for path in paths):
             continue
-        truth = _read(folder, known, faults)
+        truth = _read(folder, file_format, faults)
         if truth is None:
             continue
         path = paths[-1]
-        listed = known.tells_grade_0 or _lists_grade_0(truth, list_grade_0)
-        found = (
+        listed = file_format.tells_grade_0 or _lists_grade_0(truth, list_grade_0)
+        grade_differences = (
             _compare_order(truth, canonical, texts)
-            if known.needs_grades_by
+            if file_format.needs_grades_by
             else _compare_grades(truth, canonical if listed else _leave_out_0(canonical))
         )
-        differences = [*found, *_compare_texts(truth, known, texts, paths[0])]
-        if judged is not None and "two_annotators" in known.features:
+        differences = [*grade_differences, *_compare_texts(truth, file_format, texts, paths[0])]
+        if judged is not None and "two_annotators" in file_format.features:
             differences += _compare_annotators(truth, judged)
         faults += [ReleaseFault(path, *item) for item in differences[:SHOWN]]
         if len(differences) > SHOWN:
@@ -80,27 +82,29 @@ def find_differences(
     return faults
 
 
-def _read(folder: Path, known: Format, faults: list[ReleaseFault]) -> GroundTruth | None:
-    place = TRUTH_FILES[known.name]
-    source = InputSource(str(folder / place))
+def _read(folder: Path, file_format: Format, faults: list[ReleaseFault]) -> GroundTruth | None:
+    path = TRUTH_FILES[file_format.name]
+    source = InputSource(str(folder / path))
     try:
-        return known.read_graded(source, "all=1") if known.read_graded else known.read(source)
+        return (
+            file_format.read_graded(source, "all=1") if file_format.read_graded else file_format.read(source)
+        )
     except (OSError, AnnotatorError) as error:
-        said = str(error).splitlines()[0].replace(f"{folder}/", "")
-        faults.append(ReleaseFault(place, f"a readable {known.name} file", said))
+        message = str(error).splitlines()[0].replace(f"{folder}/", "")
+        faults.append(ReleaseFault(path, f"a readable {file_format.name} file", message))
         return None
 
 
 def is_plain(path: Path) -> bool:
-    """Whether it is a file itself, and no link: what a release consists of."""
+    """Return whether the path is a regular file and no link, as every file of a release is."""
     return path.is_file() and not path.is_symlink()
 
 
 def _group(qrels: Sequence[Qrel]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+    by_query: dict[str, dict[str, int]] = {}
     for qrel in qrels:
-        found.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.grade
-    return found
+        by_query.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.grade
+    return by_query
 
 
 def _leave_out_0(canonical: Grades) -> Grades:
@@ -110,24 +114,24 @@ def _leave_out_0(canonical: Grades) -> Grades:
     }
 
 
-def _lists_grade_0(truth: GroundTruth, said: bool | None) -> bool:
-    return any(not qrel.grade for qrel in truth.qrels) if said is None else said
+def _lists_grade_0(truth: GroundTruth, declared: bool | None) -> bool:
+    return any(not qrel.grade for qrel in truth.qrels) if declared is None else declared
 
 
 def _compare_grades(truth: GroundTruth, canonical: Grades) -> list[tuple[str, str]]:
-    """What each query's grades should be, and are."""
-    found: dict[str, dict[str, int]] = {query.query_id: {} for query in truth.queries}
-    found |= _group(truth.qrels)
+    """Return the expected and the actual grades of each query that differs."""
+    by_query: dict[str, dict[str, int]] = {query.query_id: {} for query in truth.queries}
+    by_query |= _group(truth.qrels)
     differences = [
         (
             f"the query {query_id}" if query_id in canonical else f"no query {query_id}, as in {QRELS}",
             "none" if query_id in canonical else "one",
         )
-        for query_id in [*canonical, *found]
-        if (query_id in canonical) != (query_id in found)
+        for query_id in [*canonical, *by_query]
+        if (query_id in canonical) != (query_id in by_query)
     ]
     for query_id, grades in canonical.items():
-        there = found.get(query_id)
+        there = by_query.get(query_id)
         if there is not None and there != grades:
             differences += _name_grades(query_id, grades, there)
     return differences
@@ -137,38 +141,40 @@ def _name_grades(
     query_id: str, grades: Mapping[str, int], there: Mapping[str, int]
 ) -> Iterator[tuple[str, str]]:
     for doc_id in [*grades, *(doc_id for doc_id in there if doc_id not in grades)]:
-        expected, found = grades.get(doc_id), there.get(doc_id)
-        if expected != found:
-            yield f"{query_id} {doc_id}: {_say_grade(expected)} as in {QRELS}", _say_grade(found)
+        expected, actual = grades.get(doc_id), there.get(doc_id)
+        if expected != actual:
+            yield f"{query_id} {doc_id}: {_describe_grade(expected)} as in {QRELS}", _describe_grade(actual)
 
 
-def _say_grade(grade: int | None) -> str:
+def _describe_grade(grade: int | None) -> str:
     return "nothing" if grade is None else f"grade {grade}"
 
 
 def _compare_annotators(
     truth: GroundTruth, judged: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[tuple[str, str]]:
-    """The first two annotators' grades; those of a qrel without judgments here came with it."""
+    """Compare the first two annotators' grades. Grades of a qrel without judgments here were imported with it."""
     for qrel in truth.qrels:
         grades = judged.get((qrel.query_id, qrel.doc_id))
-        said = [grade for _, grade in qrel.annotator_grades]
-        if grades is not None and said != list(grades[:2]):
+        listed_grades = [grade for _, grade in qrel.annotator_grades]
+        if grades is not None and listed_grades != list(grades[:2]):
             yield (
-                f"{qrel.query_id} {qrel.doc_id}: annotators' grades {_say_grades(grades[:2])} as in {JUDGMENTS}",
-                _say_grades(said),
+                f"{qrel.query_id} {qrel.doc_id}: annotators' grades {_describe_grades(grades[:2])} as in {JUDGMENTS}",
+                _describe_grades(listed_grades),
             )
 
 
-def _say_grades(grades: Sequence[int]) -> str:
+def _describe_grades(grades: Sequence[int]) -> str:
     return ", ".join(map(str, grades)) or "none"
 
 
 def _compare_order(
     truth: GroundTruth, canonical: Grades, texts: Mapping[str, tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """A file without ids and grades: each query's relevant documents in the order of publishing. Queries without any are
-    left out of both: earlier programs wrote them with an empty list."""
+    """Compare a file without ids and grades: each query's relevant documents in the order of publishing.
+
+    Queries without relevant documents are left out of both sides: earlier programs wrote them with an empty list.
+    """
     ranked: dict[str, list[str]] = {query.query_id: [] for query in truth.queries}
     for qrel in truth.qrels:
         ranked[qrel.query_id].append(qrel.doc_id)
@@ -194,10 +200,10 @@ def _show(doc_ids: Sequence[str]) -> str:
 
 
 def _compare_texts(
-    truth: GroundTruth, known: Format, texts: dict[str, tuple[str, str]], path: str
+    truth: GroundTruth, file_format: Format, texts: dict[str, tuple[str, str]], path: str
 ) -> list[tuple[str, str]]:
-    """The queries' texts against those of the first file that has them; `texts`: (text, path) by query_id."""
-    if "query_texts" not in known.features or known.needs_grades_by:
+    """Compare the queries' texts with those of the first file that has them. `texts`: (text, path) by query_id."""
+    if "query_texts" not in file_format.features or file_format.needs_grades_by:
         return []
     differences = []
     for query in truth.queries:
@@ -208,7 +214,7 @@ def _compare_texts(
 
 
 def _compare_corpus(truth: GroundTruth, canonical: Grades) -> Iterator[ReleaseFault]:
-    known = {document.doc_id for document in truth.documents}
-    missing = {doc_id for grades in canonical.values() for doc_id in grades if doc_id not in known}
+    corpus_ids = {document.doc_id for document in truth.documents}
+    missing = {doc_id for grades in canonical.values() for doc_id in grades if doc_id not in corpus_ids}
     for doc_id in sorted(missing)[:SHOWN]:
         yield ReleaseFault(CORPUS, f"the document {doc_id}", "none")

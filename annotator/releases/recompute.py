@@ -1,8 +1,8 @@
-"""Recompute from `judgments.csv` what a release's manifest and files say, and say what cannot be recomputed.
+"""Recompute a release's manifest and files from `judgments.csv`, and say what cannot be recomputed.
 
-Judgments give a pair's grade unless a lead decided it or it was kept from an earlier ground truth; of those a release holds
-only the number. So the number of grades that judgments do not give must equal that number, and agreement is measured again.
-Only a signature reveals somebody who changed every file consistently.
+Judgments give a pair's grade unless a lead decided it or it was kept from an earlier ground truth; of those a release
+contains only the number. So the number of grades that judgments do not give must equal that number, and agreement is
+measured again. Only a signature reveals somebody who changed every file consistently.
 """
 
 import csv
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.ground_truth import Qrel
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import count_of
 from annotator.domain.settling import Settlement, settle
 from annotator.releases.files import JUDGMENTS, MANIFEST
@@ -26,22 +27,22 @@ Name = tuple[str, str]
 
 @dataclass(slots=True)
 class PairJudgments:
-    """The independent judgments of a pair: `grades` by annotator, and how many could not rate it."""
+    """The independent judgments of a pair."""
 
-    grades: dict[str, int] = field(default_factory=dict)
-    unrateable: int = 0
+    grades: dict[str, int] = field(default_factory=dict)  # by annotator
+    unrateable: int = 0  # how many annotators could not rate the pair
 
     def settle(self) -> Settlement:
-        """What they come to without a lead's decision."""
+        """Settle the pair without a lead's decision."""
         return settle(list(self.grades.values()), self.unrateable, None)
 
     def list_grades(self) -> list[int]:
-        """The grades in pseudonym order: annotator_2 before annotator_10."""
+        """Return the grades in the order of pseudonym numbers: annotator_2 before annotator_10."""
         return [self.grades[name] for name in sorted(self.grades, key=lambda name: (len(name), name))]
 
 
 def says_origins(manifest: Mapping[str, Any]) -> bool:
-    """Whether the manifest counts how grades were settled, as that of every release does."""
+    """Return whether the manifest counts how grades were settled, as that of every release does."""
     counts = manifest.get("counts")
     return isinstance(counts, dict) and all(
         isinstance(counts.get(name), int) for name in ("adjudicated", "imported", *UNDECIDED)
@@ -51,10 +52,11 @@ def says_origins(manifest: Mapping[str, Any]) -> bool:
 def recompute(
     given: Mapping[Name, PairJudgments], manifest: Mapping[str, Any], qrels: Sequence[Qrel]
 ) -> tuple[list[ReleaseFault], list[str]]:
-    """What contradicts the judgments, and in sentences what they cannot prove. The manifest must say origins."""
+    """Return what contradicts the judgments, and sentences about what they cannot prove. The manifest must say
+    origins."""
     counts = manifest["counts"]
     faults = list(_compare_settled(given, counts, qrels))
-    unproven = list(_say_unproven(counts))
+    unproven = list(_describe_unproven(counts))
     agreement = manifest.get("agreement")
     if not isinstance(agreement, dict):
         return [
@@ -66,8 +68,9 @@ def recompute(
 
 
 def read_given(path: Path, faults: list[ReleaseFault]) -> dict[Name, PairJudgments]:
-    """The independent judgments by (query_id, doc_id); after noting a fault where the file is not what a release writes."""
-    found: dict[Name, PairJudgments] = {}
+    """Return the independent judgments by (query_id, doc_id); notes a fault if the file is not as a release writes
+    it."""
+    by_pair: dict[Name, PairJudgments] = {}
     try:
         csv.field_size_limit(MOST_OF_A_CELL)
         with path.open(encoding="utf-8", newline="") as file:
@@ -82,18 +85,18 @@ def read_given(path: Path, faults: list[ReleaseFault]) -> dict[Name, PairJudgmen
             for row in rows:
                 for name in ("query_id", "doc_id", "annotator"):
                     row[name] = texts.setdefault(row[name], row[name])
-                _add(found, row, rows.line_num, faults)
+                _add(by_pair, row, rows.line_num, faults)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         faults.append(ReleaseFault(JUDGMENTS, "a readable CSV file", type(error).__name__))
-    return found
+    return by_pair
 
 
 def _add(
-    found: dict[Name, PairJudgments], row: Mapping[str, str], line: int, faults: list[ReleaseFault]
+    by_pair: dict[Name, PairJudgments], row: Mapping[str, str], line: int, faults: list[ReleaseFault]
 ) -> None:
-    if row["purpose"] != "independent":
+    if row["purpose"] != COUNTED_PURPOSE:
         return
-    given = found.setdefault((row["query_id"], row["doc_id"]), PairJudgments())
+    given = by_pair.setdefault((row["query_id"], row["doc_id"]), PairJudgments())
     if row["grade"] == "unrateable":
         given.unrateable += 1
     elif row["grade"] not in ("0", "1", "2", "3"):
@@ -111,20 +114,22 @@ def _add(
 def _compare_settled(
     given: Mapping[Name, PairJudgments], counts: Mapping[str, Any], qrels: Sequence[Qrel]
 ) -> Iterator[ReleaseFault]:
-    """The grades behind qrels. A grade that the judgments do not give was decided by a lead, or is another file's."""
+    """Compare the grades of qrels. A grade that the judgments do not give was decided by a lead or imported."""
     settled = {"unanimous": 0, "single": 0}
     contrary: list[str] = []
     without = 0
     for qrel in qrels:
         judged = given.get((qrel.query_id, qrel.doc_id))
-        found = judged.settle() if judged else None
+        settlement = judged.settle() if judged else None
         if judged is None:
             without += 1
-        elif found is not None and found.grade == qrel.grade:
-            settled[found.status] += 1
+        elif settlement is not None and settlement.grade == qrel.grade:
+            settled[settlement.status] += 1
         else:
-            said = ", ".join(f"{name} {grade}" for name, grade in judged.grades.items()) or "unrateable"
-            contrary.append(f"{qrel.query_id} {qrel.doc_id} (grade {qrel.grade}; judged {said})")
+            grades_text = (
+                ", ".join(f"{name} {grade}" for name, grade in judged.grades.items()) or "unrateable"
+            )
+            contrary.append(f"{qrel.query_id} {qrel.doc_id} (grade {qrel.grade}; judged {grades_text})")
     decided = len(contrary) + without - counts["imported"]
     if decided > counts["adjudicated"]:
         shown = "; ".join(contrary[:SHOWN]) + ("; …" if len(contrary) > SHOWN else "")
@@ -148,7 +153,7 @@ def _compare_settled(
                 f"{settled[origin]:,}",
             )
     published = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
-    left_out = [one.settle().status for name, one in given.items() if name not in published]
+    left_out = [judgments.settle().status for name, judgments in given.items() if name not in published]
     differing, open_pairs = left_out.count("disagreement"), counts.get("disagreement")
     if isinstance(open_pairs, int) and differing < open_pairs:
         yield ReleaseFault(
@@ -158,7 +163,7 @@ def _compare_settled(
         )
 
 
-def _say_unproven(counts: Mapping[str, Any]) -> Iterator[str]:
+def _describe_unproven(counts: Mapping[str, Any]) -> Iterator[str]:
     if counts["adjudicated"]:
         decided = count_of(counts["adjudicated"], "grade was", "grades were")
         yield (
@@ -171,19 +176,23 @@ def _say_unproven(counts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _compare_agreement(
-    given: Mapping[Name, PairJudgments], said: Mapping[str, Any]
+    given: Mapping[Name, PairJudgments], stated: Mapping[str, Any]
 ) -> tuple[list[ReleaseFault], list[str]]:
-    """The manifest's figures against those of the judgments; intervals are compared, but a program of another version may
-    draw them otherwise."""
+    """Compare the manifest's figures with those of the judgments.
+
+    Intervals are compared too, but another version of the program may draw them differently.
+    """
     from annotator.agreement.service import measure_listed
 
     rows = (
-        (*name, annotator, grade) for name, one in given.items() for annotator, grade in one.grades.items()
+        (*name, annotator, grade)
+        for name, judgments in given.items()
+        for annotator, grade in judgments.grades.items()
     )
-    resamples, seed = said.get("resamples"), said.get("seed")
+    resamples, seed = stated.get("resamples"), stated.get("seed")
     drawn = isinstance(resamples, int) and isinstance(seed, int) and 0 <= resamples <= 100_000 and seed >= 0
-    found = measure_listed(rows, resamples=resamples if drawn else 0, seed=seed if drawn else 0)  # type: ignore[arg-type]
-    expected, there = dict(_list_figures(found)), dict(_list_figures(said))
+    measured = measure_listed(rows, resamples=resamples if drawn else 0, seed=seed if drawn else 0)  # type: ignore[arg-type]
+    expected, there = dict(_list_figures(measured)), dict(_list_figures(stated))
     faults = [
         ReleaseFault(MANIFEST, f"agreement {name} {_show(value)} as in {JUDGMENTS}", _show(there.get(name)))
         for name, value in expected.items()
@@ -194,22 +203,22 @@ def _compare_agreement(
         for name in there
         if name not in expected
     ]
-    intervals, said_intervals = dict(_list_intervals(found)), dict(_list_intervals(said))
-    differing = [name for name, value in said_intervals.items() if not _is_near(value, intervals.get(name))]
+    intervals, stated_intervals = dict(_list_intervals(measured)), dict(_list_intervals(stated))
+    differing = [name for name, value in stated_intervals.items() if not _is_near(value, intervals.get(name))]
     note = (
-        f"{len(differing):,} of the {len(said_intervals):,} intervals of agreement are not those that this program draws; a "
+        f"{len(differing):,} of the {len(stated_intervals):,} intervals of agreement are not those that this program draws; a "
         "program of another version may draw them otherwise"
     )
     return faults[: SHOWN + 1], [note] if differing else []
 
 
-def _list_figures(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The figures by a name for people: values, counts and tables, without intervals."""
+def _list_figures(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield values, counts and tables, without intervals, each with a name for people."""
     for key in ("annotators", "pairs", "observed_agreement"):
-        yield key, found.get(key)
-    for name, value in _list_values(found):
+        yield key, figures.get(key)
+    for name, value in _list_values(figures):
         yield name, value.get("value")
-    for pair in found.get("annotator_pairs") or ():
+    for pair in figures.get("annotator_pairs") or ():
         named = " and ".join(map(str, pair.get("annotators") or ()))
         for key in ("pairs", "observed_agreement", "confusion"):
             yield f"of {named}: {key}", pair.get(key)
@@ -217,30 +226,30 @@ def _list_figures(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield f"of {named}: cohen_kappa {kind}", value.get("value")
 
 
-def _list_intervals(found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, value in _list_values(found):
+def _list_intervals(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in _list_values(figures):
         if value.get("ci95") is not None:
             yield name, value["ci95"]
 
 
-def _list_values(found: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The coefficients of the whole dataset."""
+def _list_values(figures: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the coefficients of the whole dataset."""
     for key in ("cohen_kappa", "krippendorff_alpha"):
-        for kind, value in (found.get(key) or {}).items():
+        for kind, value in (figures.get(key) or {}).items():
             yield f"{key} {kind}", value
     for key in ("fleiss_kappa", "gwet_ac1", "gwet_ac2"):
-        if isinstance(found.get(key), dict):
-            yield key, found[key]
-    for item in found.get("cut_points") or ():
+        if isinstance(figures.get(key), dict):
+            yield key, figures[key]
+    for item in figures.get("cut_points") or ():
         yield f"cohen_kappa, relevant from {item.get('relevant_from')}", item.get("cohen_kappa") or {}
 
 
-def _is_near(one: Any, other: Any) -> bool:
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(_is_near, one, other))
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return abs(one - other) <= ROUNDED
-    return bool(one == other)
+def _is_near(value: Any, other: Any) -> bool:
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(map(_is_near, value, other))
+    if isinstance(value, int | float) and isinstance(other, int | float):
+        return abs(value - other) <= ROUNDED
+    return bool(value == other)
 
 
 def _show(value: Any) -> str:

@@ -7,11 +7,12 @@ the million are tuples, not dataclasses.
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from annotator.domain.ground_truth import NOTHING
 from annotator.domain.settling import PairStatus
-from annotator.releases.versions import Advice
+from annotator.releases.versions import STEPS, Advice, compare_versions, suggest_next
 
 DIGITS = 6
 
@@ -20,32 +21,63 @@ Names = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class GateOverride:
-    """Why a release went out although a gate was not met. `by` is the lead's pseudonym."""
+    """Why a release was published although a gate was not met."""
 
     reason: str
-    by: str
+    by: str  # the lead's pseudonym
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseGate:
-    """One gate. `measured` is None when undefined; `why` says so, or which work is missing; None when met (a met
-    `coverage` may say that nothing is required, a met `quality_control` what it rests on).
-
-    `examples`: the first 20 of what is missing, as names: (query_id, doc_id), (query_id,), or
-    (requirement, required, measured).
-    """
+    """One gate: what a release needs, and what was measured."""
 
     name: str
     required: float
-    measured: float | None
+    measured: float | None  # None: undefined
     met: bool
     override: GateOverride | None = None
-    why: str | None = None  # a Message; a text as it was published where a manifest tells of it
+    why: str | None = None
+    """Why it is undefined, or which work is missing: a Message, or the text of a manifest. Usually None when the gate is met."""
     examples: tuple[Names, ...] = ()
+    """The first 20 of what is missing: (query_id, doc_id), (query_id,), or (requirement, required, measured)."""
 
     def as_json(self) -> dict[str, Any]:
-        """What a manifest keeps: everything but the examples."""
+        """Return what a manifest keeps: everything but the examples."""
         return {name: value for name, value in asdict(self).items() if name != "examples"}
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCheck:
+    """The state of a dataset before a release."""
+
+    version: None  # nothing is published yet
+    gates: tuple[ReleaseGate, ...]
+    open_pairs: tuple[tuple[str, str], ...]  # (query_id, doc_id) of the first 20
+    statuses: Mapping[str, int]  # pairs by status
+    suggested: str  # a version that it could have
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A published release, and the state of its folder on this machine."""
+
+    dataset: str
+    version: str
+    created_at: datetime
+    published_by: str  # the lead's pseudonym
+    note: str
+    previous: str | None
+    qrels: int
+    content_sha256: str
+    path: Path
+    folder: Literal["whole", "missing", "changed"]
+    """"whole": every file is there in its size, and SHA256SUMS and manifest.json are as published; the other files are hashed
+    when they are sent. "missing" also if it was published from another machine."""
+    overridden: tuple[str, ...]  # names of gates
+    files: tuple[str, ...]
+    simulated: bool  # whether some of its judgments are simulated
+    gates: tuple[ReleaseGate, ...] = ()  # as they stood when it was published
+    signed: bool = False  # whether it has SHA256SUMS.sig
 
 
 Kind = Literal["added", "removed", "changed", "renamed", "grounds"]
@@ -54,162 +86,163 @@ Reason = Literal["revision", "adjudication", "re-import", "remap", "further judg
 
 
 class PublishedQrel(NamedTuple):
-    """A qrel of a release with the keys of what it rests on. `judgments`: keys in ascending order, separated by
-    spaces; None in releases made before they were recorded. A tuple, because millions of them are made."""
+    """A qrel of a release with the keys of what it rests on. A tuple, because millions of them are made."""
 
     query_id: str
     doc_id: str
     grade: int
     origin: str
-    judgments: str | None = None
+    judgments: str | None = None  # keys in ascending order, separated by spaces; None in old releases
     adjudication_pk: int | None = None
     imported_qrel_pk: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class QrelChange:
-    """One pair that differs. `old` and `new` are grades, None where there is no qrel.
-
-    `kind` "changed": another grade; "renamed": the same grade under another doc_id; "grounds": the same grade, on
-    other judgments or another decision. `old_doc_id`: what a renamed document was called before. `reason` None:
-    a pair that came or went by itself, or a release too old to tell. `cause`, `rationale`: what the lead said whose decision
-    changed the grade, None where no decision did, or nothing was said.
-    """
+    """One pair that differs between two releases."""
 
     kind: Kind
+    """"changed": another grade; "renamed": the same grade under another doc_id; "grounds": the same grade, on other judgments
+    or another decision."""
     query_id: str
     doc_id: str
-    old: int | None
+    old: int | None  # a grade, None: no qrel
     new: int | None
-    reason: Reason | None = None
-    old_doc_id: str | None = None
-    cause: str | None = None
-    rationale: str | None = None
+    reason: Reason | None = None  # None: the pair came or went by itself, or a release is too old to tell
+    old_doc_id: str | None = None  # of a renamed document
+    cause: str | None = None  # why annotators differed, by the lead whose decision changed the grade
+    rationale: str | None = None  # of that decision
 
 
 @dataclass(frozen=True, slots=True)
 class Renames:
-    """What `remap` did between two releases. `renamed`: old doc_id to new, chains followed; `parted`: old ids that
-    were split or merged, `joined`: the ids that took their place; `rows`: (old, new, kind) as they were given."""
+    """The changes of document ids by `remap` between two releases."""
 
-    renamed: Mapping[str, str] = field(default_factory=dict)
-    parted: Collection[str] = ()
-    joined: Collection[str] = ()
-    rows: tuple[tuple[str, str, str], ...] = ()
+    renamed: Mapping[str, str] = field(default_factory=dict)  # old doc_id to new, chains followed
+    parted: Collection[str] = ()  # old ids that were split or merged
+    joined: Collection[str] = ()  # the ids that took their place
+    rows: tuple[tuple[str, str, str], ...] = ()  # (old, new, kind) as they were given
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFacts:
-    """A release apart from its qrels. `version` None: the one that would be published now.
-
-    `queries`: text by query_id, in the release's order; a text is None in releases made before texts were
-    recorded. `scale`: as the manifest has it.
-    """
+    """A release apart from its qrels."""
 
     dataset: str
-    version: str | None
-    scale: Any
+    version: str | None  # None: the one that would be published now
+    scale: Any  # as in the manifest
     guideline_version: int
     queries: Mapping[str, str | None]
+    """Texts by query_id, in the release's order; a text is None in releases made before texts were recorded."""
     created_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseDiff:
-    """Two releases compared. `before` None: there was none; then nothing is listed.
-
-    `texts_changed`: (query_id, old, new). `changes`: in the order of the newer release's queries, then doc_id;
-    complete unless it was asked to keep only some, `counts` (by kind) always is. `whole`: how many qrels by
-    query_id came or went with their query. `reasons`: how many changed grades by reason, "" where none was
-    recorded. `guideline`: its version in both.
-    """
+    """Two releases compared."""
 
     dataset: str
-    before: str | None
+    before: str | None  # None: there was none; then nothing is listed
     after: str | None
     queries_added: tuple[str, ...]
     queries_removed: tuple[str, ...]
-    texts_changed: tuple[tuple[str, str, str], ...]
+    texts_changed: tuple[tuple[str, str, str], ...]  # (query_id, old, new)
     changes: tuple[QrelChange, ...]
+    """In the order of the newer release's queries, then doc_id. Complete unless the caller asked to keep only some."""
     scale_changed: bool
     advice: Advice
     advice_why: str
-    counts: Mapping[str, int] = field(default_factory=dict)
-    whole: Mapping[str, int] = field(default_factory=dict)
-    reasons: Mapping[str, int] = field(default_factory=dict)
-    guideline: tuple[int | None, int | None] = (None, None)
+    counts: Mapping[str, int] = field(default_factory=dict)  # changes by kind, always complete
+    whole: Mapping[str, int] = field(
+        default_factory=dict
+    )  # qrels that came or went with their query, by query_id
+    reasons: Mapping[str, int] = field(
+        default_factory=dict
+    )  # changed grades by reason, "" where none was recorded
+    guideline: tuple[int | None, int | None] = (None, None)  # its version in both
+
+    @property
+    def next_version(self) -> str:
+        """Return the version at the smallest step that the changes allow."""
+        return suggest_next(self.before, self.advice)
+
+    def describe_advice(self) -> str:
+        """Return which step of a version the changes call for, and whether this one is large enough. Markdown."""
+        if self.advice == "none":
+            return "Version: nothing changed."
+        advice = f"Version: the changes call for at least a {self.advice} step, since {self.advice_why}."
+        step = (
+            None if self.before is None or self.after is None else compare_versions(self.before, self.after)
+        )
+        if step is None or STEPS.index(step) >= STEPS.index(self.advice):
+            return advice
+        return f"{advice} **{self.before} to {self.after} is only a {step} step.**"
 
 
 @dataclass(frozen=True, slots=True)
 class QrelRow:
-    """A published qrel as a list shows it. `query`: its text, None in releases made before texts were recorded.
-    `previous`: its grade in the release that was compared with, None when it was not there (or none was asked)."""
+    """A published qrel as a list shows it."""
 
     query_id: str
-    query: str | None
+    query: str | None  # the text; None in releases made before texts were recorded
     doc_id: str
     grade: int
     origin: str
-    previous: int | None = None
+    previous: int | None = None  # its grade in the release compared with, if it was there
 
 
 @dataclass(frozen=True, slots=True)
 class QrelPage:
-    """Some of a release's qrels, in its order; `total`: how many the filters leave."""
+    """Some of a release's qrels, in its order."""
 
-    total: int
+    total: int  # that pass the filters
     rows: tuple[QrelRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TracedJudgment:
-    """A judgment that a qrel rests on. `annotator`: the pseudonym of the releases. `judged_at` and `guideline_version`:
-    None where it came with a file that does not say."""
+    """A judgment that a qrel rests on."""
 
-    annotator: str
+    annotator: str  # the pseudonym
     outcome: str
     grade: int | None
     note: str | None
-    judged_at: datetime | None
-    guideline_version: int | None
+    judged_at: datetime | None  # None: it came with a file that does not say
+    guideline_version: int | None  # None: it came with a file
     purpose: str
     simulated: bool
 
 
 @dataclass(frozen=True, slots=True)
 class TracedDecision:
-    """The adjudication that a qrel rests on. `lead`: the pseudonym of the releases;."""
+    """The decision that a qrel rests on."""
 
     grade: int
     rationale: str
     reason: str | None
-    lead: str
+    lead: str  # the pseudonym
     decided_at: datetime
     guideline_version: int
 
 
 @dataclass(frozen=True, slots=True)
 class TracedImport:
-    """The grade of an earlier ground truth that a qrel rests on. `source`: path, format, checksum, origin."""
+    """The grade of an earlier ground truth that a qrel rests on."""
 
     grade: int
-    source: Mapping[str, Any]
+    source: Mapping[str, Any]  # path, format, checksum, origin
     note: str | None
     imported_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class QrelTrace:
-    """Everything behind one published grade.
-
-    `query` None: the release was made before texts were recorded. `complete` False: it was made before it was
-    recorded what each qrel rests on; what is listed is what had been received until then.
-    """
+    """Everything behind one published grade."""
 
     dataset: str
     version: str
     query_id: str
-    query: str | None
+    query: str | None  # the text; None in releases made before texts were recorded
     doc_id: str
     grade: int
     origin: str
@@ -217,55 +250,47 @@ class QrelTrace:
     adjudication: TracedDecision | None
     imported: TracedImport | None
     complete: bool
+    """False: the release did not record what each qrel rests on; listed is what had been received until then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guideline:
-    """A version of what annotators worked by. `grades`: as the rubric lists them. `change`: "minor" or "semantic"."""
+    """A version of the guideline that annotators worked by."""
 
     version: int
     title: str
     guideline: str
-    grades: tuple[Mapping[str, Any], ...]
-    change: str
+    grades: tuple[Mapping[str, Any], ...]  # as the rubric lists them
+    change: str  # "minor" or "semantic"
     created_at: datetime
 
 
 class GivenJudgment(NamedTuple):
-    """One annotator's current judgment, graded or unrateable, with everything a release publishes of it.
+    """One annotator's current judgment, graded or unrateable, with everything that a release publishes of it."""
 
-    `key` and `annotator` are the storage's keys. `judged_at`: ISO 8601 in UTC, ended by Z; "" where the file that it came
-    with does not say. `guideline_version`: None where it came with a file. `imported`: the key of the import it came with
-    (`domain/import_records.py`), None where it was made in this program.
-    """
-
-    key: int
-    annotator: int
+    key: int  # judgment_pk
+    annotator: int  # person_pk
     outcome: str
     grade: int | None
     note: str | None
     purpose: str
-    judged_at: str
+    judged_at: str  # ISO 8601 in UTC, ended by Z; "" if the file that it came with does not say
     seconds: float | None
-    guideline_version: int | None
-    imported: int | None = None
+    guideline_version: int | None  # None: it came with a file
+    imported: int | None = None  # import_pk; None: made in this program
 
 
 class KeptGrade(NamedTuple):
-    """What an earlier ground truth said of a pair, where its grade is kept. `key` is the storage's.
+    """The grade that a pair keeps from an earlier ground truth."""
 
-    `annotator_grades`: as that file named its annotators. `source_path` and `source_format`: of that file. `imported`: the
-    key of the import it came with, None before imports were recorded.
-    """
-
-    key: int
+    key: int  # imported_qrel_pk
     source_path: str = ""
     source_format: str = ""
     description: str | None = None
     note: str | None = None
-    annotator_grades: tuple[tuple[str, int], ...] = ()
+    annotator_grades: tuple[tuple[str, int], ...] = ()  # as that file named its annotators
     metadata: Mapping[str, Any] = NOTHING
-    imported: int | None = None
+    imported: int | None = None  # import_pk; None before imports were recorded
 
 
 class ReleasePair(NamedTuple):
@@ -297,3 +322,21 @@ class Participant(NamedTuple):
     key: int
     username: str
     simulated: bool
+
+
+class PoolSystem(NamedTuple):
+    """A source of pairs in the pool: a run's system, "import" or "remap". Its ranks are None where it gave none."""
+
+    system: str
+    pairs: int
+    best_rank: int | None = None
+    worst_rank: int | None = None
+
+
+class JudgmentCounts(NamedTuple):
+    """The counts made while a release is written."""
+
+    judgments: Mapping[tuple[int, str, int | None, int | None], int]
+    """By annotator, outcome, guideline version and import_pk (None: made in this program)."""
+    sources: Mapping[tuple[str, str, int | None], int]
+    """Qrels kept from each earlier file, by its name, format and import_pk."""

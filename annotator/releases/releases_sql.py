@@ -1,4 +1,4 @@
-"""A release's own rows, and what a whole dataset says in a handful of figures. The pairs: `releases/judged_sql.py`.
+"""Read and store releases, and read what a release says of the whole dataset. Pairs are read by `judged_sql.py`.
 
 Orders do not depend on a database's collation.
 """
@@ -11,14 +11,16 @@ from sqlalchemy import ColumnElement, exists, func, insert, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import SQLModel, col
 
-from annotator.releases.records import Participant
+from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.releases.records import Participant, PoolSystem
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, QualityDrawRow
 from annotator.storage.current_judgments import list_current_adjudications
 from annotator.storage.lookup import key_of
-from annotator.storage.outdated import OLDER_STANDARD, OLDER_TEXT
+from annotator.storage.outdated import OLDER_GUIDELINE, OLDER_TEXT
 from annotator.storage.pair_states import list_open_errors
 from annotator.storage.tables import (
     CurrentJudgmentRow,
+    DatasetRow,
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
@@ -45,24 +47,23 @@ QREL_COLUMNS = (
 )
 
 
-class PoolSystemRanks(NamedTuple):
-    """Who proposed pairs of the pool: how many, and at which ranks (None where no rank is known)."""
+class RecordedFolder(NamedTuple):
+    """A release as its folder is known: `exports/<dataset>/<version>` with this text of SHA256SUMS."""
 
-    system: str
-    pairs: int
-    best_rank: int | None
-    worst_rank: int | None
+    dataset: str
+    version: str
+    sums: str
 
 
 def list_participants(session: Session, person_pks: Collection[int]) -> list[Participant]:
-    """These people."""
+    """Return these people."""
     statement = select(col(PersonRow.pk), col(PersonRow.username), col(PersonRow.simulated))
     rows = session.execute(statement.where(col(PersonRow.pk).in_(sorted(person_pks))))
     return [Participant(key_of(pk), username, simulated) for pk, username, simulated in rows]
 
 
 def list_secrets(session: Session, dataset_pk: int) -> dict[int, str]:
-    """The smallest event id, in code point order, of everybody who has a current judgment, by person_pk.
+    """Return the smallest event id, in code point order, of everybody who has a current judgment, by person_pk.
 
     Event ids are never published.
     """
@@ -79,14 +80,14 @@ def list_secrets(session: Session, dataset_pk: int) -> dict[int, str]:
 
 
 def list_checkers(session: Session, dataset_pk: int) -> set[int]:
-    """Everybody who drew pairs for quality control, or for whom they were drawn, as person_pk."""
+    """Return everybody who drew pairs for quality control, or for whom they were drawn, as person_pk."""
     statement = select(col(QualityDrawRow.annotator_pk), col(QualityDrawRow.drawn_by_pk))
     rows = session.execute(statement.where(col(QualityDrawRow.dataset_pk) == dataset_pk))
     return {pk for row in rows for pk in row if pk is not None}
 
 
 def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:
-    """How many of the decisions that hold each lead made, by person_pk. What quality control reopened holds no more."""
+    """Count the decisions that hold, by the lead's person_pk. A pair that quality control reopened has none."""
     lead_pk = col(CurrentAdjudicationRow.lead_pk)
     statement = (
         select(lead_pk, func.count())
@@ -94,15 +95,15 @@ def count_decisions(session: Session, dataset_pk: int) -> dict[int, int]:
         .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
     )
     rows: Any = session.execute(statement.group_by(lead_pk))
-    found = Counter(dict(rows.all()))
+    decisions = Counter(dict(rows.all()))
     errors = list_open_errors(session, dataset_pk)
     for pair_pk, last in list_current_adjudications(session, dataset_pk, list(errors)).items():
-        found[last.lead_pk] -= any(error.grade != last.grade for error in errors[pair_pk])
-    return dict(+found)
+        decisions[last.lead_pk] -= any(error.grade != last.grade for error in errors[pair_pk])
+    return dict(+decisions)
 
 
-def list_systems(session: Session, dataset_pk: int) -> list[PoolSystemRanks]:
-    """Who proposed the pairs of the pool, by name in code point order."""
+def list_systems(session: Session, dataset_pk: int) -> list[PoolSystem]:
+    """Return what put the pairs into the pool, by name in code point order."""
     rank = col(ProvenanceRow.rank)
     statement = (
         select(col(ProvenanceRow.system), func.count(), func.min(rank), func.max(rank))
@@ -110,24 +111,27 @@ def list_systems(session: Session, dataset_pk: int) -> list[PoolSystemRanks]:
         .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
         .group_by(col(ProvenanceRow.system))
     )
-    return sorted(PoolSystemRanks(*row) for row in session.execute(statement))
+    return sorted(PoolSystem(*row) for row in session.execute(statement))
 
 
 def list_rubric_versions(session: Session, dataset_pk: int) -> list[tuple[int, str]]:
-    """Version and change ("minor", "semantic") of every rubric, oldest first."""
+    """Return version and change ("minor", "semantic") of every rubric, oldest first."""
     statement = select(col(RubricRow.version), col(RubricRow.change))
     rows: Any = session.execute(statement.where(col(RubricRow.dataset_pk) == dataset_pk))
     return sorted((version, change) for version, change in rows)
 
 
 def list_old_judgments(session: Session, dataset_pk: int) -> dict[int, int]:
-    """The lowest guideline version that independent grades were given under, where it is an older standard, by pair_pk."""
+    """Return, by pair_pk, the lowest guideline version under which an independent grade was given, where it is outdated.
+
+    Outdated: a later version has changed what a grade means.
+    """
     version = func.min(col(RubricRow.version))
     statement = (
         select(col(CurrentJudgmentRow.pair_pk), version)
         .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
         .join(RubricRow, col(RubricRow.pk) == col(JudgmentRow.rubric_pk))
-        .where(*_counted(dataset_pk, OLDER_STANDARD))
+        .where(*_counted(dataset_pk, OLDER_GUIDELINE))
         .group_by(col(CurrentJudgmentRow.pair_pk))
     )
     rows: Any = session.execute(statement)
@@ -135,13 +139,13 @@ def list_old_judgments(session: Session, dataset_pk: int) -> dict[int, int]:
 
 
 def list_judged_on_older_text(session: Session, dataset_pk: int) -> set[int]:
-    """The pairs (pair_pk) with an independent grade that was given on an older text of the document."""
+    """Return the pairs (pair_pk) with an independent grade that was given on an older text of the document."""
     statement = select(col(CurrentJudgmentRow.pair_pk)).where(*_counted(dataset_pk, OLDER_TEXT))
     return set(session.scalars(statement))
 
 
 def list_decided_on_older_text(session: Session, dataset_pk: int) -> set[int]:
-    """The pairs (pair_pk) whose latest decision was made on another text than the present one, which came after it."""
+    """Return the pairs (pair_pk) whose latest decision was made on an older text of the document."""
     present, before = aliased(DocumentTextRow), aliased(DocumentTextRow)
     decided_at = col(CurrentAdjudicationRow.decided_at)
     had_another = exists().where(
@@ -165,19 +169,19 @@ def list_decided_on_older_text(session: Session, dataset_pk: int) -> set[int]:
     return {key_of(pk) for pk in session.scalars(statement)}
 
 
-def _counted(dataset_pk: int, mark: int) -> tuple[ColumnElement[bool], ...]:
-    """Current grades that settle pairs and carry this mark of `current_judgment.stale`."""
+def _counted(dataset_pk: int, flag: int) -> tuple[ColumnElement[bool], ...]:
+    """Return the conditions for current grades that settle pairs and have this flag of `current_judgment.stale`."""
     return (
         col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
-        col(CurrentJudgmentRow.stale).in_([mark, OLDER_STANDARD | OLDER_TEXT]),
+        col(CurrentJudgmentRow.stale).in_([flag, OLDER_GUIDELINE | OLDER_TEXT]),
         col(CurrentJudgmentRow.stale) > 0,
-        col(CurrentJudgmentRow.purpose) == "independent",
+        col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE,
         col(CurrentJudgmentRow.outcome) == "graded",
     )
 
 
 def list_decision_versions(session: Session, dataset_pk: int) -> dict[int, int]:
-    """The guideline version of the decision that holds, by pair_pk."""
+    """Return the guideline version of the decision that holds, by pair_pk."""
     statement = (
         select(col(AdjudicationRow.pair_pk), col(RubricRow.version))
         .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
@@ -189,27 +193,63 @@ def list_decision_versions(session: Session, dataset_pk: int) -> dict[int, int]:
 
 
 def list_pseudonyms(session: Session, dataset_pk: int) -> dict[int, int]:
-    """The numbers given so far, by person_pk."""
+    """Return the pseudonym numbers given so far, by person_pk."""
     statement = select(col(PseudonymRow.person_pk), col(PseudonymRow.number))
     rows = session.execute(statement.where(col(PseudonymRow.dataset_pk) == dataset_pk)).all()
     return {row.person_pk: row.number for row in rows}
 
 
 def list_releases_of_dataset(session: Session, dataset_pk: int) -> list[ReleaseRow]:
-    """The releases in the order in which they were published."""
+    """Return the releases in the order in which they were published."""
     statement = select(ReleaseRow).where(col(ReleaseRow.dataset_pk) == dataset_pk)
     return list(session.scalars(statement.order_by(col(ReleaseRow.pk))))
 
 
+def find_latest_release(session: Session, dataset_pk: int) -> ReleaseRow | None:
+    """Return the release that was published last, None before the first."""
+    statement = select(ReleaseRow).where(col(ReleaseRow.dataset_pk) == dataset_pk)
+    return session.scalars(statement.order_by(col(ReleaseRow.pk).desc()).limit(1)).first()
+
+
+def list_versions(session: Session, dataset_pk: int) -> list[str]:
+    """Return the published versions in the order of publishing, without the manifests."""
+    statement = select(col(ReleaseRow.version)).where(col(ReleaseRow.dataset_pk) == dataset_pk)
+    return list(session.scalars(statement.order_by(col(ReleaseRow.pk))))
+
+
+def find_sums(session: Session, dataset_pk: int, version: str) -> str | None:
+    """Return the text of a release's SHA256SUMS, None if the version is not published."""
+    return session.scalar(
+        select(col(ReleaseRow.sums)).where(
+            col(ReleaseRow.dataset_pk) == dataset_pk, col(ReleaseRow.version) == version
+        )
+    )
+
+
+def list_recorded_folders(session: Session) -> list[RecordedFolder]:
+    """Return what names the folder of every release of every dataset."""
+    rows = session.execute(
+        select(col(DatasetRow.name), col(ReleaseRow.version), col(ReleaseRow.sums))
+        .join(DatasetRow, col(DatasetRow.pk) == col(ReleaseRow.dataset_pk))
+        .order_by(col(ReleaseRow.pk))
+    )
+    return [RecordedFolder(dataset, version, sums) for dataset, version, sums in rows]
+
+
+def list_dataset_names(session: Session) -> list[str]:
+    """Return the names of all datasets, oldest first."""
+    return list(session.scalars(select(col(DatasetRow.name)).order_by(col(DatasetRow.pk))))
+
+
 def list_published_grades(session: Session, release_pk: int) -> dict[tuple[str, str], int]:
-    """The grades of a release by (query_id, doc_id)."""
+    """Return the grades of a release by (query_id, doc_id)."""
     columns = (col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade))
     rows = session.execute(select(*columns).where(col(ReleaseQrelRow.release_pk) == release_pk))
     return {(query_id, doc_id): grade for query_id, doc_id, grade in rows}
 
 
 def add_pseudonyms(session: Session, dataset_pk: int, numbers: Mapping[int, int]) -> None:
-    """Give these numbers, for ever."""
+    """Store pseudonym numbers. They are never changed."""
     rows = [
         {"dataset_pk": dataset_pk, "person_pk": person_pk, "number": number}
         for person_pk, number in numbers.items()
@@ -254,6 +294,6 @@ def _add_chunks(
         elif tuple(order) == tuple(names):
             rows = [(release_pk, *row) for row in chunk]
         else:
-            places = [names.index(name) for name in order]
-            rows = [tuple((release_pk, *row)[place] for place in places) for row in chunk]
+            indexes = [names.index(name) for name in order]
+            rows = [tuple((release_pk, *row)[index] for index in indexes) for row in chunk]
         connection.exec_driver_sql(str(compiled), rows)

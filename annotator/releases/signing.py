@@ -5,6 +5,7 @@ library is needed, and anybody can check a release without this program. The pri
 read, copied or logged here.
 """
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -23,31 +24,60 @@ KEY_KINDS = ("ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-")
 
 
 def check_key(key: Path) -> None:
-    """ValidationError or StateError when nothing can be signed with this key; asked before anything is written."""
+    """Raise ValidationError or StateError if the key cannot sign; called before anything is written.
+
+    Signs an empty text where nobody can be asked. A key that asks (for its passphrase, for a touch) is only known to be
+    good when the release is signed.
+    """
     if not key.is_file():
         raise ValidationError(f"--sign: expected a key file, found none at {key}")
-    _find_program()
+    if _is_in_hardware(key):
+        return
+    signature, result = _sign_text("", key, may_ask=False)
+    if signature is None and b"incorrect passphrase" not in result.stderr:
+        raise StateError(say("ssh-keygen could not sign the release: {why}", why=_describe_failure(result)))
 
 
 def sign(sums: str, key: Path) -> str:
-    """The signature over the text of SHA256SUMS. ssh-keygen asks for a passphrase where the key has one, at the terminal: so the
-    text goes through a file, as ssh-keygen would look for a window to ask in if it had the text from a pipe. StateError when
-    it cannot sign."""
+    """Return the signature over the text of SHA256SUMS. StateError if ssh-keygen cannot sign it.
+
+    ssh-keygen asks for the passphrase of a key at the terminal.
+    """
+    signature, result = _sign_text(sums, key, may_ask=True)
+    if signature is None:
+        raise StateError(say("ssh-keygen could not sign the release: {why}", why=_describe_failure(result)))
+    return signature
+
+
+def _sign_text(
+    text: str, key: Path, *, may_ask: bool
+) -> tuple[str | None, "subprocess.CompletedProcess[bytes]"]:
+    """Return the signature over the text, None if there is none, and what ssh-keygen answered.
+
+    The text goes through a file: if ssh-keygen had it from a pipe, it would ask for a passphrase in a window.
+    """
     with tempfile.TemporaryDirectory(prefix="annotator-signing-") as private:
         path = Path(private) / SUMS
-        path.write_bytes(sums.encode())
-        done = _run("-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(path), data=None)
+        path.write_bytes(text.encode())
+        arguments = ("-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(path))
+        result = _run(*arguments, data=None) if may_ask else _run_without_asking(*arguments)
         made = Path(private) / SIGNATURE
         signature = made.read_bytes() if made.is_file() else b""
-    if done.returncode or not signature.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-        raise StateError(say("ssh-keygen could not sign the release: {why}", why=_say_why(done)))
-    return signature.decode("ascii")
+    if result.returncode or not signature.startswith(b"-----BEGIN SSH SIGNATURE-----"):
+        return None, result
+    return signature.decode("ascii"), result
+
+
+def _is_in_hardware(key: Path) -> bool:
+    """Return whether a security key holds the key, so that every signature needs a touch."""
+    return b"-SK)" in _run_without_asking("-l", "-f", str(key)).stdout
 
 
 def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, list[ReleaseFault], list[str]]:
-    """Whose signature the folder bears, what is wrong with it, and what remains unproven, in sentences.
+    """Return whose signature the folder has, what is wrong with it, and sentences about what remains unproven.
 
-    `signers`: a public key or a file of allowed signers (ssh-keygen(1), "ALLOWED SIGNERS"); None: nobody asked.
+    `signers`: a public key or a file of allowed signers (ssh-keygen(1), "ALLOWED SIGNERS"); None: no signature is
+    required.
     """
     path = folder / SIGNATURE
     if signers is None:
@@ -70,8 +100,8 @@ def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, lis
     sums = (folder / SUMS).read_bytes()
     with tempfile.TemporaryDirectory(prefix="annotator-signers-") as private:
         allowed = _list_allowed(signers, Path(private))
-        found = _run("-Y", "find-principals", "-s", str(path), "-f", str(allowed))
-        names = [line for line in found.stdout.decode("utf-8", "replace").splitlines() if line]
+        search = _run("-Y", "find-principals", "-s", str(path), "-f", str(allowed))
+        names = [line for line in search.stdout.decode("utf-8", "replace").splitlines() if line]
         for name in names:
             arguments = ("-Y", "verify", "-f", str(allowed), "-I", name, "-n", NAMESPACE, "-s", str(path))
             if not _run(*arguments, data=sums).returncode:
@@ -81,7 +111,7 @@ def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, lis
 
 
 def _list_allowed(signers: Path, folder: Path) -> Path:
-    """A file of allowed signers: what the given one says, or one that allows the public key."""
+    """Return a file of allowed signers: the given one, or one that allows the public key."""
     try:
         text = signers.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError):
@@ -101,21 +131,36 @@ def _list_allowed(signers: Path, folder: Path) -> Path:
 
 
 def _find_program() -> str:
-    found = shutil.which(PROGRAM)
-    if found is None:
+    program = shutil.which(PROGRAM)
+    if program is None:
         raise StateError(
             say(
                 "signing and checking signatures need ssh-keygen (OpenSSH 8.1 or newer), and it is not on this computer"
             )
         )
-    return found
+    return program
+
+
+def _run_without_asking(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
+    """Run ssh-keygen without a terminal and without a window to ask in."""
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")
+    }
+    return subprocess.run(
+        [_find_program(), *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        start_new_session=True,
+        env={**environment, "SSH_ASKPASS_REQUIRE": "never"},
+    )
 
 
 def _run(*arguments: str, data: bytes | None = b"") -> "subprocess.CompletedProcess[bytes]":
-    """Run ssh-keygen on `data`, or with the terminal of this program where that is None."""
+    """Run ssh-keygen on `data`; if that is None, with the terminal of this program."""
     return subprocess.run([_find_program(), *arguments], input=data, capture_output=True, check=False)
 
 
-def _say_why(done: "subprocess.CompletedProcess[bytes]") -> str:
-    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else f"it ended with {done.returncode}"
+def _describe_failure(result: "subprocess.CompletedProcess[bytes]") -> str:
+    lines = result.stderr.decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else f"it ended with {result.returncode}"

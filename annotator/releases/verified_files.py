@@ -24,10 +24,10 @@ _FLAGS = (
 
 
 class VerifiedFile:
-    """An open file whose bytes were found to be the published ones. `size`: in bytes. Close it."""
+    """An open file whose bytes were the published ones when it was opened. `size` is in bytes. Close it after use."""
 
     def __init__(self, name: str, file: BinaryIO, sha256: str) -> None:
-        """Hash the file. ConflictError when its hash is another."""
+        """Hash the file. Raises ConflictError if its hash is another."""
         self.name, self.sha256 = name, sha256
         self._file = file
         self._pieces: list[bytes] = []
@@ -41,7 +41,8 @@ class VerifiedFile:
             raise refuse_file(name)
 
     def read(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
-        """The bytes from `start` up to `stop`, piece by piece. ConflictError when the file was rewritten meanwhile."""
+        """Yield the bytes from `start` up to `stop` in pieces. Raises ConflictError if the file was rewritten
+        meanwhile."""
         stop = self.size if stop is None else min(stop, self.size)
         for number in range(start // PIECE, -(-stop // PIECE)):
             begin = number * PIECE
@@ -52,7 +53,10 @@ class VerifiedFile:
             yield piece[max(start - begin, 0) : stop - begin]
 
     def _read_piece(self) -> bytes:
-        """The next piece, which is whole but at the end of the file: one read may give less (a network's file system, a signal)."""
+        """Return the next piece, whole except at the end of the file.
+
+        One read may return less (a network file system, a signal).
+        """
         read: list[bytes] = []
         missing = PIECE
         while missing and (some := self._file.read(missing)):
@@ -61,7 +65,7 @@ class VerifiedFile:
         return read[0] if len(read) == 1 else b"".join(read)
 
     def close(self) -> None:
-        """Let go of the file. A second call does nothing."""
+        """Close the file. A second call does nothing."""
         self._file.close()
 
     def __enter__(self) -> Self:
@@ -74,7 +78,8 @@ class VerifiedFile:
 
 
 def open_verified(folder: Path, name: str, sha256: str) -> VerifiedFile:
-    """Open the file of this name below the folder. ConflictError when it is no plain file, or has another hash."""
+    """Open the file of this name below the folder. Raises ConflictError if it is no regular file, or has another
+    hash."""
     try:
         if not is_plain_below(folder, name):
             raise refuse_file(name)
@@ -94,13 +99,14 @@ def open_verified(folder: Path, name: str, sha256: str) -> VerifiedFile:
 
 
 def refuse_file(name: str) -> ConflictError:
-    """The error for a file that is not the published one. What of a found name is no text is shown by its number."""
+    """Return the error for a file that is not the published one. Bytes of its name that are no text are shown by
+    number."""
     shown = name.encode("utf-8", "backslashreplace").decode()
     return ConflictError(say("{name} is not as it was published", name=shown))
 
 
 def is_plain_below(folder: Path, name: str) -> bool:
-    """Whether the name leads to a plain file without passing a link below the folder."""
+    """Return whether the name leads to a regular file without a link below the folder."""
     path = folder
     for part in PurePosixPath(name).parts:
         path = path / part
@@ -110,25 +116,27 @@ def is_plain_below(folder: Path, name: str) -> bool:
 
 
 def list_checksums(sums: str, signature: str | None = None) -> dict[str, str]:
-    """The SHA-256 of every file, by path, from the texts of SHA256SUMS and of its signature that the database kept."""
+    """Return the SHA-256 of every file, by path, from the stored texts of SHA256SUMS and of its signature."""
     listed = {path: sha256 for sha256, path in (line.split("  ", 1) for line in sums.splitlines())}
     beside = {SUMS: sums} if signature is None else {SUMS: sums, SIGNATURE: signature}
     return listed | {name: hashlib.sha256(text.encode()).hexdigest() for name, text in beside.items()}
 
 
 def find_misplaced(folder: Path, sizes: Mapping[str, int | None]) -> list[str]:
-    """The names by which a release folder differs from what was published, without reading any file: missing, added,
-    no plain file, or of another size (bytes by path; None: any)."""
-    found: dict[str, os.stat_result] = {}
+    """Return the names of files that are missing, added, not regular, or of another size, without reading any file.
+
+    `sizes`: bytes by path; None: any size.
+    """
+    stats: dict[str, os.stat_result] = {}
     for root, folders, files in os.walk(folder):
         for name in files + [name for name in folders if (Path(root) / name).is_symlink()]:
             path = Path(root) / name
-            found[path.relative_to(folder).as_posix()] = path.lstat()
+            stats[path.relative_to(folder).as_posix()] = path.lstat()
     return sorted(
         name
-        for name in {*found, *sizes}
-        if name not in found
+        for name in {*stats, *sizes}
+        if name not in stats
         or name not in sizes
-        or not stat.S_ISREG(found[name].st_mode)
-        or sizes[name] not in (None, found[name].st_size)
+        or not stat.S_ISREG(stats[name].st_mode)
+        or sizes[name] not in (None, stats[name].st_size)
     )

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from annotator.domain.canonical_qrels import hash_content
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import Qrel
-from annotator.releases.content import hash_content
 from annotator.releases.datasheet_check import compare_datasheet
 from annotator.releases.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
-from annotator.releases.read_back import QRELS, find_differences, is_plain, read_qrels
-from annotator.releases.read_back import ReleaseFault as ReleaseFault
+from annotator.releases.read_back import QRELS, ReleaseFault, find_differences, is_plain, read_qrels
 from annotator.releases.recompute import PairJudgments, read_given, recompute, says_origins
 from annotator.releases.signing import check_signature
 
@@ -38,8 +37,7 @@ _ORIGINS = ("unanimous", "adjudicated", "single", "imported")
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was looked at and what was wrong with it; whole when there is no fault. `unproven`: what no file of the release
-    can prove, in sentences. `signed_by`: whose signature was checked and is good; None when none was asked for or found."""
+    """The result of verifying a release folder. It is whole if there is no fault."""
 
     path: str
     dataset: str | None
@@ -47,8 +45,8 @@ class Verification:
     content_sha256: str | None
     files: int
     faults: tuple[ReleaseFault, ...]
-    unproven: tuple[str, ...] = ()
-    signed_by: str | None = None
+    unproven: tuple[str, ...] = ()  # sentences about what no file of the release can prove
+    signed_by: str | None = None  # whose valid signature was checked; None if none was required or present
 
     @property
     def whole(self) -> bool:
@@ -56,9 +54,10 @@ class Verification:
 
 
 def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
-    """Verify the release in this folder. ValidationError when it is no release folder at all.
+    """Verify the release in this folder. Raises ValidationError if it is no release folder at all.
 
-    `signers`: a public key, or OpenSSH's file of allowed signers; the release must then bear a signature of one of them.
+    `signers`: a public key, or OpenSSH's file of allowed signers; the release must then have a signature of one of
+    them.
     """
     if not folder.is_dir():
         raise ValidationError(f"expected a release folder, found none at {folder}")
@@ -71,15 +70,17 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
     if manifest is not None:
         named = {fault.path for fault in faults}
         faults += [fault for fault in _compare_files(manifest, folder) if fault.path not in named]
-    known = manifest or {}
+    stated = manifest or {}
     if manifest is not None and qrels is not None:
         faults += _compare_qrels(manifest, qrels, content or "")
     unproven: list[str] = []
     given = None if manifest is None else _read_given(folder, manifest, faults, unproven)
     if qrels is not None:
-        listed = known.get("list_grade_0")
+        listed = stated.get("list_grade_0")
         listed = listed if isinstance(listed, bool) else None
-        judged = None if given is None else {name: one.list_grades() for name, one in given.items()}
+        judged = (
+            None if given is None else {name: judgments.list_grades() for name, judgments in given.items()}
+        )
         faults += find_differences(folder, qrels, _list_files(folder), list_grade_0=listed, judged=judged)
     if manifest is not None and qrels is not None:
         if given is not None:
@@ -90,8 +91,8 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
     unproven += note
     return Verification(
         path=str(folder),
-        dataset=known.get("dataset"),
-        version=known.get("version"),
+        dataset=stated.get("dataset"),
+        version=stated.get("version"),
         content_sha256=content,
         files=len(_list_files(folder)),
         faults=tuple(faults),
@@ -103,7 +104,7 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
 def _read_given(
     folder: Path, manifest: dict[str, Any], faults: list[ReleaseFault], unproven: list[str]
 ) -> dict[tuple[str, str], PairJudgments] | None:
-    """The judgments; None after saying why none is compared."""
+    """Return the judgments; None after saying why none is compared."""
     if not is_plain(folder / JUDGMENTS):
         unproven.append(f"there is no {JUDGMENTS}, so no grade was compared with judgments")
         return None
@@ -132,29 +133,32 @@ def _note(
     faults: list[ReleaseFault],
     unproven: list[str],
 ) -> None:
-    """Add what a comparison finds; a manifest of another shape than ours is a fault of its own."""
+    """Add the faults of a comparison. A manifest with an unexpected structure is a fault of its own."""
     try:
         differing, notes = compare()
     except _OTHER_SHAPE as error:
-        differing, notes = [ReleaseFault(MANIFEST, "figures as a release has them", _say(error))], []
+        differing, notes = (
+            [ReleaseFault(MANIFEST, "figures as a release has them", _describe_error(error))],
+            [],
+        )
     faults += differing
     unproven += notes
 
 
-def _say(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     return f"something else ({type(error).__name__}: {str(error)[:60]})"
 
 
 def find_faults(folder: Path) -> list[ReleaseFault]:
-    """Where the folder's files differ from its SHA256SUMS: changed, missing, or not listed."""
+    """Return where the folder's files differ from its SHA256SUMS: changed, missing, or not listed."""
     faults: list[ReleaseFault] = []
     listed = _read_sums(folder, faults)
     present = _list_files(folder)
     for path, sha256 in listed.items():
         if path not in present:
             faults.append(ReleaseFault(path, "the file", "none"))
-        elif (found := _hash_file(folder / path)) != sha256:
-            faults.append(ReleaseFault(path, f"SHA-256 {sha256}", found))
+        elif (actual := _hash_file(folder / path)) != sha256:
+            faults.append(ReleaseFault(path, f"SHA-256 {sha256}", actual))
     faults += [
         ReleaseFault(path, f"only files listed in {SUMS}", "another")
         for path in present - set(listed) - {SUMS, SIGNATURE}
@@ -182,9 +186,9 @@ def _read_sums(folder: Path, faults: list[ReleaseFault]) -> dict[str, str]:
 
 
 def _list_files(folder: Path) -> set[str]:
-    """Every file below the folder, links included, by its path within."""
-    found = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
-    return {path.relative_to(folder).as_posix() for path in found}
+    """Return the path of every file below the folder, including links."""
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in paths}
 
 
 def _hash_file(path: Path) -> str:
@@ -196,62 +200,64 @@ def _hash_file(path: Path) -> str:
 
 def _read_manifest(folder: Path, faults: list[ReleaseFault]) -> dict[str, Any] | None:
     try:
-        found = json.loads((folder / MANIFEST).read_bytes())
+        manifest = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, ValueError, RecursionError) as error:
         faults.append(ReleaseFault(MANIFEST, "JSON", type(error).__name__))
         return None
-    if not isinstance(found, dict):
-        faults.append(ReleaseFault(MANIFEST, "a JSON object", type(found).__name__))
+    if not isinstance(manifest, dict):
+        faults.append(ReleaseFault(MANIFEST, "a JSON object", type(manifest).__name__))
         return None
-    return found
+    return manifest
 
 
 def _compare_files(manifest: dict[str, Any], folder: Path) -> list[ReleaseFault]:
-    """The manifest's list of files against the files: it tells also when SHA256SUMS was made anew."""
+    """Compare the manifest's list of files with the files. Also detects a remade SHA256SUMS."""
     listed = manifest.get("files")
     if not isinstance(listed, list):
         return [
             ReleaseFault(MANIFEST, "a list of files", "none" if listed is None else type(listed).__name__)
         ]
-    said = {
+    stated = {
         str(entry.get("path")): (entry.get("sha256"), entry.get("bytes"))
         for entry in listed
         if isinstance(entry, dict)
     }
     present = _list_files(folder) - {SUMS, MANIFEST, SIGNATURE}
     faults = [
-        ReleaseFault(MANIFEST, f"{path} among its files", "nothing") for path in sorted(present - set(said))
+        ReleaseFault(MANIFEST, f"{path} among its files", "nothing") for path in sorted(present - set(stated))
     ]
-    for path in sorted(present & set(said)):
-        found = (_hash_file(folder / path), (folder / path).lstat().st_size)
-        if found != said[path]:
+    for path in sorted(present & set(stated)):
+        actual = (_hash_file(folder / path), (folder / path).lstat().st_size)
+        if actual != stated[path]:
             faults.append(
                 ReleaseFault(
-                    path, f"SHA-256 {said[path][0]} and {said[path][1]} bytes as {MANIFEST} says", str(found)
+                    path,
+                    f"SHA-256 {stated[path][0]} and {stated[path][1]} bytes as {MANIFEST} says",
+                    str(actual),
                 )
             )
     return faults
 
 
 def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: str) -> list[ReleaseFault]:
-    """The manifest's word against the qrels."""
+    """Compare the manifest's counts and hash with the qrels."""
     counts = manifest.get("counts")
-    said = counts if isinstance(counts, dict) else {}
+    stated = counts if isinstance(counts, dict) else {}
     by_grade = Counter(qrel.grade for qrel in qrels)
     compared: list[tuple[str, Any, Any]] = [
         ("content_sha256", content, manifest.get("content_sha256")),
-        ("counts.qrels", len(qrels), said.get("qrels")),
-        ("counts.by_grade", {str(grade): by_grade[grade] for grade in GRADES}, said.get("by_grade")),
+        ("counts.qrels", len(qrels), stated.get("qrels")),
+        ("counts.by_grade", {str(grade): by_grade[grade] for grade in GRADES}, stated.get("by_grade")),
     ]
-    queries, without = said.get("queries"), said.get("queries_without_qrels")
+    queries, without = stated.get("queries"), stated.get("queries_without_qrels")
     if isinstance(queries, int) and isinstance(without, int):
         judged = len({qrel.query_id for qrel in qrels})
         compared.append(("counts.queries without those without qrels", judged, queries - without))
-    origins = [said[origin] for origin in _ORIGINS if isinstance(said.get(origin), int)]
+    origins = [stated[origin] for origin in _ORIGINS if isinstance(stated.get(origin), int)]
     if origins:
         compared.append(("counts by origin", len(qrels), sum(origins)))
     return [
-        ReleaseFault(MANIFEST, f"{name} {found} as in {QRELS}", str(value))
-        for name, found, value in compared
-        if value != found
+        ReleaseFault(MANIFEST, f"{name} {actual} as in {QRELS}", str(value))
+        for name, actual, value in compared
+        if value != actual
     ]

@@ -12,13 +12,14 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.messages import join, say, say_n
 
 Advice = Literal["major", "minor", "patch", "none"]
+STEPS: tuple[Advice, ...] = ("none", "patch", "minor", "major")  # from the smallest on
 _MOVED = {str(kind): kind for kind in (say("changed"), say("added"), say("removed"), say("renamed"))}
 
 
 def advise(
     counts: Mapping[str, int], *, queries: int, texts: int, scale_changed: bool, guideline_changed: bool
 ) -> tuple[Advice, str]:
-    """The smallest step of a semantic version (https://semver.org) that these changes allow, and why.
+    """Return the smallest step of a semantic version (https://semver.org) that these changes allow, and why.
 
     Another scale breaks every comparison: major. Another set of qrels or queries moves figures: minor. Texts and
     grounds move none: patch.
@@ -40,7 +41,7 @@ def advise(
 
 
 def suggest_next(before: str | None, advice: Advice) -> str:
-    """The version that follows `before` (MAJOR.MINOR.PATCH) at the step advised."""
+    """Return the version that follows `before` (MAJOR.MINOR.PATCH) at this step."""
     if before is None:
         return "1.0.0"
     major, minor, patch = (int(part) for part in before.split("."))
@@ -50,7 +51,7 @@ def suggest_next(before: str | None, advice: Advice) -> str:
 
 
 def compare_versions(before: str, after: str) -> Advice | None:
-    """The step from one version to another; None when it goes backwards."""
+    """Return the step from one version to another, None if it goes backwards."""
     old, new = ([int(part) for part in version.split(".")] for version in (before, after))
     if new <= old:
         return "none" if new == old else None
@@ -61,16 +62,16 @@ def compare_versions(before: str, after: str) -> Advice | None:
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
 
-def check_version(found: str) -> str:
-    """The version itself; ValidationError unless it is MAJOR.MINOR.PATCH."""
-    if not _VERSION.fullmatch(found):
+def check_version(version: str) -> str:
+    """Return the version. Raises ValidationError unless it is MAJOR.MINOR.PATCH."""
+    if not _VERSION.fullmatch(version):
         raise ValidationError(
-            say("expected a version MAJOR.MINOR.PATCH such as 1.0.0, found {found!r}", found=found)
+            say("expected a version MAJOR.MINOR.PATCH such as 1.0.0, found {found!r}", found=version)
         )
-    return found
+    return version
 
 
 def suggest_version(published: Iterable[str]) -> str:
-    """What the next release could be called: 1.0.0, later the highest version so far with MINOR one up."""
+    """Return a version for the next release: 1.0.0, later the highest version with the next MINOR."""
     highest = max((tuple(int(part) for part in version.split(".")) for version in published), default=None)
     return "1.0.0" if highest is None else f"{highest[0]}.{highest[1] + 1}.0"

@@ -1,4 +1,4 @@
-"""Writes a release into its hidden folder in one pass over its queries: files, comparison, rows to be recorded.
+"""Write a release into its hidden folder in one pass over its queries: files, comparison, rows to be recorded.
 
 The second of a release's two passes over its pairs. Pure apart from the folder: pairs and documents come in one after
 the other, so a million qrels are never held. Ends with the manifest and SHA256SUMS, which speak of all the rest.
@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
-from typing import Any, NamedTuple
+from typing import Any
 
+from annotator.domain.canonical_qrels import write_canonical
 from annotator.domain.ground_truth import Document, Query
+from annotator.releases.changes import write_changes
 from annotator.releases.comparison import ReleaseComparison
-from annotator.releases.content import RankTies, list_keys, list_settled, to_qrel, write_canonical
+from annotator.releases.content import RankTies, list_keys, list_settled, to_qrel
 from annotator.releases.counts import (
     DatasetSnapshot,
     describe_files,
@@ -41,24 +43,14 @@ from annotator.releases.files import (
 )
 from annotator.releases.folder import PartialFolder
 from annotator.releases.pictures import draw_confusion, draw_grades
-from annotator.releases.published_service import ReleaseDiff, ReleaseFacts, Renames, write_changes
-from annotator.releases.records import ReleasePair
-
-
-class JudgmentCounts(NamedTuple):
-    """What was counted while writing. `judgments`: by annotator, outcome, guideline version and import (None: made in this
-    program); `sources`: how many qrels are kept from each earlier file, by name, format and import."""
-
-    judgments: Mapping[tuple[int, str, int | None, int | None], int]
-    sources: Mapping[tuple[str, str, int | None], int]
-
+from annotator.releases.records import JudgmentCounts, ReleaseDiff, ReleaseFacts, ReleasePair, Renames
 
 WriteSheet = Callable[[Mapping[str, Any], JudgmentCounts], str]
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOrder:
-    """What a lead asked for: the version, its time (to the second, in UTC), and the note."""
+    """The release that a lead wants published. `at`: to the second, in UTC."""
 
     version: str
     at: datetime
@@ -67,7 +59,7 @@ class ReleaseOrder:
 
 @dataclass(frozen=True, slots=True)
 class WrittenRelease:
-    """What was written: the manifest, the texts of SHA256SUMS and of its signature, and the rows to be recorded."""
+    """The manifest, the texts of SHA256SUMS and of its signature, and the rows to be recorded."""
 
     manifest: Mapping[str, Any]
     sums: str
@@ -76,7 +68,7 @@ class WrittenRelease:
     qrels: Spool
 
     def close(self) -> None:
-        """Forget the rows."""
+        """Remove the rows kept for recording."""
         self.queries.close()
         self.qrels.close()
 
@@ -92,10 +84,10 @@ def write_release(
     write_sheet: WriteSheet,
     sign: Callable[[str], str] | None = None,
 ) -> WrittenRelease:
-    """Every file of the release. ValidationError for an id that a format cannot carry.
+    """Write every file of the release. Raises ValidationError for an id that a format cannot contain.
 
     `judged`: the queries in their order, each with its pairs; `documents`: in the order of doc_id. `write_sheet`
-    makes the datasheet from the manifest and from what was counted. `sign` makes the signature of SHA256SUMS from its text.
+    makes the datasheet from the manifest and the counts. `sign` makes the signature of SHA256SUMS from its text.
     """
     counts = snapshot.counts
     truth = TruthWriter(
@@ -141,7 +133,7 @@ def write_release(
 
 
 class _ReleaseRows:
-    """The judgments' file, the canonical qrels and the rows to be recorded, query by query."""
+    """Collects the judgments' file, the canonical qrels and the rows to be recorded, query by query."""
 
     def __init__(self, folder: PartialFolder, snapshot: DatasetSnapshot) -> None:
         self._snapshot = snapshot
@@ -155,7 +147,7 @@ class _ReleaseRows:
         self.ties, self.without_relevant = RankTies(), 0
 
     def add(self, query: Query, pairs: list[ReleasePair]) -> list[ReleasePair]:
-        """A query with its pairs; returns the settled ones in the order of publishing."""
+        """Add a query with its pairs. Return the settled pairs in the order of publishing."""
         pairs.sort(key=lambda pair: pair.doc_id)
         numbers, simulated = self._snapshot.numbers, self._snapshot.simulated
         self._judgments.write(write_judgments(pairs, numbers=numbers, simulated=simulated))
@@ -177,7 +169,7 @@ class _ReleaseRows:
         self.queries.add([(self.queries.rows, query.query_id, query.text)])
         self.texts[query.query_id] = query.text
         start = self.qrels.rows
-        self.qrels.add([(place, *_list_row(pair)) for place, pair in enumerate(settled, start)])
+        self.qrels.add([(position, *_list_row(pair)) for position, pair in enumerate(settled, start)])
         for pair in settled:
             if pair.kept is not None:
                 kept = pair.kept
@@ -185,8 +177,8 @@ class _ReleaseRows:
         return settled
 
     def describe_order(self) -> dict[str, int]:
-        """The manifest's `order`: see `content.Ties`; and the queries that `ranked.json` leaves out, since they have no
-        relevant document."""
+        """Return the manifest's `order`: see `content.RankTies`, and the queries without a relevant document, which
+        `ranked.json` leaves out."""
         return {
             "tied": self.ties.tied,
             "by_lead": self.ties.by_lead,
@@ -198,7 +190,7 @@ class _ReleaseRows:
 
 
 def _list_row(pair: ReleasePair) -> tuple[Any, ...]:
-    """What is recorded of a qrel: the columns of `storage.releases.QREL_COLUMNS` after its position."""
+    """Return what is recorded of a qrel: the columns `releases_sql.QREL_COLUMNS` after its position."""
     imported = pair.kept.key if pair.kept else None
     return pair.query_id, pair.doc_id, pair.grade, pair.status, list_keys(pair), pair.decision, imported
 
@@ -211,7 +203,7 @@ def _write_beside(
     renames: Renames,
     sheet: str,
 ) -> None:
-    """What people read beside the files that programs read."""
+    """Write the files for people: pictures, changes and the datasheet."""
     names = list_grade_names(snapshot.rubric)
     folder.write(GRADES_PICTURE, draw_grades(manifest["counts"]["by_grade"], names))
     folder.write(CONFUSION_PICTURE, draw_confusion(manifest["agreement"]["annotator_pairs"], names))
@@ -222,7 +214,7 @@ def _write_beside(
 def _seal(
     folder: PartialFolder, manifest: dict[str, Any], rows: _ReleaseRows, sign: Callable[[str], str] | None
 ) -> WrittenRelease:
-    """The manifest, the checksums and their signature, once every other file is complete."""
+    """Write the manifest, the checksums and their signature, after every other file is complete."""
     for file in folder.files:
         file.close()
     manifest["files"] = list_files(folder.files)

@@ -1,1 +1,1 @@
-"""The only room that knows SQL: tables, engine and transactions, migrations, and what is current."""
+"""Read and write the database: tables, engine and transactions, migrations, and what several slices read."""

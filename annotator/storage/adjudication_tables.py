@@ -16,9 +16,10 @@ from annotator.storage.columns import json_column, text_column, time_column
 
 
 class AdjudicationRow(SQLModel, table=True):
-    """What a lead decided on a pair: a grade, that it cannot be rated, or that an earlier decision is withdrawn. Append-only;
-    the highest revision holds. `cause`: why annotators differed; `reason`: in the lead's own words, from files;
-    `in_guideline`: the guideline should say so; `seconds`: how long the pair was open before the lead."""
+    """A lead's decision on a pair: a grade, that it cannot be rated, or that an earlier decision is withdrawn.
+
+    Append-only. The highest revision holds.
+    """
 
     __tablename__ = "adjudication"
     __table_args__ = (
@@ -42,16 +43,18 @@ class AdjudicationRow(SQLModel, table=True):
     outcome: str = Field(default="graded", sa_column_kwargs={"server_default": text("'graded'")})
     grade: int | None = None
     rationale: str = text_column()
+    # Why annotators differed, in words of a file.
     reason: str | None = text_column(nullable=True)
-    cause: str | None = None
+    cause: str | None = None  # why annotators differed
+    # The guideline should say so.
     in_guideline: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
-    seconds: float | None = None
+    seconds: float | None = None  # how long the lead had the pair open
     batch_pk: int | None = Field(default=None, foreign_key="settle_batch.pk")
     decided_at: datetime = time_column()
 
 
 class SettleBatchRow(SQLModel, table=True):
-    """Pairs that a lead settled together, by a policy. Undoing one withdraws its decisions."""
+    """Pairs that a lead settled together by a policy. Undoing it withdraws its decisions."""
 
     __tablename__ = "settle_batch"
     __table_args__ = (CheckConstraint("policy IN ('median', 'lower', 'higher')", name="policy"),)
@@ -68,14 +71,14 @@ class SettleBatchRow(SQLModel, table=True):
 
 
 class DocumentOrderRow(SQLModel, table=True):
-    """In which order a lead puts a query's documents where grades do not tell them apart. Append-only; the latest of a query
-    holds. `pair_pks`: best first; pairs that are not among them come after."""
+    """A lead's order of a query's documents with equal grades. Append-only; the latest of a query holds."""
 
     __tablename__ = "document_order"
 
     pk: int | None = Field(default=None, primary_key=True)
     query_pk: int = Field(foreign_key="query.pk", index=True)
     lead_pk: int = Field(foreign_key="person.pk")
+    # Best first; other pairs come after them.
     pair_pks: list[int] = Field(sa_column=Column(JSON, nullable=False))
     ordered_at: datetime = time_column()
 
@@ -94,12 +97,8 @@ class CurrentAdjudicationRow(SQLModel, table=True):
     decided_at: datetime = time_column()
 
 
-class DisputeRow(SQLModel, table=True):
-    """A pair that waits for a lead (`open`), or that one has decided. `reasons`: why, as bits (`domain/settling.py`);
-    `waiting`: those of them that it still waits for; `low`,
-    `high`, `distance`: of the grades that speak against each other; `since`: the first of them that did. `impact` (nDCG),
-    `recall_impact`, `mrr_impact`: how far the choice moves the system it moves most, on the pair's query; null without
-    runs, where `impact` stands for it. `flips`: couples of systems whose order hangs on it. `taste`: see there too."""
+class DisagreementRow(SQLModel, table=True):
+    """A pair that waits for a lead, or that a lead has decided. Derived by `storage/disagreements.py`."""
 
     __tablename__ = "dispute"
     __table_args__ = (
@@ -112,43 +111,44 @@ class DisputeRow(SQLModel, table=True):
     pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
     dataset_pk: int = Field(foreign_key="dataset.pk")
     query_pk: int = Field(foreign_key="query.pk")
-    open: bool
-    reasons: int
-    waiting: int
-    distance: int
-    low: int | None = None
+    open: bool  # waits for a lead
+    reasons: int  # bits of `QueueReason` (`domain/settling.py`)
+    waiting: int  # those of `reasons` that it still waits for
+    distance: int  # between `low` and `high`
+    low: int | None = None  # the lowest and the highest grade of those that differ
     high: int | None = None
-    since: datetime = time_column()
+    since: datetime = time_column()  # when the first reason began
+    # How far the choice moves nDCG on the query, for the system that it moves most. Without runs: see `adjudication/impact/impact.py`.
     impact: float
-    recall_impact: float | None = None
+    recall_impact: float | None = None  # the same for recall; null without runs, like the next ones
     mrr_impact: float | None = None
-    flips: int | None = None
-    taste: bool = False
+    flips: int | None = None  # pairs of systems whose order depends on the choice
+    taste: bool = False  # the grades are neighbours on one side of relevance
 
 
 class QueryScoreRow(SQLModel, table=True):
-    """What each system scores on a query by the grades as they stand: `scores` holds nDCG, recall and reciprocal rank by
-    system, null where the query has nothing relevant."""
+    """Each system's scores on a query by the present grades."""
 
     __tablename__ = "query_score"
 
     query_pk: int = Field(primary_key=True, foreign_key="query.pk")
     dataset_pk: int = Field(foreign_key="dataset.pk", index=True)
+    # nDCG, recall and reciprocal rank by system; null if no document of the query is relevant.
     scores: dict[str, Any] = json_column()
 
 
 class ScoreTotalRow(SQLModel, table=True):
-    """The sums of a dataset's `query_score` by system, and how many queries there are in them."""
+    """Each system's sums over the `query_score` of a dataset."""
 
     __tablename__ = "score_total"
 
     dataset_pk: int = Field(primary_key=True, foreign_key="dataset.pk")
-    queries: int
+    queries: int  # number of queries in the sums
     scores: dict[str, Any] = json_column()
 
 
 class ScoreDueRow(SQLModel, table=True):
-    """A query whose grades or runs have changed since its scores, and the impact of its disputes, were computed."""
+    """A query whose grades or runs have changed since its scores and impacts were computed."""
 
     __tablename__ = "score_due"
 
@@ -156,19 +156,19 @@ class ScoreDueRow(SQLModel, table=True):
     dataset_pk: int = Field(foreign_key="dataset.pk", index=True)
 
 
-class CaseHoldRow(SQLModel, table=True):
-    """A pair that is open in front of a lead, for a while. `tab` names the browser tab."""
+class DisagreementHoldRow(SQLModel, table=True):
+    """A pair that a lead has open, for a while."""
 
     __tablename__ = "case_hold"
 
     pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
     lead_pk: int = Field(foreign_key="person.pk")
-    tab: str = text_column()
+    tab: str = text_column()  # the browser tab
     expires_at: datetime = time_column()
 
 
-class CaseAssignmentRow(SQLModel, table=True):
-    """A pair that was given to a lead to decide."""
+class DisagreementAssignmentRow(SQLModel, table=True):
+    """A pair that is assigned to a lead to decide."""
 
     __tablename__ = "case_assignment"
 
@@ -178,8 +178,8 @@ class CaseAssignmentRow(SQLModel, table=True):
     assigned_at: datetime = time_column()
 
 
-class CaseLaterRow(SQLModel, table=True):
-    """A pair that a lead put off: it comes last for them."""
+class PutOffDisagreementRow(SQLModel, table=True):
+    """A pair that a lead put off. It comes last for that lead."""
 
     __tablename__ = "case_later"
 
@@ -189,7 +189,7 @@ class CaseLaterRow(SQLModel, table=True):
 
 
 class DecisionProposalRow(SQLModel, table=True):
-    """What one of two adjudicators says of a pair that takes both; no decision until the other says the same."""
+    """The decision that one lead proposes for a pair that needs two. It holds when another lead decides the same."""
 
     __tablename__ = "decision_proposal"
     __table_args__ = (
@@ -219,8 +219,7 @@ class DiscussionRow(SQLModel, table=True):
 
 
 class DiscussionTurnRow(SQLModel, table=True):
-    """What an annotator says after having seen the other's note: stands by the judgment, or revises it. No judgment:
-    agreement does not count it."""
+    """An annotator's turn in a discussion: stands by the judgment, or revises it. Agreement does not count it."""
 
     __tablename__ = "discussion_turn"
     __table_args__ = (
@@ -238,7 +237,7 @@ class DiscussionTurnRow(SQLModel, table=True):
 
 
 class ObjectionRow(SQLModel, table=True):
-    """An annotator's one objection to what was decided on a pair they judged. A later decision answers it."""
+    """An annotator's only objection to the decision on a pair they judged. A later decision answers it."""
 
     __tablename__ = "objection"
     __table_args__ = (CheckConstraint("length(trim(text)) > 0", name="text"),)
@@ -260,7 +259,7 @@ class GuidelineDecisionRow(SQLModel, table=True):
 
 
 class AuditEventRow(SQLModel, table=True):
-    """Something that a lead did: who (null: the operator), when, what, before, after. Append-only."""
+    """Something that a lead did. Append-only."""
 
     __tablename__ = "audit_event"
     __table_args__ = (Index("ix_audit_event_dataset_pk", "dataset_pk", "pk"),)
@@ -268,7 +267,7 @@ class AuditEventRow(SQLModel, table=True):
     pk: int | None = Field(default=None, primary_key=True)
     dataset_pk: int = Field(foreign_key="dataset.pk")
     pair_pk: int | None = Field(default=None, foreign_key="pair.pk", index=True)
-    person_pk: int | None = Field(default=None, foreign_key="person.pk")
+    person_pk: int | None = Field(default=None, foreign_key="person.pk")  # null: the operator
     action: str
     before: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
     after: dict[str, Any] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
@@ -276,9 +275,7 @@ class AuditEventRow(SQLModel, table=True):
 
 
 class QualityDrawRow(SQLModel, table=True):
-    """One draw of settled pairs for a third expert. `round`: draws of one round make up one sample; a new round begins
-    from nothing. `population`: how many settled pairs the sample of the round speaks for, `outside`: how many it cannot
-    (the expert judged or saw them). `rate`: the share of the population that the round's sample shall reach."""
+    """A draw of settled pairs for a third expert. Draws of one round make up one sample."""
 
     __tablename__ = "quality_draw"
     __table_args__ = (
@@ -292,19 +289,18 @@ class QualityDrawRow(SQLModel, table=True):
     pk: int | None = Field(default=None, primary_key=True)
     dataset_pk: int = Field(foreign_key="dataset.pk")
     number: int
-    round: int
+    round: int  # a new round begins a new sample
     annotator_pk: int = Field(foreign_key="person.pk")
     drawn_by_pk: int | None = Field(default=None, foreign_key="person.pk")
-    rate: float
+    rate: float  # the share of the population that the round's sample shall reach
     seed: int
-    population: int
-    outside: int
+    population: int  # settled pairs that the round's sample represents
+    outside: int  # settled pairs that it cannot represent, since the expert judged or saw them
     drawn_at: datetime = time_column()
 
 
 class QualityPairRow(SQLModel, table=True):
-    """A settled pair that was drawn, with the grade it had then, and what the expert says of it: nothing yet (`outcome`
-    null), a grade, or that it cannot be rated. `answered_at`: when the answer that holds was received."""
+    """A drawn pair, with its settled grade at that time and the expert's answer."""
 
     __tablename__ = "quality_pair"
     __table_args__ = (
@@ -319,6 +315,6 @@ class QualityPairRow(SQLModel, table=True):
     settled_grade: int
     settled_by: str
     judgment_pk: int | None = Field(default=None, foreign_key="judgment.pk")
-    outcome: str | None = None
+    outcome: str | None = None  # null: not answered yet
     grade: int | None = None
-    answered_at: datetime | None = time_column(nullable=True)
+    answered_at: datetime | None = time_column(nullable=True)  # when the present answer was received

@@ -36,19 +36,19 @@ ACTIONS: tuple[str, ...] = get_args(Action)
 
 @dataclass(frozen=True, slots=True)
 class AuditEvent:
-    """Something that a lead did. `person_pk`: None for the operator; `pair_pk`: None where it is about no single pair."""
+    """Something that a lead did."""
 
     action: Action
     dataset_pk: int
-    person_pk: int | None
+    person_pk: int | None  # None for the operator
     at: datetime
-    pair_pk: int | None = None
-    before: Mapping[str, Any] | None = None
-    after: Mapping[str, Any] | None = None
+    pair_pk: int | None = None  # None if it concerns no single pair
+    before: Mapping[str, Any] | None = None  # the values before
+    after: Mapping[str, Any] | None = None  # the values since
 
 
 def add_events(session: Session, events: list[AuditEvent]) -> None:
-    """Append them, in this order."""
+    """Append these events to the audit log, in this order."""
     rows = [
         {
             "action": event.action,

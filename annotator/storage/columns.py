@@ -1,4 +1,4 @@
-"""The kinds of columns that tables are made of, and the names of constraints and indexes."""
+"""Define the kinds of columns that tables use, and how constraints and indexes are named."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -19,7 +19,7 @@ SQLModel.metadata.naming_convention = NAMING
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """Times with a zone on both databases: stored in UTC, read back as aware UTC."""
+    """A time with a zone on both databases: stored in UTC, read as an aware time in UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -42,7 +42,7 @@ def time_column(*, nullable: bool = False) -> Any:
 
 
 def number_column(value: float) -> Any:
-    """A column that older rows get a value for."""
+    """Return a column of numbers in which rows from before its migration get `value`."""
     return Field(default=value, sa_column_kwargs={"server_default": text(str(value))})
 
 

@@ -20,18 +20,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.import_records import find_import
+from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow
-from annotator.storage.disagreements import derive_disputes
+from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.import_records import IMPORTED, is_time_known
 from annotator.storage.missing_judgments import derive_lacking
-from annotator.storage.sql import execute_sql, prepare_sql, read_time
+from annotator.storage.sql import execute_sql, prepare_sql, quote_texts, read_time
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -42,8 +43,7 @@ from annotator.storage.tables import (
     RubricRow,
 )
 
-COUNTED = ("independent", "conditional")
-Place = tuple[int, int, str]
+AnswerSlot = tuple[int, int, str]
 _RECEIVED = prepare_sql(
     """
 SELECT pair_pk, annotator_pk, purpose, judged_at, received_at, browser, browser_number, import_record_pk FROM judgment
@@ -53,19 +53,31 @@ WHERE pair_pk IN :pairs AND annotator_pk IN :annotators AND NOT late ORDER BY pk
 _CHUNK = 500
 
 
+class _ReceivedRow(NamedTuple):
+    """A row of _RECEIVED; times as the driver gives them."""
+
+    pair_pk: int
+    annotator_pk: int
+    purpose: str
+    judged_at: datetime | str
+    received_at: datetime | str
+    browser: str | None
+    browser_number: int | None
+    import_record_pk: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class JudgmentReceipt:
-    """What the server knows of when an answer was given. `pressed_at`: its own time, None where it has none (a line of a
-    file without `judged_at`); `number`: its place among the presses of `browser`."""
+    """The times at which an answer was given and received, as far as the server has them."""
 
-    pressed_at: datetime | None
+    pressed_at: datetime | None  # None: unknown, for a line of a file without `judged_at`
     received_at: datetime
     browser: str | None
-    number: int | None
+    number: int | None  # of the press among those of `browser`
 
 
 def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
-    """Whether `earlier`, which was received before `received`, is all the same known to have been given after it."""
+    """Return whether `earlier`, which was received before `received`, is known to have been given after it."""
     if received.browser is not None:
         same = received.browser == earlier.browser
         return same and (earlier.number or 0) > (received.number or 0)
@@ -77,7 +89,7 @@ def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
 
 
 def mark_late(session: Session, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of `judgment`, which are to be added in this order, each with `late`."""
+    """Return the rows of `judgment`, to be added in this order, each with `late`."""
     pair_pks = sorted({row["pair_pk"] for row in rows})
     before = _read_receipts(session, pair_pks, sorted({row["annotator_pk"] for row in rows}))
     marked = []
@@ -89,37 +101,38 @@ def mark_late(session: Session, rows: Sequence[Mapping[str, Any]]) -> list[dict[
             row.get("browser_number"),
             imported=row.get("import_record_pk") is not None,
         )
-        known = before.setdefault(_place(row["pair_pk"], row["annotator_pk"], row["purpose"]), [])
-        late = any(is_newer(earlier, receipt) for earlier in known)
+        receipts = before.setdefault(_find_slot(row["pair_pk"], row["annotator_pk"], row["purpose"]), [])
+        late = any(is_newer(earlier, receipt) for earlier in receipts)
         if not late:
-            known.append(receipt)
+            receipts.append(receipt)
         marked.append({**row, "late": late})
     return marked
 
 
 def order_answers(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
-    """Put one annotator's answers on one pair, which come in the order of receipt, into the order in which they count.
+    """Sort one annotator's answers on one pair into the order in which they count; the last one that counts is
+    current.
 
-    That is the order of receipt; an answer that came late stands before the first one that is known to be newer. So the last
-    answer that counts is the one that holds.
+    `rows` come in the order of receipt. That order stays, except that a late answer moves before the first one that
+    is known to be newer.
     """
     ordered: list[JudgmentRow] = []
     for row in rows:
-        place = len(ordered)
+        position = len(ordered)
         if row.late:
             newer = (
-                at
-                for at, earlier in enumerate(ordered)
+                index
+                for index, earlier in enumerate(ordered)
                 if _compete(earlier, row) and is_newer(_of(earlier), _of(row))
             )
-            place = next(newer, place)
-        ordered.insert(place, row)
+            position = next(newer, position)
+        ordered.insert(position, row)
     return ordered
 
 
-def _compete(one: JudgmentRow, other: JudgmentRow) -> bool:
-    return _place(one.pair_pk, one.annotator_pk, one.purpose) == _place(
-        other.pair_pk, other.annotator_pk, other.purpose
+def _compete(first: JudgmentRow, second: JudgmentRow) -> bool:
+    return _find_slot(first.pair_pk, first.annotator_pk, first.purpose) == _find_slot(
+        second.pair_pk, second.annotator_pk, second.purpose
     )
 
 
@@ -136,32 +149,38 @@ def _of(row: JudgmentRow) -> JudgmentReceipt:
 def _receipt(
     judged_at: datetime, received_at: datetime, browser: str | None, number: int | None, *, imported: bool
 ) -> JudgmentReceipt:
-    """What is known of a row. A line of a file without a time is stored as judged when it was received."""
+    """Return the receipt of a row. A line of a file without a time is stored as judged when it was received."""
     timeless = imported and judged_at == received_at
     return JudgmentReceipt(None if timeless else judged_at, received_at, browser, number)
 
 
-def _place(pair_pk: int, annotator_pk: int, purpose: str) -> Place:
-    """Where answers compete: a revision of an independent judgment may be a conditional one."""
-    return pair_pk, annotator_pk, COUNTED[0] if purpose in COUNTED else purpose
+def _find_slot(pair_pk: int, annotator_pk: int, purpose: str) -> AnswerSlot:
+    """Return what answers compete for: one current judgment. A revision of an independent one may be conditional."""
+    return pair_pk, annotator_pk, COUNTED_PURPOSE if purpose in CURRENT_PURPOSES else purpose
 
 
 def _read_receipts(
     session: Session, pair_pks: Sequence[int], annotator_pks: Sequence[int]
-) -> dict[Place, list[JudgmentReceipt]]:
+) -> dict[AnswerSlot, list[JudgmentReceipt]]:
     session.flush()
-    found: dict[Place, list[JudgmentReceipt]] = {}
+    receipts: dict[AnswerSlot, list[JudgmentReceipt]] = {}
     for start in range(0, len(pair_pks), _CHUNK):
         for people in range(0, len(annotator_pks), _CHUNK):
             chunk = {
                 "pairs": pair_pks[start : start + _CHUNK],
                 "annotators": annotator_pks[people : people + _CHUNK],
             }
-            for row in execute_sql(session, _RECEIVED, chunk):
-                times = read_time(row[3]), read_time(row[4])
-                receipt = _receipt(*times, row[5], row[6], imported=row[7] is not None)
-                found.setdefault(_place(row[0], row[1], row[2]), []).append(receipt)
-    return found
+            for row in map(_ReceivedRow._make, execute_sql(session, _RECEIVED, chunk)):
+                receipt = _receipt(
+                    read_time(row.judged_at),
+                    read_time(row.received_at),
+                    row.browser,
+                    row.browser_number,
+                    imported=row.import_record_pk is not None,
+                )
+                slot = _find_slot(row.pair_pk, row.annotator_pk, row.purpose)
+                receipts.setdefault(slot, []).append(receipt)
+    return receipts
 
 
 STALE = """
@@ -177,13 +196,13 @@ SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpo
     + IMPORTED
     + ", "
     + STALE
-    + """
+    + f"""
 FROM judgment j JOIN pair p ON p.pk = j.pair_pk AND p.retired_at IS NULL
-WHERE j.pair_pk IN {pairs} AND j.purpose IN ('independent', 'conditional') AND NOT j.late
+WHERE j.pair_pk IN {{pairs}} AND j.purpose IN {quote_texts(CURRENT_PURPOSES)} AND NOT j.late
   AND NOT EXISTS (
     SELECT 1 FROM judgment newer
     WHERE newer.pair_pk = j.pair_pk AND newer.annotator_pk = j.annotator_pk
-      AND newer.purpose IN ('independent', 'conditional') AND NOT newer.late AND newer.pk > j.pk)
+      AND newer.purpose IN {quote_texts(CURRENT_PURPOSES)} AND NOT newer.late AND newer.pk > j.pk)
 ON CONFLICT (pair_pk, annotator_pk) DO UPDATE
 SET judgment_pk = excluded.judgment_pk, outcome = excluded.outcome,
     grade = excluded.grade, purpose = excluded.purpose, rubric_pk = excluded.rubric_pk, seconds = excluded.seconds,
@@ -191,11 +210,11 @@ SET judgment_pk = excluded.judgment_pk, outcome = excluded.outcome,
 WHERE current_judgment.judgment_pk <> excluded.judgment_pk
 """
 )
-_COUNT = """
+_COUNT = f"""
 UPDATE pair SET judged = (
   SELECT count(*) FROM current_judgment c
-  WHERE c.pair_pk = pair.pk AND c.outcome <> 'later' AND c.purpose = 'independent')
-WHERE pk IN {pairs}
+  WHERE c.pair_pk = pair.pk AND c.outcome <> 'later' AND c.purpose = '{COUNTED_PURPOSE}')
+WHERE pk IN {{pairs}}
 """
 _FORGET = (
     "DELETE FROM current_judgment WHERE pair_pk IN :pairs",
@@ -221,40 +240,36 @@ _FORGET_SOME = [prepare_sql(item, lists=["pairs"]) for item in _FORGET]
 
 
 def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
-    """Bring `current_judgment`, `pair.judged` and what the pairs lack in line with `judgment` for these pairs
-    (None: all)."""
+    """Update `current_judgment`, `pair.judged` and what the pairs lack for these pairs (None: all)."""
     session.flush()
     dialect = session.connection().dialect.name
     if pair_pks is None:
         for statement in _OF_ALL[dialect]:
             execute_sql(session, statement, {"dataset_pk": dataset_pk})
         derive_lacking(session, dataset_pk)
-        derive_disputes(session, dataset_pk)
+        derive_disagreements(session, dataset_pk)
         return
     pks = sorted(set(pair_pks))
     for start in range(0, len(pks), 500):
         for statement in _OF_SOME[dialect]:
             execute_sql(session, statement, {"dataset_pk": dataset_pk, "pairs": pks[start : start + 500]})
     derive_lacking(session, dataset_pk, pks)
-    derive_disputes(session, dataset_pk, pks)
+    derive_disagreements(session, dataset_pk, pks)
 
 
 def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> None:
-    """Take the current judgments of pairs that have just been retired; the judgments themselves stay."""
+    """Delete the current judgments of pairs that have just been retired. The judgments themselves stay."""
     session.flush()
     for start in range(0, len(pair_pks), 500):
         for statement in _FORGET_SOME:
             execute_sql(session, statement, {"pairs": list(pair_pks[start : start + 500])})
     derive_lacking(session, dataset_pk, pair_pks)
-    derive_disputes(session, dataset_pk, pair_pks)
+    derive_disagreements(session, dataset_pk, pair_pks)
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentJudgment:
-    """The current judgment of one annotator on one pair, under the outside world's ids.
-
-    `judged_at` and `guideline_version` are None where it came with a file that does not say when, and under which guideline.
-    """
+    """The current judgment of one annotator on one pair, under the outside world's ids."""
 
     event_id: str
     pair_key: str
@@ -267,18 +282,19 @@ class CurrentJudgment:
     note: str | None
     reason: str | None
     purpose: str
-    judged_at: datetime | None
+    judged_at: datetime | None  # None: it came with a file that does not say when
     seconds: float | None
-    guideline_version: int | None
+    guideline_version: int | None  # None: it came with a file
     simulated: bool
 
 
 def list_current_judgments(
     session: Session, dataset_pk: int, *, history: bool = False
 ) -> list[CurrentJudgment]:
-    """Return every current judgment of a dataset (with `history`: every one ever given), by query position, doc_id and
-    annotator; those of one annotator on one pair in the order in which they count (`storage/current_judgments.py`). "later" is
-    listed only in the history: it judges nothing.
+    """Return every current judgment of a dataset, by query position, doc_id and annotator.
+
+    With `history`: every one ever given; those of one annotator on one pair in the order in which they count. "later"
+    is listed only there: it judges nothing.
     """
     statement = (
         select(
@@ -330,7 +346,7 @@ def list_current_judgments(
 
 
 def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
-    """The rows, which begin with a judgment, ordered within each annotator and pair."""
+    """Yield the rows, which begin with a judgment, ordered within each annotator and pair."""
     for _, group in groupby(rows, key=lambda row: (row[0].pair_pk, row[0].annotator_pk)):
         by_pk = {row[0].pk: row for row in group}
         for judgment in order_answers([row[0] for row in by_pk.values()]):
@@ -338,14 +354,14 @@ def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
 
 
 def _find_version(judgment: JudgmentRow, version: int) -> int | None:
-    """The version that was on the screen; None where nobody saw it, since the judgment came with a file."""
+    """Return the version that was on the screen; None if nobody saw it, since the judgment came with a file."""
     return version if find_import(judgment.event_id, judgment.import_record_pk) is None else None
 
 
 def list_current_adjudications(
     session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
 ) -> Mapping[int, AdjudicationRow]:
-    """The adjudication that holds by pair_pk; pairs without one are absent."""
+    """Return the current adjudication of each pair that has one, by pair_pk."""
     statement = (
         select(AdjudicationRow)
         .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -84,7 +85,7 @@ def explain_unavailable(shown_url: str, *, write: bool) -> Iterator[None]:
 
 
 def find_reason(error: BaseException, *, write: bool) -> Message | None:
-    """Why the database cannot work now; None for every other error."""
+    """Return why the database cannot work now; None for every other error."""
     if isinstance(error, PoolTimeout):
         return OVERLOADED
     cause = error.orig if isinstance(error, DBAPIError) else error
@@ -106,22 +107,18 @@ def find_reason(error: BaseException, *, write: bool) -> Message | None:
 
 
 def find_detail(error: BaseException) -> str:
-    """The first line of what the driver says; it names neither password nor statement."""
+    """Return the first line of the driver's message. It contains neither password nor statement."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     lines = str(cause).strip().splitlines()
     return lines[0] if lines else type(cause).__name__
 
 
-OTHERS = 0o077  # the rights of everybody but the owner
-BESIDE = (
-    "",
-    "-wal",
-    "-shm",
-)  # what SQLite keeps beside the file; it gives them the rights of the file itself
+RIGHTS_OF_OTHERS = 0o077  # of everybody but the owner
+FILE_ENDINGS = ("", "-wal", "-shm")  # SQLite gives its further files the rights of the database file
 
 
 def find_sqlite_file(url: URL) -> Path | None:
-    """The file that the address names; None where there is none (in memory, or an address with options of its own)."""
+    """Return the database file of a URL; None if there is none (in memory, or a URL with options of its own)."""
     if url.get_backend_name() != "sqlite" or not url.database:
         return None
     if url.database == ":memory:" or url.database.startswith("file:"):
@@ -130,7 +127,7 @@ def find_sqlite_file(url: URL) -> Path | None:
 
 
 def check_sqlite_file(url: URL) -> None:
-    """StateError when the address names a folder, or a file in a folder that does not exist."""
+    """Raise StateError if the URL names a folder, or a file in a folder that does not exist."""
     path = find_sqlite_file(url)
     if path is None:
         return
@@ -141,7 +138,7 @@ def check_sqlite_file(url: URL) -> None:
 
 
 def create_private_file(url: URL) -> None:
-    """Create the file, empty and readable by its owner only, unless it exists. What cannot be created, SQLite reports."""
+    """Create the database file unless it exists, empty and readable by its owner only. SQLite reports what fails."""
     path = find_sqlite_file(url)
     if path is not None:
         with suppress(OSError):
@@ -151,24 +148,24 @@ def create_private_file(url: URL) -> None:
 def list_database_files(url: URL) -> list[Path]:
     """Return the files of the database: none where it is on a server."""
     path = find_sqlite_file(url)
-    return [] if path is None else [path.with_name(path.name + ending) for ending in BESIDE]
+    return [] if path is None else [path.with_name(path.name + ending) for ending in FILE_ENDINGS]
 
 
 def list_open_to_others(paths: Iterable[Path]) -> list[Path]:
-    """Return those of the paths that exist and give other users of the machine any right."""
-    found = []
+    """Return the existing paths that give other users of the machine any right."""
+    open_paths = []
     for path in paths:
         with suppress(OSError):
-            if path.stat().st_mode & OTHERS:
-                found.append(path)
-    return found
+            if path.stat().st_mode & RIGHTS_OF_OTHERS:
+                open_paths.append(path)
+    return open_paths
 
 
 PATIENCE_SECONDS = 30
 """How long a command waits for a lock that somebody else holds."""
 KNOWN_LOCK_SECONDS = 0.3
-"""How long a write waits for SQLite's lock when the write before it waited in vain: else those who stand in line behind
-each other would each wait in full."""
+"""How long a write waits for SQLite's lock after the write before it waited in vain. Otherwise every write in the queue would
+wait for the full time."""
 CONNECT_SECONDS = 5
 _POSTGRESQL_OPTIONS = {
     "connect_timeout": CONNECT_SECONDS,
@@ -185,28 +182,30 @@ _LOCK_AND_PLAN_ONCE = text(
 )
 
 
-class _Turn(Protocol):
-    """What a lock of `threading` can do; its own type has no name before Python 3.13."""
+class _ThreadLock(Protocol):
+    """A lock of `threading`, whose own type has no name before Python 3.13."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
     def release(self) -> None: ...
 
 
 class Database:
-    """A database that is there: hands out read and write transactions.
+    """A database with its connections. Opens read and write transactions.
 
-    `read()` gives one consistent snapshot; `write()` commits when its block ends well, and leaves nothing
-    behind otherwise.
+    `read()` sees one consistent snapshot; `write()` commits if its block succeeds, and otherwise changes nothing.
     """
 
     def __init__(
         self, url: str | URL, *, patience: float = PATIENCE_SECONDS, beside: "Database | None" = None
     ) -> None:
-        """`patience`: how many seconds to wait for somebody's lock. `beside`: stand in one line with this one's writers."""
+        """Connect to a database.
+
+        `patience`: how many seconds to wait for somebody's lock. `beside`: queue together with the writers of this database.
+        """
         self.url = _parse(url)
         self._patience = patience
         self._locked_outside = False
-        self._turn: _Turn = beside._turn if beside else threading.RLock()
+        self._turn: _ThreadLock = beside._turn if beside else threading.RLock()
         self.engine = self._create_engine()
 
     @property
@@ -215,17 +214,20 @@ class Database:
 
     @property
     def shown_url(self) -> str:
-        """The address without its secrets, for messages and logs."""
+        """Return the URL without its secrets, for messages and logs."""
         return show_url(self.url)
 
     def wait_at_most(self, seconds: float) -> None:
-        """Wait so long for a lock from now on, where a person waits for the answer; then raise DatabaseUnavailable."""
+        """Wait at most this long for a lock from now on, then raise DatabaseUnavailable."""
         self._patience = seconds
         self.engine.dispose()  # PostgreSQL's connections are told when they are made
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Hand out a session that reads one consistent snapshot. DatabaseUnavailable when the database cannot work now."""
+        """Open a session that reads one consistent snapshot.
+
+        Raises DatabaseUnavailable if the database cannot work now.
+        """
         with self._session(write=False, wait=self._patience) as session:
             yield session
             session.expunge_all()  # nothing that was read is ever written
@@ -233,14 +235,19 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Session]:
-        """Hand out a session that commits when the block ends well. DatabaseUnavailable when the database cannot work now."""
+        """Open a session that commits if the block succeeds.
+
+        Raises DatabaseUnavailable if the database cannot work now.
+        """
         with self._take_turn() as wait, self._session(write=True, wait=wait) as session, session.begin():
             yield session
 
     @contextmanager
     def _take_turn(self) -> Iterator[float]:
-        """On SQLite one writes at a time: the threads of a server stand in line here, rather than ask the file over
-        and over (its own way of waiting, which other processes still need). Give how long to wait for the file then."""
+        """Wait until no other thread of this process writes, on SQLite. Yields how long to wait for the file's own lock.
+
+        SQLite itself waits by asking again and again. That is left to locks of other processes.
+        """
         if not self.is_sqlite:
             yield self._patience
             return
@@ -249,8 +256,8 @@ class Database:
             raise DatabaseUnavailable(BUSY, database=self.shown_url, detail="database is locked")
         try:
             left = max(0.0, until - time.monotonic())
-            known, self._locked_outside = self._locked_outside, False
-            yield min(left, KNOWN_LOCK_SECONDS) if known else left
+            was_locked, self._locked_outside = self._locked_outside, False
+            yield min(left, KNOWN_LOCK_SECONDS) if was_locked else left
         except DatabaseUnavailable as error:
             self._locked_outside = error.why == BUSY
             raise
@@ -275,10 +282,10 @@ class Database:
 
     def _create_engine(self) -> Engine:
         if not self.is_sqlite:
-            given = {**_POSTGRESQL_OPTIONS, **self.url.query}  # what the address says goes before
+            options = {**_POSTGRESQL_OPTIONS, **self.url.query}  # the URL overrides ours
             engine = create_engine(
                 self.url,
-                connect_args={key: given[key] for key in _POSTGRESQL_OPTIONS},
+                connect_args={key: options[key] for key in _POSTGRESQL_OPTIONS},
                 pool_size=10,
                 max_overflow=30,
                 pool_timeout=CONNECT_SECONDS,
@@ -293,44 +300,56 @@ class Database:
             max_overflow=30,
             pool_timeout=CONNECT_SECONDS,
         )
-        event.listen(engine, "do_connect", self._prepare_file)
-        event.listen(engine, "connect", _prepare_sqlite)
+        # SQLAlchemy's mappers keep every dialect they compiled for, and the dialect keeps this listener: with a method of
+        # the database they would keep its engine and all its statements
+        event.listen(engine, "do_connect", partial(_prepare_file, self.url))
+        event.listen(engine, "connect", self._prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
 
-    def _prepare_file(self, _dialect: Any, _record: Any, _given: Any, options: dict[str, Any]) -> None:
-        """Judgments and password hashes are nobody else's to read, also where the umask would allow it. A new connection, which
-        asks for WAL before any transaction, waits for a lock as long as is said by now."""
-        create_private_file(self.url)
-        options["timeout"] = self._patience
+    def _prepare_sqlite(self, connection: Any, _record: Any) -> None:
+        """Set up a new connection. It waits for somebody's lock from the first, since WAL is asked for before any transaction."""
+        connection.isolation_level = None  # the driver must not begin transactions of its own
+        # recursive triggers: INSERT OR REPLACE then fires the delete triggers that keep append-only tables so
+        for pragma in (
+            f"busy_timeout={round(self._patience * 1_000)}",
+            "journal_mode=WAL",
+            "foreign_keys=ON",
+            "synchronous=FULL",
+            "cache_size=-65536",
+            "recursive_triggers=ON",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
 
     def _prepare_postgresql(self, connection: Any, _record: Any) -> None:
-        """A statement that waits longer for somebody's lock fails, and says so by itself."""
+        """Let a statement fail by itself if it waits longer for somebody's lock."""
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = {round(self._patience * 1_000)}")
         connection.commit()
 
 
 def lock_dataset(session: Session, dataset_pk: int, *, single_rows: bool = False) -> None:
-    """Let no other write transaction on this dataset past this point until this one ends.
+    """Lock the dataset against other write transactions that call this, until this transaction ends.
 
-    On SQLite a write transaction is alone already. `single_rows`: what follows looks rows up by their keys. PostgreSQL
-    then plans each statement once, for any values: by its statistics it takes an annotator who has just begun for one
-    of no judgments, and reads all that they have given since for each pair.
+    On SQLite a write transaction is alone already. `single_rows`: the statements that follow look up rows by their keys.
+    PostgreSQL then plans each statement once, for any values. With plans for the given values, its statistics would show no
+    judgments for an annotator who has just begun, and it would read all their newer judgments for each pair.
     """
     if session.get_bind().dialect.name == "postgresql":
         session.connection().execute(_LOCK_AND_PLAN_ONCE if single_rows else _LOCK, {"d": dataset_pk})
 
 
 def lock_releases(session: Session, dataset_pk: int) -> None:
-    """Let nobody else publish this dataset until this transaction ends. Who judges and decides meanwhile does not wait for it on
-    PostgreSQL: what is published was read before."""
+    """Let nobody else publish this dataset until this transaction ends.
+
+    On PostgreSQL, judgments and decisions do not wait for it: what is published was read before.
+    """
     if session.get_bind().dialect.name == "postgresql":
         session.connection().execute(_LOCK_RELEASES, {"d": dataset_pk})
 
 
 def show_url(url: URL) -> str:
-    """The address without its password, also where that stands among the options."""
+    """Return the URL without its password, also if that is among the options."""
     hidden = {key: "***" for key in url.query if "pass" in key.lower() or "secret" in key.lower()}
     return url.update_query_dict(hidden).render_as_string(hide_password=True)
 
@@ -348,17 +367,9 @@ def _parse(url: str | URL) -> URL:
     return parsed.set(drivername="postgresql+psycopg" if backend == "postgresql" else "sqlite")
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # the driver must not begin transactions of its own
-    # recursive triggers: INSERT OR REPLACE then fires the delete triggers that keep append-only tables so
-    for pragma in (
-        "journal_mode=WAL",
-        "foreign_keys=ON",
-        "synchronous=FULL",
-        "cache_size=-65536",
-        "recursive_triggers=ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
+def _prepare_file(url: URL, _dialect: Any, _record: Any, _given: Any, _options: dict[str, Any]) -> None:
+    """Create the file readable by its owner only, whatever the umask, before the driver opens it."""
+    create_private_file(url)
 
 
 def _begin_sqlite(connection: Any) -> None:
@@ -375,13 +386,13 @@ _LOCK_AS_A_JUDGMENT_DOES = text("LOCK TABLE judgment IN ROW EXCLUSIVE MODE")
 
 
 class DatabaseProbe:
-    """See the module. Safe to use from several threads."""
+    """Checks whether a database can be read and written. Safe to use from several threads."""
 
     def __init__(self, database: Database) -> None:
         self._database = Database(database.url, patience=PROBE_SECONDS, beside=database)
 
     def find_read_problem(self) -> str | None:
-        """Read a row. Why that failed, for the log; None when it did not. Waits for no writer."""
+        """Read a row. Returns why that failed, for the log; None if it succeeded. Waits for no writer."""
         try:
             with self._database.read() as session:
                 session.execute(_READ).scalar()
@@ -390,7 +401,7 @@ class DatabaseProbe:
         return None
 
     def find_write_problem(self) -> str | None:
-        """Commit a write that changes nothing. Why that failed, for the log; None when it did not."""
+        """Commit a write that changes nothing. Returns why that failed, for the log; None if it succeeded."""
         try:
             with self._database.write() as session:
                 if not self._database.is_sqlite:

@@ -11,9 +11,11 @@ from datetime import datetime
 from sqlalchemy import bindparam, text
 from sqlalchemy.orm import Session
 
+from annotator.domain.people import Actor
 from annotator.storage.columns import UtcDateTime
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.lookup import find_dataset, key_of
 
 LISTED = {
     "sqlite": "(SELECT value FROM json_each(:{name}))",
@@ -60,8 +62,10 @@ _NAMES = {
 
 
 def note_seen(database: Database, pair_pks: Collection[int], person_pk: int | None, *, now: datetime) -> None:
-    """Note that the person has been shown what others said of these pairs, in a transaction of its own, however many
-    they are. Writes nothing where all of it is noted already. The operator (None) judges nothing, so nothing is noted."""
+    """Record, in a transaction of its own, that the person has been shown others' judgments of these pairs.
+
+    Writes nothing if everything is recorded already. The operator (None) judges nothing, so nothing is recorded.
+    """
     if person_pk is None or not pair_pks:
         return
     with database.read() as session:
@@ -72,7 +76,10 @@ def note_seen(database: Database, pair_pks: Collection[int], person_pk: int | No
 
 
 def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now: datetime) -> None:
-    """Note in this transaction, with one statement, that the person has seen what others said of these pairs."""
+    """Record that the person has seen others' judgments of these pairs.
+
+    In the caller's transaction, with one statement.
+    """
     if pair_pks:
         statement = text(_NOTE.format(pairs=_name_list(session, "pairs")))
         statement = statement.bindparams(bindparam("now", type_=UtcDateTime))
@@ -82,13 +89,15 @@ def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now
 
 
 def has_seen(session: Session, pair_pk: int, person_pk: int) -> bool:
-    """Whether that is noted."""
+    """Return whether it is recorded that the person has seen others' judgments of the pair."""
     return session.get(DisclosureRow, (pair_pk, person_pk)) is not None
 
 
 def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
-    """Those of the pairs that the person may still be handed, or was drawn to check, and has not answered: what others
-    said of them is not shown."""
+    """Return those of the pairs that the person may still be handed, or was drawn to check and has not answered.
+
+    Others' judgments of these pairs must not be shown to the person.
+    """
     if person_pk is None or not pair_pks:
         return set()
     statement = text(_TO_JUDGE.format(pairs=_name_list(session, "pairs")))
@@ -96,7 +105,7 @@ def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[
 
 
 def find_pair_pks(session: Session, keys: Collection[str]) -> dict[str, int]:
-    """The pair_pks of these keys, however many they are; unknown ones are absent."""
+    """Return the pair_pk of each key, for any number of keys; unknown keys are absent."""
     if not keys:
         return {}
     listed = LISTED_TEXTS[session.get_bind().dialect.name].format(name="keys")
@@ -105,7 +114,7 @@ def find_pair_pks(session: Session, keys: Collection[str]) -> dict[str, int]:
 
 
 def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[int]:
-    """The pairs (pair_pk) whose grades a release holds, as far as they are in the dataset still."""
+    """Return the pairs (pair_pk) whose grades a release holds, if they are still in the dataset."""
     named = {"dataset_pk": dataset_pk, "release_pk": release_pk}
     return list(session.scalars(text(_BY_NAMES.format(given=_RELEASED)), named))
 
@@ -113,19 +122,30 @@ def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[in
 def find_published(
     session: Session, dataset_pk: int, names: Collection[tuple[str, str]]
 ) -> dict[tuple[str, str], set[int]]:
-    """The pairs (pair_pk) that have or had these names (query_id, doc_id)."""
-    found: dict[tuple[str, str], set[int]] = {}
+    """Return the pairs (pair_pk) that have or had each of these names (query_id, doc_id)."""
+    pks_by_name: dict[tuple[str, str], set[int]] = {}
     if not names:
-        return found
-    given = _NAMES[session.get_bind().dialect.name]
+        return pks_by_name
+    names_sql = _NAMES[session.get_bind().dialect.name]
     named = {"dataset_pk": dataset_pk, "names": json.dumps(sorted(names))}
-    for pair_pk, query_id, doc_id in session.execute(text(_BY_NAMES.format(given=given)), named):
-        found.setdefault((query_id, doc_id), set()).add(pair_pk)
-    return found
+    for pair_pk, query_id, doc_id in session.execute(text(_BY_NAMES.format(given=names_sql)), named):
+        pks_by_name.setdefault((query_id, doc_id), set()).add(pair_pk)
+    return pks_by_name
+
+
+def note_published(
+    database: Database, actor: Actor, dataset: str, names: Collection[tuple[str, str]], *, now: datetime
+) -> None:
+    """Record that the lead is shown the published grades of these pairs, and so may not judge them any more."""
+    if actor.person_id is None or not names:
+        return
+    with database.read() as session:
+        pair_pks = find_published(session, key_of(find_dataset(session, dataset).pk), names)
+    note_seen(database, {pk for pks in pair_pks.values() for pk in pks}, actor.person_id, now=now)
 
 
 def _list_new(session: Session, pair_pks: Collection[int], person_pk: int) -> Sequence[int]:
-    """Those that the person has not been shown yet."""
+    """Return the pairs for which nothing is recorded for the person yet."""
     statement = text(_NEW.format(pairs=_name_list(session, "pairs")))
     return session.scalars(statement, {"pairs": json.dumps(list(pair_pks)), "person_pk": person_pk}).all()
 

@@ -1,4 +1,4 @@
-"""In which order leads put the documents of a query: stored once, never changed, the latest of a query holds."""
+"""Store the order in which leads put the documents of a query, and read the latest one. An order never changes."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -25,24 +25,24 @@ def add_orders(session: Session, lead_pk: int, orders: Mapping[int, Sequence[int
 
 
 def list_orders(session: Session, query_pks: Sequence[int]) -> dict[int, list[int]]:
-    """The orders that hold (pair_pks, best first) by query_pk; queries without one are absent."""
-    found: dict[int, list[int]] = {}
-    for some in split_into_chunks(query_pks, QUERIES_AT_ONCE):
+    """Return the current orders (pair_pks, best first) by query_pk; queries without one are absent."""
+    orders: dict[int, list[int]] = {}
+    for chunk in split_into_chunks(query_pks, QUERIES_AT_ONCE):
         statement = (
             select(col(DocumentOrderRow.query_pk), col(DocumentOrderRow.pair_pks))
-            .where(col(DocumentOrderRow.query_pk).in_(some))
+            .where(col(DocumentOrderRow.query_pk).in_(chunk))
             .order_by(col(DocumentOrderRow.pk))
         )
-        found.update((query_pk, pair_pks) for query_pk, pair_pks in session.execute(statement))
-    return found
+        orders.update((query_pk, pair_pks) for query_pk, pair_pks in session.execute(statement))
+    return orders
 
 
 def list_query_pks_of(session: Session, pair_pks: Sequence[int]) -> dict[int, int]:
-    """The query_pk of each of these pairs, by pair_pk."""
-    found: dict[int, int] = {}
-    for some in split_into_chunks(pair_pks, QUERIES_AT_ONCE):
+    """Return the query_pk of each of these pairs, by pair_pk."""
+    query_pks: dict[int, int] = {}
+    for chunk in split_into_chunks(pair_pks, QUERIES_AT_ONCE):
         rows = session.execute(
-            select(col(PairRow.pk), col(PairRow.query_pk)).where(col(PairRow.pk).in_(some))
+            select(col(PairRow.pk), col(PairRow.query_pk)).where(col(PairRow.pk).in_(chunk))
         )
-        found.update((key_of(pk), query_pk) for pk, query_pk in rows)
-    return found
+        query_pks.update((key_of(pk), query_pk) for pk, query_pk in rows)
+    return query_pks

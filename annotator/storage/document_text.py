@@ -1,4 +1,4 @@
-"""Reads the document of a pair as far as it is shown, for its rendering. No rank, score, system or grade is read."""
+"""Read the document of a pair as far as it is shown. Never reads ranks, scores, systems or grades."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -15,17 +15,18 @@ from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow
 
 @dataclass(frozen=True, slots=True)
 class DocumentBeginning:
-    """The document's id and media type, and its present text from the start, at most as long as was asked for."""
+    """A document, with the beginning of its present text."""
 
     doc_id: str
     media_type: str
-    text: str
+    text: str  # at most as long as was asked for
 
 
 def find_shown(
     session: Session, dataset_pk: int, person_pk: int | None, key: str, *, most: int
 ) -> DocumentBeginning | None:
-    """The document of the pair that this person's browser knows by this key; None: no such pair, or no text."""
+    """Return the document of the pair that this person's browser names by the key, None if there is no such pair or
+    no text."""
     pair_pk = find_pair_pk(session, dataset_pk, person_pk, key)
     if pair_pk is None:
         return None
@@ -43,15 +44,15 @@ def find_shown(
         )
         .where(col(PairRow.pk) == pair_pk)
     )
-    found = session.execute(statement).first()
-    return None if found is None else DocumentBeginning(*found)
+    row = session.execute(statement).first()
+    return None if row is None else DocumentBeginning(*row)
 
 
 SHOWN_CHARACTERS = 200_000
 
 
 def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str, str]:
-    """The columns that the lead chose, as text; a list or object as JSON."""
+    """Return the columns that the lead chose, as text; a list or object as JSON."""
     return {
         column: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for column in shown
@@ -60,7 +61,7 @@ def choose_metadata(extra: Mapping[str, Any], shown: Sequence[str]) -> dict[str,
 
 
 def read_present_text(session: Session, pair_pk: int, *, characters: int) -> str | None:
-    """The beginning of the present text of a pair's document."""
+    """Return the beginning of the present text of a pair's document, None if there is none."""
     statement = (
         select(func.substr(col(DocumentTextRow.text), 1, characters))
         .join(DocumentRow, TEXT_IS_PRESENT)

@@ -5,6 +5,7 @@ Writes need a transaction that holds the dataset's lock.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -12,7 +13,7 @@ from sqlmodel import col
 
 from annotator.domain.impact_scores import GradeImpact, Scores, ScoreTotals
 from annotator.storage.adjudication_tables import QueryScoreRow, ScoreDueRow, ScoreTotalRow
-from annotator.storage.sql import add_rows, execute_sql, prepare_sql, read_json, split_into_chunks
+from annotator.storage.sql import add_rows, execute_sql, fetch, prepare_sql, read_json, split_into_chunks
 
 CHUNK = 500
 # An update that changes nothing: it waits for whoever computes the query's scores just now, and outlasts their removal.
@@ -30,9 +31,7 @@ INSERT INTO score_due (query_pk, dataset_pk) SELECT pk, dataset_pk FROM query WH
 ORDER BY pk ON CONFLICT (query_pk) DO UPDATE SET dataset_pk = excluded.dataset_pk"""),
 ]
 _TAKE = prepare_sql("DELETE FROM score_due WHERE query_pk IN :queries", lists=["queries"])
-_SCORES = prepare_sql(
-    "SELECT query_pk, scores FROM query_score WHERE query_pk IN :queries", lists=["queries"]
-)
+_SCORES = prepare_sql("SELECT scores FROM query_score WHERE query_pk IN :queries", lists=["queries"])
 _ALL_SCORES = prepare_sql("SELECT scores FROM query_score WHERE dataset_pk = :dataset_pk ORDER BY query_pk")
 _DROP_SCORES = prepare_sql("DELETE FROM query_score WHERE query_pk IN :queries", lists=["queries"])
 _TOTAL = prepare_sql("SELECT queries, scores FROM score_total WHERE dataset_pk = :dataset_pk")
@@ -43,15 +42,19 @@ _WEIGH = text(
 )
 
 
+class _QueryScores(NamedTuple):
+    scores: Scores
+
+
 def note_due(session: Session, query_pks: Collection[int]) -> None:
-    """The grades of these queries have changed."""
+    """Mark these queries as due, because their grades have changed."""
     ordered = sorted(query_pks)
     for start in range(0, len(ordered), CHUNK):
         execute_sql(session, _NOTE, {"queries": ordered[start : start + CHUNK]})
 
 
 def note_all_due(session: Session, dataset_pk: int) -> None:
-    """A run has come, or the ids of its documents have changed: everything is to be computed anew."""
+    """Delete all scores and mark every query as due, because a run arrived or document ids changed."""
     session.flush()
     for statement in _FORGET:
         execute_sql(session, statement, {"dataset_pk": dataset_pk})
@@ -60,7 +63,7 @@ def note_all_due(session: Session, dataset_pk: int) -> None:
 def list_due(
     session: Session, dataset_pk: int, *, most: int | None = None, unscored: bool = False
 ) -> list[int]:
-    """The queries that are due, the first ones. `unscored`: those that have no scores yet."""
+    """Return the first queries that are due (query_pk). `unscored`: only those without scores."""
     statement = select(col(ScoreDueRow.query_pk)).where(col(ScoreDueRow.dataset_pk) == dataset_pk)
     if unscored:
         statement = statement.where(col(ScoreDueRow.query_pk).not_in(select(col(QueryScoreRow.query_pk))))
@@ -68,19 +71,22 @@ def list_due(
 
 
 def take_due(session: Session, query_pks: Sequence[int]) -> None:
-    """These are computed now. First of all in the transaction: whoever changes them meanwhile waits, and notes them again."""
+    """Unmark these queries, which are computed now.
+
+    Must come first in the transaction: whoever changes a grade meanwhile waits, and marks the query again.
+    """
     execute_sql(session, _TAKE, {"queries": query_pks})
 
 
 def find_totals(session: Session, dataset_pk: int) -> ScoreTotals | None:
-    """The sums over the dataset's queries; None as long as not all have been computed."""
-    found = execute_sql(session, _TOTAL, {"dataset_pk": dataset_pk}).first()
-    return None if found is None else ScoreTotals(found[0], read_json(found[1]))
+    """Return the sums over the dataset's queries; None until all queries have been computed."""
+    return next(iter(fetch(session, _TOTAL, ScoreTotals, {"dataset_pk": dataset_pk})), None)
 
 
 def sum_scores(session: Session, dataset_pk: int) -> ScoreTotals:
-    """The sums over all queries that have scores, stored."""
+    """Compute, store and return the sums over all queries that have scores."""
     totals = ScoreTotals(0, {})
+    # one by one: `fetch` would hold the scores of every query in memory
     for (scores,) in execute_sql(session, _ALL_SCORES, {"dataset_pk": dataset_pk}):
         totals = _add(totals, read_json(scores), 1)
     _store_totals(session, dataset_pk, totals)
@@ -88,14 +94,18 @@ def sum_scores(session: Session, dataset_pk: int) -> ScoreTotals:
 
 
 def store_scores(session: Session, dataset_pk: int, scores: Mapping[int, Scores]) -> ScoreTotals | None:
-    """Put the scores of these queries (by query_pk) in place of what they scored before; the sums, where there are some."""
+    """Replace the scores of these queries (by query_pk), and update the sums if there are any.
+
+    Return the new sums.
+    """
     queries = sorted(scores)
     if not queries:
         return None
     totals = find_totals(session, dataset_pk)
     for chunk in split_into_chunks(queries, CHUNK):
-        for _, before in execute_sql(session, _SCORES, {"queries": chunk}) if totals else ():
-            totals = _add(totals, read_json(before), -1) if totals else None
+        if totals is not None:
+            for before in fetch(session, _SCORES, _QueryScores, {"queries": chunk}):
+                totals = _add(totals, before.scores, -1)
         execute_sql(session, _DROP_SCORES, {"queries": chunk})
     rows = [{"query_pk": key, "dataset_pk": dataset_pk, "scores": scores[key]} for key in queries]
     add_rows(session, QueryScoreRow, rows)
@@ -107,18 +117,18 @@ def store_scores(session: Session, dataset_pk: int, scores: Mapping[int, Scores]
 
 
 def store_weights(session: Session, weights: Sequence[GradeImpact]) -> None:
-    """What the choice of each of these pairs moves."""
+    """Store the impact of each of these pairs."""
     if weights:
-        session.connection().execute(_WEIGH, [one._asdict() for one in weights])
+        session.connection().execute(_WEIGH, [weight._asdict() for weight in weights])
 
 
 def _add(totals: ScoreTotals, scores: Scores, times: int) -> ScoreTotals:
     sums = totals.scores
     for system, values in scores.items():
-        before = sums.setdefault(system, [0.0, 0.0, 0.0])
-        for at, value in enumerate(values):
+        system_sums = sums.setdefault(system, [0.0, 0.0, 0.0])
+        for metric, value in enumerate(values):
             if value is not None:
-                before[at] += times * value
+                system_sums[metric] += times * value
     return ScoreTotals(totals.queries + times, sums)
 
 

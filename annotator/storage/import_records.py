@@ -24,7 +24,10 @@ IMPORTED = """CASE WHEN j.import_record_pk IS NULL AND substr(j.event_id, 15, 1)
 
 
 def is_time_known(judgment: JudgmentRow) -> bool:
-    """Whether it is known when a judgment was made. Where the file did not say, the moment of the import is stored."""
+    """Return whether a judgment's own time is known.
+
+    Where the file did not give one, the moment of the import is stored.
+    """
     if find_import(judgment.event_id, judgment.import_record_pk) is None:
         return True
     return judgment.judged_at != judgment.received_at

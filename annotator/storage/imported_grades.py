@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.disagreements import derive_disputes
+from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import derive_lacking
 from annotator.storage.sql import add_rows, fetch_plain, split_into_chunks
@@ -63,14 +63,16 @@ class ImportedQrel:
         return self.source.get("place")
 
 
-def list_imported_places(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> dict[int, int]:
-    """The place that an earlier ground truth gave each pair of these queries in its query's list, from 1, by pair_pk: the
-    latest one brought in, whether or not that grade holds. Pairs without one are absent."""
-    place = col(ImportedQrelRow.source)["place"].as_integer()
+def list_imported_ranks(session: Session, dataset_pk: int, query_pks: Sequence[int]) -> dict[int, int]:
+    """Return, by pair_pk, the rank that an earlier ground truth gave each pair in its query's list, from 1.
+
+    The latest import counts, whether or not its grade holds. Pairs without a rank are absent.
+    """
+    list_place = col(ImportedQrelRow.source)["place"].as_integer()
     statement = (
-        select(col(ImportedQrelRow.pair_pk), place)
+        select(col(ImportedQrelRow.pair_pk), list_place)
         .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
-        .where(_is_of(dataset_pk, whole=False), col(PairRow.query_pk).in_(query_pks), place.is_not(None))
+        .where(_is_of(dataset_pk, whole=False), col(PairRow.query_pk).in_(query_pks), list_place.is_not(None))
         .order_by(col(ImportedQrelRow.pk))
     )
     rows: Any = session.execute(statement)
@@ -80,7 +82,7 @@ def list_imported_places(session: Session, dataset_pk: int, query_pks: Sequence[
 def list_kept_imports(
     session: Session, dataset_pk: int, query_pks: Sequence[int] | None = None
 ) -> dict[int, ImportedQrel]:
-    """The kept grade of every pair that has one, by pair_pk: the latest one brought in to be kept.
+    """Return the kept grade of every pair that has one, by pair_pk: the latest one brought in to be kept.
 
     `query_pks`: of these queries only. Retired pairs are left out. A judgment takes a kept grade's place:
     `settle` decides that, not this list.
@@ -93,7 +95,7 @@ def list_kept_imports(
 def list_kept_grades(
     session: Session, dataset_pk: int, which: str | None = None, chosen: Sequence[int] = ()
 ) -> dict[int, int]:
-    """The same grades alone: of every pair, or of those whose column `which` ("pk" or "query_pk") is among `chosen`."""
+    """Return only the grades: of every pair, or of those whose column `which` ("pk" or "query_pk") is among `chosen`."""
     statement = (
         select(col(ImportedQrelRow.pair_pk), col(ImportedQrelRow.grade))
         .join(PairRow, col(PairRow.pk) == col(ImportedQrelRow.pair_pk))
@@ -108,7 +110,7 @@ def list_kept_grades(
 def list_suggestions(
     session: Session, dataset_pk: int, query_pks: Sequence[int] | None = None
 ) -> dict[int, ImportedQrel]:
-    """The latest grade brought in for each pair whose grade is not kept, by pair_pk. For leads only."""
+    """Return the latest grade brought in for each pair whose grade is not kept, by pair_pk. For leads only."""
     statement = _select_imported(dataset_pk, whole=query_pks is None).where(
         ~col(PairRow.kept), col(PairRow.retired_at).is_(None)
     )
@@ -116,16 +118,16 @@ def list_suggestions(
 
 
 def list_known_qrels(session: Session, dataset_pk: int) -> dict[int, ImportedQrel]:
-    """The latest grade that `import qrels` brought for each pair, kept or not, by pair_pk."""
-    found: dict[int, ImportedQrel] = {}
+    """Return the latest grade that `import qrels` brought for each pair, kept or not, by pair_pk."""
+    qrels_by_pair: dict[int, ImportedQrel] = {}
     for row in session.execute(_select_imported(dataset_pk)):
         if row.source.get("kind") == "qrels":
-            found[row.pair_pk] = _record(row)
-    return found
+            qrels_by_pair[row.pair_pk] = _record(row)
+    return qrels_by_pair
 
 
 def list_judged(session: Session, dataset_pk: int) -> set[int]:
-    """The pairs that somebody has judged, or a lead decided: an imported grade does not settle them."""
+    """Return the pairs that somebody has judged, or a lead decided: an imported grade does not settle them."""
     pairs = select(col(PairRow.pk)).where(col(PairRow.dataset_pk) == dataset_pk)
     decided = pairs.join(AdjudicationRow, col(AdjudicationRow.pair_pk) == col(PairRow.pk))
     judged = pairs.where(col(PairRow.judged) > 0)
@@ -142,7 +144,7 @@ def bring_in(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]
             session.execute(change.execution_options(synchronize_session=False))
     pair_pks = [row["pair_pk"] for row in rows]
     derive_lacking(session, dataset_pk, pair_pks)
-    derive_disputes(session, dataset_pk, pair_pks)
+    derive_disagreements(session, dataset_pk, pair_pks)
 
 
 def add_suggestions(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -152,7 +154,10 @@ def add_suggestions(session: Session, rows: Sequence[Mapping[str, Any]]) -> None
 
 
 def _is_of(dataset_pk: int, *, whole: bool) -> ColumnElement[bool]:
-    """Of this dataset; where not all of it is read, by no index: SQLite would read the whole dataset to find a part."""
+    """Return the condition that a pair belongs to the dataset.
+
+    For a part of the dataset it uses no index: SQLite would read the whole dataset to find the part.
+    """
     return (col(PairRow.dataset_pk) if whole else col(PairRow.dataset_pk) + 0) == dataset_pk
 
 
@@ -168,7 +173,7 @@ def _select_imported(dataset_pk: int, *, whole: bool = True) -> Select[Any]:
 def _list_latest(
     session: Session, statement: Select[Any], query_pks: Sequence[int] | None
 ) -> dict[int, ImportedQrel]:
-    found: dict[int, ImportedQrel] = {}
+    qrels_by_pair: dict[int, ImportedQrel] = {}
     if query_pks is None:
         chunks = [statement]
     else:
@@ -176,8 +181,8 @@ def _list_latest(
             statement.where(col(PairRow.query_pk).in_(some)) for some in split_into_chunks(query_pks, CHUNK)
         ]
     for chunk in chunks:
-        found.update((row.pair_pk, _record(row)) for row in session.execute(chunk))
-    return found
+        qrels_by_pair.update((row.pair_pk, _record(row)) for row in session.execute(chunk))
+    return qrels_by_pair
 
 
 def _record(row: Row[Any]) -> ImportedQrel:

@@ -13,34 +13,30 @@ from annotator.storage.columns import text_column, time_column
 
 
 class LeaseRow(SQLModel, table=True):
-    """A pair handed to an annotator for a while, so that two people do not overshoot its overlap.
-
-    `tab` names the browser tab that holds it, so that two tabs of one annotator do not show the same pair; it is
-    empty where nobody said.
-    """
+    """A pair handed to an annotator for a while, so that a pair does not get more judgments than it needs."""
 
     __tablename__ = "lease"
 
     pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
     annotator_pk: int = Field(primary_key=True, foreign_key="person.pk", index=True)
     expires_at: datetime = time_column()
+    # The browser tab that holds it, so that two tabs of one annotator show different pairs; empty if unknown.
     tab: str = Field(default="", sa_column=Column(Text, nullable=False, server_default=text("''")))
 
 
 class QueryWorkRow(SQLModel, table=True):
-    """How many pairs of a query lack judgments, and how many of those somebody has begun. Derived by `storage/missing_judgments.py`."""
+    """The number of pairs of a query that lack judgments. Derived by `storage/missing_judgments.py`."""
 
     __tablename__ = "query_work"
 
     query_pk: int = Field(primary_key=True, foreign_key="query.pk")
     dataset_pk: int = Field(foreign_key="dataset.pk", index=True)
-    open_pairs: int
-    begun_pairs: int
+    open_pairs: int  # that lack judgments
+    begun_pairs: int  # those of them that have a judgment
 
 
 class QueryAnswersRow(SQLModel, table=True):
-    """How many pairs of a query an annotator has answered, and how many of those still lack judgments of others.
-    Derived by `storage/missing_judgments.py`."""
+    """The number of pairs of a query that an annotator has answered. Derived by `storage/missing_judgments.py`."""
 
     __tablename__ = "query_answers"
     __table_args__ = (Index("ix_query_answers_annotator", "annotator_pk", "dataset_pk"),)
@@ -49,11 +45,11 @@ class QueryAnswersRow(SQLModel, table=True):
     annotator_pk: int = Field(primary_key=True, foreign_key="person.pk")
     dataset_pk: int = Field(foreign_key="dataset.pk")
     answered: int
-    answered_open: int
+    answered_open: int  # those of them that lack others' judgments
 
 
 class AssignmentRow(SQLModel, table=True):
-    """A query that a lead gave to a person. A query with assignments is handed to those persons only."""
+    """A query that is assigned to a person. A query with assignments is handed to these people only."""
 
     __tablename__ = "assignment"
 
@@ -64,8 +60,7 @@ class AssignmentRow(SQLModel, table=True):
 
 
 class CheckRow(SQLModel, table=True):
-    """A pair whose right grade a lead knows: for training (the explanation is shown after the answer) or gold (hidden).
-    While it is marked, nobody is handed it as ordinary work."""
+    """A training or gold pair, whose right grade a lead set. It is not handed out as ordinary work."""
 
     __tablename__ = "check_pair"
     __table_args__ = (
@@ -75,14 +70,14 @@ class CheckRow(SQLModel, table=True):
 
     pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
     kind: str
-    grade: int
-    explanation: str = text_column()
+    grade: int  # the right one
+    explanation: str = text_column()  # shown after the answer in training; hidden for gold
     marked_by_pk: int | None = Field(default=None, foreign_key="person.pk")
     marked_at: datetime = time_column()
 
 
 class RepeatRow(SQLModel, table=True):
-    """A pair shown to its own annotator a second time, under a `key` of its own, so that the answer is no revision."""
+    """A pair shown to the same annotator a second time. Its own key keeps the answer from being a revision."""
 
     __tablename__ = "repeated_pair"
     __table_args__ = (UniqueConstraint("annotator_pk", "pair_pk"),)
@@ -96,7 +91,7 @@ class RepeatRow(SQLModel, table=True):
 
 
 class DisclosureRow(SQLModel, table=True):
-    """That a person has seen others' judgments of a pair, and so can no longer judge it."""
+    """A person has seen others' judgments of a pair, and so can no longer judge it."""
 
     __tablename__ = "disclosure"
 
@@ -116,14 +111,14 @@ class ProposalRow(SQLModel, table=True):
 
 
 class QuestionRow(SQLModel, table=True):
-    """A question of an annotator on a pair, to the lead, and its answer. `in_guideline`: the lead wants the guideline
-    to say it."""
+    """An annotator's question to the leads about a pair, and the answer."""
 
     __tablename__ = "question"
 
     pk: int | None = Field(default=None, primary_key=True)
     pair_pk: int = Field(foreign_key="pair.pk", index=True)
     annotator_pk: int = Field(foreign_key="person.pk", index=True)
+    # The lead wants the guideline to say it.
     in_guideline: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
     text: str = text_column()
     asked_at: datetime = time_column()
@@ -132,8 +127,8 @@ class QuestionRow(SQLModel, table=True):
     answered_at: datetime | None = time_column(nullable=True)
 
 
-class ToldProgressRow(SQLModel, table=True):
-    """How far an annotator was told to be (`labeling/records.py`): what is told next never goes back behind it."""
+class ShownProgressRow(SQLModel, table=True):
+    """The progress that an annotator was shown last (`labeling/records.py`). It never goes back."""
 
     __tablename__ = "told_progress"
     __table_args__ = (CheckConstraint("done <= total", name="done"),)

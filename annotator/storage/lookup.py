@@ -1,4 +1,4 @@
-"""Finds single rows by the names that the outside world uses. For the services; rows do not leave them."""
+"""Find single rows by the names that the outside world uses. For services; rows do not leave them."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -12,14 +12,14 @@ from annotator.storage.tables import DatasetRow, PairRow, PersonRow, RubricRow
 
 
 def key_of(pk: int | None) -> int:
-    """The primary key of a row that is in the database."""
+    """Return the primary key of a stored row. Raises NotFound for None."""
     if pk is None:
         raise NotFound("the row is not stored yet")
     return pk
 
 
 def find_dataset(session: Session, name: str) -> DatasetRow:
-    """The dataset of that name. NotFound names the ones there are."""
+    """Return the dataset of that name. NotFound names the existing datasets."""
     row = session.scalars(select(DatasetRow).where(col(DatasetRow.name) == name)).first()
     if row is None:
         names = session.scalars(select(col(DatasetRow.name)).order_by(col(DatasetRow.name)).limit(20)).all()
@@ -33,7 +33,7 @@ def find_dataset(session: Session, name: str) -> DatasetRow:
 
 
 def find_person(session: Session, username: str) -> PersonRow:
-    """The person of that username, disabled or not."""
+    """Return the person of that username, disabled or not."""
     row = session.scalars(select(PersonRow).where(col(PersonRow.username) == username)).first()
     if row is None:
         raise NotFound(say("no person named {username!r}; see: annotator people list", username=username))
@@ -41,7 +41,7 @@ def find_person(session: Session, username: str) -> PersonRow:
 
 
 def find_rubric(session: Session, dataset_pk: int) -> RubricRow:
-    """The rubric in force: the latest version. Every dataset has one from its creation."""
+    """Return the latest version of the rubric. Every dataset has one from its creation."""
     statement = (
         select(RubricRow)
         .where(col(RubricRow.dataset_pk) == dataset_pk)
@@ -52,14 +52,15 @@ def find_rubric(session: Session, dataset_pk: int) -> RubricRow:
 
 
 def find_pair_pk(session: Session, dataset_pk: int, person_pk: int | None, key: str) -> int | None:
-    """The pair of this dataset that a browser's key stands for: the pair's own, or that of a repeat of this person.
+    """Return the pair of this dataset for a key sent by a browser.
 
-    None for anything else, so that nobody learns which keys others were given.
+    The key is the pair's own, or that of a repeat for this person. Returns None for anything else, so that nobody learns
+    which keys others were given.
     """
     own = select(col(PairRow.pk)).where(col(PairRow.key) == key, col(PairRow.dataset_pk) == dataset_pk)
-    found = session.scalar(own)
-    if found is not None or person_pk is None:
-        return found
+    pair_pk = session.scalar(own)
+    if pair_pk is not None or person_pk is None:
+        return pair_pk
     repeat = (
         select(col(PairRow.pk))
         .join(RepeatRow, col(RepeatRow.pair_pk) == col(PairRow.pk))
@@ -73,7 +74,7 @@ def find_pair_pk(session: Session, dataset_pk: int, person_pk: int | None, key: 
 
 
 def to_rubric(row: RubricRow) -> Rubric:
-    """The domain record of a stored rubric version."""
+    """Return a stored rubric version as a domain record."""
     grades = tuple(
         GradeDefinition(
             grade=entry["grade"],

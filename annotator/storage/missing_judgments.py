@@ -13,14 +13,15 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.domain.overlap import MOST, conditional_distance, wanted_everywhere, wanted_for
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql
+from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, quote_texts
 from annotator.storage.tables import DatasetRow, PairRow, QueryRow
 
 CHUNK = 1_000
 _MANY = 50_000  # from so many pairs on, all of the dataset are derived at once
-_LACKING = """
+_LACKING = f"""
 UPDATE pair SET lacking = n.lacking FROM (
   SELECT p.pk, CASE
     WHEN p.retired_at IS NOT NULL OR (p.kept AND p.judged = 0)
@@ -31,14 +32,14 @@ UPDATE pair SET lacking = n.lacking FROM (
     ELSE 0 END AS lacking
   FROM pair p LEFT JOIN (
     SELECT m.pair_pk, count(*) AS answers, CASE
-      WHEN sum(CASE WHEN m.purpose = 'independent' AND m.grade IS NOT NULL THEN 1 ELSE 0 END) >= 2
-       AND max(CASE WHEN m.purpose = 'independent' THEN m.grade END)
-         - min(CASE WHEN m.purpose = 'independent' THEN m.grade END) >= CAST(:distance AS INTEGER)
+      WHEN sum(CASE WHEN m.purpose = '{COUNTED_PURPOSE}' AND m.grade IS NOT NULL THEN 1 ELSE 0 END) >= 2
+       AND max(CASE WHEN m.purpose = '{COUNTED_PURPOSE}' THEN m.grade END)
+         - min(CASE WHEN m.purpose = '{COUNTED_PURPOSE}' THEN m.grade END) >= CAST(:distance AS INTEGER)
        AND max(o.wanted) < :most THEN 1 ELSE 0 END AS further
     FROM current_judgment m JOIN pair o ON o.pk = m.pair_pk
-    WHERE m.pair_pk IN {pairs} AND m.outcome <> 'later' AND m.purpose IN ('independent', 'conditional')
+    WHERE m.pair_pk IN {{pairs}} AND m.outcome <> 'later' AND m.purpose IN {quote_texts(CURRENT_PURPOSES)}
     GROUP BY m.pair_pk) c ON c.pair_pk = p.pk
-  WHERE p.pk IN {pairs}) n
+  WHERE p.pk IN {{pairs}}) n
 WHERE n.pk = pair.pk AND pair.lacking <> n.lacking
 """
 _COUNTERS = (
@@ -67,7 +68,7 @@ _QUERIES_OF = prepare_sql("SELECT DISTINCT query_pk FROM pair WHERE pk IN :pairs
 
 
 def derive_work(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
-    """Bring `pair.wanted`, `pair.lacking`, `query_work` and `query_answers` in line for these pairs (None: all)."""
+    """Update `pair.wanted`, `pair.lacking`, `query_work` and `query_answers` of these pairs (None: all)."""
     session.flush()
     dataset = session.get_one(DatasetRow, dataset_pk)
     pks = _choose(pair_pks)
@@ -76,25 +77,25 @@ def derive_work(session: Session, dataset_pk: int, pair_pks: Iterable[int] | Non
 
 
 def derive_lacking(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
-    """As `derive_work`, after a change that leaves `pair.wanted` as it is: answers came or went."""
+    """Do what `derive_work` does after a change of judgments only, which leaves `pair.wanted` as it is."""
     session.flush()
     _derive_lacking(session, session.get_one(DatasetRow, dataset_pk), _choose(pair_pks))
 
 
 def count_queries(session: Session, query_pks: Iterable[int]) -> None:
-    """Count anew what is left, and who has answered how much, in these queries."""
+    """Recount the open pairs of these queries, and who has answered how many of them."""
     for chunk in _split(sorted(set(query_pks))):
         _execute(session, _COUNT_SOME, {"queries": chunk})
 
 
 def want(session: Session, dataset_pk: int, pairs: Sequence[tuple[int, str]]) -> list[int]:
-    """By how many each of these new pairs (query_pk, key) shall be judged."""
+    """Return how many annotators shall judge each of these new pairs (query_pk, key)."""
     dataset = session.get_one(DatasetRow, dataset_pk)
     everywhere = wanted_everywhere(dataset.overlap, dataset.overlap_rules)
     if everywhere is not None:
         return [everywhere] * len(pairs)
-    found = select(col(QueryRow.pk), col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk)
-    categories = {key_of(pk): category for pk, category in session.execute(found)}
+    statement = select(col(QueryRow.pk), col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk)
+    categories = {key_of(pk): category for pk, category in session.execute(statement)}
     return [_want(dataset, key, categories[query_pk]) for query_pk, key in pairs]
 
 
@@ -115,15 +116,15 @@ def _derive_wanted(session: Session, dataset: DatasetRow, pks: list[int] | None)
             of = col(PairRow.dataset_pk) == dataset.pk if chunk is None else col(PairRow.pk).in_(chunk)
             session.execute(change.where(of).execution_options(synchronize_session=False))
         return
-    found = (
+    statement = (
         select(col(PairRow.pk), col(PairRow.key), col(PairRow.wanted), col(QueryRow.category))
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .where(col(PairRow.dataset_pk) == dataset.pk)
     )
     changed: dict[int, list[int]] = {}
     for chunk in [None] if pks is None else _split(pks):
-        some = found if chunk is None else found.where(col(PairRow.pk).in_(chunk))
-        for pk, key, wanted, category in session.execute(some):
+        of_chunk = statement if chunk is None else statement.where(col(PairRow.pk).in_(chunk))
+        for pk, key, wanted, category in session.execute(of_chunk):
             new = _want(dataset, key, category)
             if new != wanted:
                 changed.setdefault(new, []).append(key_of(pk))

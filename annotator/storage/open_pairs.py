@@ -1,12 +1,14 @@
 """Find which pairs are open to an annotator: eligibility, remaining work, and leases.
 
-A pair is open if the annotator has no current judgment on it (or put it off), it lacks more judgments than others hold
-just now (`pair.lacking`, from `storage/missing_judgments.py`), its query is theirs, and they neither proposed it, saw
-others' judgments of it, nor check it for quality control (`storage/quality_pairs.py`). A query is theirs if one role on
-this or all datasets allows its category and language; a query assigned to people is theirs alone. A lease keeps two
-people, or two tabs of one person, from the same work. It belongs to an annotator and a browser tab and counts until it
-expires (at most a lease's length: domain/clock.py). Reads one query's pairs at most; totals come from counters. CROSS
-JOIN makes SQLite start from the smaller table.
+A pair is open if the annotator has no current judgment on it (or put it off), it lacks more judgments than others
+hold leases for (`pair.lacking`, from `storage/missing_judgments.py`), its query is theirs, and they neither proposed
+it, saw others' judgments of it, nor check it for quality control (`storage/quality_pairs.py`). A query is theirs if
+one role on this or all datasets allows its category and language; a query that is assigned to people is theirs alone.
+
+A lease keeps two people, or two tabs of one person, from the same work. It belongs to an annotator and a browser tab
+and counts until it expires (at most a lease's length: domain/clock.py).
+
+Reads one query's pairs at most; totals come from counters. CROSS JOIN makes SQLite start from the smaller table.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,15 +19,16 @@ from functools import lru_cache
 from sqlalchemy.orm import Session
 
 from annotator.domain.clock import find_latest_end
+from annotator.domain.judgments import OpenPair
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, read_json
 from annotator.storage.tables import DatasetRow
 
-_GIVEN = """
+_ASSIGNED_TO_THEM = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
     OR EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query} AND s.person_pk = :annotator_pk))"""
 _HELD = prepare_sql(
-    "SELECT EXISTS (SELECT 1 FROM assignment) AS given, categories, languages FROM membership "
+    "SELECT EXISTS (SELECT 1 FROM assignment) AS any_assigned, categories, languages FROM membership "
     "WHERE person_pk = :person_pk AND (dataset_pk = :dataset_pk OR dataset_pk IS NULL)"
 )
 _EXPERTISE = " AND EXISTS (SELECT 1 FROM query e WHERE e.pk = {query} AND ({allowed}))"
@@ -33,24 +36,26 @@ _EXPERTISE = " AND EXISTS (SELECT 1 FROM query e WHERE e.pk = {query} AND ({allo
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """The queries of a person as a condition in SQL, and the values that it names. `given`: queries are given to people."""
+    """The queries a person may judge, as a condition in SQL."""
 
-    given: bool = True
-    allowed: str = ""
-    values: Mapping[str, list[str]] = field(default_factory=dict)
+    any_assigned: bool = True  # queries are assigned to people in some dataset
+    allowed: str = ""  # the condition on the query `e`; empty: all
+    values: Mapping[str, list[str]] = field(default_factory=dict)  # the lists that the condition names
 
     def prepare(self, statement: str, *, query: str) -> PreparedSql:
-        """A statement whose {eligible} stands for the condition; `query`: the column that holds the query's key."""
-        return _prepare(statement, query, self.given, self.allowed, tuple(self.values))
+        """Prepare a statement, with the condition in place of {eligible}. `query`: the column with the query's key."""
+        return _prepare(statement, query, self.any_assigned, self.allowed, tuple(self.values))
 
     def only_expertise(self) -> "Eligibility":
-        """The same, to whomever the queries were given."""
-        return replace(self, given=False)
+        """Return the condition without assignments: what the roles allow."""
+        return replace(self, any_assigned=False)
 
 
 @lru_cache(maxsize=256)
-def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple[str, ...]) -> PreparedSql:
-    condition = _GIVEN.format(query=query) if given else "1 = 1"
+def _prepare(
+    statement: str, query: str, any_assigned: bool, allowed: str, names: tuple[str, ...]
+) -> PreparedSql:
+    condition = _ASSIGNED_TO_THEM.format(query=query) if any_assigned else "1 = 1"
     if allowed:
         condition += _EXPERTISE.format(query=query, allowed=allowed)
     lists = (*names, "chosen") if ":chosen" in statement else names
@@ -58,22 +63,22 @@ def _prepare(statement: str, query: str, given: bool, allowed: str, names: tuple
 
 
 def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligibility:
-    """What the person's roles allow; what was given to whom is looked up by the condition itself."""
-    given = True
+    """Return what the person's roles allow. The condition itself looks up who was assigned what."""
+    any_assigned = True
     allowed: list[str] = []
     values: dict[str, list[str]] = {}
     held = execute_sql(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
-    for number, (any_given, *limits) in enumerate(held):
-        given = bool(any_given)
+    for number, (exists_assignment, *limits) in enumerate(held):
+        any_assigned = bool(exists_assignment)
         parts = []
         for name, limit in zip(("category", "language"), map(read_json, limits), strict=True):
             if limit is not None:
                 values[f"{name}_{number}"] = list(limit)
                 parts.append(f"e.{name} IN :{name}_{number}")
         if not parts:
-            return Eligibility(given)
+            return Eligibility(any_assigned)
         allowed.append(f"({' AND '.join(parts)})")
-    return Eligibility(given, " OR ".join(allowed), values)
+    return Eligibility(any_assigned, " OR ".join(allowed), values)
 
 
 LATEST = 10_000  # judgments of everybody among which an annotator's own latest is looked for
@@ -144,143 +149,135 @@ _COUNT_WORK = f"SELECT ({_DONE}), ({_COUNT_OPEN})"
 
 @dataclass(frozen=True, slots=True)
 class OpenPairsRequest:
-    """Whose open pairs are meant, when, and in which browser tab (empty where nobody said). `lease`: for how long a pair is
-    handed out in this dataset."""
+    """Whose open pairs are meant, when, and in which browser tab."""
 
     dataset_pk: int
     annotator_pk: int
     overlap: int
     now: datetime
-    tab: str = ""
-    lease: timedelta = timedelta(hours=1)
+    tab: str = ""  # empty where the browser did not say
+    lease: timedelta = timedelta(hours=1)  # for how long a pair is handed out in this dataset
 
     @property
     def values(self) -> dict[str, object]:
-        mine = {"dataset_pk": self.dataset_pk, "annotator_pk": self.annotator_pk}
-        return {**mine, "now": self.now, "latest": find_latest_end(self.now, self.lease)}
+        annotator_values = {"dataset_pk": self.dataset_pk, "annotator_pk": self.annotator_pk}
+        return {**annotator_values, "now": self.now, "latest": find_latest_end(self.now, self.lease)}
 
 
-def make_worklist(dataset: DatasetRow, annotator_pk: int, now: datetime, tab: str = "") -> OpenPairsRequest:
-    """Return the annotator's worklist in this dataset, as of now."""
+def make_open_pairs_request(
+    dataset: DatasetRow, annotator_pk: int, now: datetime, tab: str = ""
+) -> OpenPairsRequest:
+    """Return the request of this annotator in this dataset, as of now."""
     lease = timedelta(minutes=dataset.lease_minutes)
     return OpenPairsRequest(key_of(dataset.pk), annotator_pk, dataset.overlap, now, tab, lease)
 
 
 @dataclass(frozen=True, slots=True)
-class OpenPair:
-    """A pair open to the annotator; `begun`: somebody has judged it; `put_off`: the annotator did so before."""
-
-    pair_pk: int
-    key: str
-    query_pk: int
-    begun: bool
-    put_off: bool
-
-
-@dataclass(frozen=True, slots=True)
 class QueryBounds:
-    """Between which keys (query_pk) the queries lie that lack answers, None when there is none, and in how many queries the
-    annotator has answered something."""
+    """Where the queries with open pairs lie, and how many queries the annotator has worked on."""
 
-    lowest: int | None
+    lowest: int | None  # query_pk, None if no query has open pairs
     highest: int | None
-    answered: int
+    answered: int  # queries in which the annotator has answered something
 
 
 def list_open_pairs(
-    session: Session, worklist: OpenPairsRequest, eligibility: Eligibility, query_pks: Sequence[int]
+    session: Session, request: OpenPairsRequest, eligibility: Eligibility, query_pks: Sequence[int]
 ) -> list[OpenPair]:
-    """The open pairs of these queries, in no particular order."""
-    return _list_open(session, worklist, eligibility, "query_pk", query_pks)
+    """Return the open pairs of these queries, in no particular order."""
+    return _list_open(session, request, eligibility, "query_pk", query_pks)
 
 
 def list_open_among(
-    session: Session, worklist: OpenPairsRequest, eligibility: Eligibility, pair_pks: Collection[int]
+    session: Session, request: OpenPairsRequest, eligibility: Eligibility, pair_pks: Collection[int]
 ) -> list[OpenPair]:
-    """Those of the pairs that are open."""
-    return _list_open(session, worklist, eligibility, "pk", sorted(pair_pks))
+    """Return those of the pairs that are open."""
+    return _list_open(session, request, eligibility, "pk", sorted(pair_pks))
 
 
 def _list_open(
-    session: Session, worklist: OpenPairsRequest, eligibility: Eligibility, column: str, chosen: Sequence[int]
+    session: Session, request: OpenPairsRequest, eligibility: Eligibility, column: str, chosen: Sequence[int]
 ) -> list[OpenPair]:
     if not chosen:
         return []
     statement = eligibility.prepare(_OPEN_PAIRS.replace("{column}", column), query="p.query_pk")
-    values = {**worklist.values, **eligibility.values, "chosen": list(chosen)}
+    values = {**request.values, **eligibility.values, "chosen": list(chosen)}
     rows = execute_sql(session, statement, values)
     return [OpenPair(pk, key, query, bool(begun), bool(put_off)) for pk, key, query, begun, put_off in rows]
 
 
 def list_open_queries(
     session: Session,
-    worklist: OpenPairsRequest,
+    request: OpenPairsRequest,
     eligibility: Eligibility,
     bounds: QueryBounds,
     *,
     begun: bool,
     share: float,
 ) -> Iterator[list[int]]:
-    """The queries that lack answers of the annotator, those that others have begun or the others, a few at a time:
-    first those from that share (0-1) of all on, then the ones before."""
+    """Yield queries that lack judgments of the annotator, a few at a time.
+
+    `begun`: those that others have begun, or the others. It starts at the share (0-1) of all queries and ends with
+    the ones before it.
+    """
     if bounds.lowest is None or bounds.highest is None:
         return
     lowest, highest = bounds.lowest, bounds.highest
     middle = lowest + int(share * (highest - lowest + 1))
     statement = eligibility.prepare(_OPEN_QUERIES, query="w.query_pk")
-    values = {**worklist.values, **eligibility.values, "begun": begun}
+    values = {**request.values, **eligibility.values, "begun": begun}
     for first, last in ((middle, highest), (lowest, middle - 1)):
-        most, place = 2, first
-        while place <= last:
-            asked = {**values, "first": place, "last": last, "most": most}
-            found = list(execute_sql(session, statement, asked).scalars())
-            if found:
-                yield found
-            if len(found) < most:
+        most, start = 2, first
+        while start <= last:
+            span = {**values, "first": start, "last": last, "most": most}
+            query_pks = list(execute_sql(session, statement, span).scalars())
+            if query_pks:
+                yield query_pks
+            if len(query_pks) < most:
                 break
-            most, place = min(4 * most, 50), found[-1] + 1
+            most, start = min(4 * most, 50), query_pks[-1] + 1
 
 
-def list_given_queries(session: Session, worklist: OpenPairsRequest, eligibility: Eligibility) -> list[int]:
-    """The queries that were given to the annotator and lack answers of theirs."""
-    if not eligibility.given:
+def list_assigned_queries(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> list[int]:
+    """Return the queries that are assigned to the annotator and lack judgments of theirs."""
+    if not eligibility.any_assigned:
         return []
     statement = eligibility.prepare(_GIVEN_QUERIES, query="w.query_pk")
-    return list(execute_sql(session, statement, {**worklist.values, **eligibility.values}).scalars())
+    return list(execute_sql(session, statement, {**request.values, **eligibility.values}).scalars())
 
 
-def list_put_off_queries(session: Session, worklist: OpenPairsRequest) -> list[int]:
-    """The queries of which the annotator has put off pairs."""
-    return list(execute_sql(session, _PUT_OFF_QUERIES, worklist.values).scalars())
+def list_put_off_queries(session: Session, request: OpenPairsRequest) -> list[int]:
+    """Return the queries of which the annotator has put off pairs."""
+    return list(execute_sql(session, _PUT_OFF_QUERIES, request.values).scalars())
 
 
-def find_bounds(session: Session, worklist: OpenPairsRequest) -> QueryBounds:
-    """See `QueryBounds`."""
-    return QueryBounds(*execute_sql(session, _BOUNDS, worklist.values).one())
+def find_bounds(session: Session, request: OpenPairsRequest) -> QueryBounds:
+    """Return the bounds of the queries with open pairs (`QueryBounds`)."""
+    return QueryBounds(*execute_sql(session, _BOUNDS, request.values).one())
 
 
-def find_last_query(session: Session, worklist: OpenPairsRequest) -> int | None:
-    """The query of the annotator's latest judgment in this dataset, if that is not long ago."""
-    found: int | None = execute_sql(session, _LAST_QUERY, worklist.values).scalar()
-    return found
+def find_last_query(session: Session, request: OpenPairsRequest) -> int | None:
+    """Return the query of the annotator's latest judgment in this dataset, None if it is not among the LATEST."""
+    query_pk: int | None = execute_sql(session, _LAST_QUERY, request.values).scalar()
+    return query_pk
 
 
-def count_open_pairs(session: Session, worklist: OpenPairsRequest, eligibility: Eligibility) -> int:
-    """How many pairs the annotator could still be given, leases of others aside."""
+def count_open_pairs(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> int:
+    """Count the pairs that the annotator could still be handed. Leases of others make no difference."""
     statement = eligibility.prepare(_COUNT_OPEN, query="w.query_pk")
-    return int(execute_sql(session, statement, {**worklist.values, **eligibility.values}).scalar_one())
+    return int(execute_sql(session, statement, {**request.values, **eligibility.values}).scalar_one())
 
 
-def count_work(session: Session, worklist: OpenPairsRequest, eligibility: Eligibility) -> tuple[int, int]:
-    """`count_done` and `count_open_pairs` in one."""
+def count_work(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> tuple[int, int]:
+    """Return `count_done` and `count_open_pairs`, in one statement."""
     statement = eligibility.prepare(_COUNT_WORK, query="w.query_pk")
-    done, left = execute_sql(session, statement, {**worklist.values, **eligibility.values}).one()
+    done, left = execute_sql(session, statement, {**request.values, **eligibility.values}).one()
     return int(done), int(left)
 
 
-def count_done(session: Session, worklist: OpenPairsRequest) -> int:
-    """How many pairs of the dataset the annotator has a current judgment of."""
-    return int(execute_sql(session, _COUNT_DONE, worklist.values).scalar_one())
+def count_done(session: Session, request: OpenPairsRequest) -> int:
+    """Count the pairs of the dataset that the annotator has a current judgment of."""
+    return int(execute_sql(session, _COUNT_DONE, request.values).scalar_one())
 
 
 _TAKE = prepare_sql(
@@ -303,29 +300,29 @@ _DROP_EXPIRED = prepare_sql(
 
 
 def take_leases(
-    session: Session, worklist: OpenPairsRequest, pair_pks: Collection[int], *, until: datetime
+    session: Session, request: OpenPairsRequest, pair_pks: Collection[int], *, until: datetime
 ) -> None:
-    """Lease these pairs to the annotator until then; leases the annotator has already are prolonged."""
+    """Lease these pairs to the annotator until then, and prolong the leases they have already."""
     if pair_pks:
-        mine = {"annotator_pk": worklist.annotator_pk, "tab": worklist.tab, "until": until}
-        execute_sql(session, _TAKE, {**mine, "pairs": list(pair_pks)})
+        lease_values = {"annotator_pk": request.annotator_pk, "tab": request.tab, "until": until}
+        execute_sql(session, _TAKE, {**lease_values, "pairs": list(pair_pks)})
 
 
-def list_leased_elsewhere(session: Session, worklist: OpenPairsRequest) -> set[int]:
-    """The pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
-    return set(execute_sql(session, _ELSEWHERE, {**worklist.values, "tab": worklist.tab}).scalars())
+def list_leased_elsewhere(session: Session, request: OpenPairsRequest) -> set[int]:
+    """Return the pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
+    return set(execute_sql(session, _ELSEWHERE, {**request.values, "tab": request.tab}).scalars())
 
 
-def drop_leases(session: Session, worklist: OpenPairsRequest, pair_pks: Sequence[int]) -> None:
+def drop_leases(session: Session, request: OpenPairsRequest, pair_pks: Sequence[int]) -> None:
     """End the annotator's leases of these pairs."""
-    execute_sql(session, _DROP, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
+    execute_sql(session, _DROP, {"annotator_pk": request.annotator_pk, "pairs": list(pair_pks)})
 
 
 def drop_every_lease(session: Session, person_pk: int) -> None:
-    """End all leases of this person, on every dataset: what they hold goes to others at once."""
+    """End all leases of this person, in every dataset, so that others get the pairs at once."""
     execute_sql(session, _DROP_ALL, {"annotator_pk": person_pk})
 
 
-def drop_expired_leases(session: Session, worklist: OpenPairsRequest) -> None:
-    """Clear away the annotator's own leases that have run out, and those that a clock ahead of the present one made."""
-    execute_sql(session, _DROP_EXPIRED, worklist.values)
+def drop_expired_leases(session: Session, request: OpenPairsRequest) -> None:
+    """Delete the annotator's leases that have expired, and those made while the clock was ahead of the present."""
+    execute_sql(session, _DROP_EXPIRED, request.values)

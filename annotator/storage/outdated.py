@@ -27,7 +27,7 @@ from annotator.storage.tables import (
     RubricRow,
 )
 
-OLDER_STANDARD, OLDER_TEXT = 1, 2
+OLDER_GUIDELINE, OLDER_TEXT = 1, 2
 CHUNK_OF_DOCUMENTS = 500
 _FRESH = """(
   SELECT CASE WHEN r.version < :meaning_since THEN 1 ELSE 0 END
@@ -40,7 +40,7 @@ _MARK_ALL = text(_MARK.format(which="dataset_pk = :dataset_pk"))
 _MARK_DOCUMENTS = text(
     _MARK.format(which="pair_pk IN (SELECT pk FROM pair WHERE document_pk IN :documents)")
 ).bindparams(bindparam("documents", expanding=True))
-_MARK_OLDER_STANDARD = text(
+_MARK_OLDER_GUIDELINE = text(
     "UPDATE current_judgment SET stale = stale + 1 WHERE dataset_pk = :dataset_pk AND stale IN (0, 2)"
 )
 STILL_THEIRS = """c.stale > 0 AND c.outcome <> 'later' AND p.retired_at IS NULL
@@ -70,49 +70,51 @@ _FINAL = """(
 
 @dataclass(frozen=True, slots=True)
 class OutdatedCount:
-    """How many answers of an annotator are to be confirmed or changed: all, and those made under an older standard,
-    and on an older text (some are both)."""
+    """The number of one annotator's judgments that are to be confirmed or changed."""
 
     annotator: str
     name: str
     answers: int
-    older_standard: int
+    older_guideline: int
     older_text: int
 
 
 @dataclass(frozen=True, slots=True)
 class JudgmentBasis:
-    """What an annotator's answer on a pair rests on, and what its document's text is now."""
+    """The guideline version and text that an annotator's judgment rests on, and the text that the document has now."""
 
-    stale: int
-    version: int
+    stale: int  # 1: older guideline, 2: older text, 3: both
+    version: int  # of the guideline it was made under
     document_pk: int
     judged_sha256: str | None
     present_sha256: str | None
 
 
-def list_outdated(session: Session, worklist: OpenPairsRequest, *, limit: int) -> list[int]:
-    """The annotator's pairs (pair_pk) to be confirmed or changed, those of a query together; none that a lead has
-    settled or that left the pool. (Sorting is left to the few that are taken: there may be half a million.)"""
-    found = execute_sql(session, _OUTDATED, {**worklist.values, "most": limit})
-    return [pair_pk for _query_pk, pair_pk in sorted((query_pk, pair_pk) for query_pk, pair_pk in found)]
+def list_outdated(session: Session, request: OpenPairsRequest, *, limit: int) -> list[int]:
+    """Return the annotator's pairs (pair_pk) to be confirmed or changed, those of a query together.
+
+    Pairs that a lead has settled or that left the pool are excluded. Only the pairs that are taken are sorted: there
+    may be half a million.
+    """
+    rows = execute_sql(session, _OUTDATED, {**request.values, "most": limit})
+    return [pair_pk for _query_pk, pair_pk in sorted((query_pk, pair_pk) for query_pk, pair_pk in rows)]
 
 
 def describe_outdated(
-    session: Session, worklist: OpenPairsRequest, pair_pks: Collection[int]
+    session: Session, request: OpenPairsRequest, pair_pks: Collection[int]
 ) -> Mapping[int, OutdatedReason]:
-    """Why each of these is asked for again, for those that are."""
+    """Return, by pair_pk, why a judgment is asked for again; pairs that are not outdated are absent."""
     if not pair_pks:
         return {}
-    found = execute_sql(session, _WHY, {"annotator_pk": worklist.annotator_pk, "pairs": list(pair_pks)})
+    rows = execute_sql(session, _WHY, {"annotator_pk": request.annotator_pk, "pairs": list(pair_pks)})
     return {
-        pair_pk: OutdatedReason(version if stale & OLDER_STANDARD else None, bool(stale & OLDER_TEXT))
-        for pair_pk, stale, version in found
+        pair_pk: OutdatedReason(version if stale & OLDER_GUIDELINE else None, bool(stale & OLDER_TEXT))
+        for pair_pk, stale, version in rows
     }
 
 
 def mark_outdated(session: Session, dataset_pk: int, document_pks: Collection[int] | None = None) -> None:
-    """Set `current_judgment.stale` anew, for the pairs of these documents (None: for the whole dataset)."""
+    """Recompute `current_judgment.stale` for the pairs of these documents (None: for the whole dataset)."""
     session.flush()
     values = {"dataset_pk": dataset_pk, "meaning_since": find_meaning_since(session, dataset_pk)}
     if document_pks is None:
@@ -123,23 +125,27 @@ def mark_outdated(session: Session, dataset_pk: int, document_pks: Collection[in
 
 
 def find_meaning_since(session: Session, dataset_pk: int) -> int:
-    """The latest version of the standard that changed what a grade means; 1 while the first one holds."""
+    """Return the latest version of the guideline that changed what a grade means, 1 if none did."""
     latest = select(func.max(col(RubricRow.version))).where(
         col(RubricRow.dataset_pk) == dataset_pk, col(RubricRow.change) == "semantic"
     )
     return session.scalar(latest) or 1
 
 
-def mark_older_standard(session: Session, dataset_pk: int) -> None:
-    """What a grade means has just changed: every current answer was made under an older standard. (The same as
-    `mark_outdated`, in a tenth of its time.)"""
+def mark_older_guideline(session: Session, dataset_pk: int) -> None:
+    """Mark every current judgment as made under an older guideline, after what a grade means has changed.
+
+    The same as `mark_outdated` for the whole dataset, in a tenth of its time.
+    """
     session.flush()
-    session.connection().execute(_MARK_OLDER_STANDARD, {"dataset_pk": dataset_pk})
+    session.connection().execute(_MARK_OLDER_GUIDELINE, {"dataset_pk": dataset_pk})
 
 
 def count_outdated_by_annotator(session: Session, dataset_pk: int) -> list[OutdatedCount]:
-    """For each annotator who has answers to confirm or change, how many, by username. Counted without looking at
-    each pair: all of them, less those that are final."""
+    """Count the judgments to confirm or change, for each annotator who has some, by username.
+
+    Counts all of them and subtracts the final ones, without looking at each pair.
+    """
     counts: Counter[tuple[int, int]] = Counter()
     for sign, source in ((1, f"{_ANSWERS} AND c.stale > 0"), (-1, f"FROM {_FINAL} WHERE stale > 0")):
         statement = text(f"SELECT annotator_pk, stale, count(*) {source} GROUP BY annotator_pk, stale")
@@ -147,16 +153,24 @@ def count_outdated_by_annotator(session: Session, dataset_pk: int) -> list[Outda
             counts[annotator_pk, stale] += sign * number
     people = select(col(PersonRow.pk), col(PersonRow.username), col(PersonRow.name))
     people = people.where(col(PersonRow.pk).in_({annotator_pk for annotator_pk, _stale in counts}))
-    found = []
+    outdated = []
     for pk, username, name in session.execute(people):
-        one, two, both = (counts[key_of(pk), stale] for stale in (1, 2, 3))
-        if one + two + both:
-            found.append(OutdatedCount(username, name, one + two + both, one + both, two + both))
-    return sorted(found, key=lambda count: count.annotator)
+        older_guideline, older_text, both = (counts[key_of(pk), stale] for stale in (1, 2, 3))
+        if older_guideline + older_text + both:
+            outdated.append(
+                OutdatedCount(
+                    username,
+                    name,
+                    older_guideline + older_text + both,
+                    older_guideline + both,
+                    older_text + both,
+                )
+            )
+    return sorted(outdated, key=lambda count: count.annotator)
 
 
 def count_changeable(session: Session, dataset_pk: int) -> int:
-    """How many answers would be asked for again, were what a grade means to change now."""
+    """Count the judgments that would be asked for again if what a grade means changed now."""
     values = {"dataset_pk": dataset_pk}
     answers = session.execute(text(f"SELECT count(*) {_ANSWERS}"), values).scalar_one()
     final = session.execute(text(f"SELECT count(*) FROM {_FINAL}"), values).scalar_one()
@@ -164,8 +178,8 @@ def count_changeable(session: Session, dataset_pk: int) -> int:
 
 
 def count_on_older_text(session: Session, document_pks: Sequence[int]) -> int:
-    """How many current answers on these documents were made on another text than the present one."""
-    found = 0
+    """Count the current judgments of these documents that were made on another text than the present one."""
+    total = 0
     for chunk in split_into_chunks(document_pks, CHUNK_OF_DOCUMENTS):
         statement = (
             select(func.count())
@@ -173,16 +187,16 @@ def count_on_older_text(session: Session, document_pks: Sequence[int]) -> int:
             .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
             .where(
                 col(PairRow.document_pk).in_(chunk),
-                col(CurrentJudgmentRow.stale).in_([OLDER_TEXT, OLDER_STANDARD | OLDER_TEXT]),
+                col(CurrentJudgmentRow.stale).in_([OLDER_TEXT, OLDER_GUIDELINE | OLDER_TEXT]),
                 col(CurrentJudgmentRow.outcome) != "later",
             )
         )
-        found += session.scalar(statement) or 0
-    return found
+        total += session.scalar(statement) or 0
+    return total
 
 
-def find_own_standing(session: Session, pair_pk: int, annotator_pk: int) -> JudgmentBasis | None:
-    """See `JudgmentBasis`; None without an answer."""
+def find_judgment_basis(session: Session, pair_pk: int, annotator_pk: int) -> JudgmentBasis | None:
+    """Return what the annotator's judgment of the pair rests on, None without a judgment."""
     statement = (
         select(
             col(CurrentJudgmentRow.stale),
@@ -200,12 +214,12 @@ def find_own_standing(session: Session, pair_pk: int, annotator_pk: int) -> Judg
             col(CurrentJudgmentRow.pair_pk) == pair_pk, col(CurrentJudgmentRow.annotator_pk) == annotator_pk
         )
     )
-    found = session.execute(statement).first()
-    return None if found is None else JudgmentBasis(*found)
+    row = session.execute(statement).first()
+    return None if row is None else JudgmentBasis(*row)
 
 
 def find_text(session: Session, document_pk: int, sha256: str | None) -> str:
-    """A text that a document has or had; "" when there is none of that name."""
+    """Return a text that a document has or had, by its hash; "" if there is none."""
     statement = select(col(DocumentTextRow.text)).where(
         col(DocumentTextRow.document_pk) == document_pk, col(DocumentTextRow.sha256) == sha256
     )

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import Query
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import Decided, Settlement, settle
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.imported_grades import list_kept_grades
@@ -26,7 +27,7 @@ from annotator.storage.tables import QueryRow
 
 
 class ExpertGrade(NamedTuple):
-    """The expert's grade, and when it was received."""
+    """The grade of an expert of quality control, and when it was received."""
 
     grade: int
     answered_at: datetime
@@ -35,7 +36,8 @@ class ExpertGrade(NamedTuple):
 def list_open_errors(
     session: Session, dataset_pk: int, pair_pks: Collection[int] | None = None
 ) -> dict[int, tuple[ExpertGrade, ...]]:
-    """The errors that no lead has decided on since, by pair_pk, the first one first. `pair_pks`: of these few only."""
+    """Return, by pair_pk, the errors that no lead has decided on since, the first one first. `pair_pks`: only of
+    these few."""
     decided_since = exists().where(
         col(CurrentAdjudicationRow.pair_pk) == col(QualityPairRow.pair_pk),
         col(CurrentAdjudicationRow.decided_at) >= col(QualityPairRow.answered_at),
@@ -52,11 +54,11 @@ def list_open_errors(
     )
     if pair_pks is not None:
         statement = statement.where(col(QualityPairRow.pair_pk).in_(sorted(pair_pks)))
-    found: dict[int, tuple[ExpertGrade, ...]] = {}
+    errors: dict[int, tuple[ExpertGrade, ...]] = {}
     rows: Any = session.execute(statement)
     for pair_pk, grade, answered_at in rows:
-        found[pair_pk] = (*found.get(pair_pk, ()), ExpertGrade(grade, answered_at))
-    return found
+        errors[pair_pk] = (*errors.get(pair_pk, ()), ExpertGrade(grade, answered_at))
+    return errors
 
 
 FEW = 500
@@ -66,8 +68,10 @@ _UNJUDGED: Mapping[int, int] = {}
 
 
 def _by_pair_or_query(statement: str) -> dict[str, PreparedSql]:
-    """The statement for some pairs, and for the pairs of some queries; that is by which index they are found: to add
-    nothing to the dataset's key keeps SQLite from reading the whole dataset instead."""
+    """Return the statement for some pairs, and the one for the pairs of some queries, by the column that selects them.
+
+    Adding nothing to the dataset's key keeps SQLite from reading the whole dataset instead.
+    """
     return {
         which: prepare_sql(statement.format(which=f"p.{which}"), lists=["chosen"])
         for which in ("pk", "query_pk")
@@ -79,9 +83,9 @@ SELECT q.position, p.query_pk, d.doc_id, p.pk, p.key, p.document_pk, q.query_id,
 FROM pair p CROSS JOIN query q CROSS JOIN document d
 WHERE {which} IN :chosen AND p.dataset_pk + 0 = :dataset_pk AND p.retired_at IS NULL
   AND q.pk = p.query_pk AND d.pk = p.document_pk""")
-_JUDGMENTS = _by_pair_or_query("""
+_JUDGMENTS = _by_pair_or_query(f"""
 SELECT c.pair_pk, c.annotator_pk, c.grade FROM pair p CROSS JOIN current_judgment c
-WHERE {which} IN :chosen AND c.pair_pk = p.pk AND c.purpose = 'independent' AND c.outcome <> 'later'""")
+WHERE {{which}} IN :chosen AND c.pair_pk = p.pk AND c.purpose = '{COUNTED_PURPOSE}' AND c.outcome <> 'later'""")
 _DECISIONS = _by_pair_or_query("""
 SELECT a.pair_pk, a.grade FROM pair p CROSS JOIN current_adjudication a
 WHERE {which} IN :chosen AND a.pair_pk = p.pk""")
@@ -114,16 +118,16 @@ class PairState(NamedTuple):
 
     @property
     def contested_grade(self) -> int | None:
-        """The grade that the judgments and decisions lead to, also where quality control has reopened the pair."""
+        """Return the grade that the judgments and decisions lead to, also where quality control has reopened the pair."""
         return settle_again(
             tuple(self.grades.values()), self.unrateable, self.adjudicated, self.imported
         ).grade
 
 
 def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState]:
-    """The state of every pair, by query position, then doc_id in code point order; a chunk of queries in memory.
+    """Yield the state of every pair, by query position, then doc_id in code point order.
 
-    The order is the same on every database, whatever its collation.
+    The order is the same on every database, whatever its collation. A chunk of queries is in memory at a time.
     """
     errors = list_open_errors(session, dataset_pk)
     for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
@@ -133,7 +137,7 @@ def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState
 def list_pair_states(
     session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
 ) -> list[PairState]:
-    """The state of every pair (or of these ones), in the order of `iterate_pair_states`."""
+    """Return the state of every pair (or of these ones), in the order of `iterate_pair_states`."""
     if pair_pks is None:
         return list(iterate_pair_states(session, dataset_pk))
     some = set(pair_pks)
@@ -146,7 +150,7 @@ def list_pair_states(
 
 
 def list_query_pks(session: Session, dataset_pk: int) -> list[int]:
-    """The keys of the dataset's queries, in the queries' order."""
+    """Return the keys of the dataset's queries, in the queries' order."""
     statement = select(col(QueryRow.pk)).where(col(QueryRow.dataset_pk) == dataset_pk)
     return [
         key_of(pk) for pk in session.scalars(statement.order_by(col(QueryRow.position), col(QueryRow.pk)))
@@ -160,7 +164,10 @@ def _read_states(
     chosen: Sequence[int],
     errors: Mapping[int, tuple[ExpertGrade, ...]],
 ) -> list[PairState]:
-    """The pairs of the dataset whose column `which` is among `chosen`, in order. `errors`: at least theirs, by pair_pk."""
+    """Return the pairs of the dataset whose column `which` is among `chosen`, in order.
+
+    `errors`: at least theirs, by pair_pk.
+    """
     session.flush()
     values = {"dataset_pk": dataset_pk, "chosen": chosen}
     rows = fetch_tuples(session, _PAIRS[which], values)
@@ -173,8 +180,8 @@ def _read_states(
     for _, query_pk, doc_id, pk, key, document_pk, query_id, category, lacking in sorted(rows):
         given = grades.get(pk, _UNJUDGED)
         other, adjudicated, imported = unrateable.get(pk, 0), decisions.get(pk), imports.get(pk)
-        found = errors.get(pk, ())
-        contrary = tuple([error.grade for error in found]) if found else ()
+        open_errors = errors.get(pk, ())
+        contrary = tuple([error.grade for error in open_errors]) if open_errors else ()
         settlement = settle_again(tuple(given.values()), other, adjudicated, imported, contrary)
         state = (
             pk,
@@ -190,15 +197,17 @@ def _read_states(
             settlement,
             imported,
             lacking,
-            found,
+            open_errors,
         )
         states.append(make(PairState, state))
     return states
 
 
 def _gather(rows: Iterable[Any]) -> tuple[dict[int, dict[int, int]], dict[int, int]]:
-    """By pair_pk, from rows of pair_pk, annotator_pk, grade in that order: the grades by annotator_pk, and how many said
-    unrateable (absent where nobody did)."""
+    """Return, by pair_pk, the grades by annotator_pk and how many could not rate it (absent where nobody said so).
+
+    `rows`: pair_pk, annotator_pk, grade, in that order.
+    """
     grades: dict[int, dict[int, int]] = {}
     unrateable: dict[int, int] = {}
     last, given = 0, dict[int, int]()
@@ -214,12 +223,12 @@ def _gather(rows: Iterable[Any]) -> tuple[dict[int, dict[int, int]], dict[int, i
 
 
 def list_queries(session: Session, dataset_pk: int) -> dict[int, Query]:
-    """The dataset's queries in their order, by query_pk."""
-    found: dict[int, Query] = {}
+    """Return the dataset's queries in their order, by query_pk."""
+    queries: dict[int, Query] = {}
     for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
-        some = read_queries(session, query_pks)
-        found.update((query_pk, some[query_pk]) for query_pk in query_pks)
-    return found
+        chunk = read_queries(session, query_pks)
+        queries.update((query_pk, chunk[query_pk]) for query_pk in query_pks)
+    return queries
 
 
 def read_queries(session: Session, query_pks: Sequence[int]) -> dict[int, Query]:

@@ -31,17 +31,18 @@ from annotator.storage.tables import (
 
 
 def pair_key(dataset: str, query_id: str, doc_id: str) -> str:
-    """24 hexadecimal digits (96 bits) of SHA-256 over the three names; the same on every machine."""
-    named = json.dumps([dataset, query_id, doc_id], ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(named).hexdigest()[:24]
+    """Return 24 hexadecimal digits (96 bits) of SHA-256 over the three names; the same on every machine."""
+    content = json.dumps([dataset, query_id, doc_id], ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(content).hexdigest()[:24]
 
 
 CHUNK_OF_KEYS = 1_000
+CHUNK_OF_NAMES = 400
 
 
 @dataclass(frozen=True, slots=True)
 class PoolCandidate:
-    """A document that `system` proposes for a query, with everything the system said about it."""
+    """A document that a system proposes for a query, with everything that the system says about it."""
 
     query_pk: int
     query_id: str
@@ -55,7 +56,7 @@ class PoolCandidate:
 
 @dataclass(frozen=True, slots=True)
 class PoolGrowth:
-    """How many pairs and provenance lines are new; what was there already is not counted."""
+    """The number of new pairs and provenance rows."""
 
     pairs: int
     provenance: int
@@ -64,7 +65,7 @@ class PoolGrowth:
 def add_candidates(
     session: Session, dataset_pk: int, dataset: str, candidates: Sequence[PoolCandidate], *, now: datetime
 ) -> PoolGrowth:
-    """Make a pair for every candidate that has none, and note who proposed it. Doing it twice changes nothing.
+    """Create a pair for every candidate that has none, and store which system proposed it. Twice changes nothing.
 
     Call it inside a write transaction that holds the dataset's lock.
     """
@@ -90,8 +91,9 @@ def add_missing(
     system: str,
     now: datetime,
 ) -> tuple[dict[tuple[int, int], int], int]:
-    """Make a pair, with the provenance `system`, for each of these that is not in the pool; those there are keep
-    theirs. `names`: (query_id, doc_id) by (query_pk, document_pk). Returns every pair_pk, and how many are new.
+    """Create a pair, with the provenance `system`, for each name that has none in the pool.
+
+    `names`: (query_id, doc_id) by (query_pk, document_pk). Returns pair_pk by (query_pk, document_pk), and how many are new.
     """
     queries = {query_pk for query_pk, _ in names}
     pairs = list_pair_pks(session, dataset_pk, queries)
@@ -115,7 +117,7 @@ def add_pairs(
     now: datetime,
     retired_at: datetime | None = None,
 ) -> None:
-    """Insert pairs that are not there; `names`: (query_id, doc_id) by (query_pk, document_pk)."""
+    """Insert new pairs. `names`: (query_id, doc_id) by (query_pk, document_pk)."""
     keys = _make_keys(session, dataset_pk, dataset, list(names.values()))
     wanted = want(
         session, dataset_pk, [(query_pk, key) for (query_pk, _), key in zip(names, keys, strict=True)]
@@ -142,8 +144,11 @@ def add_pairs(
 def _make_keys(
     session: Session, dataset_pk: int, dataset: str, names: Sequence[tuple[str, str]]
 ) -> list[str]:
-    """A key for each (query_id, doc_id). A pair keeps its key when its document gets another id, so where documents
-    were remapped a key may be taken: then the next in a row of keys that no other name leads to."""
+    """Return a new key for each (query_id, doc_id).
+
+    A pair keeps its key when its document gets another id. So a key may be taken after a remap; then the next free key of
+    a series that no other name produces is used.
+    """
     keys = [pair_key(dataset, query_id, doc_id) for query_id, doc_id in names]
     remapped = select(col(RemapRow.pk)).where(col(RemapRow.dataset_pk) == dataset_pk).limit(1)
     if not keys or session.scalar(remapped) is None:
@@ -151,23 +156,23 @@ def _make_keys(
     attempt, doubtful = 1, list(range(len(keys)))
     while doubtful:
         taken: set[str] = set()
-        for chunk in split_into_chunks([keys[place] for place in doubtful], CHUNK_OF_KEYS):
+        for chunk in split_into_chunks([keys[index] for index in doubtful], CHUNK_OF_KEYS):
             taken.update(session.scalars(select(col(PairRow.key)).where(col(PairRow.key).in_(chunk))))
-        doubtful = [place for place in doubtful if keys[place] in taken]
+        doubtful = [index for index in doubtful if keys[index] in taken]
         attempt += 1
-        for place in doubtful:  # no id holds a NUL
-            query_id, doc_id = names[place]
-            keys[place] = pair_key(dataset, query_id, f"{doc_id}\0{attempt}")
+        for index in doubtful:  # no id holds a NUL
+            query_id, doc_id = names[index]
+            keys[index] = pair_key(dataset, query_id, f"{doc_id}\0{attempt}")
     return keys
 
 
 def select_documents_left() -> Select[Any]:
-    """The keys of the documents whose ids have gone to others: their pairs have left the pool."""
+    """Select the primary keys of documents that were replaced by others; their pairs have left the pool."""
     return select(col(PairRow.document_pk)).where(col(PairRow.retired_at).is_not(None))
 
 
 def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[tuple[int, int], int]:
-    """The pairs of these queries, and perhaps of others: pair_pk by (query_pk, document_pk)."""
+    """Return pair_pk by (query_pk, document_pk) of these queries, and perhaps of others."""
     statement = select(col(PairRow.query_pk), col(PairRow.document_pk), col(PairRow.pk))
     statement = statement.where(col(PairRow.dataset_pk) == dataset_pk)
     if len(queries) <= 500:
@@ -187,15 +192,15 @@ def _add_provenance(
         .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk, col(ProvenanceRow.system).in_(systems))
     )
-    known = {(pair_pk, system) for pair_pk, system in session.execute(statement)}
+    stored = {(pair_pk, system) for pair_pk, system in session.execute(statement)}
     new: dict[tuple[int, str], dict[str, Any]] = {}
     for candidate in candidates:
-        place = (pairs[candidate.query_pk, candidate.document_pk], candidate.system)
-        if place not in known:
+        key = (pairs[candidate.query_pk, candidate.document_pk], candidate.system)
+        if key not in stored:
             new.setdefault(
-                place,
+                key,
                 {
-                    "pair_pk": place[0],
+                    "pair_pk": key[0],
                     "system": candidate.system,
                     "rank": candidate.rank,
                     "score": candidate.score,
@@ -216,16 +221,16 @@ class RetrievalQuery:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalDocument:
-    """A document as retrieval needs it: what is searched is title and text, without a text doc_id and title."""
+    """A document as retrieval needs it."""
 
     document_pk: int
     doc_id: str
-    searched: str
+    searched: str  # title and text; doc_id and title if there is no text
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Which system put a pair into the pool; rank, score and further signals as that system gave them."""
+    """The system that put a pair into the pool, with rank, score and further signals as that system gave them."""
 
     system: str
     rank: int | None
@@ -234,7 +239,7 @@ class Provenance:
 
 
 def list_queries(session: Session, dataset_pk: int) -> dict[int, RetrievalQuery]:
-    """The queries by query_pk, in their order."""
+    """Return the queries by query_pk, in their order."""
     statement = (
         select(col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text))
         .where(col(QueryRow.dataset_pk) == dataset_pk)
@@ -244,21 +249,21 @@ def list_queries(session: Session, dataset_pk: int) -> dict[int, RetrievalQuery]
 
 
 def list_runs(session: Session, dataset_pk: int) -> dict[int, str]:
-    """The systems that have a run, by run_pk."""
+    """Return the system of every run, by run_pk."""
     statement = select(col(RunRow.pk), col(RunRow.system)).where(col(RunRow.dataset_pk) == dataset_pk)
     return {key_of(pk): system for pk, system in session.execute(statement)}
 
 
 def list_first_results(session: Session, runs: Mapping[int, str], depth: int) -> list[PoolCandidate]:
-    """The first `depth` results per query of each of these runs (systems by run_pk), in order.
+    """Return the first `depth` results per query of each of these runs (systems by run_pk), in order.
 
-    They are counted by their order; the rank of a candidate is the one in its file, from 0 or from 1.
+    Results are counted by their order; the rank of a candidate is the one in its file, which starts at 0 or 1.
     """
-    place = func.row_number().over(
+    position = func.row_number().over(
         partition_by=(col(RunEntryRow.run_pk), col(RunEntryRow.query_pk)), order_by=col(RunEntryRow.rank)
     )
     entry = (
-        select(RunEntryRow.__table__.c, place.label("place"))  # type: ignore[attr-defined]
+        select(RunEntryRow.__table__.c, position.label("position"))  # type: ignore[attr-defined]
         .where(
             col(RunEntryRow.run_pk).in_(list(runs)),
             col(RunEntryRow.document_pk).not_in(select_documents_left()),
@@ -279,7 +284,7 @@ def list_first_results(session: Session, runs: Mapping[int, str], depth: int) ->
         )
         .join(QueryRow, col(QueryRow.pk) == entry.query_pk)
         .join(DocumentRow, col(DocumentRow.pk) == entry.document_pk)
-        .where(entry.place <= depth)
+        .where(entry.position <= depth)
         .order_by(entry.run_pk, entry.query_pk, entry.rank)
     )
     return [
@@ -290,8 +295,51 @@ def list_first_results(session: Session, runs: Mapping[int, str], depth: int) ->
     ]
 
 
+def list_run_candidates(
+    session: Session, runs: Mapping[int, str], names: Sequence[tuple[str, str]]
+) -> list[PoolCandidate]:
+    """Return what each of these runs says of these documents, in order of runs.
+
+    `runs`: systems by run_pk; `names`: (query_id, doc_id).
+    """
+    statement = (
+        select(
+            col(QueryRow.pk),
+            col(QueryRow.query_id),
+            col(DocumentRow.pk),
+            col(DocumentRow.doc_id),
+            col(RunEntryRow.run_pk),
+            col(RunEntryRow.rank),
+            col(RunEntryRow.score),
+            col(RunEntryRow.signals),
+        )
+        .join(QueryRow, col(QueryRow.pk) == col(RunEntryRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(RunEntryRow.document_pk))
+        .where(
+            col(RunEntryRow.run_pk).in_(list(runs)),
+            col(RunEntryRow.document_pk).not_in(select_documents_left()),
+        )
+        .order_by(col(RunEntryRow.run_pk))
+    )
+    candidates = []
+    for chunk in split_into_chunks(names, CHUNK_OF_NAMES):
+        wanted = set(chunk)
+        chosen = statement.where(
+            col(QueryRow.query_id).in_({query_id for query_id, _ in chunk}),
+            col(DocumentRow.doc_id).in_({doc_id for _, doc_id in chunk}),
+        )
+        candidates += [
+            PoolCandidate(query_pk, query_id, document_pk, doc_id, runs[run_pk], rank, score, signals)
+            for query_pk, query_id, document_pk, doc_id, run_pk, rank, score, signals in session.execute(
+                chosen
+            )
+            if (query_id, doc_id) in wanted
+        ]
+    return candidates
+
+
 def count_documents(session: Session, dataset_pk: int) -> int:
-    """How many documents a dataset has."""
+    """Count the documents of a dataset."""
     statement = (
         select(func.count())
         .select_from(DocumentRow)
@@ -301,7 +349,7 @@ def count_documents(session: Session, dataset_pk: int) -> int:
 
 
 def read_documents(session: Session, dataset_pk: int) -> Iterator[RetrievalDocument]:
-    """Every document with its present text, a few hundred at a time; those that have left are not searched."""
+    """Yield every document with its present text, a few hundred at a time, but documents that were replaced."""
     statement = (
         select(
             col(DocumentRow.pk), col(DocumentRow.doc_id), col(DocumentRow.title), col(DocumentTextRow.text)
@@ -321,14 +369,14 @@ def read_documents(session: Session, dataset_pk: int) -> Iterator[RetrievalDocum
 
 
 def list_titles(session: Session, dataset_pk: int) -> dict[int, str]:
-    """The title of every document, by document_pk."""
+    """Return the title of every document, by document_pk."""
     statement = select(col(DocumentRow.pk), col(DocumentRow.title))
     rows = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
     return {key_of(pk): title for pk, title in rows}
 
 
 def list_provenance(session: Session, dataset_pk: int) -> dict[int, list[Provenance]]:
-    """Who proposed each pair, by pair_pk; in the order of the systems' names."""
+    """Return which systems proposed each pair, by pair_pk, in the order of the systems' names."""
     statement = (
         select(
             col(ProvenanceRow.pair_pk),
@@ -340,7 +388,9 @@ def list_provenance(session: Session, dataset_pk: int) -> dict[int, list[Provena
         .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk)
     )
-    found: dict[int, list[Provenance]] = {}
+    by_pair: dict[int, list[Provenance]] = {}
     for pair_pk, *values in session.execute(statement):
-        found.setdefault(pair_pk, []).append(Provenance(*values))
-    return {pair_pk: sorted(by, key=lambda one: one.system) for pair_pk, by in found.items()}
+        by_pair.setdefault(pair_pk, []).append(Provenance(*values))
+    return {
+        pair_pk: sorted(provenance, key=lambda entry: entry.system) for pair_pk, provenance in by_pair.items()
+    }

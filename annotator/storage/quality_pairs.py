@@ -6,11 +6,13 @@ waits; an answer to an earlier one is kept. An answer can be changed until a lea
 """
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.open_pairs import OpenPair, OpenPairsRequest
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.domain.judgments import OpenPair
+from annotator.storage.open_pairs import OpenPairsRequest
+from annotator.storage.sql import execute_sql, fetch, prepare_sql
 
 CAN_JUDGE = """p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
@@ -20,13 +22,13 @@ CAN_JUDGE = """p.retired_at IS NULL
     WHERE c.pair_pk = p.pk AND c.annotator_pk = w.annotator_pk AND c.outcome <> 'later')"""
 DECIDED_SINCE = "EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = x.pair_pk AND a.decided_at >= x.answered_at)"
 _WAITING = prepare_sql(f"""
-SELECT p.pk, p.key, p.query_pk, x.judgment_pk IS NOT NULL
+SELECT p.pk AS pair_pk, p.key, p.query_pk, x.judgment_pk IS NOT NULL AS put_off
 FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p  -- in this order: from the few draws, not from the pool
 WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
   AND w.round = (SELECT max(l.round) FROM quality_draw l WHERE l.dataset_pk = :dataset_pk)
   AND x.outcome IS NULL AND {CAN_JUDGE}""")
 _ANSWERED = prepare_sql(f"""
-SELECT DISTINCT p.pk, p.key FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p
+SELECT DISTINCT p.pk AS pair_pk, p.key FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p
 WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
   AND p.query_pk = :query_pk AND x.outcome IS NOT NULL AND {CAN_JUDGE} AND NOT {DECIDED_SINCE}""")
 _FOLLOW = prepare_sql(
@@ -46,20 +48,38 @@ WHERE quality_pair.pair_pk IN :pairs AND w.pk = quality_pair.draw_pk AND w.annot
 )
 
 
-def list_waiting(session: Session, worklist: OpenPairsRequest) -> list[OpenPair]:
-    """The drawn pairs that wait for this annotator, in no particular order; `put_off`: they said "later" before."""
-    found = execute_sql(session, _WAITING, worklist.values)
-    return [OpenPair(pk, key, query_pk, True, bool(put_off)) for pk, key, query_pk, put_off in found]
+class _WaitingPair(NamedTuple):
+    """A drawn pair that waits for its expert."""
+
+    pair_pk: int
+    key: str
+    query_pk: int
+    put_off: bool  # the expert has said "later"
 
 
-def list_changeable(session: Session, worklist: OpenPairsRequest, query_pk: int) -> dict[int, str]:
-    """The keys of the query's drawn pairs that the annotator has answered and may change, by pair_pk."""
-    found = execute_sql(session, _ANSWERED, {**worklist.values, "query_pk": query_pk})
-    return {row.pk: row.key for row in found}
+class _AnsweredPair(NamedTuple):
+    """A drawn pair whose answer the expert may change."""
+
+    pair_pk: int
+    key: str
+
+
+def list_waiting(session: Session, request: OpenPairsRequest) -> list[OpenPair]:
+    """Return the drawn pairs that wait for this annotator, in no particular order."""
+    pairs = fetch(session, _WAITING, _WaitingPair, request.values)
+    return [OpenPair(pair.pair_pk, pair.key, pair.query_pk, True, pair.put_off) for pair in pairs]
+
+
+def list_changeable(session: Session, request: OpenPairsRequest, query_pk: int) -> dict[int, str]:
+    """Return the keys of the query's drawn pairs whose answer this annotator may change, by pair_pk."""
+    pairs = fetch(session, _ANSWERED, _AnsweredPair, {**request.values, "query_pk": query_pk})
+    return {pair.pair_pk: pair.key for pair in pairs}
 
 
 def follow_answers(session: Session, annotator_pk: int, pair_pks: Collection[int]) -> None:
-    """Bring what is noted of these drawn pairs in line with the annotator's judgments: which answer holds
-    is decided as in `storage/current_judgments.py`; "later" is none."""
+    """Store the annotator's present answers to these drawn pairs.
+
+    Which answer holds is decided as in `storage/current_judgments.py`; "later" is no answer.
+    """
     if pair_pks:
         execute_sql(session, _FOLLOW, {"annotator_pk": annotator_pk, "pairs": sorted(pair_pks)})

@@ -1,9 +1,9 @@
-"""Reads and writes of roles: who holds which role where. For `people/service.py`; rows do not leave it."""
+"""Read and write who holds which role on which dataset."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, delete, func, or_, select
 from sqlalchemy.orm import Session
@@ -14,12 +14,25 @@ from annotator.domain.messages import say
 from annotator.domain.people import Membership
 from annotator.storage.database import lock_dataset
 from annotator.storage.labeling_tables import AssignmentRow, QueryAnswersRow
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import execute_sql, fetch, prepare_sql
 from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
 
-EVERY_ROLE = 0
-"""The number that no dataset has, for a lock on who holds which role."""
-_PRESENT = prepare_sql(
+ROLES_LOCK = 0
+"""The key of the lock under which roles change. No dataset has it."""
+
+
+class ActiveRole(NamedTuple):
+    """A role that a person holds; everywhere if `dataset_pk` is None."""
+
+    dataset_pk: int | None
+    role: str
+
+
+class _DatasetName(NamedTuple):
+    name: str
+
+
+_ACTIVE_ROLES = prepare_sql(
     "SELECT m.dataset_pk, m.role FROM membership m JOIN person p ON p.pk = m.person_pk "
     "WHERE m.person_pk = :person_pk AND p.disabled_at IS NULL"
 )
@@ -38,10 +51,12 @@ _ADMINLESS = prepare_sql(
 
 @contextmanager
 def keep_led(session: Session) -> Iterator[None]:
-    """StateError where what is done within takes away the last admin who can sign in (everywhere, or of a dataset), or leaves
-    disputes behind that nobody may decide. Who changes roles does so one after the other: of two admins who let each other or
-    themselves go in the same moment, one is refused."""
-    lock_dataset(session, EVERY_ROLE)
+    """Raise StateError if the block takes away the last admin who can sign in (everywhere, or of a dataset), or the last
+    person who may decide a dataset's open disagreements.
+
+    Changes of roles run one after another, so that two admins cannot remove each other in the same moment.
+    """
+    lock_dataset(session, ROLES_LOCK)
     leaderless, adminless = _list_leaderless(session), _list_adminless(session)
     administered = _is_administered(session)
     yield
@@ -71,17 +86,15 @@ def _is_administered(session: Session) -> bool:
 
 
 def _list_leaderless(session: Session) -> list[str]:
-    session.flush()
-    return list(execute_sql(session, _LEADERLESS, {}).scalars())
+    return [dataset.name for dataset in fetch(session, _LEADERLESS, _DatasetName)]
 
 
 def _list_adminless(session: Session) -> list[str]:
-    session.flush()
-    return list(execute_sql(session, _ADMINLESS, {}).scalars())
+    return [dataset.name for dataset in fetch(session, _ADMINLESS, _DatasetName)]
 
 
 def is_username_taken(session: Session, username: str) -> bool:
-    """Whether somebody has this username, in whatever case: two that look alike would be one trap."""
+    """Return whether somebody has this username, in any case: two people must not have usernames that look alike."""
     same = or_(
         col(PersonRow.username) == username, func.lower(col(PersonRow.username)) == func.lower(username)
     )
@@ -89,7 +102,7 @@ def is_username_taken(session: Session, username: str) -> bool:
 
 
 def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int, tuple[Membership, ...]]:
-    """The roles by person, the one everywhere first, then by the dataset's name. Of one or everybody."""
+    """Return the roles of everybody, or of one person, by person: the role everywhere first, then by dataset name."""
     statement = (
         select(
             col(MembershipRow.person_pk),
@@ -103,27 +116,24 @@ def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int,
     )
     if person_pk is not None:
         statement = statement.where(col(MembershipRow.person_pk) == person_pk)
-    found: dict[int, list[Membership]] = {}
-    for person, dataset, role, categories, languages in session.execute(statement):
-        held = Membership(dataset, role, _tuple_of(categories), _tuple_of(languages))
-        found.setdefault(person, []).append(held)
-    return {person: tuple(held) for person, held in found.items()}
+    by_person: dict[int, list[Membership]] = {}
+    for holder_pk, dataset, role, categories, languages in session.execute(statement):
+        membership = Membership(dataset, role, _to_tuple(categories), _to_tuple(languages))
+        by_person.setdefault(holder_pk, []).append(membership)
+    return {holder_pk: tuple(memberships) for holder_pk, memberships in by_person.items()}
 
 
-def list_present_roles(session: Session, person_pk: int) -> list[tuple[int | None, str]]:
-    """The roles that a person holds now, as (dataset_pk, role), None for everywhere; none for somebody disabled."""
-    session.flush()
-    return [
-        (dataset_pk, role) for dataset_pk, role in execute_sql(session, _PRESENT, {"person_pk": person_pk})
-    ]
+def list_active_roles(session: Session, person_pk: int) -> list[ActiveRole]:
+    """Return the roles that a person holds; none for a disabled person."""
+    return fetch(session, _ACTIVE_ROLES, ActiveRole, {"person_pk": person_pk})
 
 
-def _tuple_of(names: Sequence[str] | None) -> tuple[str, ...] | None:
+def _to_tuple(names: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if names is None else tuple(names)
 
 
 def list_role_datasets(session: Session, person_pk: int) -> list[int | None]:
-    """Where a person has a role, disabled or not: dataset keys, and None for everywhere."""
+    """Return the datasets on which a person, disabled or not, has a role; None stands for everywhere."""
     return list(
         session.scalars(
             select(col(MembershipRow.dataset_pk)).where(col(MembershipRow.person_pk) == person_pk)
@@ -132,41 +142,44 @@ def list_role_datasets(session: Session, person_pk: int) -> list[int | None]:
 
 
 def set_role(session: Session, person_pk: int, dataset_pk: int | None, role: str) -> None:
-    """Give the role on the dataset (None: everywhere) in place of the one held there."""
-    held = session.scalars(select(MembershipRow).where(*_is_held(person_pk, dataset_pk))).first()
-    if held is None:
-        made = {"person_pk": person_pk, "dataset_pk": dataset_pk, "role": role}
-        held = MembershipRow.model_validate(made)
-    held.role = role
-    session.add(held)
+    """Give a person the role on the dataset (None: everywhere), in place of the role held there."""
+    membership = _find_membership(session, person_pk, dataset_pk)
+    if membership is None:
+        values = {"person_pk": person_pk, "dataset_pk": dataset_pk, "role": role}
+        membership = MembershipRow.model_validate(values)
+    membership.role = role
+    session.add(membership)
     session.flush()
 
 
 def set_expertise(
     session: Session, person_pk: int, dataset_pk: int | None, expertise: Mapping[str, Sequence[str] | None]
 ) -> None:
-    """Of which "categories" or "languages" (None: all) the person judges queries by the role held on the dataset
-    (None: by the one everywhere). A name that no query has is refused while there are queries."""
-    held = session.scalars(select(MembershipRow).where(*_is_held(person_pk, dataset_pk))).first()
-    if held is None:
+    """Set the "categories" and "languages" (None: all) of the queries that the person judges by one role.
+
+    That is the role held on the dataset (None: the role everywhere). Raises ValidationError for a name that no query has, if
+    there are queries.
+    """
+    membership = _find_membership(session, person_pk, dataset_pk)
+    if membership is None:
         raise ValidationError(say("expected somebody with a role on this dataset; give them one first"))
     for kind, names in expertise.items():
         chosen = list(dict.fromkeys(names)) if names else None
-        _check_known(session, dataset_pk, kind, chosen or [])
-        setattr(held, kind, chosen)
-    session.add(held)
+        _check_names(session, dataset_pk, kind, chosen or [])
+        setattr(membership, kind, chosen)
+    session.add(membership)
     session.flush()
 
 
-def _check_known(session: Session, dataset_pk: int | None, kind: str, names: Sequence[str]) -> None:
+def _check_names(session: Session, dataset_pk: int | None, kind: str, names: Sequence[str]) -> None:
     column = col({"categories": QueryRow.category, "languages": QueryRow.language}[kind])
     statement = select(column).distinct().order_by(column)
     if dataset_pk is not None:
         statement = statement.where(col(QueryRow.dataset_pk) == dataset_pk)
-    known = list(session.scalars(statement))
-    missing = [name for name in names if name not in known]
-    if known and missing:
-        there = ", ".join(name for name in known if name) or say("none")
+    existing = list(session.scalars(statement))
+    missing = [name for name in names if name not in existing]
+    if existing and missing:
+        there = ", ".join(name for name in existing if name) or say("none")
         field = {"categories": say("categories"), "languages": say("languages")}[kind]
         raise ValidationError(
             say(
@@ -179,33 +192,35 @@ def _check_known(session: Session, dataset_pk: int | None, kind: str, names: Seq
 
 
 def delete_role(session: Session, person_pk: int, dataset_pk: int | None) -> None:
-    """Take the role on the dataset (None: the one everywhere) away."""
+    """Take away the role on the dataset (None: the role everywhere)."""
     session.execute(delete(MembershipRow).where(*_is_held(person_pk, dataset_pk)))
 
 
+def _find_membership(session: Session, person_pk: int, dataset_pk: int | None) -> MembershipRow | None:
+    return session.scalars(select(MembershipRow).where(*_is_held(person_pk, dataset_pk))).first()
+
+
 def _is_held(person_pk: int, dataset_pk: int | None) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
-    where = col(MembershipRow.dataset_pk)
-    return col(MembershipRow.person_pk) == person_pk, where.is_(
-        None
-    ) if dataset_pk is None else where == dataset_pk
+    column = col(MembershipRow.dataset_pk)
+    is_dataset = column.is_(None) if dataset_pk is None else column == dataset_pk
+    return col(MembershipRow.person_pk) == person_pk, is_dataset
 
 
 @dataclass(frozen=True, slots=True)
-class PersonHere:
-    """Somebody with a role here or everywhere, or with judgments or queries here. `roles`: (role, categories,
-    languages) of those that hold here; `active`: has done something here or was given something."""
+class DatasetPerson:
+    """Somebody with a role on the dataset or everywhere, or with judgments or assigned queries in the dataset."""
 
     pk: int
     username: str
     name: str
-    roles: tuple[tuple[str, list[str] | None, list[str] | None], ...]
+    roles: tuple[tuple[str, list[str] | None, list[str] | None], ...]  # (role, categories, languages)
     can_sign_in: bool
     disabled: bool
-    active: bool
+    active: bool  # has judgments or assigned queries in the dataset
 
 
-def list_people_here(session: Session, dataset_pk: int) -> list[PersonHere]:
-    """Everybody who may label here, or has judged or was given something here, by username."""
+def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson]:
+    """Return everybody who may label the dataset, or has judgments or assigned queries in it, by username."""
     active: set[int] = set(session.scalars(_select_assigned(dataset_pk)))
     active.update(
         session.scalars(
@@ -214,19 +229,21 @@ def list_people_here(session: Session, dataset_pk: int) -> list[PersonHere]:
             .distinct()
         )
     )
-    here = or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None))
-    held: dict[int, list[tuple[str, list[str] | None, list[str] | None]]] = {}
-    for row in session.scalars(select(MembershipRow).where(here).order_by(col(MembershipRow.pk))):
-        held.setdefault(row.person_pk, []).append((row.role, row.categories, row.languages))
+    counts = or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None))
+    roles: dict[int, list[tuple[str, list[str] | None, list[str] | None]]] = {}
+    for row in session.scalars(select(MembershipRow).where(counts).order_by(col(MembershipRow.pk))):
+        roles.setdefault(row.person_pk, []).append((row.role, row.categories, row.languages))
     people = session.scalars(
-        select(PersonRow).where(col(PersonRow.pk).in_(active | held.keys())).order_by(col(PersonRow.username))
+        select(PersonRow)
+        .where(col(PersonRow.pk).in_(active | roles.keys()))
+        .order_by(col(PersonRow.username))
     )
     return [
-        PersonHere(
+        DatasetPerson(
             pk=row.pk or 0,
             username=row.username,
             name=row.name,
-            roles=tuple(held.get(row.pk or 0, ())),
+            roles=tuple(roles.get(row.pk or 0, ())),
             can_sign_in=row.password_hash is not None and row.disabled_at is None,
             disabled=row.disabled_at is not None,
             active=(row.pk or 0) in active,

@@ -12,52 +12,54 @@ from sqlmodel import col
 from annotator.domain.errors import StateError
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disputes
+from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.lookup import key_of
 from annotator.storage.quality_pairs import follow_answers
 from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
 
-DISPUTES_SINCE = "0006"
+DISAGREEMENTS_SINCE = "0006"
 RECEIPT_ORDER_SINCE = "0009"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def upgrade_schema(database: Database) -> None:
     """Create or update the tables. StateError when the database belongs to a newer program."""
-    known = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    revisions = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
     with database.write() as session:
-        present = _find_present(session)
-        if present is not None and present not in known:
+        revision = _find_revision(session)
+        if revision is not None and revision not in revisions:
             raise StateError(
                 f"the database {database.shown_url} was made by a newer version of this program "
-                f"(its schema is {present}, this program knows up to {known[-1]}); "
+                f"(its schema is {revision}, this program knows up to {revisions[-1]}); "
                 "update the program, or use another database. Nothing was changed"
             )
-        if present != known[-1]:
+        if revision != revisions[-1]:
             _upgrade(session)
-            if present is not None and present < RECEIPT_ORDER_SINCE:
+            if revision is not None and revision < RECEIPT_ORDER_SINCE:
                 _derive_where_the_clock_was_set_back(session)
-            if present is not None and present < DISPUTES_SINCE:
-                _derive_all_disputes(session)
+            if revision is not None and revision < DISAGREEMENTS_SINCE:
+                _derive_all_disagreements(session)
 
 
-def _find_present(session: Session) -> str | None:
-    """The revision of the database; None for an empty one. Asked without Alembic, which takes long to import."""
+def _find_revision(session: Session) -> str | None:
+    """Return the revision of the database; None for an empty one. Does not use Alembic, which takes long to import."""
     if not inspect(session.connection()).has_table("alembic_version"):
         return None
-    found: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))
-    return found
+    revision: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))
+    return revision
 
 
-def _derive_all_disputes(session: Session) -> None:
-    """A database that is older than the table of disputes has them as soon as it has the table."""
+def _derive_all_disagreements(session: Session) -> None:
+    """Fill the table of disagreements of a database from before that table."""
     for dataset_pk in session.scalars(select(col(DatasetRow.pk))).all():
-        derive_disputes(session, key_of(dataset_pk))
+        derive_disagreements(session, key_of(dataset_pk))
 
 
 def _derive_where_the_clock_was_set_back(session: Session) -> None:
-    """Where another answer holds now than by the press times that used to decide: the few pairs on which an answer that is
-    not late was received after one with a later press time."""
+    """Derive again the pairs on which another judgment is current now than by the press times that used to decide.
+
+    These are the few pairs on which a judgment that is not late was received after one with a later press time.
+    """
     earlier = aliased(JudgmentRow)
     statement = (
         select(col(PairRow.dataset_pk), col(JudgmentRow.annotator_pk), col(JudgmentRow.pair_pk))

@@ -22,16 +22,19 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
-from annotator.storage.columns import UtcDateTime as UtcDateTime
+from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.storage.columns import json_column, number_column, text_column, time_column
+from annotator.storage.sql import quote_texts
 
-NOT_COUNTED = text("purpose NOT IN ('independent', 'conditional')")
+NOT_COUNTED = text(f"purpose NOT IN {quote_texts(CURRENT_PURPOSES)}")
 
 
 class DatasetRow(SQLModel, table=True):
-    """One ground-truth project and its settings. `overlap_rules`: exceptions to `overlap`, as
-    `domain/overlap.py` reads them; `shown_metadata`: the document's further columns that the panel shows;
-    `quality_rule`: see `quality/records.py`."""
+    """One ground-truth project and its settings.
+
+    `overlap_rules`: exceptions to `overlap`, as `domain/overlap.py` reads them. `shown_metadata`: the further columns of
+    documents that the panel shows. `quality_rule`: see `quality/records.py`.
+    """
 
     __tablename__ = "dataset"
     __table_args__ = (
@@ -76,10 +79,10 @@ class DatasetRow(SQLModel, table=True):
 
 
 class RubricRow(SQLModel, table=True):
-    """One version of a dataset's grade definitions and guideline; never changed, only succeeded.
+    """One version of a dataset's grade definitions and guideline. Never changed; a new version follows it.
 
-    `change`, against the version before: "minor" (wording), or "semantic" (what a grade means); `why` says what
-    changed and why, `author_pk` who published it (null: the operator).
+    `change`, against the version before: "minor" (wording) or "semantic" (the meaning of a grade). `why`: what changed and
+    why. `author_pk`: who published it (null: the operator).
     """
 
     __tablename__ = "rubric"
@@ -101,7 +104,7 @@ class RubricRow(SQLModel, table=True):
 
 
 class QueryRow(SQLModel, table=True):
-    """A query; `position` is its place in the file it came from, and the order of every export."""
+    """A query. `position` is its index in the file that it came from, and the order of every export."""
 
     __tablename__ = "query"
     __table_args__ = (UniqueConstraint("dataset_pk", "query_id"),)
@@ -121,7 +124,7 @@ class QueryRow(SQLModel, table=True):
 
 
 class DocumentRow(SQLModel, table=True):
-    """A document. `text_sha256` names its present text in `document_text`; null: known by its id only."""
+    """A document. `text_sha256`: of its present text in `document_text`; null if only its id is known."""
 
     __tablename__ = "document"
     __table_args__ = (UniqueConstraint("dataset_pk", "doc_id"),)
@@ -137,7 +140,7 @@ class DocumentRow(SQLModel, table=True):
 
 
 class DocumentTextRow(SQLModel, table=True):
-    """A text that a document has or had. Old texts stay: judgments were made on them."""
+    """A present or earlier text of a document. Earlier texts are kept, because judgments were made on them."""
 
     __tablename__ = "document_text"
 
@@ -172,8 +175,11 @@ class ImportRecordRow(SQLModel, table=True):
 
 
 class RunRow(SQLModel, table=True):
-    """One system's run over a dataset. `query_signals`: what its file says of an answer as a whole, by query_id: its
-    `latency_ms`, and every further field; a query that was answered with nothing is there too."""
+    """One system's run over a dataset.
+
+    `query_signals`: by query_id, what its file says about a query as a whole (`latency_ms` and every further field). Queries
+    without results are included.
+    """
 
     __tablename__ = "run"
     __table_args__ = (UniqueConstraint("dataset_pk", "system"),)
@@ -188,7 +194,7 @@ class RunRow(SQLModel, table=True):
 
 
 class RunEntryRow(SQLModel, table=True):
-    """One ranked result of a run. Score and every further signal are kept as they came."""
+    """One ranked result of a run. Score and further signals are stored as the file has them."""
 
     __tablename__ = "run_entry"
     __table_args__ = (UniqueConstraint("run_pk", "query_pk", "rank"),)
@@ -204,12 +210,12 @@ class RunEntryRow(SQLModel, table=True):
 class PairRow(SQLModel, table=True):
     """A query with one candidate document.
 
-    `key` is the opaque id the app uses; it says nothing about rank. `judged` counts the annotators whose
-    current independent judgment is a grade or "unrateable"; it is derived together with `current_judgment`.
-    `kept`: the grade of an earlier ground truth is kept for it, so it is handed to nobody. `retired_at`: its
-    document got other ids (`remap`), so it has left the pool; what was judged of it stays on record.
-    `wanted`: how many annotators shall judge it, by the dataset's overlap and its exceptions; `lacking`: how many
-    judgments it still lacks, 0 once nobody shall be handed it. Both are derived by `storage/missing_judgments.py`.
+    `key`: the opaque id that the app uses; it says nothing about rank. `judged`: how many annotators have a current
+    independent judgment, a grade or "unrateable"; derived together with `current_judgment`. `kept`: the grade of an earlier
+    ground truth holds, so nobody is asked to judge the pair. `retired_at`: when the pair left the pool because its document got
+    other ids (`remap`); its judgments are kept. `wanted`: how many annotators shall judge it, by the dataset's overlap and its
+    exceptions. `lacking`: how many judgments are missing; 0 if nobody is to judge it. Both are derived by
+    `storage/missing_judgments.py`.
     """
 
     __tablename__ = "pair"
@@ -239,7 +245,7 @@ class PairRow(SQLModel, table=True):
 
 
 class ProvenanceRow(SQLModel, table=True):
-    """Which system put a pair into the pool, at what rank and score. For leads only."""
+    """A system that put a pair into the pool, with rank and score. For leads only."""
 
     __tablename__ = "provenance"
 
@@ -251,9 +257,9 @@ class ProvenanceRow(SQLModel, table=True):
 
 
 class PersonRow(SQLModel, table=True):
-    """A person. Without `password_hash` there is no sign-in (somebody known from an imported file).
+    """A person. Somebody known only from an imported file has no `password_hash` and cannot sign in.
 
-    `language`: of the interface, null for the browser's.
+    `language`: of the interface; null: the browser's.
     """
 
     __tablename__ = "person"
@@ -297,7 +303,7 @@ class MembershipRow(SQLModel, table=True):
 
 
 class LoginSessionRow(SQLModel, table=True):
-    """A signed-in browser: only the hash of its cookie's token is kept."""
+    """A signed-in browser; only the hash of its cookie's token is stored."""
 
     __tablename__ = "login_session"
 
@@ -310,8 +316,10 @@ class LoginSessionRow(SQLModel, table=True):
 
 
 class KnownDeviceRow(SQLModel, table=True):
-    """A browser in which a person has signed in before: only the hash of its cookie's token is kept. `seen_at`: the latest
-    sign-in. One browser can be known for several people."""
+    """A browser in which a person has signed in before; only the hash of its cookie's token is stored.
+
+    `seen_at`: the latest sign-in. Several people can use one browser.
+    """
 
     __tablename__ = "known_device"
 
@@ -321,7 +329,10 @@ class KnownDeviceRow(SQLModel, table=True):
 
 
 class LoginAttemptRow(SQLModel, table=True):
-    """A failed sign-in, kept to limit guessing. `device_sha256`: the browser, where it is known for this person."""
+    """A failed sign-in, stored to limit guessing.
+
+    `device_sha256`: the browser, if the person has signed in with it before.
+    """
 
     __tablename__ = "login_attempt"
     __table_args__ = (
@@ -337,16 +348,15 @@ class LoginAttemptRow(SQLModel, table=True):
 
 
 class JudgmentRow(SQLModel, table=True):
-    """One annotator's answer for one pair, as it was given. Append-only.
+    """One annotator's judgment of one pair, as it was given. Append-only.
 
-    `event_id` makes a repeated delivery harmless. `judged_at` is when the key was pressed (never later
-    than `received_at`). `browser` and `browser_number`: which of the annotator's browsers it was pressed in, and its place
-    among the presses there; null when that was not said. `late`: it never holds (see `storage/current_judgments.py`). `document_sha256` is the text it was made on, null when there was none.
-    `purpose` is "independent" for an ordinary judgment; only those count for agreement and qrels. "conditional":
-    asked for because the first two differed; "training", "gold", "repeat": checks on the annotator; "quality": a third
-    expert's, on a pair that was settled without them. `reason`: why it
-    cannot be rated. `import_record_pk`: the import it came with; null when it was made in the program, or imported
-    before imports were recorded.
+    `event_id`: makes a repeated delivery harmless. `judged_at`: when the key was pressed, never later than `received_at`.
+    `browser`, `browser_number`: in which of the annotator's browsers it was made, and its number among the presses there; null
+    if unknown. `late`: it is never current (see `storage/current_judgments.py`). `document_sha256`: of the text that was
+    judged; null if there was none. `purpose`: "independent" for an ordinary judgment; only those count for agreement and qrels.
+    "conditional": asked for because the first two differed; "training", "gold" and "repeat": checks on the annotator;
+    "quality": a third expert's, on a pair settled without them. `reason`: why the pair is unrateable. `import_record_pk`: the
+    import it came with; null if it was made in the program, or imported before imports were recorded.
     """
 
     __tablename__ = "judgment"
@@ -376,7 +386,7 @@ class JudgmentRow(SQLModel, table=True):
     grade: int | None = None
     note: str | None = text_column(nullable=True)
     reason: str | None = None
-    purpose: str = "independent"
+    purpose: str = COUNTED_PURPOSE
     document_sha256: str | None = None
     judged_at: datetime = time_column()
     received_at: datetime = time_column()
@@ -388,13 +398,13 @@ class JudgmentRow(SQLModel, table=True):
 
 
 class CurrentJudgmentRow(SQLModel, table=True):
-    """The current judgment of an annotator on a pair: one at most, because this key is primary.
+    """The current judgment of an annotator on a pair; the primary key allows one only.
 
-    Derived from `judgment` by `storage/current_judgments.py` and by nothing else; narrow, so that a million are
-    read quickly. `stale`: 1 made under an older standard, 2 on an older text, 3 both; 0 neither.
-    `rubric_pk`, `seconds` and `made_at` (the press, in whole seconds since 1970, UTC) are the judgment's own. `imported`: 0 made
-    in this program, 1 it came with a file, which says when it was made; 2 with one that does not, and `made_at` is when it
-    was imported. Under which guideline an imported one was made nobody knows.
+    Derived from `judgment` by `storage/current_judgments.py` and by nothing else; narrow, so that a million rows are read
+    quickly. `stale`: 0 up to date, 1 made under an older guideline, 2 on an older text, 3 both. `rubric_pk`, `seconds`: the
+    judgment's own. `made_at`: its press, in whole seconds since 1970, UTC. `imported`: 0 made in this program, 1 from a file that
+    says when it was made, 2 from a file that does not, so that `made_at` is the time of the import. Under which guideline an
+    imported judgment was made is unknown.
     """
 
     __tablename__ = "current_judgment"
@@ -428,11 +438,11 @@ class CurrentJudgmentRow(SQLModel, table=True):
 
 
 class ImportedQrelRow(SQLModel, table=True):
-    """A grade from an earlier ground truth, with where it came from. Append-only; the latest of a pair holds.
+    """A grade from an earlier ground truth, with its source. Append-only; the latest of a pair counts.
 
-    `keep`: it settles the pair as long as nobody judges it; otherwise it is a suggestion, for leads only.
-    `source`: {"kind": "qrels", path, format, sha256, origin[, place]} or {"kind": "remap", old_doc_id, …}. `place`: where
-    the document stood in its query's list, from 1, when that order was somebody's word.
+    `keep`: it settles the pair as long as nobody judges it; otherwise it is a suggestion, for leads only. `source`: {"kind":
+    "qrels", path, format, sha256, origin[, place]} or {"kind": "remap", old_doc_id, …}. `place`: the rank of the document in
+    its query's list, from 1, if the order of the list means something.
     """
 
     __tablename__ = "imported_qrel"
@@ -452,7 +462,7 @@ class ImportedQrelRow(SQLModel, table=True):
 
 
 class RemapRow(SQLModel, table=True):
-    """A document got a new id when its corpus was ingested anew. Append-only.
+    """A new id that a document got when its corpus was ingested again. Append-only.
 
     `kind`: "renamed" (one to one), "split" (one to many) or "merged" (many to one).
     """
@@ -469,7 +479,7 @@ class RemapRow(SQLModel, table=True):
 
 
 class PseudonymRow(SQLModel, table=True):
-    """The number by which a person appears in a dataset's releases; given once, never changed."""
+    """The number of a person in a dataset's releases; assigned once, never changed."""
 
     __tablename__ = "pseudonym"
     __table_args__ = (UniqueConstraint("dataset_pk", "number"),)
@@ -480,7 +490,10 @@ class PseudonymRow(SQLModel, table=True):
 
 
 class ReleaseRow(SQLModel, table=True):
-    """A published release. Immutable. `sums` is the text of its SHA256SUMS file, `signature` that of its SHA256SUMS.sig."""
+    """A published release.
+
+    Immutable. `sums`: the text of its SHA256SUMS file; `signature`: that of its SHA256SUMS.sig.
+    """
 
     __tablename__ = "release"
     __table_args__ = (UniqueConstraint("dataset_pk", "version"),)
@@ -510,8 +523,10 @@ class ReleaseQueryRow(SQLModel, table=True):
 
 
 class ReleaseQrelRow(SQLModel, table=True):
-    """A qrel as it was published. Immutable. What it rests on: the keys of its current judgments, of its
-    adjudication, of the imported qrel. `judgments` is null in releases made before this was recorded.
+    """A qrel as it was published. Immutable.
+
+    `judgments`, `adjudication_pk`, `imported_qrel_pk`: what it was derived from. `judgments`: primary keys in ascending order,
+    separated by spaces; null in releases made before this was recorded.
     """
 
     __tablename__ = "release_qrel"
@@ -526,9 +541,7 @@ class ReleaseQrelRow(SQLModel, table=True):
     doc_id: str = text_column()
     grade: int
     origin: str
-    judgments: str | None = text_column(
-        nullable=True
-    )  # the judgment_pks in ascending order, separated by spaces
+    judgments: str | None = text_column(nullable=True)
     adjudication_pk: int | None = None
     imported_qrel_pk: int | None = None
 

@@ -1,1 +1,1 @@
-"""The served application."""
+"""Serve the application."""

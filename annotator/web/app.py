@@ -24,26 +24,29 @@ from annotator.domain.errors import AnnotatorError, DatabaseUnavailable
 from annotator.log import take_over_loggers
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web import auth, health
+from annotator.web import auth
 from annotator.web.adjudication import api as adjudication_api
 from annotator.web.adjudication import downloads as adjudication_downloads
-from annotator.web.admission import Admission
 from annotator.web.agreement import routes as agreement_routes
-from annotator.web.gate import RequestGate
+from annotator.web.evaluation import routes as evaluation_routes
 from annotator.web.guideline import api as guideline_api
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.text import escape_markdown
 from annotator.web.labeling import api as labeling_api
 from annotator.web.navigation import find_home
-from annotator.web.outage import note_outage, say_outage
 from annotator.web.page_context import set_served
 from annotator.web.pooling import api as pooling_api
 from annotator.web.quality import downloads as quality_downloads
 from annotator.web.releases import downloads as releases_downloads
 from annotator.web.rendering import api as rendering_api
-from annotator.web.serve import forbid_outgoing_requests
+from annotator.web.server import health
+from annotator.web.server.admission import Admission
+from annotator.web.server.gate import RequestGate
+from annotator.web.server.outage import describe_outage, note_outage
+from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from annotator.web.server.serve import forbid_outgoing_requests
+from annotator.web.server.uploads import UploadGuard, free_files_of_ended_sessions
 from annotator.web.session import require_signed_in
-from annotator.web.uploads import UploadGuard, free_files_of_ended_sessions
 
 PATH = "/_stcore/host-config"
 CONFIG = {
@@ -76,7 +79,7 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def make_app(database: Database, settings: Settings) -> App:
-    """The application over this database, whose schema must be up to date. One per process."""
+    """Return the application over this database, whose schema must be up to date. One per process."""
     set_served(database, settings)
     forbid_outgoing_requests()
     own = list_own_routes(database, settings)
@@ -89,19 +92,21 @@ def make_app(database: Database, settings: Settings) -> App:
             Middleware(HostConfig),
             Middleware(UploadGuard),
         ],
+        exception_handlers=EXCEPTION_HANDLERS,
         on_script_error=show_error,
-        lifespan=_live,
+        lifespan=_run_lifespan,
     )
 
 
 def list_own_routes(database: Database, settings: Settings) -> list[Route]:
-    """Every route that is not Streamlit's. Each refuses by itself whoever has no business there."""
+    """Return every route that is not Streamlit's. Each refuses by itself whoever has no business there."""
     return [
         *health.routes(database),
         *auth.routes(database, settings),
-        *_home(database),
+        *_home_routes(database),
         *labeling_api.routes(database),
         *agreement_routes.routes(database),
+        *evaluation_routes.routes(database),
         *adjudication_api.routes(database),
         *guideline_api.change_routes(database),
         *guideline_api.routes(database),
@@ -122,7 +127,7 @@ def show_error(error: Exception) -> bool:
 
     if isinstance(error, DatabaseUnavailable):
         note_outage(error)
-        st.error(tr(say_outage(error)), icon=":material/cloud_off:")
+        st.error(tr(describe_outage(error)), icon=":material/cloud_off:")
         st.button(tr("Try again"), key="outage")
         return True
     if isinstance(error, AnnotatorError):
@@ -131,12 +136,12 @@ def show_error(error: Exception) -> bool:
         return True
     number = secrets.token_hex(4)
     log.error("page failed", error_id=number, exc_info=error)
-    said = tr("Something went wrong on this page. The log knows it as error {number}.", number=number)
-    st.error(said, icon=":material/error:")
+    message = tr("Something went wrong on this page. The log knows it as error {number}.", number=number)
+    st.error(message, icon=":material/error:")
     return True
 
 
-def _home(database: Database) -> list[Route]:
+def _home_routes(database: Database) -> list[Route]:
     """`/` leads to the first page of the person's navigation."""
 
     async def go(request: Request) -> Response:
@@ -147,7 +152,7 @@ def _home(database: Database) -> list[Route]:
 
 
 @asynccontextmanager
-async def _live(_app: App) -> AsyncIterator[None]:
+async def _run_lifespan(_app: App) -> AsyncIterator[None]:
     take_over_loggers()
     freeing = asyncio.create_task(free_files_of_ended_sessions())
     try:

@@ -16,12 +16,12 @@ from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import TooManyAttempts, WrongSignIn
-from annotator.people.service import know_device, sign_in, sign_out
+from annotator.people.sign_in_service import know_device, sign_in, sign_out
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
-from annotator.web.outage import RETRY_SECONDS, note_outage
 from annotator.web.plain_page import draw_plain_page, fill_markup
+from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.session import (
     COOKIE,
     DEVICE_COOKIE,
@@ -40,7 +40,7 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def routes(database: Database, settings: Settings) -> list[Route]:
-    """The routes `/login` and `/logout`, and the style and icon of their pages."""
+    """Return the routes `/login` and `/logout`, and the style and icon of their pages."""
     door = SignInRoutes(database, settings)
     return [
         Route("/login", door.show_form, methods=["GET"]),
@@ -62,7 +62,7 @@ class SignInRoutes:
         self.limiter: CapacityLimiter | None = None
 
     async def show_form(self, request: Request) -> Response:
-        """The form; whoever is signed in already goes on."""
+        """Return the form; whoever is signed in already goes on."""
         wanted = choose_local_path(request.query_params.get("next"))
         if find_signed_in(request) is not None:
             return RedirectResponse(wanted, 303)
@@ -104,7 +104,7 @@ class SignInRoutes:
         return response
 
     async def ask(self, request: Request) -> Response:
-        """A page with the button that signs out; signing out itself takes a POST."""
+        """Return a page with the button that signs out; signing out itself takes a POST."""
         if find_signed_in(request) is None:
             return RedirectResponse("/login", 303)
         text = {
@@ -130,7 +130,7 @@ class SignInRoutes:
     def _check(
         self, username: str, password: str, address: str, cookies: Mapping[str, str]
     ) -> tuple[str, str]:
-        """The tokens of the new session and of the browser, for their cookies."""
+        """Return the tokens of the new session and of the browser, for their cookies."""
         lifetime, now = timedelta(hours=self.settings.session_hours), datetime.now(UTC)
         device = cookies.get(DEVICE_COOKIE)
         token = sign_in(
@@ -163,7 +163,7 @@ def _draw_form(
         "username": tr("Username"),
         "password": tr("Password"),
         "lost": tr("No account, or the password forgotten? Ask the admin of your dataset."),
-        "message": _say_problem(problem, seconds),
+        "message": _describe_problem(problem, seconds),
         "wanted": wanted,
         "name": username[:200],
     }
@@ -184,7 +184,7 @@ def _draw_form(
     return HTMLResponse(draw_plain_page(values["sign_in"], body), status, headers=headers)
 
 
-def _say_problem(problem: str, seconds: int) -> str:
+def _describe_problem(problem: str, seconds: int) -> str:
     if problem == "limited":
         return tr("Too many failed attempts. Try again in {minutes} min.", minutes=-(-seconds // 60))
     if problem == "unavailable":

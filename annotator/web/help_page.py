@@ -1,6 +1,6 @@
-"""The page Help: what this is, the keys, the grades, what is recorded, and what others see.
+"""Draw the page Help: what the program is for, the keys, the grades, what is recorded, and what others see.
 
-The words of the page Help, in the order in which they stand there: Markdown, but for the keys, which are HTML.
+The texts come in the order of the page: Markdown, but for the keys, which are HTML.
 """
 
 import re
@@ -16,8 +16,8 @@ from annotator.web.kit.page_parts import draw_link
 from annotator.web.page_context import PageContext
 
 
-def say_what() -> str:
-    """What all this is for."""
+def describe_purpose() -> str:
+    """Describe what the program is for."""
     return tr(
         "Search results are only as good as what they are measured against. Here, people who know the subject grade "
         "*pairs*: a query with one document that a search proposed for it. Two or more grade each pair without seeing "
@@ -26,9 +26,9 @@ def say_what() -> str:
     )
 
 
-def say_keys() -> str:
-    """The keys of the labeling page; `<U>` stands for a key."""
-    said = (
+def describe_labeling_keys() -> str:
+    """Describe the keys of the labeling page; `<U>` stands for a key."""
+    sentences = (
         tr("<0> <1> <2> <3> give the grade and show the next pair."),
         tr("<U> cannot be rated, with a reason. <L> puts the pair off for later."),
         tr("<Z> or <Backspace> goes back to the pair before; a grade there changes yours."),
@@ -39,11 +39,11 @@ def say_keys() -> str:
         ),
         tr("<Enter> confirms an answer that is asked for again, and goes on after training."),
     )
-    return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in said)}</p>"
+    return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in sentences)}</p>"
 
 
-def say_progress() -> str:
-    """What the count on the labeling page means."""
+def describe_progress() -> str:
+    """Describe what the count on the labeling page means."""
     return tr(
         "The count above the document goes towards the next goal: a hundred pairs, or what is left if that is less. It only goes "
         "forward. A pair that others finish before you counts as done, and new work makes the total grow. *My work* shows how many "
@@ -51,9 +51,9 @@ def say_progress() -> str:
     )
 
 
-def say_deciding_keys() -> str:
-    """The keys by which a lead decides disputes; `<U>` stands for a key."""
-    said = (
+def describe_decision_keys() -> str:
+    """Describe the keys by which a lead decides disagreements; `<U>` stands for a key."""
+    sentences = (
         tr(
             "<0> <1> <2> <3> choose the grade, <U> that it cannot be rated; the same key again or <Enter> decides."
         ),
@@ -63,15 +63,15 @@ def say_deciding_keys() -> str:
         tr("<L> puts the pair off, <A> gives it to another lead, <D> asks the annotators to discuss it."),
         tr("<O> shows names and origin, which is recorded; <T> shows the timeline of the pair."),
     )
-    return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in said)}</p>"
+    return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in sentences)}</p>"
 
 
 def _draw_keys(sentence: str) -> str:
     return re.sub(r"&lt;(\S+?)&gt;", r"<kbd>\1</kbd>", escape(sentence))
 
 
-def say_statuses() -> str:
-    """What becomes of a pair."""
+def describe_statuses() -> str:
+    """Describe the statuses of a pair."""
     return _list(
         (
             tr(
@@ -94,8 +94,8 @@ def say_statuses() -> str:
     )
 
 
-def say_disputes() -> str:
-    """What an annotator meets where answers differ."""
+def describe_disagreements() -> str:
+    """Describe what an annotator sees where answers differ."""
     return _list(
         (
             tr(
@@ -114,8 +114,8 @@ def say_disputes() -> str:
     )
 
 
-def say_preparing() -> str:
-    """How a lead prepares the labeling."""
+def describe_preparation() -> str:
+    """Describe how a lead prepares the labeling."""
     return _list(
         (
             tr(
@@ -137,8 +137,8 @@ def say_preparing() -> str:
     )
 
 
-def say_queue() -> str:
-    """How a lead works through the queue of disagreements."""
+def describe_queue() -> str:
+    """Describe how a lead works through the queue of disagreements."""
     return _list(
         (
             tr(
@@ -161,8 +161,8 @@ def say_queue() -> str:
     )
 
 
-def say_quality() -> str:
-    """What quality control is, and its two readings."""
+def describe_quality() -> str:
+    """Describe quality control and its two readings."""
     return _list(
         (
             tr(
@@ -185,8 +185,8 @@ def say_quality() -> str:
     )
 
 
-def say_releases() -> str:
-    """How the page Releases is used."""
+def describe_releases() -> str:
+    """Describe how to use the page Releases."""
     return _list(
         (
             tr(
@@ -205,8 +205,27 @@ def say_releases() -> str:
     )
 
 
-def say_recorded() -> str:
-    """What the program keeps of what somebody does."""
+def describe_evaluation() -> str:
+    """Describe how to use the page Evaluation."""
+    return _list(
+        (
+            tr(
+                "*Evaluation* scores the imported runs by the present grades or by a release. Read the sentences first: they say "
+                "which differences are real, and which measures cannot rank your systems."
+            ),
+            tr(
+                "Under *What the dataset can tell* you see which unjudged documents could still change the order of the systems, "
+                "and have them judged. When none can, judging can stop."
+            ),
+            tr(
+                "Under *Query by query* you open a query to see the ranked lists of all systems side by side, with the grade of each document."
+            ),
+        )
+    )
+
+
+def describe_records() -> str:
+    """Describe what the program records of what people do."""
     return _list(
         (
             tr(
@@ -226,8 +245,8 @@ def say_recorded() -> str:
     )
 
 
-def say_seen() -> str:
-    """Who sees what."""
+def describe_visibility() -> str:
+    """Describe who sees what."""
     return _list(
         (
             tr("**Other annotators** see neither your grades nor your notes."),
@@ -248,34 +267,36 @@ def _list(items: Sequence[str]) -> str:
 def draw(context: PageContext) -> None:
     st.title(tr("Help"))
     with st.container(width=760):
-        st.markdown(say_what())
+        st.markdown(describe_purpose())
         st.header(tr("The keys"))
-        st.html(say_keys())
+        st.html(describe_labeling_keys())
         st.header(tr("How far you are"))
-        st.markdown(say_progress())
+        st.markdown(describe_progress())
         st.header(tr("The grades"))
         _draw_grades(_find_rubric(context))
         if context.dataset is not None and context.role is not None:
             draw_link(context, "guideline")
         st.header(tr("When answers differ"))
-        st.markdown(say_disputes())
+        st.markdown(describe_disagreements())
         if context.role in ("lead", "admin"):
             st.header(tr("The queue"))
-            st.markdown(say_queue())
+            st.markdown(describe_queue())
             st.header(tr("The keys for deciding"))
-            st.html(say_deciding_keys())
+            st.html(describe_decision_keys())
             st.header(tr("Before people label"))
-            st.markdown(say_preparing())
+            st.markdown(describe_preparation())
             st.header(tr("What becomes of a pair"))
-            st.markdown(say_statuses())
+            st.markdown(describe_statuses())
             st.header(tr("Quality control"))
-            st.markdown(say_quality())
+            st.markdown(describe_quality())
             st.header(tr("Releases"))
-            st.markdown(say_releases())
+            st.markdown(describe_releases())
+            st.header(tr("Evaluation"))
+            st.markdown(describe_evaluation())
         st.header(tr("What is recorded"))
-        st.markdown(say_recorded())
+        st.markdown(describe_records())
         st.header(tr("What others see"))
-        st.markdown(say_seen())
+        st.markdown(describe_visibility())
 
 
 def _find_rubric(context: PageContext) -> Rubric:
@@ -286,7 +307,7 @@ def _find_rubric(context: PageContext) -> Rubric:
 
 
 def _draw_grades(rubric: Rubric) -> None:
-    """As plain text: a definition may hold any characters."""
+    """Draw the grades as plain text, since a definition may hold any characters."""
     for definition in rubric.grades:
         with st.container(border=True, gap="xxsmall"):
             st.text(f"{definition.grade} · {definition.name}")

@@ -18,21 +18,21 @@ def use_language_of(request: HTTPConnection) -> None:
 
 
 def find_language(person: SignedIn | None, accept_language: str) -> str:
-    """The language for this person (None: nobody is signed in) and what their browser asks for."""
+    """Return the language for this person (None: nobody is signed in) and what their browser asks for."""
     if person is not None and person.language is not None and person.language in LANGUAGES:
         return person.language
     return choose_language(accept_language)
 
 
 def choose_language(accept_language: str) -> str:
-    """The first of our languages in the order the browser prefers them; English when there is none."""
+    """Return the first of our languages in the order the browser prefers them; English when there is none."""
     wanted: list[tuple[float, int, str]] = []
-    for place, entry in enumerate(accept_language[:LONGEST].split(",")):
+    for index, entry in enumerate(accept_language[:LONGEST].split(",")):
         tag, _, quality = entry.strip().partition(";")
         try:
             weight = float(quality.strip().removeprefix("q=")) if quality else 1.0
         except ValueError:
             weight = 0.0
         if weight > 0:
-            wanted.append((-weight, place, tag.strip().lower().split("-")[0]))
+            wanted.append((-weight, index, tag.strip().lower().split("-")[0]))
     return next((tag for _, _, tag in sorted(wanted) if tag in LANGUAGES), "en")

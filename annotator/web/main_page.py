@@ -1,7 +1,7 @@
 """One run of the app, called by script/main.py: check the session, then draw the sidebar and the page asked for.
 
-The pages are listed in navigation.py. Once a lead has opened any page, the libraries of the agreement page are imported
-in the background: about two seconds of a core and 100 MB, which a server without leads saves.
+The pages are listed in navigation.py. Once a lead has opened any page, what the pages Agreement and Evaluation need is
+imported in the background: about two seconds of a core and 120 MB, which a server without leads saves.
 """
 
 from functools import cache, partial
@@ -16,10 +16,25 @@ from annotator.web.kit.messages import tr
 from annotator.web.kit.words import name_role
 from annotator.web.navigation import PAGES, AppPage, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context
+from annotator.web.server.uploads import watch_file_fields
 from annotator.web.sidebar import declare_language, draw_sidebar, list_parameters
-from annotator.web.uploads import note_file_fields
 
-NEEDED = ("annotator.web.agreement.page", "scipy.sparse", "annotator.web.agreement.report_view", "altair")
+NEEDED = (
+    "annotator.web.agreement.page",
+    "scipy.sparse",
+    "annotator.web.agreement.report_view",
+    "altair",
+    "annotator.web.evaluation.page",
+    "annotator.web.evaluation.evaluation_cache",
+    "annotator.web.evaluation.report_view",
+    "annotator.web.evaluation.tabs.scores",
+    "annotator.web.evaluation.query_view",
+    "ir_measures",
+    "pytrec_eval",
+    "scipy.special",
+    "threadpoolctl",
+    "scipy.optimize",
+)
 
 
 @cache
@@ -39,26 +54,27 @@ HERE = Path(__file__).parent
 
 
 def draw_app() -> None:
-    """One run."""
+    """Draw one run."""
     st.html(HERE / "app.css")
     context = find_context()
-    known = {page.address: _register(page, context) for page in PAGES}
-    begin = partial(_go_home, known, context) if context else draw_signed_out
+    pages = {page.address: _register(page, context) for page in PAGES}
+    begin = partial(_go_home, pages, context) if context else draw_signed_out
     home = st.Page(begin, title="Annotator", url_path="home", default=True)
-    asked = st.navigation([home, *known.values()], position="hidden")
+    current_page = st.navigation([home, *pages.values()], position="hidden")
     st.set_page_config(
-        page_title=asked.title if asked is home else f"{asked.title} · Annotator", layout="wide"
+        page_title=current_page.title if current_page is home else f"{current_page.title} · Annotator",
+        layout="wide",
     )
     declare_language()
     if context is not None:
         with st.sidebar:
-            draw_sidebar(context, known)
-    with note_file_fields():
-        asked.run()
+            draw_sidebar(context, pages)
+    with watch_file_fields():
+        current_page.run()
 
 
 def _register(page: AppPage, context: PageContext | None) -> st.Page:
-    """The page for Streamlit, known to it also when the person may not see it, so that we say why not. It has
+    """Return the page for Streamlit, known to it also when the person may not see it, so that we say why not. It has
     no icon here: Streamlit would fetch it from another site for the browser's tab."""
     draw = partial(_draw_page, page, context) if context else draw_signed_out
     return st.Page(draw, title=tr(page.title), url_path=page.address)
@@ -76,6 +92,6 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
         st.error(tr("This page needs the role {role} on this dataset.", role=role), icon=":material/block:")
 
 
-def _go_home(known: dict[str, st.Page], context: PageContext) -> None:
+def _go_home(pages: dict[str, st.Page], context: PageContext) -> None:
     first = list_pages(context.person, context.dataset)[0]
-    st.switch_page(known[first.address], query_params=list_parameters(context))
+    st.switch_page(pages[first.address], query_params=list_parameters(context))

@@ -1,4 +1,4 @@
-"""The pages and who sees them; to add one, add a line to PAGES and a file with `draw(context)`.
+"""List the pages and who sees them; to add one, add a line to PAGES and a file with `draw(context)`.
 
 A page's file is imported when it is first drawn. `draw(context: PageContext) -> None` is called on every run, for a
 person whose role on the chosen dataset includes `least`. Hiding a page is only for comfort: services check access.
@@ -15,17 +15,16 @@ from annotator.storage.database import Database
 
 @dataclass(frozen=True, slots=True)
 class AppPage:
-    """A page at `/address`; `least` is the role it takes on the chosen dataset, None for everybody signed in.
-    `title` is shown with tr()."""
+    """A page of the web app, at `/address`."""
 
     address: str
     title: Message
     module: str
-    least: Role | None
+    least: Role | None  # needed on the chosen dataset; None: everybody signed in
     icon: str
 
     def is_open_to(self, role: str | None) -> bool:
-        """Whether somebody with this role on the chosen dataset sees the page."""
+        """Return whether somebody with this role on the chosen dataset sees the page."""
         return self.least is None or (role is not None and includes(role, self.least))
 
 
@@ -69,6 +68,9 @@ PAGES: tuple[AppPage, ...] = (
         ":material/fact_check:",
     ),
     AppPage("releases", say("Releases"), "annotator.web.releases.page", "lead", ":material/publish:"),
+    AppPage(
+        "evaluation", say("Evaluation"), "annotator.web.evaluation.page", "lead", ":material/leaderboard:"
+    ),
     AppPage("people", say("People"), "annotator.web.people.page", "lead", ":material/group:"),
     AppPage("help", say("Help"), "annotator.web.help_page", None, ":material/help:"),
     AppPage(
@@ -79,12 +81,12 @@ ACCOUNT = PAGES[-1]
 
 
 def choose_dataset(names: list[str], wanted: str | None) -> str | None:
-    """The dataset of the query parameter when it is one of the person's, else their first; None without any."""
+    """Return the dataset of the query parameter if it is one of the person's, else their first; None without any."""
     return wanted if wanted in names else next(iter(names), None)
 
 
 def list_pages(person: SignedIn, dataset: str | None) -> list[AppPage]:
-    """The pages open to the person on this dataset; only the account while a one-time password is in use."""
+    """Return the pages open to the person on this dataset; only the account page while a one-time password is in use."""
     if person.must_change_password:
         return [ACCOUNT]
     role = person.role_on(dataset)
@@ -92,7 +94,7 @@ def list_pages(person: SignedIn, dataset: str | None) -> list[AppPage]:
 
 
 def find_home(database: Database, person: SignedIn, wanted: str | None = None) -> str:
-    """The address where the person's work begins, with its dataset."""
+    """Return the address of the person's first page, with its dataset."""
     names = [dataset.name for dataset in list_datasets(database, person.actor)]
     dataset = choose_dataset(names, wanted)
     page = list_pages(person, dataset)[0]

@@ -16,7 +16,7 @@ from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor, SignedIn
 from annotator.domain.texts import holds_no_text
-from annotator.people.service import find_session
+from annotator.people.sign_in_service import find_session
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr, use_language
@@ -42,7 +42,7 @@ def set_served(database: Database, settings: Settings) -> None:
 
 
 def find_served() -> ServedProgram:
-    """What `make_app` was given. StateError when no app has been made."""
+    """Return what `make_app` was given. StateError when no app has been made."""
     if "now" not in _served:
         raise StateError(say("this page belongs to a running server: annotator serve"))
     return _served["now"]
@@ -67,12 +67,12 @@ class PageContext:
 
     @property
     def role(self) -> str | None:
-        """The person's present role on the chosen dataset."""
+        """Return the person's present role on the chosen dataset."""
         return self.person.role_on(self.dataset)
 
 
 def find_context() -> PageContext | None:
-    """The context of this run; None when the browser's session has ended."""
+    """Return the context of this run; None when the browser's session has ended."""
     served, now = find_served(), datetime.now(UTC)
     token = st.context.cookies.get(COOKIE, "")
     accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
@@ -92,14 +92,14 @@ def find_context() -> PageContext | None:
 
 
 def _forget_no_texts() -> None:
-    """Take out of the address what no text may hold (NUL), before anything looks for it: nobody can have written it here."""
+    """Remove parameters with NUL, which no text may hold, from the address before anything reads it."""
     for name in list(st.query_params):
         if any(map(holds_no_text, (name, *st.query_params.get_all(name)))):
             del st.query_params[name]
 
 
 def require_context() -> PageContext:
-    """The context of this run. Once signed out it says so, with the way back in, and ends the run."""
+    """Return the context of this run. Once signed out it says so, with the way back in, and ends the run."""
     context = find_context()
     if context is None:
         draw_signed_out()

@@ -1,4 +1,7 @@
-"""Pages that are plain HTML, without Streamlit and without a script: the door, and what is shown where the app cannot be."""
+"""Make pages of plain HTML, without Streamlit and without a script.
+
+The sign-in page, and what is shown where the app cannot be.
+"""
 
 import html
 import string
@@ -16,7 +19,7 @@ _NO_PAGES = ("/api/", "/_stcore/", "/media/", "/component")
 
 
 def wants_page(scope: Scope) -> bool:
-    """Whether a person waits for a page; otherwise a script does, for JSON."""
+    """Return whether a person waits for a page; otherwise a script does, for JSON."""
     return scope["method"] in ("GET", "HEAD") and not scope["path"].startswith(_NO_PAGES)
 
 

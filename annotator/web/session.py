@@ -22,21 +22,21 @@ DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def find_signed_in(request: HTTPConnection) -> SignedIn | None:
-    """The person whom the gate found for this request, if any."""
-    found = request.scope.get("state", {}).get("signed_in")
-    return found if isinstance(found, SignedIn) else None
+    """Return the person whom the gate found for this request, if any."""
+    person = request.scope.get("state", {}).get("signed_in")
+    return person if isinstance(person, SignedIn) else None
 
 
 def require_signed_in(request: HTTPConnection) -> SignedIn:
-    """The person whom the gate found for this request; NotAllowed when there is none."""
-    found = find_signed_in(request)
-    if found is None:
+    """Return the person whom the gate found for this request. Raises NotAllowed if there is none."""
+    person = find_signed_in(request)
+    if person is None:
         raise NotAllowed("sign in first")
-    return found
+    return person
 
 
 def require_same_origin(request: HTTPConnection) -> None:
-    """NotAllowed when a page of another origin made the browser send this.
+    """Raise NotAllowed if a page of another origin made the browser send this.
 
     Browsers say so themselves: in Sec-Fetch-Site, or (over plain http) by an Origin that is not the one
     addressed. A request with neither header does not come from a browser, and carries no cookie but
@@ -52,7 +52,7 @@ def require_same_origin(request: HTTPConnection) -> None:
 
 
 def require_own_page(handshake: HTTPConnection) -> None:
-    """NotAllowed unless a page of our own origin opens this websocket.
+    """Raise NotAllowed unless a page of our own origin opens this websocket.
 
     A browser names the page's origin on every handshake, so one without an Origin is refused too: no page sends
     it, and whoever else has a cookie can use the REST routes. Cookies ignore ports, this does not.
@@ -63,7 +63,7 @@ def require_own_page(handshake: HTTPConnection) -> None:
 
 
 def is_own_origin(connection: HTTPConnection, origin: str) -> bool:
-    """Whether it is the origin that was addressed: scheme, host and port are equal.
+    """Return whether it is the origin that was addressed: scheme, host and port are equal.
 
     The scheme is the one the browser speaks (the gate sets it where a proxy ends https); host and port are those
     of the Host header, which a proxy passes on.
@@ -79,7 +79,7 @@ def _without_default_port(origin: str) -> str:
 
 
 def is_https(request: HTTPConnection, settings: Settings) -> bool:
-    """Whether the browser speaks https to us, by what we see or by what the settings say of our proxy."""
+    """Return whether the browser speaks https to us, by what we see or by what the settings say of our proxy."""
     return settings.secure_cookie or request.url.scheme in ("https", "wss")
 
 
@@ -116,7 +116,7 @@ def clear_cookie(response: Response, request: HTTPConnection, settings: Settings
 
 
 def choose_local_path(wanted: str | None) -> str:
-    """Where to go after signing in: `wanted` when it is a path of this site, else "/"."""
+    """Return where to go after signing in: `wanted` if it is a path of this site, else "/"."""
     if not wanted or not re.fullmatch(r"/(?![/\\])[!-~]*", wanted) or "\\" in wanted:
         return "/"
     path = urlsplit(wanted).path

@@ -10,10 +10,11 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from annotator.adjudication.discussion_service import count_news
+from annotator.adjudication.discussion.discussion_service import count_news
 from annotator.people.service import choose_language
 from annotator.web.kit.controls import find_key, read_choice
 from annotator.web.kit.messages import LANGUAGES, current_language, tr
+from annotator.web.kit.modules import join_modules
 from annotator.web.kit.words import name_role
 from annotator.web.navigation import list_pages
 from annotator.web.page_context import PageContext, find_context
@@ -22,7 +23,7 @@ DECLARE = "export default function ({ data }) { document.documentElement.lang = 
 
 
 def draw_language_choice(name: str, *, label_visibility: Literal["visible", "collapsed"] = "visible") -> None:
-    """A select of the languages, each in its own name; what is chosen is kept and spoken at once."""
+    """Draw a select of the languages, each in its own name; what is chosen is kept and spoken at once."""
     key, language = find_key(name, current_language())
     st.selectbox(
         tr("Language"),
@@ -65,14 +66,14 @@ SIGN_OUT = (
 )
 
 
-def draw_sidebar(context: PageContext, known: dict[str, st.Page]) -> None:
-    """Draw it; `known` are Streamlit's pages by address. Every link carries the chosen dataset."""
+def draw_sidebar(context: PageContext, pages: dict[str, st.Page]) -> None:
+    """Draw it; `pages` are Streamlit's pages by address. Every link carries the chosen dataset."""
     st.html(NAME)
     _draw_dataset(context)
     for page in list_pages(context.person, context.dataset):
-        label = _say_news(context) if page.address == "work" else None
+        label = _describe_news(context) if page.address == "work" else None
         st.page_link(
-            known[page.address],
+            pages[page.address],
             label=label,
             icon=page.icon,
             query_params=list_parameters(context),
@@ -90,11 +91,11 @@ def draw_sidebar(context: PageContext, known: dict[str, st.Page]) -> None:
 
 
 def list_parameters(context: PageContext) -> dict[str, str]:
-    """The query parameters that every link within the app carries."""
+    """Return the query parameters that every link within the app carries."""
     return {"dataset": context.dataset} if context.dataset else {}
 
 
-def _say_news(context: PageContext) -> str | None:
+def _describe_news(context: PageContext) -> str | None:
     """My work, with how many discussions wait there and how many decisions on own pairs were not shown yet; None for
     none. (Where somebody judges, the sidebar is not drawn again meanwhile.)"""
     if context.dataset is None:
@@ -129,5 +130,5 @@ def _choose(key: str) -> None:
 
 @cache
 def _closing() -> Any:
-    script = (Path(__file__).parent / "sidebar.js").read_text(encoding="utf-8")
+    script = join_modules(Path(__file__).parent / "sidebar.js")
     return st.components.v2.component("annotator_sidebar", js=script)

@@ -57,9 +57,9 @@ def find_chromium() -> str:
     """The path of a system Chromium or Chrome; fails the test when there is none."""
     named = os.environ.get("ANNOTATOR_CHROMIUM")
     for candidate in (named,) if named else CANDIDATES:
-        found = shutil.which(candidate)
-        if found:
-            return found
+        chromium = shutil.which(candidate)
+        if chromium:
+            return chromium
     pytest.fail(
         f"no Chromium at ANNOTATOR_CHROMIUM={named}"
         if named

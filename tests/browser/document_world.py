@@ -5,15 +5,18 @@ beforehand: `renderings` by pair, `texts` by pair.
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, Route
 
+from annotator.web import kit
+from annotator.web.kit.modules import join_modules
 from annotator.web.labeling.panel.component import FOLDER
 from annotator.web.labeling.panel.words import document_words
 
 ADDRESS = "http://view.test/"
-SCRIPTS = ("elements.js", "empty_words.js", "marks.js", "sheet.js", "document.js")
+PARTS = Path(kit.__file__).parent / "panel"
 STYLES = ("panel.css", "document.css")
 
 
@@ -30,8 +33,8 @@ class Answers:
         self.asked.append(address)
         if "/api/rendering" in address:
             pair = address.rsplit("pair=", 1)[-1]
-            found = self.renderings.get(pair)
-            route.fulfill(status=200 if found else 404, json=found or {"error": "no"})
+            rendering = self.renderings.get(pair)
+            route.fulfill(status=200 if rendering else 404, json=rendering or {"error": "no"})
         elif "/api/text" in address:
             route.fulfill(
                 body=self.texts[address.rsplit("pair=", 1)[-1]], content_type="text/plain; charset=utf-8"
@@ -48,7 +51,7 @@ def _read(name: str) -> str:
 
 def _make_page() -> str:
     style = "\n".join(_read(name) for name in STYLES)
-    script = "\n".join(_read(name) for name in SCRIPTS)
+    script = join_modules(PARTS / "document_view.js")
     words = json.dumps(document_words())
     return f"""<!doctype html><html lang="en"><head><title>view</title><style>{style}</style></head><body>
 <div class="panel" style="display: block; height: 600px"><div class="reading" style="height: 100%"><div class="viewer"></div></div></div>
@@ -90,5 +93,5 @@ def prepare(page: Page, text: str | None, **changes: Any) -> None:
 
 def list_marks(page: Page, kind: str = "mark") -> list[str]:
     """The texts of the marks that are painted, in order."""
-    found: list[str] = page.locator(f".document {kind}").all_text_contents()
-    return found
+    marks: list[str] = page.locator(f".document {kind}").all_text_contents()
+    return marks

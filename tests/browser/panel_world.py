@@ -41,19 +41,19 @@ def fill_pool(
             )
             session.add(query)
             session.flush()
-            for place in range(documents):
+            for index in range(documents):
                 document = DocumentRow(
                     dataset_pk=dataset_pk,
-                    doc_id=f"guide/{number}/{place}.md",
-                    title=f"文書 {number}-{place}",
+                    doc_id=f"guide/{number}/{index}.md",
+                    title=f"文書 {number}-{index}",
                     text_sha256="a",
                 )
                 session.add(document)
                 session.flush()
                 body = (
-                    texts[place % len(texts)]
+                    texts[index % len(texts)]
                     if texts
-                    else f"本文 {number}-{place}: {text} について。\n\n두 번째 문단."
+                    else f"本文 {number}-{index}: {text} について。\n\n두 번째 문단."
                 )
                 session.add(
                     DocumentTextRow(document_pk=key_of(document.pk), sha256="a", text=body, imported_at=NOW)
@@ -65,7 +65,7 @@ def fill_pool(
                         key_of(document.pk),
                         document.doc_id,
                         "secret-system",
-                        place + 1,
+                        index + 1,
                         0.123,
                     )
                 )
@@ -106,7 +106,7 @@ def stored(
     database: Database, annotator: str = "hanako", *, history: bool = True
 ) -> list[tuple[str, int | None]]:
     """What is in the database of one annotator, in the order of pressing."""
-    found = [
+    judgments = [
         j for j in list_judgments(database, OPERATOR, "demo", history=history) if j.annotator == annotator
     ]
-    return [(j.pair_key, j.grade) for j in sorted(found, key=lambda j: j.judged_at)]
+    return [(j.pair_key, j.grade) for j in sorted(judgments, key=lambda j: j.judged_at)]

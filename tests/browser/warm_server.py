@@ -24,7 +24,7 @@ WARM.set_forkserver_preload(
         "annotator.people.service",
         "annotator.releases.service",
         "annotator.web.app",
-        "annotator.web.serve",
+        "annotator.web.server.serve",
         "annotator.web.main_page",
         "anyio._backends._asyncio",
         "babel.messages.pofile",

@@ -22,30 +22,30 @@ def read_path(item: Any) -> tuple[str, int]:
     return (item, 1) if isinstance(item, str) else (item["path"], item["relevance"])
 
 
-def hits(expected: dict[str, int], found: list[str], k: int) -> float:
-    return float(any(path in expected for path in found[:k]))
+def hits(expected: dict[str, int], retrieved: list[str], k: int) -> float:
+    return float(any(path in expected for path in retrieved[:k]))
 
 
-def precision(expected: dict[str, int], found: list[str], k: int) -> float:
-    return sum(path in expected for path in found[:k]) / k
+def precision(expected: dict[str, int], retrieved: list[str], k: int) -> float:
+    return sum(path in expected for path in retrieved[:k]) / k
 
 
-def recall(expected: dict[str, int], found: list[str], k: int) -> float:
-    return sum(path in expected for path in found[:k]) / len(expected)
+def recall(expected: dict[str, int], retrieved: list[str], k: int) -> float:
+    return sum(path in expected for path in retrieved[:k]) / len(expected)
 
 
-def reciprocal_rank(expected: dict[str, int], found: list[str]) -> float:
-    return next((1 / rank for rank, path in enumerate(found, 1) if path in expected), 0.0)
+def reciprocal_rank(expected: dict[str, int], retrieved: list[str]) -> float:
+    return next((1 / rank for rank, path in enumerate(retrieved, 1) if path in expected), 0.0)
 
 
-def average_precision(expected: dict[str, int], found: list[str]) -> float:
-    ranks = [rank for rank, path in enumerate(found, 1) if path in expected]
+def average_precision(expected: dict[str, int], retrieved: list[str]) -> float:
+    ranks = [rank for rank, path in enumerate(retrieved, 1) if path in expected]
     return sum(count / rank for count, rank in enumerate(ranks, 1)) / len(expected)
 
 
-def ndcg(expected: dict[str, int], found: list[str], k: int) -> float:
+def ndcg(expected: dict[str, int], retrieved: list[str], k: int) -> float:
     ideal = [float(grade) for grade in sorted(expected.values(), reverse=True)[:k]]
-    return dcg([float(expected.get(path, 0)) for path in found[:k]]) / dcg(ideal)
+    return dcg([float(expected.get(path, 0)) for path in retrieved[:k]]) / dcg(ideal)
 
 
 @pytest.fixture(params=["assay", "assay-queries"])

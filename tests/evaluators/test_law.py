@@ -23,22 +23,22 @@ def grade(item: Any) -> int:
     return int(item["relevance"] if isinstance(item, dict) else item)
 
 
-def precision(relevant: dict[str, int], found: list[str], k: int) -> float:
-    return sum(doc_id in relevant for doc_id in found[:k]) / k
+def precision(relevant: dict[str, int], retrieved: list[str], k: int) -> float:
+    return sum(doc_id in relevant for doc_id in retrieved[:k]) / k
 
 
-def recall(relevant: dict[str, int], found: list[str], k: int) -> float:
-    return sum(doc_id in relevant for doc_id in found[:k]) / len(relevant)
+def recall(relevant: dict[str, int], retrieved: list[str], k: int) -> float:
+    return sum(doc_id in relevant for doc_id in retrieved[:k]) / len(relevant)
 
 
-def average_precision(relevant: dict[str, int], found: list[str]) -> float:
-    hits = [rank for rank, doc_id in enumerate(found, 1) if doc_id in relevant]
+def average_precision(relevant: dict[str, int], retrieved: list[str]) -> float:
+    hits = [rank for rank, doc_id in enumerate(retrieved, 1) if doc_id in relevant]
     return sum(count / rank for count, rank in enumerate(hits, 1)) / len(relevant)
 
 
-def ndcg(relevant: dict[str, int], found: list[str], k: int) -> float:
+def ndcg(relevant: dict[str, int], retrieved: list[str], k: int) -> float:
     ideal = sorted(relevant.values(), reverse=True)[:k]
-    return dcg([relevant.get(doc_id, 0) for doc_id in found[:k]]) / dcg([float(value) for value in ideal])
+    return dcg([relevant.get(doc_id, 0) for doc_id in retrieved[:k]]) / dcg([float(value) for value in ideal])
 
 
 @pytest.fixture(params=FILES)

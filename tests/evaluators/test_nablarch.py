@@ -17,17 +17,17 @@ def load(data: bytes) -> Expected:
     }
 
 
-def reciprocal_rank(expected: dict[str, int], found: list[str]) -> float:
-    return next((1 / rank for rank, doc_id in enumerate(found, 1) if doc_id in expected), 0.0)
+def reciprocal_rank(expected: dict[str, int], retrieved: list[str]) -> float:
+    return next((1 / rank for rank, doc_id in enumerate(retrieved, 1) if doc_id in expected), 0.0)
 
 
-def recall(expected: dict[str, int], found: list[str], k: int) -> float:
+def recall(expected: dict[str, int], retrieved: list[str], k: int) -> float:
     relevant = {doc_id for doc_id, grade in expected.items() if grade >= 2}
-    return len(relevant & set(found[:k])) / len(relevant) if relevant else 0.0
+    return len(relevant & set(retrieved[:k])) / len(relevant) if relevant else 0.0
 
 
-def ndcg(expected: dict[str, int], found: list[str], k: int) -> float:
-    gains = [2.0 ** expected.get(doc_id, 0) - 1 for doc_id in found[:k]]
+def ndcg(expected: dict[str, int], retrieved: list[str], k: int) -> float:
+    gains = [2.0 ** expected.get(doc_id, 0) - 1 for doc_id in retrieved[:k]]
     ideal = sorted((2.0**grade - 1 for grade in expected.values()), reverse=True)[:k]
     return dcg(gains) / dcg(ideal) if dcg(ideal) else 0.0
 

@@ -26,17 +26,17 @@ def load(data: bytes) -> dict[str, list[str]]:
     return {item["query"]: item["relevant_documents"] for item in json.loads(data.decode("utf-8"))}
 
 
-def precision(relevant: list[str], found: list[str], k: int) -> float:
-    return round(len(set(relevant) & set(found[:k])) / k, 2)
+def precision(relevant: list[str], retrieved: list[str], k: int) -> float:
+    return round(len(set(relevant) & set(retrieved[:k])) / k, 2)
 
 
-def recall(relevant: list[str], found: list[str], k: int) -> float:
-    return round(len(set(relevant) & set(found[:k])) / len(relevant), 2)
+def recall(relevant: list[str], retrieved: list[str], k: int) -> float:
+    return round(len(set(relevant) & set(retrieved[:k])) / len(relevant), 2)
 
 
-def ndcg(relevant: list[str], found: list[str], k: int) -> float:
-    gain = {doc_id: 2.0 ** (len(relevant) - place) - 1 for place, doc_id in enumerate(relevant)}
-    return dcg([gain.get(doc_id, 0.0) for doc_id in found[:k]]) / dcg(
+def ndcg(relevant: list[str], retrieved: list[str], k: int) -> float:
+    gain = {doc_id: 2.0 ** (len(relevant) - index) - 1 for index, doc_id in enumerate(relevant)}
+    return dcg([gain.get(doc_id, 0.0) for doc_id in retrieved[:k]]) / dcg(
         [gain[doc_id] for doc_id in relevant[:k]]
     )
 

@@ -43,10 +43,10 @@ def load_jsonl() -> Qrels:
 
 
 def gather(rows: Iterable[tuple[str, str, str]]) -> Qrels:
-    found: Qrels = {}
+    qrels: Qrels = {}
     for query_id, doc_id, grade in rows:
-        found.setdefault(query_id, {})[doc_id] = int(grade)
-    return found
+        qrels.setdefault(query_id, {})[doc_id] = int(grade)
+    return qrels
 
 
 @pytest.fixture(params=[load_trec, load_beir, load_csv, load_jsonl], ids=["trec", "beir", "csv", "jsonl"])
@@ -55,25 +55,25 @@ def qrels(request: pytest.FixtureRequest) -> Qrels:
     return load()
 
 
-def ndcg(judged: dict[str, int], found: list[str], k: int = 1_000) -> float:
+def ndcg(judged: dict[str, int], retrieved: list[str], k: int = 1_000) -> float:
     """trec_eval's ndcg and ndcg_cut: the grade is the gain; ideal over all grades of the query."""
     ideal = [float(grade) for grade in sorted(judged.values(), reverse=True)[:k] if grade > 0]
-    return dcg([float(judged.get(doc_id, 0)) for doc_id in found[:k]]) / dcg(ideal)
+    return dcg([float(judged.get(doc_id, 0)) for doc_id in retrieved[:k]]) / dcg(ideal)
 
 
-def average_precision(judged: dict[str, int], found: list[str]) -> float:
-    ranks = [rank for rank, doc_id in enumerate(found, 1) if judged.get(doc_id, 0) >= 1]
+def average_precision(judged: dict[str, int], retrieved: list[str]) -> float:
+    ranks = [rank for rank, doc_id in enumerate(retrieved, 1) if judged.get(doc_id, 0) >= 1]
     return sum(count / rank for count, rank in enumerate(ranks, 1)) / sum(
         grade >= 1 for grade in judged.values()
     )
 
 
-def bpref(judged: dict[str, int], found: list[str]) -> float:
+def bpref(judged: dict[str, int], retrieved: list[str]) -> float:
     """For each relevant document found: the share of judged irrelevant ones above it; unjudged ones do not count."""
     relevant = sum(grade >= 1 for grade in judged.values())
     irrelevant = len(judged) - relevant
     above, total = 0, 0.0
-    for doc_id in found:
+    for doc_id in retrieved:
         if doc_id in judged and judged[doc_id] == 0:
             above += 1
         elif doc_id in judged:

@@ -133,22 +133,22 @@ class Account:
     stored: list[tuple[str, Told, datetime]] = field(default_factory=list)
 
     def find(self, event_id: str) -> tuple[str, Told, datetime] | None:
-        return next((one for one in self.stored if one[1].event_id == event_id), None)
+        return next((item for item in self.stored if item[1].event_id == event_id), None)
 
     def list_current(self) -> dict[tuple[str, str], str]:
-        """The event that holds for each pair and annotator, by docs/architecture.md, "What is current"."""
+        """The event that holds for each pair and annotator, by docs/storage.md, "What is current"."""
         held: dict[tuple[str, str], list[tuple[Told, datetime]]] = {}
-        for who, told, received in self.stored:
-            before = held.setdefault((told.pair, who), [])
-            if not any(_is_newer(*earlier, told, received) for earlier in before):
-                before.append((told, received))
-        return {place: known[-1][0].event_id for place, known in held.items()}
+        for who, event, received in self.stored:
+            before = held.setdefault((event.pair, who), [])
+            if not any(_is_newer(*earlier, event, received) for earlier in before):
+                before.append((event, received))
+        return {slot: events[-1][0].event_id for slot, events in held.items()}
 
 
-def _is_newer(earlier: Told, earlier_received: datetime, told: Told, received: datetime) -> bool:
-    if told.browser is not None:
-        return told.browser == earlier.browser and (earlier.number or 0) > (told.number or 0)
-    times = (min(one.pressed_at, at) for one, at in ((earlier, earlier_received), (told, received)))
+def _is_newer(earlier: Told, earlier_received: datetime, event: Told, received: datetime) -> bool:
+    if event.browser is not None:
+        return event.browser == earlier.browser and (earlier.number or 0) > (event.number or 0)
+    times = (min(press.pressed_at, at) for press, at in ((earlier, earlier_received), (event, received)))
     return next(times) > next(times) and earlier_received <= received
 
 
@@ -191,14 +191,14 @@ class Arena:
                     person_pk = self.people[username]
                     session.add(MembershipRow(person_pk=person_pk, dataset_pk=dataset_pk, role=role))
             candidates = []
-            for place, query_id in enumerate(("Q0", "질의")):
+            for index, query_id in enumerate(("Q0", "질의")):
                 query = QueryRow(
-                    dataset_pk=dataset_pk, position=place, query_id=query_id, text=f"検索 {place}"
+                    dataset_pk=dataset_pk, position=index, query_id=query_id, text=f"検索 {index}"
                 )
                 session.add(query)
                 session.flush()
                 for number in range(4):
-                    doc_id = f"문서/{place}-{number}"
+                    doc_id = f"문서/{index}-{number}"
                     document = DocumentRow(
                         dataset_pk=dataset_pk, doc_id=doc_id, title=doc_id, text_sha256="aa"
                     )
@@ -211,7 +211,8 @@ class Arena:
                         candidates.append(PoolCandidate(*where, "bm25", number + 1, 9.5))
             add_candidates(session, dataset_pk, name, candidates, now=NOW)
         return {
-            pair_key(name, one.query_id, one.doc_id): f"{one.query_id} {one.doc_id}" for one in candidates
+            pair_key(name, candidate.query_id, candidate.doc_id): f"{candidate.query_id} {candidate.doc_id}"
+            for candidate in candidates
         }
 
     def sign_in(self, username: str, token: str) -> None:
@@ -274,10 +275,10 @@ class Walk:
                 for _ in range(STEPS):
                     self._step()
                     bad = [
-                        one for one in logs if one["log_level"] in ("error", "critical") or "exc_info" in one
+                        log for log in logs if log["log_level"] in ("error", "critical") or "exc_info" in log
                     ]
                     assert not bad, f"logged: {bad}"
-                    assert not heard.records, f"logged: {[one.getMessage() for one in heard.records]}"
+                    assert not heard.records, f"logged: {[record.getMessage() for record in heard.records]}"
         finally:
             logging.getLogger().removeHandler(heard)
         assert self.arena.read_current(self.name) == self.account.list_current(), "what is current is another"
@@ -373,11 +374,11 @@ class Walk:
         return data
 
     def _draw_headers(self, chance: float) -> tuple[tuple[str, str], ...]:
-        found: dict[str, str] = {}
-        while self.dice.random() < chance and len(found) < 4:
+        parameters: dict[str, str] = {}
+        while self.dice.random() < chance and len(parameters) < 4:
             name = self.dice.choice(list(HEADERS))
-            found[name] = self.dice.choice(HEADERS[name])
-        return tuple(found.items())
+            parameters[name] = self.dice.choice(HEADERS[name])
+        return tuple(parameters.items())
 
     def _draw_value(self, name: str) -> str:
         dice = self.dice
@@ -445,7 +446,7 @@ class Walk:
         )
         self.sent[-1]["status"], self.sent[-1]["answer"] = answer.status_code, answer.text[:2_000]
         self.answers += 1
-        logged = [one.get("exc_info") or one for one in self.logs if one["log_level"] == "error"]
+        logged = [log.get("exc_info") or log for log in self.logs if log["log_level"] == "error"]
         busy = answer.status_code == 503 and request.path.startswith(
             "/readyz"
         )  # true of a machine at its limit
@@ -456,10 +457,10 @@ class Walk:
         return answer.status_code, answer.content
 
     def _check_stored(self, request: Request, status: int, content: bytes) -> None:
-        rows, known = self.arena.read_judgments(self.name), len(self.account.stored)
+        rows, stored_count = self.arena.read_judgments(self.name), len(self.account.stored)
         usernames = {pk: username for username, pk in self.arena.people.items()}
-        kept = [(usernames[row.annotator_pk], row.event_id, key) for row, key in rows[:known]]
-        assert kept == [(who, told.event_id, told.pair) for who, told, _ in self.account.stored], (
+        kept = [(usernames[row.annotator_pk], row.event_id, key) for row, key in rows[:stored_count]]
+        assert kept == [(who, event.event_id, event.pair) for who, event, _ in self.account.stored], (
             "a stored label changed"
         )
         acknowledged: dict[str, list[Told]] = {}
@@ -473,7 +474,7 @@ class Walk:
         ):
             pair = json.loads(content)["pair"]
             body = json.loads(request.body)
-            told = _read_told(
+            event = _read_told(
                 {
                     "pressed_at": NOW.isoformat(),
                     **body,
@@ -483,25 +484,25 @@ class Walk:
                     "browser_number": None,
                 }
             )
-            assert told is not None
-            acknowledged = {told.event_id: [told]}
-        new = rows[known:]
+            assert event is not None
+            acknowledged = {event.event_id: [event]}
+        new = rows[stored_count:]
         assert len({row.event_id for row, _ in rows}) == len(rows), "an event is stored twice"
         for row, key in new:
             assert row.event_id in acknowledged, f"stored without being acknowledged: {row.event_id}"
-            found = (row.outcome, row.grade, row.note, key)
+            row_content = (row.outcome, row.grade, row.note, key)
             same = [
-                one
-                for one in acknowledged[row.event_id]
-                if (one.outcome, one.grade, one.note, one.pair) == found
+                sent_event
+                for sent_event in acknowledged[row.event_id]
+                if (sent_event.outcome, sent_event.grade, sent_event.note, sent_event.pair) == row_content
             ]
-            assert same, f"{row.event_id} is stored as {found}"
+            assert same, f"{row.event_id} is stored as {row_content}"
             assert usernames[row.annotator_pk] == request.who, "stored for somebody else"
             self.account.stored.append((usernames[row.annotator_pk], same[0], _aware(row.received_at)))
         for event_id, sent in acknowledged.items():
             stored = self.account.find(event_id)
             assert stored is not None, f"acknowledged and not stored: {event_id}"
-            meant = [(one.pair, one.outcome, one.grade) for one in sent]
+            meant = [(sent_event.pair, sent_event.outcome, sent_event.grade) for sent_event in sent]
             assert (stored[1].pair, stored[1].outcome, stored[1].grade) in meant, (
                 "another label was acknowledged"
             )
@@ -511,12 +512,13 @@ class Walk:
     def _read_acknowledged(self, body: bytes, answer: dict[str, Any]) -> dict[str, list[Told]]:
         events = json.loads(body).get("events", [])
         assert len(answer["acknowledged"]) + len(answer["refused"]) == len(events), "an event has no answer"
-        told = [one for one in map(_read_told, events) if one is not None]
-        found = {
-            event_id: [one for one in told if one.event_id == event_id] for event_id in answer["acknowledged"]
+        sent = [sent_event for sent_event in map(_read_told, events) if sent_event is not None]
+        acknowledged = {
+            event_id: [sent_event for sent_event in sent if sent_event.event_id == event_id]
+            for event_id in answer["acknowledged"]
         }
-        assert all(found.values()), "an event was acknowledged that no press could have made"
-        return found
+        assert all(acknowledged.values()), "an event was acknowledged that no press could have made"
+        return acknowledged
 
 
 class _Heard(logging.Handler):

@@ -23,7 +23,7 @@ from typing import Any
 
 import yaml
 
-from annotator.adjudication.bulk_files import read_decisions, read_order
+from annotator.adjudication.bulk.bulk_files import read_decisions, read_order
 from annotator.dataset.coverage_requirements import read_requirements
 from annotator.dataset.coverage_service import check_file
 from annotator.dataset.rubric_file import read_rubric
@@ -32,12 +32,12 @@ from annotator.formats.input_tables import read_documents, read_pairs, read_quer
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.runs import read_run_file
-from annotator.formats.source import InputSource
-from annotator.formats.text import read_text
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.text import read_text
 from annotator.importing.provenance import read_provenance
 from annotator.importing.remapping import read_remap
 from annotator.importing.sections import read_page, split_sections
-from annotator.labeling.calibration import read_marks
+from annotator.labeling.calibration import read_check_lines
 
 PROJECT = Path(__file__).parents[2]
 SAMPLES = PROJECT / "annotator" / "formats" / "samples"
@@ -85,15 +85,17 @@ def list_targets() -> list[Target]:
 
 
 def _list_formats() -> Iterator[Target]:
-    for known in FORMATS:
-        if known.name == "beir":
+    for file_format in FORMATS:
+        if file_format.name == "beir":
             continue  # a folder; its files are the tables below
-        seeds = tuple(path.read_bytes() for path in sorted(SAMPLES.glob(f"{known.name}.*")) if path.is_file())
+        seeds = tuple(
+            path.read_bytes() for path in sorted(SAMPLES.glob(f"{file_format.name}.*")) if path.is_file()
+        )
         if not seeds:
-            raise ValueError(f"no sample of {known.name}")
-        name = known.name
-        yield Target(name, known.suffixes[0], _check_as(name), seeds)
-        yield Target(f"{name}?", known.suffixes[0], _check_as(None), seeds)
+            raise ValueError(f"no sample of {file_format.name}")
+        name = file_format.name
+        yield Target(name, file_format.suffixes[0], _check_as(name), seeds)
+        yield Target(f"{name}?", file_format.suffixes[0], _check_as(None), seeds)
 
 
 def _check_as(name: str | None) -> Read:
@@ -128,7 +130,7 @@ def _list_tables() -> Iterator[Target]:
         "documents": lambda data, path: read_documents(data, str(path)),
         "judgments": lambda data, path: read_judgments(data, str(path)),
         "pairs": lambda data, path: read_pairs(data, str(path)),
-        "marks": _collecting(read_marks),
+        "marks": _collecting(read_check_lines),
         "decisions": _collecting(read_decisions),
         "order": _collecting(read_order),
         "remap": lambda data, path: read_remap(data, str(path)),
@@ -138,7 +140,7 @@ def _list_tables() -> Iterator[Target]:
         yield Target(f"{name}.csv", ".csv", readers[name], (table,))
         yield Target(f"{name}.tsv", ".tsv", readers[name], (table.replace(b",", b"\t"),))
         columns = lines[0].split(",")
-        objects = [dict.fromkeys(columns, "x"), {column: place for place, column in enumerate(columns)}]
+        objects = [dict.fromkeys(columns, "x"), {column: index for index, column in enumerate(columns)}]
         text = "\n".join(json.dumps(item) for item in objects)
         yield Target(f"{name}.jsonl", ".jsonl", readers[name], (text.encode(),))
     runs = (
@@ -153,9 +155,9 @@ def _list_tables() -> Iterator[Target]:
 def _collecting(read: Callable[[bytes, str, Problems], object]) -> Read:
     def read_all(data: bytes, path: Path) -> object:
         problems = Problems(str(path))
-        found = read(data, str(path), problems)
+        body = read(data, str(path), problems)
         problems.raise_if_any()
-        return found
+        return body
 
     return read_all
 

@@ -33,9 +33,9 @@ def test_hostile_requests_neither_fail_nor_cost_a_label(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("where", "what"),
     [
-        ("annotator.labeling.submit_sql.mark_late", lambda _session, rows: [{**row, "late": False} for row in rows]),
-        ("annotator.labeling.submit_sql.mark_late", lambda _session, rows: [{**row, "late": False, "grade": row["grade"] and 1} for row in rows]),
-        ("annotator.labeling.submit_sql.mark_late", lambda _session, rows: [{**row, "late": False} for row in rows[1:]]),
+        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows: [{**row, "late": False} for row in rows]),
+        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows: [{**row, "late": False, "grade": row["grade"] and 1} for row in rows]),
+        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows: [{**row, "late": False} for row in rows[1:]]),
     ],
     ids=["late presses hold", "another grade", "a lost label"],
 )  # fmt: skip
@@ -48,7 +48,7 @@ def test_it_notices(where: str, what: object, arena: Arena, monkeypatch: pytest.
 
 def test_the_account_keeps_the_order_of_receipt() -> None:
     account = Account()
-    for place, number in enumerate((1, 5, 3)):
-        told = Told(f"e{number}", "p", "graded", 1, None, NOW, "b1", number)
-        account.stored.append(("hanako", told, NOW + timedelta(seconds=place)))
+    for index, number in enumerate((1, 5, 3)):
+        event = Told(f"e{number}", "p", "graded", 1, None, NOW, "b1", number)
+        account.stored.append(("hanako", event, NOW + timedelta(seconds=index)))
     assert account.list_current() == {("p", "hanako"): "e5"}

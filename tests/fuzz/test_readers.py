@@ -12,9 +12,9 @@ CASES_OF_EACH = 12
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 def test_a_damaged_file_is_read_or_refused_with_its_lines(target: Target, tmp_path: Path) -> None:
-    place = TARGETS.index(target)
+    target_index = TARGETS.index(target)
     for turn in range(CASES_OF_EACH):
-        chosen, data = make_case(0, place + turn * len(TARGETS), TARGETS)
+        chosen, data = make_case(0, target_index + turn * len(TARGETS), TARGETS)
         assert chosen is target
         run_case(target, data, tmp_path)
 

@@ -44,36 +44,36 @@ class AgreementWorld(JudgedWorld):
         with self.database.write() as session:
             queries = session.execute(select(col(QueryRow.query_id), col(QueryRow.pk))).all()
             documents = {
-                (query_id, place): DocumentRow(dataset_pk=self.dataset_pk, doc_id=f"{query_id}-{place}", title="題")
+                (query_id, rank): DocumentRow(dataset_pk=self.dataset_pk, doc_id=f"{query_id}-{rank}", title="題")
                 for query_id, _ in queries
-                for place in range(PER_QUERY)
+                for rank in range(PER_QUERY)
             }  # fmt: skip
             session.add_all(documents.values())
             session.flush()
-            found = [
-                PoolCandidate(pk or 0, query_id, documents[query_id, place].pk or 0, f"{query_id}-{place}", "bm25", place, 1.0)
+            candidates = [
+                PoolCandidate(pk or 0, query_id, documents[query_id, rank].pk or 0, f"{query_id}-{rank}", "bm25", rank, 1.0)
                 for query_id, pk in queries
-                for place in range(PER_QUERY)
+                for rank in range(PER_QUERY)
             ]  # fmt: skip
-            add_candidates(session, self.dataset_pk, self.name, found, now=NOW)
+            add_candidates(session, self.dataset_pk, self.name, candidates, now=NOW)
             rows = select(col(DocumentRow.doc_id), col(PairRow.pk)).join(
                 PairRow, col(PairRow.document_pk) == col(DocumentRow.pk)
             )
             self._pairs = [key_of(pk) for _, pk in sorted(tuple(row) for row in session.execute(rows))]
 
     def _judge_core(self) -> None:
-        for place in range(0, len(self._pairs), 3):
+        for index in range(0, len(self._pairs), 3):
             for who in self.people[:CORE]:
-                self._grade(who, place)
+                self._grade(who, index)
 
     def _judge_rest(self) -> None:
         rest = self.people[CORE:] or self.people
         turn = 0
-        for place in range(len(self._pairs)):
-            if place % 3 == 0:
+        for index in range(len(self._pairs)):
+            if index % 3 == 0:
                 continue
-            for _ in range(1 if place % 24 == 1 else 3 if len(rest) > 3 else 2):
-                self._grade(rest[turn % len(rest)], place)
+            for _ in range(1 if index % 24 == 1 else 3 if len(rest) > 3 else 2):
+                self._grade(rest[turn % len(rest)], index)
                 turn += 1
         if len(self.people) > 2:
             alone = self.person("zz-alone")
@@ -86,19 +86,19 @@ class AgreementWorld(JudgedWorld):
         """A pair that only this one will judge."""
         self.pair("Q00", "only-one")
         with self.database.read() as session:
-            found = session.scalar(
+            pair_pk = session.scalar(
                 select(col(PairRow.pk))
                 .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
                 .where(col(DocumentRow.doc_id) == "only-one")
             )
-        return found or 0
+        return pair_pk or 0
 
-    def _grade(self, who: Actor, place: int) -> None:
+    def _grade(self, who: Actor, index: int) -> None:
         """The true grade, or often another one near it; the first annotator is lenient, the last severe."""
-        truth = (place * 7 // 3) % 4
+        truth = (index * 7 // 3) % 4
         lean = 1 if who is self.people[0] else -1 if who is self.people[-1] else self._random.choice([-1, 1])
         off = lean if self._random.random() < 0.25 else 0
-        self._add(who, self._pairs[place], min(3, max(0, truth + off)), days=place * 21 // len(self._pairs))
+        self._add(who, self._pairs[index], min(3, max(0, truth + off)), days=index * 21 // len(self._pairs))
 
     def _add(self, who: Actor, pair_pk: int, grade: int | None, *, days: int = 20) -> None:
         self.judged += 1

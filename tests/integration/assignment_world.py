@@ -29,8 +29,8 @@ class AssignmentWorld(World):
         """Somebody with a role on the dataset, who can sign in."""
         made = super().person(username, role)
         with self.database.write() as session:
-            known = update(PersonRow).where(col(PersonRow.pk) == made.person_id)
-            session.execute(known.values(password_hash="x"))
+            own_row = update(PersonRow).where(col(PersonRow.pk) == made.person_id)
+            session.execute(own_row.values(password_hash="x"))
         return made
 
     def judge(self, actor: Actor, *, pairs: int, grade: int = 2) -> list[str]:

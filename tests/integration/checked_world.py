@@ -6,15 +6,22 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from annotator.domain.judgments import TrainingState
+from annotator.domain.judgments import OpenPair, TrainingState
 from annotator.domain.people import Actor
-from annotator.labeling.checks_sql import NextPair, find_training, list_training, mix_in
+from annotator.labeling.checks import CheckMixer
+from annotator.labeling.checks_sql import (
+    StoredChecks,
+    find_training,
+    list_training,
+    read_check_rates,
+)
+from annotator.labeling.pair_records import NextPair
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.missing_judgments import derive_work
-from annotator.storage.open_pairs import OpenPairsRequest
+from annotator.storage.open_pairs import OpenPairsRequest, list_leased_elsewhere
 from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
 from tests.integration.labeling_world import World
 
@@ -28,9 +35,12 @@ class CheckedWorld(World):
             dataset = find_dataset(session, "d")
             self.dataset_pk = key_of(dataset.pk)
             session.execute(update(DatasetRow).values(**settings)) if settings else None
-            rows = session.execute(select(col(PairRow.pk), col(PairRow.key)).order_by(col(PairRow.pk))).all()
-            self.pairs = [key_of(pk) for pk, _key in rows]
-            self.keys = {key_of(pk): key for pk, key in rows}
+            rows = session.execute(
+                select(col(PairRow.pk), col(PairRow.key), col(PairRow.query_pk)).order_by(col(PairRow.pk))
+            ).all()
+            self.pairs = [key_of(pk) for pk, _key, _query in rows]
+            self.keys = {key_of(pk): key for pk, key, _query in rows}
+            self.queries = {key_of(pk): query for pk, _key, query in rows}
             self.rubric_pk = key_of(find_rubric(session, self.dataset_pk).pk)
 
     def mark(self, kind: str, *pairs: int, grade: int = 2, by: Actor | None = None) -> None:
@@ -74,24 +84,30 @@ class CheckedWorld(World):
             derive_current(session, self.dataset_pk, [pair])
             derive_work(session, self.dataset_pk, [pair])
 
-    def worklist(self, actor: Actor, tab: str = "") -> OpenPairsRequest:
+    def request(self, actor: Actor, tab: str = "") -> OpenPairsRequest:
         return OpenPairsRequest(self.dataset_pk, key_of(actor.person_id), 2, self.now, tab)
 
     def training(self, actor: Actor) -> TrainingState | None:
         """How far the annotator's training is."""
         with self.database.read() as session:
-            return find_training(session, self.worklist(actor), find_dataset(session, "d"))
+            return find_training(session, self.request(actor), find_dataset(session, "d"))
 
     def next_training(self, actor: Actor) -> list[int]:
         """The training pairs to come, by pair_pk."""
         with self.database.read() as session:
-            return list_training(session, self.worklist(actor), limit=50)
+            return list_training(session, self.request(actor), find_dataset(session, "d"), limit=50)
 
     def mixed(self, actor: Actor, ordinary: Sequence[int], *, held: Sequence[int] = ()) -> list[NextPair]:
         """What is handed out with checks among it."""
         with self.database.write() as session:
             dataset = find_dataset(session, "d")
-            return mix_in(
-                session, self.worklist(actor), dataset,
-                annotator=actor.username, ordinary=list(ordinary), held=list(held),
-            )  # fmt: skip
+            request = self.request(actor)
+            mixer = CheckMixer(
+                StoredChecks(session, request),
+                read_check_rates(dataset),
+                seed=dataset.seed,
+                annotator=actor.username,
+                taken={*held, *list_leased_elsewhere(session, request)},
+            )
+            pairs = [OpenPair(pk, self.keys[pk], self.queries[pk], False, False) for pk in ordinary]
+            return mixer.mix(pairs, shown=len(held), query_before=None)

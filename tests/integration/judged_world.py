@@ -14,7 +14,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.storage.adjudication_tables import AdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disputes
+from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.pool import PoolCandidate, add_candidates, pair_key
 from annotator.storage.tables import (
@@ -146,12 +146,12 @@ class JudgedWorld:
             pair_pk = session.scalar(
                 select(col(PairRow.pk)).where(col(PairRow.key) == pair_key(self.name, query_id, doc_id))
             )
-            known = session.scalars(select(AdjudicationRow).where(col(AdjudicationRow.pair_pk) == pair_pk))
+            earlier = session.scalars(select(AdjudicationRow).where(col(AdjudicationRow.pair_pk) == pair_pk))
             session.add(
                 AdjudicationRow.model_validate(
                     {
                         "pair_pk": pair_pk,
-                        "revision": len(known.all()) + 1,
+                        "revision": len(earlier.all()) + 1,
                         "lead_pk": lead.person_id,
                         "rubric_pk": find_rubric(session, self.dataset_pk).pk,
                         "grade": grade,
@@ -162,7 +162,7 @@ class JudgedWorld:
                 )
             )
             derive_decided(session, [key_of(pair_pk)])
-            derive_disputes(session, self.dataset_pk, [key_of(pair_pk)])
+            derive_disagreements(session, self.dataset_pk, [key_of(pair_pk)])
 
     def check_quality(
         self,
@@ -203,5 +203,5 @@ class JudgedWorld:
                     }
                 )
             )  # fmt: skip
-            derive_disputes(session, self.dataset_pk, [judgment.pair_pk])
+            derive_disagreements(session, self.dataset_pk, [judgment.pair_pk])
         return event_id

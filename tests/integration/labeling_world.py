@@ -32,8 +32,8 @@ class World:
                 )
                 session.add(query)
                 session.flush()
-                for place in range(documents):
-                    doc_id = f"문서/{number}-{place}"
+                for index in range(documents):
+                    doc_id = f"문서/{number}-{index}"
                     document = DocumentRow(
                         dataset_pk=dataset_pk, doc_id=doc_id, title=doc_id, text_sha256="aa"
                     )
@@ -54,7 +54,7 @@ class World:
                             key_of(document.pk),
                             doc_id,
                             "bm25",
-                            place + 1,
+                            index + 1,
                             9.5,
                         )
                     )
@@ -98,5 +98,5 @@ class World:
         whole: bool = False,
     ) -> SubmitResponse:
         """Hand in events, and ask for pairs."""
-        asked = {"have": have or [], "want": want, "tab": tab, "whole": whole}
-        return submit_judgments(self.database, actor, "d", events=list(events), **asked, now=self.now)  # type: ignore[arg-type]
+        request = {"have": have or [], "want": want, "tab": tab, "whole": whole}
+        return submit_judgments(self.database, actor, "d", events=list(events), **request, now=self.now)  # type: ignore[arg-type]

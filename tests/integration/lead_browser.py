@@ -11,6 +11,7 @@ from annotator.storage.database import Database
 from annotator.web.adjudication import api as adjudication_api
 from annotator.web.labeling import api as labeling_api
 from annotator.web.rendering import api as rendering_api
+from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.judged_world import NOW
 
 
@@ -24,7 +25,8 @@ class LeadBrowser:
                 *adjudication_api.routes(database),
                 *labeling_api.routes(database),
                 *rendering_api.routes(database),
-            ]
+            ],
+            exception_handlers=EXCEPTION_HANDLERS,
         )
         self.client = TestClient(self._serve)
 
@@ -38,21 +40,21 @@ class LeadBrowser:
         answer = self.client.get(path, params={"dataset": "d", **words})
         return answer.status_code, answer.json()
 
-    def post(self, path: str, **said: Any) -> tuple[int, Any]:
-        answer = self.client.post(path, json={"dataset": "d", **said})
+    def post(self, path: str, **message: Any) -> tuple[int, Any]:
+        answer = self.client.post(path, json={"dataset": "d", **message})
         return answer.status_code, answer.json()
 
     def cases(self, want: int = 3, **words: Any) -> list[dict[str, Any]]:
         """The cases that are handed out."""
-        status, found = self.get("/api/cases", tab=self.tab, want=want, **words)
-        assert status == 200, found
-        cases: list[dict[str, Any]] = found["cases"]
-        return cases
+        status, body = self.get("/api/cases", tab=self.tab, want=want, **words)
+        assert status == 200, body
+        disagreements: list[dict[str, Any]] = body["cases"]
+        return disagreements
 
     def look(self, pair: str) -> dict[str, Any]:
         """One pair as it is now."""
-        (case,) = self.cases(0, pair=pair)
-        return case
+        (disagreement,) = self.cases(0, pair=pair)
+        return disagreement
 
     def decide(
         self, pair: str, decided: Any, *, seen: str | None = None, rationale: str = "第17条", **more: Any

@@ -53,13 +53,18 @@ class PublishedWorld(JudgedWorld):
             session.add(release)
             session.flush()
             pk = key_of(release.pk)
-            for place, (query_id, text) in enumerate((texts or {}).items()):
-                session.add(ReleaseQueryRow(release_pk=pk, position=place, query_id=query_id, text=text))
-            for place, (query_id, doc_id, grade, more) in enumerate(qrels):
+            for position, (query_id, text) in enumerate((texts or {}).items()):
+                session.add(ReleaseQueryRow(release_pk=pk, position=position, query_id=query_id, text=text))
+            for position, (query_id, doc_id, grade, more) in enumerate(qrels):
                 values = {"origin": "unanimous", "judgments": str(crc32(doc_id.encode())), **more}
                 session.add(
                     ReleaseQrelRow(
-                        release_pk=pk, position=place, query_id=query_id, doc_id=doc_id, grade=grade, **values
+                        release_pk=pk,
+                        position=position,
+                        query_id=query_id,
+                        doc_id=doc_id,
+                        grade=grade,
+                        **values,
                     )
                 )
 

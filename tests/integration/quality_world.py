@@ -38,14 +38,14 @@ class QualityWorld(World):
             rows = session.scalars(select(PairRow).order_by(col(PairRow.pk))).all()
             self.keys = {key_of(row.pk): row.key for row in rows}
         self.pks = {key: pk for pk, key in self.keys.items()}
-        self.grades = {pk: place % 4 for place, pk in enumerate(self.keys)}
+        self.grades = {pk: index % 4 for index, pk in enumerate(self.keys)}
         if settled:
             self.settle(list(self.keys))
 
     def name(self, pk: int) -> str:
         """The document of a pair, which is in one query only."""
-        place = list(self.keys).index(pk)
-        return f"{place // self.documents}-{place % self.documents}"
+        index = list(self.keys).index(pk)
+        return f"{index // self.documents}-{index % self.documents}"
 
     def settle(self, pks: list[int], *, by: tuple[Actor, ...] = ()) -> None:
         """The pairs are judged with their grades, by ann and bea unless told otherwise."""

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.discussion_service import (
+from annotator.adjudication.discussion.discussion_service import (
     ask_to_discuss,
     list_own_decisions,
     list_own_discussions,
     object_to_decision,
     open_discussion,
-    say_in_discussion,
+    take_discussion_turn,
 )
-from annotator.adjudication.queue_service import find_disagreements
-from annotator.adjudication.service import adjudicate, show_case
+from annotator.adjudication.queue.queue_service import find_disagreements
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
@@ -48,7 +48,7 @@ class Game:
         self.database = database
         self.lead = self.world.person("lead", "lead")
         self.annotators = [self.world.person(name) for name in ("a", "b", "c")[: self.dice.choice((2, 2, 3))]]
-        self.hand: dict[str, list[str]] = {one.username: [] for one in self.annotators}
+        self.hand: dict[str, list[str]] = {annotator.username: [] for annotator in self.annotators}
         with database.read() as session:
             rows = session.execute(
                 select(col(PairRow.key), col(QueryRow.query_id)).join(
@@ -61,7 +61,7 @@ class Game:
     def take(self, who: Actor) -> None:
         given = self.world.send(who, want=self.dice.choice((1, 2, 4)), have=self.hand[who.username], tab="t")
         hand = [key for key in self.hand[who.username] if key not in given.judged]
-        self.hand[who.username] = hand + [one.pair for one in given.pairs if one.pair not in hand]
+        self.hand[who.username] = hand + [pair.pair for pair in given.pairs if pair.pair not in hand]
 
     def judge(self, who: Actor) -> None:
         if not self.hand[who.username]:
@@ -77,16 +77,19 @@ class Game:
 
     def decide(self, _who: Actor) -> None:
         pair = self.disputed()
-        case = show_case(self.database, self.lead, "d", pair, now=self.world.now)
+        disagreement = show_disagreement(self.database, self.lead, "d", pair, now=self.world.now)
         adjudicate(
-            self.database, self.lead, "d", pair, grade=self.dice.choice((0, 1, 2, 3)), rationale="r", seen=case.seen,
+            self.database, self.lead, "d", pair, grade=self.dice.choice((0, 1, 2, 3)), rationale="r", seen=disagreement.seen,
             now=self.world.now,
         )  # fmt: skip
 
     def disputed(self) -> str:
         """A pair that waits for a lead, or any where none does."""
-        found = find_disagreements(self.database, self.lead, "d", now=self.world.now)
-        return self.dice.choice([one.pair for one in found if one.status == "open"] or list(self.query_of))
+        disagreements = find_disagreements(self.database, self.lead, "d", now=self.world.now)
+        return self.dice.choice(
+            [disagreement.pair for disagreement in disagreements if disagreement.status == "open"]
+            or list(self.query_of)
+        )
 
     def ask(self, _who: Actor) -> None:
         ask_to_discuss(
@@ -97,26 +100,26 @@ class Game:
         waiting = list(list_own_discussions(self.database, who, "d", now=self.world.now))
         if not waiting:
             return
-        one = self.dice.choice(waiting)
-        opened = open_discussion(self.database, who, "d", one.pair, now=self.world.now)
+        discussion = self.dice.choice(waiting)
+        opened = open_discussion(self.database, who, "d", discussion.pair, now=self.world.now)
         self.see(who, opened.query_id)
-        say_in_discussion(
-            self.database, who, "d", one.pair, decided=self.dice.choice((0, 3)), note="", seen=opened.seen,
+        take_discussion_turn(
+            self.database, who, "d", discussion.pair, decided=self.dice.choice((0, 3)), note="", seen=opened.seen,
             now=self.world.now,
         )  # fmt: skip
 
     def look(self, who: Actor) -> None:
         self.play.looked += 1
-        found = list_own_decisions(self.database, who, "d", now=self.world.now)
-        for one in found.decisions:
-            self.see(who, one.query_id)
+        own_decisions = list_own_decisions(self.database, who, "d", now=self.world.now)
+        for decision in own_decisions.decisions:
+            self.see(who, decision.query_id)
         for talk in list_own_discussions(self.database, who, "d", now=self.world.now):
             if talk.others:
                 self.see(who, talk.query_id)
             else:
                 self.play.hidden += 1
-        if found.decisions and self.dice.random() < 0.3:
-            shown = self.dice.choice(found.decisions)
+        if own_decisions.decisions and self.dice.random() < 0.3:
+            shown = self.dice.choice(own_decisions.decisions)
             object_to_decision(
                 self.database, who, "d", shown.pair, text="no", seen=shown.revision, now=self.world.now
             )
@@ -124,12 +127,12 @@ class Game:
     def see(self, who: Actor, query_id: str) -> None:
         """Something of this query was shown: nothing of it may be theirs to answer."""
         self.play.shown += 1
-        mine = set(self.hand[who.username])
-        given = self.world.send(who, want=50, have=list(mine), tab="t")
-        mine = (mine - set(given.judged)) | {one.pair for one in given.pairs}
-        if any(self.query_of[key] == query_id for key in mine):
+        held = set(self.hand[who.username])
+        given = self.world.send(who, want=50, have=list(held), tab="t")
+        held = (held - set(given.judged)) | {pair.pair for pair in given.pairs}
+        if any(self.query_of[key] == query_id for key in held):
             self.play.shown_too_early.append((who.username, query_id))
-        self.hand[who.username] = sorted(mine)
+        self.hand[who.username] = sorted(held)
 
 
 def play(database: Database, seed: int, *, steps: int = 45) -> Play:

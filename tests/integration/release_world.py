@@ -27,8 +27,8 @@ class ReleaseWorld(JudgedWorld):
         )  # fmt: skip
         self.query("Q2", '17조 "검색"\n', query_type="specific_article", primary_domain="도시계획")
         self.query("Q3", "no", language="en")
-        for place, doc_id in enumerate(["Q1/zero", "Q1/two", "Q1/three", "Q1/one"], 1):
-            self.pair("Q1", doc_id, rank=place, title=f"題 {doc_id}", text="本文")
+        for rank, doc_id in enumerate(["Q1/zero", "Q1/two", "Q1/three", "Q1/one"], 1):
+            self.pair("Q1", doc_id, rank=rank, title=f"題 {doc_id}", text="本文")
         self.pair("Q2", "법률_제17조", rank=3, title="제17조", law_type="법률")
         self.pair("Q2", "e\u0301🎯", rank=1)
         self.pair("Q2", "é", rank=2)

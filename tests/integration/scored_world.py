@@ -8,8 +8,8 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR
-from annotator.importing.service import import_run
-from annotator.storage.adjudication_tables import DisputeRow, QueryScoreRow, ScoreDueRow, ScoreTotalRow
+from annotator.importing.runs_service import import_run
+from annotator.storage.adjudication_tables import DisagreementRow, QueryScoreRow, ScoreDueRow, ScoreTotalRow
 from annotator.storage.database import Database
 from annotator.storage.tables import DocumentRow, PairRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -54,8 +54,8 @@ class ScoredWorld(JudgedWorld):
         """Impact on nDCG, recall and reciprocal rank, and the flips, by query and document."""
         with self.database.read() as session:
             rows = session.execute(
-                select(col(QueryRow.query_id), col(DocumentRow.doc_id), DisputeRow)
-                .join(PairRow, col(PairRow.pk) == col(DisputeRow.pair_pk))
+                select(col(QueryRow.query_id), col(DocumentRow.doc_id), DisagreementRow)
+                .join(PairRow, col(PairRow.pk) == col(DisagreementRow.pair_pk))
                 .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
                 .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
             )
@@ -114,7 +114,8 @@ class ScoredWorld(JudgedWorld):
             for metric in range(3)
         ]
         means = [
-            {system: sum(one[0] for one in run[system].values()) / 3 for system in self.runs} for run in runs
+            {system: sum(by_metric[0] for by_metric in run[system].values()) / 3 for system in self.runs}
+            for run in runs
         ]
         flips = sum(
             any(mean[first] - mean[second] > 1e-9 for mean in means)
@@ -130,9 +131,9 @@ def _evaluate(ranking: list[str], grades: dict[str, int]) -> tuple[float, float,
 
     ideal = add_up(sorted(grades.values(), reverse=True))
     relevant = {doc_id for doc_id, grade in grades.items() if grade >= 1}
-    found = [rank for rank, doc_id in enumerate(ranking, start=1) if doc_id in relevant]
+    ranks = [rank for rank, doc_id in enumerate(ranking, start=1) if doc_id in relevant]
     return (
         add_up([grades.get(doc_id, 0) for doc_id in ranking]) / ideal if ideal else 0.0,
-        len([rank for rank in found if rank <= 10]) / len(relevant) if relevant else 0.0,
-        1 / found[0] if found else 0.0,
+        len([rank for rank in ranks if rank <= 10]) / len(relevant) if relevant else 0.0,
+        1 / ranks[0] if ranks else 0.0,
     )

@@ -13,11 +13,14 @@ from annotator.demo import DATASET, FOLDER, build_demo
 from annotator.domain.errors import ConflictError
 from annotator.domain.judgments import TrainingState
 from annotator.domain.people import OPERATOR, Actor, WrongSignIn
-from annotator.importing.service import import_judgments
-from annotator.labeling.calibration_service import compute_results, list_checks, unmark_pair
+from annotator.evaluation.scores.scoring import ScoringOptions
+from annotator.evaluation.service import EvaluationRequest, evaluate_dataset
+from annotator.importing.judgments_service import import_judgments
+from annotator.labeling.calibration_service import compute_results, list_checks, remove_check
 from annotator.labeling.questions_service import list_questions
 from annotator.labeling.service import compute_progress, list_judgments, submit_judgments
-from annotator.people.service import add_person, find_actor, list_people, sign_in
+from annotator.people.service import add_person, find_actor, list_people
+from annotator.people.sign_in_service import sign_in
 from annotator.pooling.proposals_service import list_proposals
 from annotator.storage.database import Database
 
@@ -75,7 +78,8 @@ def test_building_it_again_changes_nothing_but_the_passwords(database: Database)
     after = read_all(database)
     assert (before, people) == (after, list_people(database, OPERATOR))
     assert (second.made, second.simulated) == (False, 0)
-    assert {one.password for one in first.sign_ins}.isdisjoint({one.password for one in second.sign_ins})
+    passwords = {sign_in.password for sign_in in first.sign_ins}
+    assert passwords.isdisjoint({sign_in.password for sign_in in second.sign_ins})
 
 
 def test_a_demo_that_was_left_half_built_is_completed(database: Database) -> None:
@@ -86,31 +90,31 @@ def test_a_demo_that_was_left_half_built_is_completed(database: Database) -> Non
 def test_four_training_pairs_come_first_and_are_explained(database: Database) -> None:
     build_demo(database, now=NOW)
     checks = list_checks(database, OPERATOR, DATASET, now=NOW)
-    assert Counter(one.kind for one in checks) == {"training": 4, "gold": 4}
-    training = [one for one in checks if one.kind == "training"]
-    assert sorted(one.grade for one in training) == [0, 1, 2, 3]
-    assert all(one.explanation for one in training)
+    assert Counter(check.kind for check in checks) == {"training": 4, "gold": 4}
+    training = [check for check in checks if check.kind == "training"]
+    assert sorted(check.grade for check in training) == [0, 1, 2, 3]
+    assert all(check.explanation for check in training)
     hana = find(database, "demo-hana")
-    told = submit_judgments(database, hana, DATASET, events=[], have=[], want=10, now=NOW)
-    assert {pair.pair for pair in told.pairs} == {one.pair for one in training}
-    right = [press(one.pair, one.grade) for one in training]
+    response = submit_judgments(database, hana, DATASET, events=[], have=[], want=10, now=NOW)
+    assert {pair.pair for pair in response.pairs} == {check.pair for check in training}
+    right = [press(check.pair, check.grade) for check in training]
     after = submit_judgments(database, hana, DATASET, events=right, have=[], want=50, now=NOW)
     assert (after.training, len(after.pairs)) == (
         TrainingState(done=4, total=4, right=4, required=0.75, passed=True), 50,
     )  # fmt: skip
-    gold = {one.pair for one in checks if one.kind == "gold"}
+    gold = {check.pair for check in checks if check.kind == "gold"}
     assert gold & {pair.pair for pair in after.pairs}
 
 
 def test_the_simulated_annotators_passed_training_and_answered_gold_pairs(database: Database) -> None:
     build_demo(database, now=NOW, with_judgments=True)
-    found = {one.annotator: one for one in compute_results(database, OPERATOR, DATASET, now=NOW)}
+    results = {result.annotator: result for result in compute_results(database, OPERATOR, DATASET, now=NOW)}
     for name in ("simulated_1", "simulated_2"):
-        training = found[name].training
+        training = results[name].training
         assert training is not None
         assert training.passed
-        assert found[name].gold.answered == 4
-    assert (found["simulated_1"].gold.exact, found["simulated_2"].gold.exact) == (1, 0.75)
+        assert results[name].gold.answered == 4
+    assert (results["simulated_1"].gold.exact, results["simulated_2"].gold.exact) == (1, 0.75)
 
 
 def test_with_simulated_judgments_there_are_questions_and_a_proposal(database: Database) -> None:
@@ -118,6 +122,23 @@ def test_with_simulated_judgments_there_are_questions_and_a_proposal(database: D
     questions = list_questions(database, OPERATOR, DATASET)
     assert [item.answered_by for item in questions] == [None, "Sora"]
     assert list_proposals(database, OPERATOR, DATASET).total.proposed == 1
+
+
+def test_its_evaluation_compares_three_systems_and_its_measures_name_different_ones_as_the_best(
+    database: Database,
+) -> None:
+    build_demo(database, now=NOW, with_judgments=True)
+    measures = ("nDCG@10", "nDCG(dcg='exp-log2')@10")
+    request = EvaluationRequest(scoring=ScoringOptions(measures=measures))
+    evaluation = evaluate_dataset(database, OPERATOR, DATASET, request).evaluation
+    assert [system.system for system in evaluation.systems] == ["bm25", "vector", "rerank"]
+    assert (
+        "nDCG@10 names vector as the best system, nDCG(dcg='exp-log2')@10 names rerank."
+        in evaluation.sentences
+    )
+    latencies = [system.latency_ms is not None for system in evaluation.systems]
+    assert latencies == [False, False, True]
+    assert [structure.system for structure in evaluation.structure if structure.stages] == ["rerank"]
 
 
 def test_a_demo_of_before_there_were_checks_is_completed_and_its_judgments_are_left(
@@ -139,9 +160,9 @@ def test_a_demo_of_before_there_were_checks_is_completed_and_its_judgments_are_l
     assert len(list_checks(database, OPERATOR, DATASET, now=NOW)) == 8
     assert show_dataset(database, OPERATOR, DATASET)[0].gold_rate == 0.2
     kept = [
-        (one.grade, one.purpose)
-        for one in list_judgments(database, OPERATOR, DATASET, history=True)
-        if (one.doc_id, one.annotator) == ("법률_제47조_제1항", "simulated_1")
+        (judgment.grade, judgment.purpose)
+        for judgment in list_judgments(database, OPERATOR, DATASET, history=True)
+        if (judgment.doc_id, judgment.annotator) == ("법률_제47조_제1항", "simulated_1")
     ]
     assert kept == [(2, "independent")]
 
@@ -149,9 +170,9 @@ def test_a_demo_of_before_there_were_checks_is_completed_and_its_judgments_are_l
 def test_a_mark_that_a_lead_took_back_stays_so(database: Database) -> None:
     build_demo(database, now=NOW)
     first = list_checks(database, OPERATOR, DATASET, now=NOW)[0]
-    unmark_pair(database, OPERATOR, DATASET, first.pair, now=NOW)
+    remove_check(database, OPERATOR, DATASET, first.pair, now=NOW)
     build_demo(database, now=LATER, with_judgments=True)
-    assert first.pair not in {one.pair for one in list_checks(database, OPERATOR, DATASET, now=NOW)}
+    assert first.pair not in {check.pair for check in list_checks(database, OPERATOR, DATASET, now=NOW)}
 
 
 def test_the_printed_passwords_sign_in_and_the_former_ones_do_not(database: Database) -> None:
@@ -164,7 +185,7 @@ def test_the_printed_passwords_sign_in_and_the_former_ones_do_not(database: Data
 
 def test_there_are_two_annotators_and_a_lead_of_the_demo_alone(database: Database) -> None:
     built = build_demo(database, now=NOW)
-    assert sorted(one.role for one in built.sign_ins) == ["annotator", "annotator", "lead"]
+    assert sorted(sign_in.role for sign_in in built.sign_ins) == ["annotator", "annotator", "lead"]
     held = [item for person in list_people(database, OPERATOR) for item in person.memberships]
     assert {item.dataset for item in held} == {DATASET}
 

@@ -22,9 +22,9 @@ TABLES = [
 
 @pytest.mark.parametrize(("table", "prevalence", "bias"), TABLES)
 def test_the_indices_of_published_tables(table: list[list[int]], prevalence: float, bias: float) -> None:
-    found = compute_paradox(np.array(table, dtype=float))
-    assert found is not None
-    assert (found.prevalence, found.bias) == pytest.approx((prevalence, bias), abs=1e-12)
+    paradox = compute_paradox(np.array(table, dtype=float))
+    assert paradox is not None
+    assert (paradox.prevalence, paradox.bias) == pytest.approx((prevalence, bias), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -32,10 +32,10 @@ def test_the_indices_of_published_tables(table: list[list[int]], prevalence: flo
 )
 def test_kappa_is_what_prevalence_and_bias_leave_of_the_adjusted_kappa(table: list[list[int]]) -> None:
     counts = np.array(table, dtype=float)
-    found = compute_paradox(counts)
-    assert found is not None
+    paradox = compute_paradox(counts)
+    assert paradox is not None
     adjusted = 2 * float(observed_agreement(counts)) - 1
-    prevalence, bias = found.prevalence**2, found.bias**2
+    prevalence, bias = paradox.prevalence**2, paradox.bias**2
     expected = (adjusted - prevalence + bias) / (1 - prevalence + bias)
     assert cohen_kappa(counts, UNWEIGHTED) == pytest.approx(expected, abs=1e-12)
 

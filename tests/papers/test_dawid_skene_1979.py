@@ -28,29 +28,29 @@ UNCERTAIN = {7: (1, 0.98), 35: (2, 0.95), 38: (3, 0.98)}
 
 
 @pytest.fixture(scope="module")
-def found() -> DawidSkene:
+def estimates() -> DawidSkene:
     rows = [
-        (patient, max(0, place - 2), int(answer) - 1)
+        (patient, max(0, index - 2), int(answer) - 1)
         for patient in range(45)
-        for place, answer in enumerate(PATIENTS[patient * 7 : patient * 7 + 7])
+        for index, answer in enumerate(PATIENTS[patient * 7 : patient * 7 + 7])
     ]
     return estimate(*np.array(rows).T)
 
 
-def test_the_marginal_probabilities_are_the_published_ones(found: DawidSkene) -> None:
-    assert found.converged
-    assert found.shares == pytest.approx(SHARES, abs=0.005)
+def test_the_marginal_probabilities_are_the_published_ones(estimates: DawidSkene) -> None:
+    assert estimates.converged
+    assert estimates.shares == pytest.approx(SHARES, abs=0.005)
 
 
-def test_the_error_rates_are_the_published_ones(found: DawidSkene) -> None:
-    assert found.errors == pytest.approx(np.array(ERRORS), abs=0.0051)
+def test_the_error_rates_are_the_published_ones(estimates: DawidSkene) -> None:
+    assert estimates.errors == pytest.approx(np.array(ERRORS), abs=0.0051)
 
 
-def test_the_patients_classes_are_the_published_ones(found: DawidSkene) -> None:
-    assert "".join(str(place + 1) for place in found.probabilities.argmax(axis=1)) == CLASSES
-    most = found.probabilities.max(axis=1)
+def test_the_patients_classes_are_the_published_ones(estimates: DawidSkene) -> None:
+    assert "".join(str(index + 1) for index in estimates.probabilities.argmax(axis=1)) == CLASSES
+    most = estimates.probabilities.max(axis=1)
     for patient, (grade, probability) in UNCERTAIN.items():
-        assert found.probabilities[patient - 1, grade - 1] == pytest.approx(probability, abs=0.0051)
+        assert estimates.probabilities[patient - 1, grade - 1] == pytest.approx(probability, abs=0.0051)
     certain = np.delete(most, [patient - 1 for patient in UNCERTAIN])
     assert certain.min() > 0.994
 

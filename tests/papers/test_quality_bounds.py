@@ -65,8 +65,8 @@ def test_a_tenth_of_a_thousand_that_shows_3_percent_proves_7_3() -> None:
 def test_the_interval_is_that_of_scipys_exact_test(data: st.DataObject) -> None:
     checked = data.draw(st.integers(1, 400))
     errors = data.draw(st.integers(0, checked))
-    found = binomtest(errors, checked).proportion_ci(0.95, method="exact")
-    assert compute_interval(errors, checked) == pytest.approx((found.low, found.high), abs=1e-9)
+    expected = binomtest(errors, checked).proportion_ci(0.95, method="exact")
+    assert compute_interval(errors, checked) == pytest.approx((expected.low, expected.high), abs=1e-9)
 
 
 @given(st.data())
@@ -92,14 +92,14 @@ def test_further_pairs_are_as_few_as_prove_it(data: st.DataObject) -> None:
     checked = data.draw(st.integers(0, population))
     errors = data.draw(st.integers(0, min(checked, 12)))
     left = data.draw(st.none() | st.integers(0, population))
-    found = count_further(errors, checked, population, left=left)
+    further = count_further(errors, checked, population, left=left)
     most = population - checked if left is None else min(left, population - checked)
-    if found is None:
+    if further is None:
         assert not is_proven(errors, checked + most, population)
         return
-    assert found <= most
-    assert is_proven(errors, checked + found, population)
-    assert found == 0 or not is_proven(errors, checked + found - 1, population)
+    assert further <= most
+    assert is_proven(errors, checked + further, population)
+    assert further == 0 or not is_proven(errors, checked + further - 1, population)
 
 
 @pytest.mark.parametrize("population", [1, 7, 20, 40, 57])

@@ -26,10 +26,10 @@ def _measure(grades: Grades) -> MeasuredAgreement:
     return measure(_judged(grades), "abcd", resamples=30, seed=0)
 
 
-def _list_values(found: MeasuredAgreement) -> list[CoefficientValue]:
+def _list_values(measured: MeasuredAgreement) -> list[CoefficientValue]:
     return [
-        *found.cohen_kappa.values(), found.fleiss_kappa, *found.krippendorff_alpha.values(),
-        found.gwet_ac1, found.gwet_ac2, *(value for _, value in found.cut_points),
+        *measured.cohen_kappa.values(), measured.fleiss_kappa, *measured.krippendorff_alpha.values(),
+        measured.gwet_ac1, measured.gwet_ac2, *(value for _, value in measured.cut_points),
     ]  # fmt: skip
 
 
@@ -48,24 +48,24 @@ def test_a_figure_is_a_number_up_to_1_or_says_why_not(grades: Grades) -> None:
 @given(GRADES, st.permutations(range(ANNOTATORS)))
 def test_who_is_who_does_not_matter(grades: Grades, other: list[int]) -> None:
     renamed = {(pair, other[annotator]): grade for (pair, annotator), grade in grades.items()}
-    for one, two in zip(_list_values(_measure(grades)), _list_values(_measure(renamed)), strict=True):
-        assert one.value == pytest.approx(two.value)
-        assert one.ci95 == pytest.approx(two.ci95)
+    for value, two in zip(_list_values(_measure(grades)), _list_values(_measure(renamed)), strict=True):
+        assert value.value == pytest.approx(two.value)
+        assert value.ci95 == pytest.approx(two.ci95)
 
 
 @given(GRADES)
 def test_turning_the_scale_round_changes_no_figure(grades: Grades) -> None:
-    turned = {place: 3 - grade for place, grade in grades.items()}
+    turned = {pair: 3 - grade for pair, grade in grades.items()}
     before, after = _measure(grades), _measure(turned)
     cuts = [*range(9), 11, 10, 9]  # relevant from 1 turns into relevant from 3
     values = _list_values(after)
-    for one, place in zip(_list_values(before), cuts, strict=True):
-        assert one.value == pytest.approx(values[place].value)
+    for value, cut in zip(_list_values(before), cuts, strict=True):
+        assert value.value == pytest.approx(values[cut].value)
 
 
 @given(GRADES)
 def test_alpha_is_one_less_observed_over_expected_difference(grades: Grades) -> None:
-    """Krippendorff's definition by couples of judgments, interval metric, counted one by one."""
+    """Krippendorff's definition by comparisons of judgments, interval metric, counted one by one."""
     by_pair: dict[int, list[int]] = {}
     for (pair, _), grade in sorted(grades.items()):
         by_pair.setdefault(pair, []).append(grade)
@@ -87,8 +87,8 @@ def test_alpha_is_one_less_observed_over_expected_difference(grades: Grades) -> 
 @given(GRADES)
 def test_observed_agreement_counts_every_two_judgments_of_a_pair(grades: Grades) -> None:
     same = total = 0
-    for ((pair, _), one), ((other, _), two) in combinations(sorted(grades.items()), 2):
+    for ((pair, _), first), ((other, _), two) in combinations(sorted(grades.items()), 2):
         if pair == other:
             total += 1
-            same += one == two
+            same += first == two
     assert _measure(grades).observed_agreement == (pytest.approx(same / total) if total else None)

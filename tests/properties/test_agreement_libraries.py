@@ -53,12 +53,12 @@ def _measure(rows: Rows) -> MeasuredAgreement:
 
 def _couples(rows: Rows) -> Iterator[tuple[str, list[tuple[int, int]]]]:
     """The names of every two annotators who share a pair, and their grades of those."""
-    for one, other in combinations(range(len(rows)), 2):
+    for first, other in combinations(range(len(rows)), 2):
         both = [
-            (a, b) for a, b in zip(rows[one], rows[other], strict=True) if a is not None and b is not None
+            (a, b) for a, b in zip(rows[first], rows[other], strict=True) if a is not None and b is not None
         ]
         if both:
-            yield NAMES[one] + NAMES[other], both
+            yield NAMES[first] + NAMES[other], both
 
 
 def _columns(rows: Rows) -> list[list[int]]:
@@ -102,32 +102,36 @@ def _alpha_of_krippendorff(rows: Rows, metric: str) -> float | None:
 
 def _mean(kappas: Sequence[tuple[float | None, int]]) -> float | None:
     """Weighted by pairs, without the undefined ones."""
-    known = [(kappa, pairs) for kappa, pairs in kappas if kappa is not None]
-    return sum(kappa * pairs for kappa, pairs in known) / sum(pairs for _, pairs in known) if known else None
+    defined = [(kappa, pairs) for kappa, pairs in kappas if kappa is not None]
+    return (
+        sum(kappa * pairs for kappa, pairs in defined) / sum(pairs for _, pairs in defined)
+        if defined
+        else None
+    )
 
 
-def _same(ours: float | None, theirs: float | None) -> bool:
+def _same(ours: float | None, reference: float | None) -> bool:
     """Both undefined, or the same number."""
-    return (ours is None) == (theirs is None) and ours == (
-        None if theirs is None else pytest.approx(theirs, abs=1e-9)
+    return (ours is None) == (reference is None) and ours == (
+        None if reference is None else pytest.approx(reference, abs=1e-9)
     )
 
 
 @given(rows=_rows(4))
 def test_kappa_of_two_and_of_all_is_that_of_scikit_learn(rows: Rows) -> None:
     """Of all: the mean over annotator pairs, weighted by the pairs they share, without the undefined ones."""
-    found = _measure(rows)
-    ours = {"".join(pair.annotators): pair for pair in found.annotator_pairs}
-    theirs = dict(_couples(rows))
+    measured = _measure(rows)
+    ours = {"".join(pair.annotators): pair for pair in measured.annotator_pairs}
+    judged_by_both = dict(_couples(rows))
     assert {names: pair.pairs for names, pair in ours.items()} == {
-        names: len(both) for names, both in theirs.items()
+        names: len(both) for names, both in judged_by_both.items()
     }
     for weights in DISAGREEMENT:
-        kappas = {names: _kappa_of_scikit_learn(both, weights) for names, both in theirs.items()}
+        kappas = {names: _kappa_of_scikit_learn(both, weights) for names, both in judged_by_both.items()}
         for names, kappa in kappas.items():
             assert _same(ours[names].cohen_kappa[weights].value, kappa), (weights, names)
-        mean = _mean([(kappas[names], len(both)) for names, both in theirs.items()])
-        assert _same(found.cohen_kappa[weights].value, mean), weights
+        mean = _mean([(kappas[names], len(both)) for names, both in judged_by_both.items()])
+        assert _same(measured.cohen_kappa[weights].value, mean), weights
 
 
 @given(rows=_rows(3))
@@ -135,12 +139,12 @@ def test_kappa_of_two_is_that_of_statsmodels(rows: Rows) -> None:
     for pair in _measure(rows).annotator_pairs:
         for weights, disagreement in DISAGREEMENT.items():
             with np.errstate(invalid="ignore", divide="ignore"):
-                theirs = cohens_kappa(
+                reference = cohens_kappa(
                     np.array(pair.confusion),
                     weights=None if weights == "unweighted" else disagreement,
                     return_results=False,
                 )
-            assert _same(pair.cohen_kappa[weights].value, _theirs(theirs)), weights
+            assert _same(pair.cohen_kappa[weights].value, _theirs(reference)), weights
 
 
 @given(rows=_rows(3))
@@ -150,35 +154,35 @@ def test_the_kappas_at_the_cuts_are_those_of_scikit_learn_on_relevant_or_not(row
             [(int(a >= relevant_from), int(b >= relevant_from)) for a, b in both]
             for _, both in _couples(rows)
         ]
-        theirs = _mean([(_kappa_of_scikit_learn(both, "unweighted", [0, 1]), len(both)) for both in cut])
-        assert _same(ours.value, theirs)
+        reference = _mean([(_kappa_of_scikit_learn(both, "unweighted", [0, 1]), len(both)) for both in cut])
+        assert _same(ours.value, reference)
 
 
 @given(rows=_rows(4, missing=False))
 def test_fleiss_kappa_is_that_of_statsmodels_where_all_judged_all(rows: Rows) -> None:
     with np.errstate(invalid="ignore", divide="ignore"):
-        theirs = fleiss_kappa(_counts(_columns(rows)), method="fleiss")
-    assert _same(_measure(rows).fleiss_kappa.value, _theirs(theirs))
+        reference = fleiss_kappa(_counts(_columns(rows)), method="fleiss")
+    assert _same(_measure(rows).fleiss_kappa.value, _theirs(reference))
 
 
 @given(rows=_rows(4))
 def test_fleiss_kappa_with_gaps_is_gwets_formula_over_the_shared_pairs(rows: Rows) -> None:
     """Gwet (2014), ch. 2: each pair of two judgments or more counts once in both terms. statsmodels takes no gaps."""
     shared = [column for column in _columns(rows) if len(column) >= 2]
-    found = _measure(rows).fleiss_kappa.value
+    value = _measure(rows).fleiss_kappa.value
     if len({grade for column in shared for grade in column}) < 2:
-        assert found is None
+        assert value is None
         return
     observed = _mean_of(_matching(column, identity_weights(4)) for column in shared)
     chance = sum(_mean_of(column.count(grade) / len(column) for column in shared) ** 2 for grade in GRADES)
-    assert found == pytest.approx((observed - chance) / (1 - chance))
+    assert value == pytest.approx((observed - chance) / (1 - chance))
 
 
 @given(rows=_rows(4))
 def test_alpha_is_that_of_the_package_krippendorff(rows: Rows) -> None:
-    found = _measure(rows)
+    measured = _measure(rows)
     for metric in METRICS:
-        assert _same(found.krippendorff_alpha[metric].value, _alpha_of_krippendorff(rows, metric)), metric
+        assert _same(measured.krippendorff_alpha[metric].value, _alpha_of_krippendorff(rows, metric)), metric
 
 
 @given(rows=_rows(4))
@@ -195,13 +199,16 @@ def test_ac1_and_ac2_are_gwets_formula_applied_judgment_by_judgment(rows: Rows) 
     columns = [column for column in _columns(rows) if column]
     shared = [column for column in columns if len(column) >= 2]
     share = [_mean_of(column.count(grade) / len(column) for column in columns) for grade in GRADES]
-    found = _measure(rows)
-    for ours, weights in ((found.gwet_ac1, identity_weights(4)), (found.gwet_ac2, quadratic_weights(4))):
+    measured = _measure(rows)
+    for ours, weights in (
+        (measured.gwet_ac1, identity_weights(4)),
+        (measured.gwet_ac2, quadratic_weights(4)),
+    ):
         if len({grade for column in shared for grade in column}) < 2:
             assert ours.value is None  # the formula says 1 here, for what has no variation
             continue
         observed = _mean_of(_matching(column, weights) for column in shared)
-        chance = weights.sum() / (4 * 3) * sum(one * (1 - one) for one in share)
+        chance = weights.sum() / (4 * 3) * sum(part * (1 - part) for part in share)
         assert ours.value == pytest.approx((observed - chance) / (1 - chance))
 
 
@@ -224,9 +231,9 @@ def test_a_coefficient_of_summed_terms_is_that_of_all_pairs_at_once(rows: Rows, 
 
 def _matching(column: Sequence[int], weights: np.ndarray) -> float:
     """The mean weight of every two judgments of a pair."""
-    return _mean_of(float(weights[one, other]) for one, other in combinations(column, 2))
+    return _mean_of(float(weights[first, other]) for first, other in combinations(column, 2))
 
 
 def _mean_of(values: Iterable[float]) -> float:
-    known = list(values)
-    return sum(known) / len(known) if known else np.nan
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else np.nan

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotator.adjudication.impact import NONE, RankedQuery, score, weigh, weigh_without_runs
+from annotator.adjudication.impact.impact import NONE, RankedQuery, score, weigh, weigh_without_runs
 from tests.unit.adjudication.plain_formula import CUTOFF, compute_dcg, count_flips, find_gain, score_all
 
 GRADE = st.sampled_from((NONE, 0, 1, 2, 3))
@@ -16,8 +16,8 @@ GRADE = st.sampled_from((NONE, 0, 1, 2, 3))
 def queries(draw: st.DrawFn) -> tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]]:
     """The ranks of some systems, the documents' grades, and the grades that some of them may get."""
     documents = draw(st.integers(1, 14))
-    places = list(range(1, documents + draw(st.integers(0, 4)) + 1))
-    ranking = st.permutations(places).map(lambda ranks: ranks[:documents])
+    positions = list(range(1, documents + draw(st.integers(0, 4)) + 1))
+    ranking = st.permutations(positions).map(lambda ranks: ranks[:documents])
     ranks = [
         [
             rank if returned else 0
@@ -50,16 +50,18 @@ def test_every_score_is_that_of_the_formulas(
     query: tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]], cutoff: int, relevant: int
 ) -> None:
     ranks, grades, candidates = query
-    standing, effects = weigh(_ranked(ranks, grades), candidates, cutoff=cutoff, relevant=relevant)
+    provisional, effects = weigh(_ranked(ranks, grades), candidates, cutoff=cutoff, relevant=relevant)
     np.testing.assert_allclose(
-        standing, _known(score_all(ranks, grades, cutoff=cutoff, relevant=relevant)), rtol=0, atol=1e-12
+        provisional, _known(score_all(ranks, grades, cutoff=cutoff, relevant=relevant)), rtol=0, atol=1e-12
     )
-    np.testing.assert_array_equal(standing, score(_ranked(ranks, grades), cutoff=cutoff, relevant=relevant))
-    options = [(place, grade) for place, given in candidates.items() for grade in sorted(set(given))]
-    for (place, grade), found in zip(options, effects.scores, strict=True):
-        tried = [*grades[:place], grade, *grades[place + 1 :]]
+    np.testing.assert_array_equal(
+        provisional, score(_ranked(ranks, grades), cutoff=cutoff, relevant=relevant)
+    )
+    options = [(rank, grade) for rank, given in candidates.items() for grade in sorted(set(given))]
+    for (rank, grade), scores in zip(options, effects.scores, strict=True):
+        tried = [*grades[:rank], grade, *grades[rank + 1 :]]
         expected = _known(score_all(ranks, tried, cutoff=cutoff, relevant=relevant))
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
 
 
 @settings(max_examples=25)
@@ -68,20 +70,22 @@ def test_what_a_choice_moves_and_which_systems_it_turns_round_is_what_two_comput
     query: tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]], data: st.DataObject
 ) -> None:
     ranks, grades, candidates = query
-    standing, effects = weigh(_ranked(ranks, grades), candidates)
+    provisional, effects = weigh(_ranked(ranks, grades), candidates)
     others = data.draw(
         st.lists(st.integers(0, 8).map(lambda sum: sum / 8), min_size=len(ranks), max_size=len(ranks))
     )
-    totals = np.array(others) + np.nan_to_num(standing[0])
-    flips = effects.count_flips(totals, standing[0], np.arange(len(ranks)))
-    for (place, choice), moved, flipped in zip(candidates.items(), effects.largest(), flips, strict=True):
+    totals = np.array(others) + np.nan_to_num(provisional[0])
+    flips = effects.count_flips(totals, provisional[0], np.arange(len(ranks)))
+    for (rank, choice), moved, flipped in zip(candidates.items(), effects.largest(), flips, strict=True):
         tried = [
-            np.nan_to_num(_known(score_all(ranks, [*grades[:place], grade, *grades[place + 1 :]])))
+            np.nan_to_num(_known(score_all(ranks, [*grades[:rank], grade, *grades[rank + 1 :]])))
             for grade in set(choice)
         ]
         apart = np.max(tried, axis=0) - np.min(tried, axis=0)
         np.testing.assert_allclose(moved, apart.max(axis=1, initial=0), rtol=0, atol=1e-12)
-        assert flipped == count_flips([(np.array(others) + one[0]).tolist() for one in tried])
+        assert flipped == count_flips(
+            [(np.array(others) + moved_scores[0]).tolist() for moved_scores in tried]
+        )
 
 
 @settings(max_examples=25)
@@ -90,11 +94,11 @@ def test_without_runs_a_choice_weighs_its_gain_by_the_ideal_that_it_makes(
     query: tuple[list[list[int]], list[int], dict[int, tuple[int, ...]]],
 ) -> None:
     _, grades, candidates = query
-    for (place, choice), found in zip(
+    for (rank, choice), scores in zip(
         candidates.items(), weigh_without_runs(np.array(grades), candidates), strict=True
     ):
-        tried = sorted([*grades[:place], max(choice), *grades[place + 1 :]], reverse=True)
+        tried = sorted([*grades[:rank], max(choice), *grades[rank + 1 :]], reverse=True)
         ideal = compute_dcg(tried, CUTOFF)
         expected = (find_gain(max(choice)) - find_gain(min(choice))) / ideal if ideal else 0
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-        assert 0 <= found <= 1 + 1e-12
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
+        assert 0 <= scores <= 1 + 1e-12

@@ -9,8 +9,8 @@ from annotator.domain.overlap import (
     allows_further,
     check_rules,
     conditional_distance,
+    describe_overlap,
     most_for,
-    say_overlap,
     wanted_everywhere,
     wanted_for,
 )
@@ -56,8 +56,8 @@ def test_the_share_holds_within_bounds(share: float, seed: int) -> None:
 
 
 @given(SHARES, SHARES, SEEDS)
-def test_a_greater_share_keeps_every_pair_of_a_smaller_one(one: float, other: float, seed: int) -> None:
-    assert _count(min(one, other), seed) <= _count(max(one, other), seed)
+def test_a_greater_share_keeps_every_pair_of_a_smaller_one(share: float, other: float, seed: int) -> None:
+    assert _count(min(share, other), seed) <= _count(max(share, other), seed)
 
 
 @given(NUMBER, NUMBER, SEEDS)
@@ -85,4 +85,4 @@ def test_rules_that_are_accepted_are_said_in_words_and_accepted_again(
     kept = check_rules(overlap, {**rules, "cap": cap})
     assert check_rules(overlap, kept) == kept
     assert conditional_distance(kept) == rules.get("conditional")
-    assert str(cap) in say_overlap(overlap, kept)
+    assert str(cap) in describe_overlap(overlap, kept)

@@ -12,18 +12,18 @@ import pytest
 from annotator.domain.errors import ConflictError
 from annotator.domain.people import OPERATOR
 from annotator.releases import verified_files
-from annotator.releases.service import OpenedRelease, list_releases, open_release
+from annotator.releases.files_service import OpenedRelease, list_releases, open_release
 from annotator.web.releases import downloads
 from annotator.web.releases.texts import read_published
 from tests.unit.web.served_release import NAME, Served
 
 
-def flip(path: Path, place: int = -2) -> None:
+def flip(path: Path, index: int = -2) -> None:
     """Change one byte, and leave size and times as they were."""
     before = path.stat()
     path.chmod(0o644)
     data = bytearray(path.read_bytes())
-    data[place] ^= 1
+    data[index] ^= 1
     with path.open("r+b") as file:
         file.write(data)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -146,8 +146,8 @@ def test_a_file_rewritten_in_place_after_the_check_ends_the_download(
     path = served.release.path / "judgments.csv"
     published, seen = path.read_bytes(), []
 
-    def open_then_rewrite(*asked: object, **options: Path) -> OpenedRelease:
-        opened = open_release(*asked, **options)  # type: ignore[arg-type]
+    def open_then_rewrite(*arguments: object, **options: Path) -> OpenedRelease:
+        opened = open_release(*arguments, **options)  # type: ignore[arg-type]
         seen.append(opened)
         flip(path)
         return opened
@@ -208,8 +208,8 @@ def test_a_file_that_is_given_in_small_parts_is_read_whole() -> None:
 def test_files_are_closed_after_every_answer(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[OpenedRelease] = []
 
-    def keep(*asked: object, **options: Path) -> OpenedRelease:
-        seen.append(open_release(*asked, **options))  # type: ignore[arg-type]
+    def keep(*arguments: object, **options: Path) -> OpenedRelease:
+        seen.append(open_release(*arguments, **options))  # type: ignore[arg-type]
         return seen[-1]
 
     monkeypatch.setattr(downloads, "open_release", keep)
@@ -227,7 +227,7 @@ def test_files_are_closed_after_every_answer(served: Served, monkeypatch: pytest
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "part"),
+    ("byte_range", "status", "part"),
     [
         ("bytes=0-0", 206, slice(0, 1)), ("bytes=5-", 206, slice(5, None)), ("bytes=-4", 206, slice(-4, None)),
         ("bytes=3-99999999", 206, slice(3, None)), ("bytes=5-2", 200, slice(None)), ("bytes=0-1,3-4", 200, slice(None)),
@@ -235,9 +235,9 @@ def test_files_are_closed_after_every_answer(served: Served, monkeypatch: pytest
     ],
 )  # fmt: skip
 def test_a_part_of_a_file_is_sent_when_one_range_is_asked_for(
-    served: Served, asked: str, status: int, part: slice
+    served: Served, byte_range: str, status: int, part: slice
 ) -> None:
-    answer = served.visit().get(served.address("law.json"), headers={"range": asked})
+    answer = served.visit().get(served.address("law.json"), headers={"range": byte_range})
     assert answer.status_code == status
     assert answer.content == (served.release.path / "law.json").read_bytes()[part]
 
@@ -251,8 +251,8 @@ def test_a_part_of_another_state_of_a_file_is_never_mixed_in(served: Served) -> 
 
 
 def test_the_page_does_not_show_a_changed_datasheet(served: Served) -> None:
-    asked = (served.world.database, OPERATOR, served.release, "DATASHEET.md", served.exports)
-    assert read_published(*asked).startswith("# ")
+    arguments = (served.world.database, OPERATOR, served.release, "DATASHEET.md", served.exports)
+    assert read_published(*arguments).startswith("# ")
     flip(served.release.path / "DATASHEET.md")
     with pytest.raises(ConflictError):
-        read_published(*asked)
+        read_published(*arguments)

@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.adjudication.history_service import iterate_trail, write_csv
+from annotator.adjudication.history.history import write_csv
+from annotator.adjudication.history.history_service import iterate_audit_log
 from annotator.agreement.records import PairSelection
-from annotator.agreement.report import write_estimate_rows
+from annotator.agreement.report_files import write_estimate_rows
 from annotator.agreement.service import compute_consensus
 from annotator.domain.people import OPERATOR
-from annotator.formats.spreadsheet import mark_cell, mark_id, unmark, write_sheet
+from annotator.formats.syntax.spreadsheet import mark_cell, mark_id, unmark, write_sheet
 from annotator.storage.database import Database
 from annotator.web.agreement.downloads import write_left_out, write_pairs
 from annotator.web.quality.downloads import write_table
@@ -24,7 +25,7 @@ from tests.integration.judged_world import NOW, JudgedWorld
 ROOT = Path(__file__).parents[2]
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠A1", "'=1")
 RUNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-FOR_PEOPLE = "annotator/formats/spreadsheet.py"
+FOR_PEOPLE = "annotator/formats/syntax/spreadsheet.py"
 FOR_PROGRAMS = {
     "annotator/formats/judgments.py": "judgments.csv of a release",
     "annotator/formats/qrel_csv.py": "the ground-truth format csv",
@@ -76,10 +77,10 @@ def test_every_file_for_people_is_free_of_formulas(database: Database) -> None:
     ann, bea, cho = (world.person(name) for name in ("=ann", "+bea", "@cho"))
     lead = world.person("-lead", "lead")
     world.query("=Q1", "＝HYPERLINK(1)", category="@c")
-    for place, doc_id in enumerate(FORMULAS):
+    for index, doc_id in enumerate(FORMULAS):
         world.pair("=Q1", doc_id, title="-2+3")
-        world.judge(ann, "=Q1", doc_id, place % 2)
-        world.judge(bea, "=Q1", doc_id, 1 if place > 4 else place % 2)
+        world.judge(ann, "=Q1", doc_id, index % 2)
+        world.judge(bea, "=Q1", doc_id, 1 if index > 4 else index % 2)
     world.judge(ann, "=Q1", FORMULAS[2], 3)
     world.add_decision(lead, "=Q1", FORMULAS[1], 1, rationale="=cmd|' /C calc'!A0")
     world.check_quality(cho, "=Q1", FORMULAS[0], 3, settled=0, note="+1")
@@ -87,7 +88,7 @@ def test_every_file_for_people_is_free_of_formulas(database: Database) -> None:
         "pairs": write_pairs(database, OPERATOR, "d", PairSelection(), language="en", now=NOW),
         "left out": write_left_out(database, OPERATOR, "d", "revised", now=NOW),
         "errors": write_table(database, OPERATOR, "d", "errors", now=NOW),
-        "trail": write_csv(iterate_trail(database, OPERATOR, "d", now=NOW)),
+        "trail": write_csv(iterate_audit_log(database, OPERATOR, "d", now=NOW)),
         "consensus": write_estimate_rows(compute_consensus(database, OPERATOR, "d", now=NOW)),
     }
     for name, pieces in files.items():
@@ -120,8 +121,8 @@ def test_csv_is_written_by_the_writer_for_people_or_by_a_named_one_for_programs(
 
 
 def test_the_documentation_says_which_file_is_of_which_kind() -> None:
-    said = (ROOT / "docs" / "files.md").read_text()
-    part = said.partition("## CSV for people and CSV for programs")[2].partition("\n## ")[0]
+    documentation = (ROOT / "docs" / "files.md").read_text()
+    part = documentation.partition("## CSV for people and CSV for programs")[2].partition("\n## ")[0]
     for name in ("judgments.csv", "qrels", "--consensus", "trail", "queue", "Agreement", "Quality control"):
         assert name in part, name
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
@@ -20,36 +21,43 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 from typer.testing import CliRunner
 
-from annotator.adjudication.bulk_service import (
+from annotator.adjudication.bulk.bulk_service import (
     adjudicate_file,
     export_queue,
     preview_policy,
     settle_by_policy,
 )
-from annotator.adjudication.discussion_service import list_own_decisions, open_discussion
-from annotator.adjudication.history_service import iterate_trail, read_timeline, read_trail
-from annotator.adjudication.queue_records import QueueFilter
-from annotator.adjudication.queue_service import find_disagreements, list_queue
+from annotator.adjudication.disagreement_records import DisagreementView
+from annotator.adjudication.discussion.discussion_service import list_own_decisions, open_discussion
+from annotator.adjudication.history.history_service import (
+    iterate_audit_log,
+    read_audit_log,
+    read_pair_history,
+)
+from annotator.adjudication.queue.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_service import find_disagreements, list_queue
 from annotator.adjudication.service import (
-    DisagreementView,
     adjudicate,
-    hand_out_cases,
-    show_case,
+    hand_out_disagreements,
+    show_disagreement,
     show_origin,
 )
 from annotator.agreement.records import PairSelection
 from annotator.agreement.service import (
     compute_consensus,
     iterate_left_out_judgments,
-    iterate_pairs_behind,
-    list_pairs_behind,
+    iterate_selected_pairs,
+    list_selected_pairs,
 )
 from annotator.cli.main import app as commands
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import AnnotatorError, NotAllowed, StateError
 from annotator.domain.people import OPERATOR, Actor, SignedIn
-from annotator.guideline.feedback_service import list_decisions_behind, list_lessons
-from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, mark_pair
+from annotator.evaluation.rankings import QueryRankings
+from annotator.evaluation.rankings_service import compare_on_releases, show_query_rankings
+from annotator.guideline.feedback_service import list_decisions_behind, list_worklist
+from annotator.importing.runs_service import import_run
+from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, set_check
 from annotator.labeling.service import list_judgments
 from annotator.quality.service import draw_sample, show_quality
 from annotator.releases.published_service import browse_qrels, compare_releases, note_downloaded, trace_qrel
@@ -64,6 +72,7 @@ from annotator.web.agreement import routes as agreement_routes
 from annotator.web.app import make_app
 from annotator.web.navigation import PAGES
 from annotator.web.quality import downloads as quality_downloads
+from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.labeling_world import NOW
 from tests.integration.quality_world import QualityWorld
 
@@ -72,7 +81,7 @@ EVERYTHING = QueueFilter(shown="all")
 
 
 class Looked(QualityWorld):
-    """`d` with 24 pairs: most are agreed upon, some are disputes, decided, published, errors of quality control, or gold.
+    """`d` with 24 pairs: most are agreed upon, some are disagreements, decided, published, errors of quality control, or gold.
     lea leads, and has a role by which she judges too; nobody has shown her anything."""
 
     def __init__(self, database: Database) -> None:
@@ -85,14 +94,14 @@ class Looked(QualityWorld):
         self.judge_as(self.bea, self.taste, 3)
         self.boss = self.person("boss", "lead")
         self.decide(self.decided)
-        mark_pair(
+        set_check(
             database, OPERATOR, "d", self.keys[self.gold], kind="gold", grade=1, explanation="", now=self.now
         )
         self._find_error()
         self._publish()
 
     def decide(self, pk: int) -> None:
-        seen = show_case(self.database, self.boss, "d", self.keys[pk], now=self.now).seen
+        seen = show_disagreement(self.database, self.boss, "d", self.keys[pk], now=self.now).seen
         adjudicate(
             self.database, self.boss, "d", self.keys[pk], grade=2, rationale="§17", seen=seen, now=self.now,
             cause="guideline_gap", in_guideline=True,
@@ -105,7 +114,7 @@ class Looked(QualityWorld):
     def _publish(self) -> None:
         """Two releases of the first ten pairs, a grade apart, directly in storage."""
         with self.database.write() as session:
-            for place, version in enumerate(("1.0.0", "2.0.0")):
+            for index, version in enumerate(("1.0.0", "2.0.0")):
                 manifest = {"scale": [], "guideline_version": 1}
                 release = ReleaseRow(
                     dataset_pk=self.dataset_pk, version=version, created_at=self.now, content_sha256=version, sums="",
@@ -115,7 +124,7 @@ class Looked(QualityWorld):
                 session.flush()
                 for at, pk in enumerate(list(self.keys)[6:10]):
                     query_id, doc_id = f"Q{self.name(pk)[0]}", f"문서/{self.name(pk)}"
-                    grade = (self.grades[pk] + place) % 4
+                    grade = (self.grades[pk] + index) % 4
                     session.add(
                         ReleaseQrelRow(
                             release_pk=key_of(release.pk), position=at, query_id=query_id, doc_id=doc_id, grade=grade,
@@ -123,18 +132,18 @@ class Looked(QualityWorld):
                         )
                     )  # fmt: skip
 
-    def list_named(self, told: str) -> set[int]:
+    def list_named(self, shown_text: str) -> set[int]:
         """The pairs that a text names, by their document or their key."""
         return {
             pk
             for pk, key in self.keys.items()
-            if key in told or re.search(rf"문서/{self.name(pk)}(?!\d)", told)
+            if key in shown_text or re.search(rf"문서/{self.name(pk)}(?!\d)", shown_text)
         }
 
     def list_seen(self, actor: Actor) -> set[int]:
         with self.database.read() as session:
-            mine = col(DisclosureRow.person_pk) == actor.person_id
-            return set(session.scalars(select(col(DisclosureRow.pair_pk)).where(mine)))
+            own = col(DisclosureRow.person_pk) == actor.person_id
+            return set(session.scalars(select(col(DisclosureRow.pair_pk)).where(own)))
 
     def list_handed(self, actor: Actor) -> set[int]:
         """Every pair that ordinary labeling would hand out when everybody is to judge everything."""
@@ -143,13 +152,13 @@ class Looked(QualityWorld):
                 row.wanted, row.lacking = 20, 20
         change_settings(self.database, OPERATOR, "d", {"overlap": "20"}, now=self.now)
         handed = self.send(actor, want=50).pairs
-        return {self.pks[one.pair] for one in handed if one.pair in self.pks}
+        return {self.pks[pair.pair] for pair in handed if pair.pair in self.pks}
 
     def list_drawn(self, actor: Actor) -> set[int]:
         """Every pair that quality control would draw for this person."""
-        asked = {"annotator": actor.username, "rate": 1.0, "new_round": True, "now": self.now}
+        options = {"annotator": actor.username, "rate": 1.0, "new_round": True, "now": self.now}
         try:
-            made = draw_sample(self.database, OPERATOR, "d", **asked)  # type: ignore[arg-type]
+            made = draw_sample(self.database, OPERATOR, "d", **options)  # type: ignore[arg-type]
         except StateError:  # they can check none of them
             return set()
         return set(self.drawn(made.number))
@@ -164,14 +173,16 @@ Way = Callable[[Looked, Actor], Any]
 
 
 def _settle(world: Looked, lead: Actor) -> None:
-    asked = (world.database, lead, "d", "median", QueueFilter(taste=True))
-    seen = preview_policy(*asked, now=world.now).digest
-    settle_by_policy(*asked, rationale="§", seen_digest=seen, now=world.now)
+    arguments = (world.database, lead, "d", "median", QueueFilter(taste=True))
+    seen = preview_policy(*arguments, now=world.now).digest
+    settle_by_policy(*arguments, rationale="§", seen_digest=seen, now=world.now)
 
 
-def _drop_untold(case: DisagreementView) -> DisagreementView:
+def _drop_untold(view: DisagreementView) -> DisagreementView:
     """Without the neighbours that it names and of which it tells no grade."""
-    return replace(case, neighbours=tuple(one for one in case.neighbours if one.grade is not None))
+    return replace(
+        view, neighbours=tuple(neighbour for neighbour in view.neighbours if neighbour.grade is not None)
+    )
 
 
 def _decide_file(world: Looked, lead: Actor) -> str:
@@ -180,15 +191,46 @@ def _decide_file(world: Looked, lead: Actor) -> str:
     return lines
 
 
+def _show_rankings(world: Looked, lead: Actor, version: str | None = None) -> list[object]:
+    """Without the documents in the lists of which it tells no grade."""
+    _import_ranking(world)
+    rankings = show_query_rankings(world.database, lead, "d", "Q1", version=version, depth=50, now=world.now)
+    return _list_graded(rankings)
+
+
+def _list_graded(rankings: QueryRankings) -> list[object]:
+    results = [*(result for results in rankings.systems.values() for result in results), *rankings.missed]
+    return [result for result in results if result.grade is not None]
+
+
+def _compare_on_releases(world: Looked, lead: Actor) -> object:
+    _import_ranking(world)
+    return compare_on_releases(
+        world.database, lead, "d", "1.0.0", "2.0.0", measures=("ERR@10",), now=world.now
+    )
+
+
+def _import_ranking(world: Looked) -> None:
+    """A run that lists every document of every query."""
+    lines = "".join(
+        f"Q{world.name(pk)[0]} Q0 문서/{world.name(pk)} {at} {100 - at} bm25\n"
+        for at, pk in enumerate(world.keys, start=1)
+    )
+    with NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+        file.write(lines)
+        file.flush()
+        import_run(world.database, OPERATOR, "d", Path(file.name), now=world.now)
+
+
 WAYS: dict[str, Way] = {
-    "pairs behind a figure": lambda w, a: list_pairs_behind(
+    "pairs behind a figure": lambda w, a: list_selected_pairs(
         w.database, a, "d", PairSelection(), limit=50, now=w.now
     ),
-    "pairs behind a figure, by grade": lambda w, a: list_pairs_behind(
+    "pairs behind a figure, by grade": lambda w, a: list_selected_pairs(
         w.database, a, "d", PairSelection("given", ("ann",), grade=2), limit=50, now=w.now
     ),
     "pairs behind a figure, whole": lambda w, a: list(
-        iterate_pairs_behind(w.database, a, "d", PairSelection("differing"), now=w.now)
+        iterate_selected_pairs(w.database, a, "d", PairSelection("differing"), now=w.now)
     ),
     "judgments left out": lambda w, a: list(
         iterate_left_out_judgments(w.database, a, "d", "revised", now=w.now)
@@ -199,18 +241,21 @@ WAYS: dict[str, Way] = {
     "file for a meeting": lambda w, a: b"".join(
         export_queue(w.database, a, "d", EVERYTHING, now=w.now)
     ).decode(),
-    "case": lambda w, a: _drop_untold(show_case(w.database, a, "d", w.keys[w.disputed], now=w.now)),
+    "case": lambda w, a: _drop_untold(show_disagreement(w.database, a, "d", w.keys[w.disputed], now=w.now)),
     "cases": lambda w, a: [
-        _drop_untold(one) for one in hand_out_cases(w.database, a, "d", want=3, tab="t", now=w.now).cases
+        _drop_untold(disagreement)
+        for disagreement in hand_out_disagreements(
+            w.database, a, "d", want=3, tab="t", now=w.now
+        ).disagreements
     ],
     "names": lambda w, a: (
         show_origin(w.database, a, "d", w.keys[w.disputed], now=w.now),
         w.keys[w.disputed],
     ),
-    "trail": lambda w, a: read_trail(w.database, a, "d", now=w.now),
-    "trail, whole": lambda w, a: list(iterate_trail(w.database, a, "d", now=w.now)),
+    "trail": lambda w, a: read_audit_log(w.database, a, "d", now=w.now),
+    "trail, whole": lambda w, a: list(iterate_audit_log(w.database, a, "d", now=w.now)),
     "story of a pair": lambda w, a: (
-        read_timeline(w.database, a, "d", w.keys[w.decided], now=w.now),
+        read_pair_history(w.database, a, "d", w.keys[w.decided], now=w.now),
         w.keys[w.decided],
     ),
     "errors of quality control": lambda w, a: show_quality(w.database, a, "d", now=w.now).errors,
@@ -220,7 +265,7 @@ WAYS: dict[str, Way] = {
     "candidates for checks, found": lambda w, a: find_candidates(
         w.database, a, "d", words="문서/1", limit=50, now=w.now
     ),
-    "lessons": lambda w, a: list_lessons(w.database, a, "d", now=w.now),
+    "lessons": lambda w, a: list_worklist(w.database, a, "d", now=w.now),
     "decisions behind a version": lambda w, a: list_decisions_behind(w.database, a, "d", now=w.now),
     "qrels of a release": lambda w, a: browse_qrels(w.database, a, "d", "1.0.0", now=w.now),
     "releases compared": lambda w, a: compare_releases(w.database, a, "d", "1.0.0", "2.0.0", now=w.now),
@@ -230,6 +275,9 @@ WAYS: dict[str, Way] = {
         note_downloaded(w.database, a, "d", "1.0.0", now=w.now),
         "문서/1-0 문서/1-1 문서/1-2 문서/1-3",
     ),
+    "ranked lists of a query": _show_rankings,
+    "ranked lists of a query, published": lambda w, a: _show_rankings(w, a, "1.0.0"),
+    "releases compared on the same runs": _compare_on_releases,
     "decisions from a file": _decide_file,
     "policy": lambda w, a: (_settle(w, a), w.keys[w.taste]),
 }
@@ -264,10 +312,10 @@ def test_of_a_pair_that_a_lead_has_still_to_judge_nothing_is_told_or_it_leaves_t
         for row in session.scalars(select(PairRow)):
             row.lacking = 1
     try:
-        told = repr(WAYS[way](world, world.lea))
+        shown_text = repr(WAYS[way](world, world.lea))
     except AnnotatorError:
         return  # nothing is told
-    assert not (world.list_named(told) - world.list_seen(world.lea)) & world.list_handed(world.lea) - (
+    assert not (world.list_named(shown_text) - world.list_seen(world.lea)) & world.list_handed(world.lea) - (
         _list_without_grade(way, world)
     )
 
@@ -281,16 +329,16 @@ def test_a_candidate_that_the_lead_has_still_to_judge_tells_no_grade(world: Look
     with world.database.write() as session:
         for row in session.scalars(select(PairRow)):
             row.lacking = 1
-    found = find_candidates(world.database, world.lea, "d", words="문서/1", limit=50, now=world.now)
-    assert found and all(
-        (one.status, one.grade, one.judged, one.hidden) == ("", None, 0, True) for one in found
+    candidates = find_candidates(world.database, world.lea, "d", words="문서/1", limit=50, now=world.now)
+    assert candidates and all(
+        (item.status, item.grade, item.judged, item.hidden) == ("", None, 0, True) for item in candidates
     )
     assert not world.list_seen(world.lea)
 
 
 def test_a_look_at_what_was_seen_before_writes_nothing(world: Looked) -> None:
     def look() -> None:
-        list_pairs_behind(world.database, world.lea, "d", PairSelection(), limit=50, now=world.now)
+        list_selected_pairs(world.database, world.lea, "d", PairSelection(), limit=50, now=world.now)
 
     look()
     assert _count_writes(world.database, look) == 0
@@ -298,47 +346,49 @@ def test_a_look_at_what_was_seen_before_writes_nothing(world: Looked) -> None:
 
 def test_a_whole_file_of_pairs_is_noted_with_one_statement(world: Looked) -> None:
     def take() -> None:
-        list(iterate_pairs_behind(world.database, world.lea, "d", PairSelection(), now=world.now))
+        list(iterate_selected_pairs(world.database, world.lea, "d", PairSelection(), now=world.now))
 
     assert _count_writes(world.database, take) == 1
     assert len(world.list_seen(world.lea)) > 20
 
 
 def _count_writes(database: Database, act: Callable[[], object]) -> int:
-    found: list[str] = []
+    writes: list[str] = []
 
     def note(_conn: Any, _cursor: Any, statement: str, *_rest: Any) -> None:
         if "INTO disclosure" in statement:
-            found.append(statement)
+            writes.append(statement)
 
     event.listen(database.engine, "before_cursor_execute", note)
     try:
         act()
     finally:
         event.remove(database.engine, "before_cursor_execute", note)
-    return len(found)
+    return len(writes)
 
 
 def test_pairs_behind_a_figure_name_annotators_by_letters_unless_they_were_asked_for(world: Looked) -> None:
-    anonymous = list_pairs_behind(
+    anonymous = list_selected_pairs(
         world.database, world.lea, "d", PairSelection("differing"), limit=50, now=world.now
     )
-    case = show_case(world.database, world.lea, "d", world.keys[world.disputed], now=world.now)
-    (found,) = [one for one in anonymous.pairs if one.pair == world.keys[world.disputed]]
-    assert dict(found.grades) == {one.letter: one.grade for one in case.judgments}
-    assert not {"ann", "bea"} & {name for one in anonymous.pairs for name, _ in one.grades}
-    assert not any(
-        one.action == "looked up names"
-        for one in read_trail(world.database, world.boss, "d", now=world.now).events
+    disagreement = show_disagreement(
+        world.database, world.lea, "d", world.keys[world.disputed], now=world.now
     )
-    named = list_pairs_behind(
+    (shown_pair,) = [pair for pair in anonymous.pairs if pair.pair == world.keys[world.disputed]]
+    assert dict(shown_pair.grades) == {judgment.letter: judgment.grade for judgment in disagreement.judgments}
+    assert not {"ann", "bea"} & {name for pair in anonymous.pairs for name, _ in pair.grades}
+    assert not any(
+        event.action == "looked up names"
+        for event in read_audit_log(world.database, world.boss, "d", now=world.now).events
+    )
+    named = list_selected_pairs(
         world.database, world.lea, "d", PairSelection("differing", ("ann",)), limit=50, now=world.now
     )
-    assert all("ann" in dict(one.grades) and "bea" not in dict(one.grades) for one in named.pairs)
+    assert all("ann" in dict(pair.grades) and "bea" not in dict(pair.grades) for pair in named.pairs)
     (looked,) = [
-        one
-        for one in read_trail(world.database, world.boss, "d", now=world.now).events
-        if one.action == "looked up names"
+        event
+        for event in read_audit_log(world.database, world.boss, "d", now=world.now).events
+        if event.action == "looked up names"
     ]
     assert (looked.username, looked.after) == ("lea", {"annotators": ["ann"], "pairs": named.total})
 
@@ -354,7 +404,10 @@ class Browser:
             adjudication_downloads.routes,
             adjudication_downloads.audit_log_routes,
         )
-        self.app = Starlette(routes=[route for list_routes in parts for route in list_routes(database)])
+        self.app = Starlette(
+            routes=[route for list_routes in parts for route in list_routes(database)],
+            exception_handlers=EXCEPTION_HANDLERS,
+        )
         self.client = TestClient(self._serve)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -374,15 +427,15 @@ FILES = {
 
 @pytest.mark.parametrize("path", FILES)
 def test_a_file_is_for_leads_and_is_noted_only_when_it_is_really_sent(world: Looked, path: str) -> None:
-    asked = {"dataset": "d", **FILES[path]}
-    assert Browser(world.database, world.ann).client.get(path, params=asked).status_code == 403
+    parameters = {"dataset": "d", **FILES[path]}
+    assert Browser(world.database, world.ann).client.get(path, params=parameters).status_code == 403
     lea = Browser(world.database, world.lea).client
-    assert lea.get(path, params=asked, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
-    assert lea.head(path, params=asked).status_code == 200
+    assert lea.get(path, params=parameters, headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert lea.head(path, params=parameters).status_code == 200
     assert not world.list_seen(world.lea), (
         "another site, or a look at the headers, takes no pair out of her work"
     )
-    answer = lea.get(path, params=asked)
+    answer = lea.get(path, params=parameters)
     assert answer.status_code == 200
     shown = world.list_named(answer.text)
     assert shown and shown <= world.list_seen(world.lea)
@@ -392,14 +445,14 @@ def test_a_file_is_for_leads_and_is_noted_only_when_it_is_really_sent(world: Loo
 def test_every_route_page_and_command_is_listed_with_what_it_discloses(
     database: Database, tmp_path: Path
 ) -> None:
-    said = DOCS.read_text()
+    documentation = DOCS.read_text()
     routes = {route.path for route in _list_routes(make_app(database, Settings(exports_dir=tmp_path)))}
     for path in sorted(routes):
-        assert f"`{path}`" in said, path
+        assert f"`{path}`" in documentation, path
     for page in PAGES:
-        assert f"`/{page.address}`" in said, page.address
+        assert f"`/{page.address}`" in documentation, page.address
     for name in _list_commands():
-        assert f"`{name}`" in said, name
+        assert f"`{name}`" in documentation, name
 
 
 def _list_routes(app: Any) -> Iterator[Any]:
@@ -412,9 +465,9 @@ def _list_commands() -> Iterator[str]:
     from typer.main import get_command
 
     def walk(command: Any, name: str) -> Iterator[str]:
-        for part, one in getattr(command, "commands", {}).items():
+        for part, item in getattr(command, "commands", {}).items():
             inner = f"{name} {part}".strip()
-            yield from walk(one, inner) if hasattr(one, "commands") else (inner,)
+            yield from walk(item, inner) if hasattr(item, "commands") else (inner,)
 
     return walk(get_command(commands), "")
 
@@ -432,8 +485,8 @@ def test_the_command_line_is_the_operator_unless_a_person_is_named(world: Looked
 
 
 def test_what_annotators_are_shown_of_their_own_pairs_is_noted_too(world: Looked) -> None:
-    found = list_own_decisions(world.database, world.ann, "d", now=world.now)
-    shown = world.list_named(repr(found.decisions))
+    own_decisions = list_own_decisions(world.database, world.ann, "d", now=world.now)
+    shown = world.list_named(repr(own_decisions.decisions))
     assert shown and shown <= world.list_seen(world.ann)
     with pytest.raises(AnnotatorError):
         open_discussion(world.database, world.cho, "d", world.keys[world.disputed], now=world.now)

@@ -47,48 +47,48 @@ def change(folder: Path, name: str, old: str, new: str, count: int = 1) -> Verif
     return verify_folder(folder)
 
 
-def says(found: Verification) -> str:
-    return "\n".join(f"{fault.path}: {fault.expected} / {fault.found}" for fault in found.faults)
+def says(verification: Verification) -> str:
+    return "\n".join(f"{fault.path}: {fault.expected} / {fault.found}" for fault in verification.faults)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())
-    return found
+    body: dict[str, Any] = json.loads((folder / "manifest.json").read_bytes())
+    return body
 
 
 def test_the_sample_is_whole_and_says_what_its_files_cannot_prove(folder: Path) -> None:
     seal(folder)
-    found = verify_folder(folder)
-    assert found.faults == ()
-    assert len(found.unproven) == 2
-    assert "11 grades were decided by a lead: the release holds no record" in found.unproven[0]
-    assert "it is not signed" in found.unproven[1]
+    verification = verify_folder(folder)
+    assert verification.faults == ()
+    assert len(verification.unproven) == 2
+    assert "11 grades were decided by a lead: the release holds no record" in verification.unproven[0]
+    assert "it is not signed" in verification.unproven[1]
 
 
 def test_a_grade_under_a_unanimous_qrel_is_found(folder: Path) -> None:
-    said = says(
+    faults = says(
         change(
             folder, "judgments.csv", "GlobalErrorHandler,annotator_1,2,", "GlobalErrorHandler,annotator_1,3,"
         )
     )
-    assert "judgments.csv: at most 11 grades of qrels.trec.txt that the judgments do not give" in said
-    assert "12: " in said
-    assert "judgments that settle 72 qrels as unanimous (manifest.json) / 71" in said
-    assert "manifest.json: agreement observed_agreement" in said
+    assert "judgments.csv: at most 11 grades of qrels.trec.txt that the judgments do not give" in faults
+    assert "12: " in faults
+    assert "judgments that settle 72 qrels as unanimous (manifest.json) / 71" in faults
+    assert "manifest.json: agreement observed_agreement" in faults
     assert (
         "law.json: D01 com.example.fw.handler.GlobalErrorHandler: annotators' grades 3, 2 as in judgments.csv / 2, 2"
-        in said
+        in faults
     )
 
 
 def test_both_grades_under_a_unanimous_qrel_are_found(folder: Path) -> None:
     change(folder, "judgments.csv", "GlobalErrorHandler,annotator_1,2,", "GlobalErrorHandler,annotator_1,3,")
-    said = says(
+    faults = says(
         change(
             folder, "judgments.csv", "GlobalErrorHandler,annotator_2,2,", "GlobalErrorHandler,annotator_2,3,"
         )
     )
-    assert "(grade 2; judged annotator_1 3, annotator_2 3)" in said
+    assert "(grade 2; judged annotator_1 3, annotator_2 3)" in faults
 
 
 def test_a_judgment_taken_away_is_found(folder: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_judgment_taken_away_is_found(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("| Cohen's κ | 0.850 |", "| Cohen's κ | 0.950 |", "Cohen's κ: 0.849969 as in manifest.json / 0.950"),
         ("0.789 to 0.919", "0.889 to 0.919", "Cohen's κ, 95 % interval: 0.78931 to 0.919107 as in manifest.json / 0.889 to 0.919"),
@@ -111,16 +111,16 @@ def test_a_judgment_taken_away_is_found(folder: Path) -> None:
         ("11 of 84 qrels", "1 of 84 qrels", "qrels decided by a lead: 11 to 84"),
     ],
 )  # fmt: skip
-def test_a_falsified_figure_of_the_datasheet_is_found(folder: Path, old: str, new: str, said: str) -> None:
-    assert f"DATASHEET.md: {said}" in says(change(folder, "DATASHEET.md", old, new))
+def test_a_falsified_figure_of_the_datasheet_is_found(folder: Path, old: str, new: str, message: str) -> None:
+    assert f"DATASHEET.md: {message}" in says(change(folder, "DATASHEET.md", old, new))
 
 
 def test_a_true_figure_in_a_comment_does_not_vouch_for_a_falsified_one(folder: Path) -> None:
     row, heading = "| Cohen's κ | 0.850 |", "## How well they agree\n"
     change(folder, "DATASHEET.md", row, "| Cohen's κ | 0.950 |")
-    said = says(change(folder, "DATASHEET.md", heading, f"{heading}\n<!--\n{row} 0.789 to 0.919 |\n-->\n"))
-    assert "DATASHEET.md: Cohen's κ: 0.849969 as in manifest.json / 0.950" in said
-    assert "DATASHEET.md: no HTML, which no release writes / <!--" in said
+    faults = says(change(folder, "DATASHEET.md", heading, f"{heading}\n<!--\n{row} 0.789 to 0.919 |\n-->\n"))
+    assert "DATASHEET.md: Cohen's κ: 0.849969 as in manifest.json / 0.950" in faults
+    assert "DATASHEET.md: no HTML, which no release writes / <!--" in faults
 
 
 def test_one_grade_that_a_lead_decided_is_told_as_one() -> None:
@@ -140,11 +140,11 @@ def test_a_falsified_gate_of_the_datasheet_is_found(folder: Path) -> None:
         for line in (folder / "DATASHEET.md").read_text("utf-8").splitlines()
         if line.startswith("| kappa |")
     )
-    said = says(
+    faults = says(
         change(folder, "DATASHEET.md", row, row.replace("0.70 |", "0.90 |", 1).replace("| yes |", "| no |"))
     )
-    assert "gate kappa, required: 0.7" in said
-    assert "gate kappa, met: yes" in said
+    assert "gate kappa, required: 0.7" in faults
+    assert "gate kappa, met: yes" in faults
 
 
 def test_a_datasheet_and_a_manifest_that_agree_are_held_to_the_judgments(folder: Path) -> None:
@@ -152,9 +152,10 @@ def test_a_datasheet_and_a_manifest_that_agree_are_held_to_the_judgments(folder:
     agreement["cohen_kappa"]["unweighted"]["value"] = 0.95
     change(folder, "DATASHEET.md", "| Cohen's κ | 0.850 |", "| Cohen's κ | 0.950 |")
     seal(folder, agreement=agreement)
-    found = verify_folder(folder)
+    verification = verify_folder(folder)
     assert (
-        says(found) == "manifest.json: agreement cohen_kappa unweighted 0.849969 as in judgments.csv / 0.95"
+        says(verification)
+        == "manifest.json: agreement cohen_kappa unweighted 0.849969 as in judgments.csv / 0.95"
     )
 
 
@@ -168,9 +169,9 @@ def test_a_falsified_table_of_two_annotators_is_found(folder: Path) -> None:
 def test_falsified_counts_are_found(folder: Path) -> None:
     counts = read_manifest(folder)["counts"]
     seal(folder, counts=counts | {"unanimous": 83, "adjudicated": 0})
-    said = says(verify_folder(folder))
-    assert "at most 0 grades of qrels.trec.txt that the judgments do not give" in said
-    assert "DATASHEET.md: qrels adjudicated: 0 as in manifest.json / 11" in said
+    faults = says(verify_folder(folder))
+    assert "at most 0 grades of qrels.trec.txt that the judgments do not give" in faults
+    assert "DATASHEET.md: qrels adjudicated: 0 as in manifest.json / 11" in faults
 
 
 def test_open_pairs_on_which_no_judgments_differ_are_found(folder: Path) -> None:
@@ -184,11 +185,11 @@ def test_open_pairs_on_which_no_judgments_differ_are_found(folder: Path) -> None
 def test_intervals_of_another_draw_are_said_and_no_fault(folder: Path) -> None:
     agreement = read_manifest(folder)["agreement"]
     seal(folder, agreement=agreement | {"seed": 1})
-    found = verify_folder(folder)
-    assert found.faults == ()
+    verification = verify_folder(folder)
+    assert verification.faults == ()
     assert any(
         "intervals of agreement are not those that this program draws" in sentence
-        for sentence in found.unproven
+        for sentence in verification.unproven
     )
 
 

@@ -15,8 +15,8 @@ from annotator.dataset.coverage_service import check_file
 from annotator.domain.errors import AnnotatorError, BadInput, ValidationError
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import FORMATS, read_truth
-from annotator.formats.source import MAX_LINE, InputSource
-from annotator.formats.tables import MAX_CELL, read_rows
+from annotator.formats.syntax.source import MAX_LINE, InputSource
+from annotator.formats.syntax.tables import MAX_CELL, read_rows
 from annotator.importing.provenance import read_provenance
 from annotator.importing.sources import read_folder, read_query_source, read_source
 
@@ -36,15 +36,15 @@ DEEP = {
 
 def special_files(folder: Path) -> list[tuple[str, str]]:
     """What is no regular file, and what it is called."""
-    pipe, place = folder / "pipe.json", folder / "socket.json"
+    pipe, socket_path = folder / "pipe.json", folder / "socket.json"
     os.mkfifo(pipe)
     server = socket.socket(socket.AF_UNIX)
-    server.bind(str(place))
+    server.bind(str(socket_path))
     server.close()
     (folder / "link.json").symlink_to("/proc/self/mem")
     return [
         (str(pipe), "a named pipe"),
-        (str(place), "a socket"),
+        (str(socket_path), "a socket"),
         ("/dev/zero", "a device"),
         ("/proc/self/mem", "a file of the kernel"),
         (str(folder / "link.json"), "a file of the kernel"),
@@ -69,8 +69,8 @@ def test_every_way_in_refuses_what_is_no_regular_file_before_it_is_read(tmp_path
 
 
 def test_a_folder_and_a_name_that_no_file_has_are_refused(tmp_path: Path) -> None:
-    for path, said in ((str(tmp_path), "found a folder"), ("a\x00b", "no file can have this name")):
-        with pytest.raises(ValidationError, match=said):
+    for path, message in ((str(tmp_path), "found a folder"), ("a\x00b", "no file can have this name")):
+        with pytest.raises(ValidationError, match=message):
             read_bytes(Path(path))
         with pytest.raises(AnnotatorError):
             read_source(Path(path), encoding=None)
@@ -83,11 +83,11 @@ def test_a_pipe_in_a_folder_of_documents_is_named(tmp_path: Path) -> None:
         read_folder(tmp_path, sections=False, encoding=None)
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+@pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
 def test_nesting_without_end_is_refused_with_its_line_by_name_and_by_content(
-    known: object, tmp_path: Path
+    file_format: object, tmp_path: Path
 ) -> None:
-    name = known.name  # type: ignore[attr-defined]
+    name = file_format.name  # type: ignore[attr-defined]
     source = InputSource(str(tmp_path / "f"), DEEP[name].encode())
     with pytest.raises(BadInput) as caught:
         read_truth(source, format_name=name, grades_by="all=1" if name == "ranked" else None)
@@ -154,8 +154,8 @@ def test_a_large_table_without_such_a_cell_is_read(tmp_path: Path) -> None:
 
 
 def test_text_that_is_none_is_named_with_its_line_in_a_table_too() -> None:
-    for data, said in ((b"query_id,text\nq,\xff\n", "byte 0xff"), (b"query_id,text\nq,a\x00b\n", "NUL")):
-        with pytest.raises(BadInput, match=rf"q\.csv:2: expected .*{said}"):
+    for data, message in ((b"query_id,text\nq,\xff\n", "byte 0xff"), (b"query_id,text\nq,a\x00b\n", "NUL")):
+        with pytest.raises(BadInput, match=rf"q\.csv:2: expected .*{message}"):
             read_rows(data, "q.csv")
 
 

@@ -11,19 +11,18 @@ import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.people.service import find_actor
-from annotator.releases.service import (
-    check_release,
-    list_releases,
-    open_release,
-    publish_release,
-    verify_release,
-)
+from annotator.releases.files_service import list_releases, open_release, verify_release
+from annotator.releases.folder import PartialFolder
+from annotator.releases.gates_service import check_release
+from annotator.releases.service import publish_release
+from annotator.releases.signing import check_key
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -115,9 +114,9 @@ def rewrite(path: Path, text: str) -> None:
 def test_a_signed_release_is_whole_and_says_by_whom(world: JudgedWorld, keys: Keys, tmp_path: Path) -> None:
     key = keys.make("publisher")
     folder = publish(world, tmp_path, key)
-    found = verify_release(folder, signers=key.with_suffix(".pub"))
-    assert (found.faults, found.signed_by) == ((), "publisher.pub")
-    assert not any("signature" in sentence for sentence in found.unproven)
+    verification = verify_release(folder, signers=key.with_suffix(".pub"))
+    assert (verification.faults, verification.signed_by) == ((), "publisher.pub")
+    assert not any("signature" in sentence for sentence in verification.unproven)
     allowed = keys.folder / "allowed"
     allowed.write_text(f"lead@example.org {key.with_suffix('.pub').read_text()}")
     assert verify_release(folder, signers=allowed).signed_by == "lead@example.org"
@@ -132,8 +131,8 @@ def test_a_key_or_a_list_that_was_saved_with_a_byte_order_mark_is_read(
     public = key.with_suffix(".pub").read_text()
     for text, name in ((public, "marked"), (f"lead@example.org {public}", "lead@example.org")):
         (keys.folder / "marked").write_text(text, encoding="utf-8-sig")
-        found = verify_release(folder, signers=keys.folder / "marked")
-        assert (found.faults, found.signed_by) == ((), name)
+        verification = verify_release(folder, signers=keys.folder / "marked")
+        assert (verification.faults, verification.signed_by) == ((), name)
 
 
 SIGN_AT_A_TERMINAL = """
@@ -150,16 +149,16 @@ def test_the_passphrase_of_a_key_is_asked_for_at_the_terminal_also_on_a_desktop(
     subprocess.run([REAL, "-q", "-t", "ed25519", "-N", "secret pass", "-f", str(key)], check=True)
     desktop = {**os.environ, "DISPLAY": ":99", "SSH_ASKPASS": str(tmp_path / "no such window")}
     desktop.pop("SSH_AUTH_SOCK", None)
-    ours, theirs = os.openpty()
+    ours, terminal = os.openpty()
     with subprocess.Popen(
         [sys.executable, "-c", SIGN_AT_A_TERMINAL, str(key)],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=terminal,
+        stdout=terminal,
+        stderr=terminal,
         start_new_session=True,
         env=desktop,
     ):
-        os.close(theirs)
+        os.close(terminal)
         shown = b""
         with suppress(OSError):  # the other end is closed
             while piece := os.read(ours, 4096):
@@ -234,6 +233,24 @@ def test_a_key_that_cannot_sign_leaves_nothing(world: JudgedWorld, keys: Keys, t
         publish(world, exports, keys.folder / "no key")
     assert [path for path in exports.rglob("*") if path.is_file()] == []
     assert list_releases(world.database, OPERATOR, "d", exports_dir=exports) == []
+
+
+def test_a_key_that_cannot_sign_is_refused_before_anything_is_written(
+    world: JudgedWorld, keys: Keys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(*_arguments: object) -> NoReturn:
+        raise AssertionError("something was written")
+
+    monkeypatch.setattr(PartialFolder, "__init__", write)
+    (keys.folder / "no key").write_text("nothing\n")
+    with pytest.raises(StateError, match="ssh-keygen could not sign"):
+        publish(world, tmp_path / "exports", keys.folder / "no key")
+
+
+def test_a_key_with_a_passphrase_is_asked_for_it_only_when_the_release_is_signed(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    subprocess.run([REAL, "-q", "-t", "ed25519", "-N", "secret pass", "-f", str(key)], check=True)
+    check_key(key)
 
 
 def test_a_private_key_is_refused_where_a_public_one_is_asked_for(

@@ -25,11 +25,11 @@ DISAGREEMENT: dict[str, Floats] = {
 
 
 def cohen_kappa(confusion: Floats, disagreement: Floats) -> Floats:
-    """Kappa of each table: 1 - observed / expected disagreement.
+    """Return the kappa of each table: 1 - observed / expected disagreement.
 
-    `confusion`: … x k x k counts, rows one annotator, columns the other. `disagreement`: k x k, 0 on the
-    diagonal. NaN where it is undefined: an empty table, or both annotators giving one and the same grade
-    throughout. One constant annotator beside a varying one has kappa 0.
+    `confusion`: … x k x k counts, rows one annotator, columns the other. `disagreement`: k x k, 0 on the diagonal.
+    NaN where kappa is undefined: an empty table, or both annotators gave one and the same grade throughout. If only
+    one of them did, kappa is 0.
     """
     size = confusion.shape[-1]
     flat = flatten(confusion)
@@ -40,9 +40,9 @@ def cohen_kappa(confusion: Floats, disagreement: Floats) -> Floats:
 
 
 def mean_kappa(confusions: Floats, disagreement: Floats) -> Floats:
-    """Kappa of a whole dataset: the mean over annotator pairs, weighted by the pairs they share.
+    """Return the kappa of a whole dataset: the mean over annotator pairs, weighted by the pairs they share.
 
-    `confusions`: p x … x k x k. Annotator pairs whose kappa is undefined are left out; NaN where all are.
+    `confusions`: p x … x k x k counts. Annotator pairs with an undefined kappa are left out; NaN if all are.
     """
     kappa = cohen_kappa(confusions, disagreement)
     shared = flatten(confusions) @ np.ones(confusions.shape[-1] ** 2)
@@ -51,7 +51,7 @@ def mean_kappa(confusions: Floats, disagreement: Floats) -> Floats:
 
 
 def cut_at(confusion: Floats, relevant_from: int) -> Floats:
-    """The 2 x 2 tables of grades read as relevant (>= `relevant_from`) or not: … x 4 x 4 -> … x 2 x 2."""
+    """Return the 2 x 2 tables of grades read as relevant (>= `relevant_from`) or not: … x 4 x 4 -> … x 2 x 2."""
     size = confusion.shape[-1]
     side = (np.arange(size) >= relevant_from).astype(np.int64)
     cells = np.zeros((size * size, 4))
@@ -76,7 +76,7 @@ _SUMMED = np.vstack(
 
 
 def name_cut(relevant_from: int) -> str:
-    """The name of the kappa of grades read as relevant from this one on, or not."""
+    """Return the name of the kappa of grades that are read as relevant from `relevant_from` on."""
     return f"relevant from {relevant_from}"
 
 
@@ -84,7 +84,7 @@ NAMES: tuple[str, ...] = (*DISAGREEMENT, *map(name_cut, CUTS))
 
 
 def compute_at(tables: Floats, name: str) -> Floats:
-    """Cohen's kappa of each table (… x 4 x 4), of a kind or at a cut by its name."""
+    """Return Cohen's kappa of each table (… x 4 x 4), for a kind of kappa or a cut, given by its name."""
     if name in DISAGREEMENT:
         return cohen_kappa(tables, DISAGREEMENT[name])
     cut = next(start for start in CUTS if name_cut(start) == name)
@@ -92,8 +92,10 @@ def compute_at(tables: Floats, name: str) -> Floats:
 
 
 def compute_all(cells: Floats) -> Iterator[tuple[str, Floats]]:
-    """Each of `NAMES` with the kappas of tables whose cells come before the resamples (t x 16 x r): t x r; NaN where it is
-    undefined, as `compute_at` says."""
+    """Yield each name of `NAMES` with the kappas of the tables (t x r); NaN where kappa is undefined.
+
+    The tables are t x 16 x r: cells before resamples. Formulas and units are those of `compute_at`.
+    """
     sums = (_SUMMED @ cells.astype(np.float64, copy=False)).transpose(1, 0, 2)
     shared, differing, squared, squares = sums[:4]
     first, second, apart = np.split(
@@ -110,11 +112,11 @@ def compute_all(cells: Floats) -> Iterator[tuple[str, Floats]]:
     )  # grades lie apart as many cuts as part them
     means = first.sum(axis=0) * second.sum(axis=0)
     yield "quadratic", _divide(squared, shared, shared * squares - 2 * means)
-    for place, start in enumerate(CUTS):
-        yield name_cut(start), _divide(apart[place], shared, chances[place])
+    for index, start in enumerate(CUTS):
+        yield name_cut(start), _divide(apart[index], shared, chances[index])
 
 
 def _divide(observed: Floats, shared: Floats, chance: Floats) -> Floats:
-    """Kappa from whole numbers. Where nothing is expected to differ nothing does, and 0 / 0 is NaN."""
+    """Return kappa from whole numbers. If no disagreement is expected, none is observed, and 0 / 0 is NaN."""
     with np.errstate(invalid="ignore"):
         return np.asarray(1.0 - observed * shared / chance)

@@ -11,9 +11,9 @@ from annotator.agreement.judgment_table import Floats, divide
 
 
 def fleiss_terms(counts: Floats) -> Floats:
-    """What adds up over pairs, for pairs with two or more judgments: n x k counts -> n x (2 + k).
+    """Return the terms of each pair with two or more judgments, to be summed over pairs: n x k counts -> n x (2 + k).
 
-    One (the pair itself), the share of its judgment couples that match, and the share of each grade.
+    The terms are 1 (the pair itself), the share of the pair's comparisons that match, and the share of each grade.
     """
     judgments = counts.sum(axis=1)
     matching = (counts * (counts - 1)).sum(axis=1) / (judgments * (judgments - 1))
@@ -21,7 +21,7 @@ def fleiss_terms(counts: Floats) -> Floats:
 
 
 def fleiss_kappa(sums: Floats) -> Floats:
-    """Kappa from summed terms (… x (2 + k)). NaN without pairs, or when all judgments are one grade."""
+    """Return kappa from summed terms (… x (2 + k)). NaN without pairs, or if all judgments are one grade."""
     observed = divide(sums[..., 1], sums[..., 0])
     chance = (divide(sums[..., 2:], sums[..., :1]) ** 2).sum(axis=-1)
     return divide(observed - chance, 1.0 - chance)

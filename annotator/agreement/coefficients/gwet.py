@@ -11,30 +11,31 @@ from annotator.agreement.judgment_table import Floats, divide
 
 
 def identity_weights(categories: int) -> Floats:
-    """The agreement weights of AC1: only the same grade agrees."""
+    """Return the agreement weights of AC1 (k x k): only equal grades agree."""
     return np.eye(categories)
 
 
 def quadratic_weights(categories: int) -> Floats:
-    """The agreement weights of the report's AC2: 1 - (distance / greatest distance) squared."""
-    place = np.arange(categories)
-    return np.asarray(1.0 - (np.subtract.outer(place, place) / (categories - 1)) ** 2)
+    """Return the agreement weights of the report's AC2 (k x k): 1 - (distance / greatest distance) squared."""
+    grades = np.arange(categories)
+    return np.asarray(1.0 - (np.subtract.outer(grades, grades) / (categories - 1)) ** 2)
 
 
 def gwet_terms(counts: Floats, weights: Floats) -> Floats:
-    """What adds up over pairs with at least one judgment: n x k counts -> n x (3 + k).
+    """Return the terms of each pair with at least one judgment, to be summed over pairs: n x k counts -> n x (3 + k).
 
-    One, whether it has two or more judgments, its weighted observed agreement, and the share of each grade.
+    The terms are 1 (the pair itself), 1 if it has two or more judgments, its weighted observed agreement, and the
+    share of each grade.
     """
     judgments = counts.sum(axis=1)
     shared = judgments >= 2
-    couples = (counts * (counts @ weights.T - 1)).sum(axis=1)
-    agreeing = np.divide(couples, judgments * (judgments - 1), out=np.zeros(len(counts)), where=shared)
+    comparisons = (counts * (counts @ weights.T - 1)).sum(axis=1)
+    agreeing = np.divide(comparisons, judgments * (judgments - 1), out=np.zeros(len(counts)), where=shared)
     return np.column_stack([np.ones(len(counts)), shared, agreeing, counts / judgments[:, None]])
 
 
 def gwet_ac(sums: Floats, weights: Floats) -> Floats:
-    """AC1 (identity weights) or AC2 from summed terms (… x (3 + k)). NaN without a shared pair."""
+    """Return AC1 (identity weights) or AC2 from summed terms (… x (3 + k)). NaN without a shared pair."""
     categories = len(weights)
     observed = divide(sums[..., 2], sums[..., 1])
     share = divide(sums[..., 3:], sums[..., :1])

@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: any number of annotators, any pattern of missing judgments, four metrics.
+"""Compute Krippendorff's alpha: any number of annotators, any pattern of missing judgments, four metrics.
 
 Krippendorff (2011), Computing Krippendorff's Alpha-Reliability (University of Pennsylvania, ScholarlyCommons).
 """
@@ -12,19 +12,19 @@ METRICS: tuple[str, ...] = ("nominal", "ordinal", "interval")
 
 
 def coincidences(counts: Floats) -> Floats:
-    """The coincidence table of each pair with two or more judgments: n x k counts -> n x k x k.
+    """Return the coincidence table of each pair with two or more judgments: n x k counts -> n x k x k.
 
-    Every couple of judgments of a pair counts 1 / (judgments - 1), both ways round.
+    Each comparison of two judgments of a pair counts 1 / (judgments - 1), in both directions.
     """
-    couples = counts[:, :, None] * (counts[:, None, :] - np.eye(counts.shape[1]))
-    return np.asarray(couples / (counts.sum(axis=1) - 1)[:, None, None])
+    comparisons = counts[:, :, None] * (counts[:, None, :] - np.eye(counts.shape[1]))
+    return np.asarray(comparisons / (counts.sum(axis=1) - 1)[:, None, None])
 
 
 def krippendorff_alpha(table: Floats, metric: str, values: Floats | None = None) -> Floats:
-    """Alpha of summed coincidence tables (… x k x k): 1 - observed / expected disagreement.
+    """Return alpha from summed coincidence tables (… x k x k): 1 - observed / expected disagreement.
 
-    `values`: the k values of the scale for "interval" and "ratio" (default 0, 1, 2 …). NaN where it is
-    undefined: no pair with two judgments, or all judgments one and the same grade.
+    `values`: the k values of the scale for "interval" and "ratio" (default 0, 1, 2 …). NaN where alpha is undefined:
+    no pair with two judgments, or all judgments are one grade.
     """
     margins = table.sum(axis=-1)
     total = margins.sum(axis=-1)
@@ -36,7 +36,7 @@ def krippendorff_alpha(table: Floats, metric: str, values: Floats | None = None)
 
 
 def _distance(margins: Floats, metric: str, values: Floats) -> Floats:
-    """The squared difference function, k x k or … x k x k (the ordinal one depends on the margins)."""
+    """Return the squared difference function: k x k, or … x k x k for "ordinal", which depends on the margins."""
     if metric == "nominal":
         return np.asarray(1.0 - np.eye(len(values)))
     if metric == "ordinal":

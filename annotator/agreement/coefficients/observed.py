@@ -1,4 +1,4 @@
-"""Observed agreement: the share of judgments that match, with no account of chance."""
+"""Compute observed agreement: the share of judgments that match, without a correction for chance."""
 
 import numpy as np
 
@@ -6,5 +6,5 @@ from annotator.agreement.judgment_table import Floats, divide
 
 
 def observed_agreement(confusion: Floats) -> Floats:
-    """Share on the diagonal of `confusion` (… x k x k counts); NaN for an empty table."""
+    """Return the share on the diagonal of `confusion` (… x k x k counts), 0 to 1; NaN for an empty table."""
     return divide(np.trace(confusion, axis1=-2, axis2=-1), confusion.sum(axis=(-2, -1)))

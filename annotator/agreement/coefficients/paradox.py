@@ -16,12 +16,19 @@ HIGH_PREVALENCE = 0.6
 
 
 def compute_paradox(confusion: Floats) -> KappaParadox | None:
-    """The indices of a table (k x k), or of a dataset from the tables of its annotator pairs (p x k x k).
+    """Return the indices of one table (k x k), or of a dataset from its annotator pairs' tables (p x k x k).
 
-    `prevalence`: the share p of the commonest grade over both margins, as (k p - 1) / (k - 1). `bias`: half the summed
-    differences between the shares of the two margins. With two categories both are the published indices, |a - d| / n
-    and |b - c| / n. Over a dataset grades are counted together, and the bias is the mean of the annotator pairs',
-    weighted by the pairs they share: summed tables would let one pair's bias hide another's. None without a judgment.
+    `prevalence` is (k p - 1) / (k - 1), where p is the share of the most common grade over both margins. `bias` is
+    half the sum of the differences between the two margins' shares. With two categories these are the published
+
+    a - d
+
+    / n and
+
+    b - c
+
+    / n. For a dataset, grades are counted together and the bias is the mean over annotator pairs, weighted by shared
+    pairs; in summed tables one pair's bias could hide another's. None without a judgment.
     """
     tables = np.asarray(confusion, dtype=np.float64).reshape(-1, *np.shape(confusion)[-2:])
     total = float(tables.sum())
@@ -37,7 +44,7 @@ def compute_paradox(confusion: Floats) -> KappaParadox | None:
 
 
 def compute_paradoxes(tables: Floats) -> list[KappaParadox | None]:
-    """The indices of each table (p x k x k) by itself."""
+    """Return the indices of each table (p x k x k) separately."""
     size = tables.shape[-1]
     rows, columns = tables.sum(axis=2), tables.sum(axis=1)
     total = 2 * np.maximum(tables.sum(axis=(1, 2)), 1)
@@ -52,9 +59,9 @@ def compute_paradoxes(tables: Floats) -> list[KappaParadox | None]:
 
 
 def is_paradox(
-    found: KappaParadox | None, *, observed: float | None, kappa: float | None, target: float
+    paradox: KappaParadox | None, *, observed: float | None, kappa: float | None, target: float
 ) -> bool:
-    """Whether a kappa below the target owes it to a grade that prevails: the annotators agree on most judgments."""
-    if found is None or observed is None or observed < HIGH_AGREEMENT:
+    """Return whether kappa is below the target because one grade prevails: the annotators agree on most judgments."""
+    if paradox is None or observed is None or observed < HIGH_AGREEMENT:
         return False
-    return found.prevalence >= HIGH_PREVALENCE and (kappa is None or kappa < target)
+    return paradox.prevalence >= HIGH_PREVALENCE and (kappa is None or kappa < target)

@@ -1,1 +1,1 @@
-"""What the figures of agreement mean and what to do about it: signals, verdict, findings."""
+"""Diagnosis of agreement: signals, verdict, and findings in plain sentences."""

@@ -10,36 +10,38 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from annotator.agreement.coefficients.kendall import measure_order
+from annotator.agreement.comparisons import list_comparisons
+from annotator.agreement.diagnosis.constant_annotators import ConstantAnnotators, find_constants, leave_out
 from annotator.agreement.diagnosis.drift import GradingDrift, complete, find_changes, find_periods
+from annotator.agreement.diagnosis.failed_checks import FailingAnnotator, find_failing
 from annotator.agreement.diagnosis.grade_confusion import GradeConfusion, find_confused
-from annotator.agreement.diagnosis.grade_findings import say_categories, say_confused, say_order, say_paradox
-from annotator.agreement.diagnosis.leniency import ClaimedLeaning, find_leaning, leave_one_out
-from annotator.agreement.diagnosis.people_findings import (
-    say_agrees_less,
-    say_annotator_pairs,
-    say_changes,
-    say_constants,
-    say_failing,
-    say_leanings,
-    say_quick,
+from annotator.agreement.diagnosis.grade_findings import (
+    describe_categories,
+    describe_confused,
+    describe_order,
+    describe_paradox,
 )
-from annotator.agreement.diagnosis.speed import QuickAnnotator, find_quick
-from annotator.agreement.diagnosis.unusual_annotators import (
-    ConstantAnnotators,
-    FailingAnnotator,
+from annotator.agreement.diagnosis.leniency import ClaimedLeaning, find_leaning, leave_one_out
+from annotator.agreement.diagnosis.low_agreement import (
     LowAgreementAnnotator,
     estimate_against_others,
-    find_constants,
     find_extremes,
-    find_failing,
     find_less,
-    leave_out,
     measure_against_others,
 )
+from annotator.agreement.diagnosis.people_findings import (
+    describe_agrees_less,
+    describe_annotator_pairs,
+    describe_changes,
+    describe_constants,
+    describe_failing,
+    describe_leanings,
+    describe_quick,
+)
+from annotator.agreement.diagnosis.speed import QuickAnnotator, find_quick
 from annotator.agreement.diagnosis.verdict import judge
-from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import Floats, GradedJudgments, Ints
-from annotator.agreement.measure import measure_order
 from annotator.agreement.records import (
     AgreementPeriod,
     AgreementVerdict,
@@ -73,31 +75,34 @@ def diagnose(
     simulated: Sequence[str] = (),
     grade_names: Sequence[str],
 ) -> tuple[DiagnosisFinding, ...]:
-    """The findings. `leanings`: those that are sure; `groups`: by category, or none; `grade_names`: the rubric's
-    names of the grades 0 to 3; `rest`: the figures without `constants` (rest.leave_out), which `confused`, `tau`, `extremes`
-    and `less` are without too; `tau`: of the order within queries; `simulated`: who is no person."""
-    found = [DiagnosisFinding("verdict", verdict.sentence, PairSelection() if measured.pairs else None)]
+    """Return the findings, the most important first.
+
+    `leanings`: those that are sure; `groups`: by category, or none; `grade_names`: the rubric's names of the grades 0
+    to 3; `rest`: the figures without the annotators in `constants`, who are also left out of `confused`, `tau`,
+    `extremes` and `less`; `tau`: of the order within queries; `simulated`: annotators who are not people.
+    """
+    findings = [DiagnosisFinding("verdict", verdict.sentence, PairSelection() if measured.pairs else None)]
     if simulated:
-        found.append(DiagnosisFinding("simulated", _say_simulated(simulated)))
-    left_out = () if constants is None else tuple(one.annotator for one in constants.people)
+        findings.append(DiagnosisFinding("simulated", _describe_simulated(simulated)))
+    left_out = () if constants is None else tuple(annotator.annotator for annotator in constants.people)
     if measured.pairs:
         if constants is not None:
-            found += say_constants(constants, measured, grade_names)
-        found += say_paradox(measured, verdict.target, grade_names, left_out)
-        found += say_confused(confused, grade_names, left_out)
-        found += say_leanings(leanings, measured)
-        found += say_agrees_less(less, left_out)
-        found += say_changes(changes)
-    found += say_failing(failing)
+            findings += describe_constants(constants, measured, grade_names)
+        findings += describe_paradox(measured, verdict.target, grade_names, left_out)
+        findings += describe_confused(confused, grade_names, left_out)
+        findings += describe_leanings(leanings, measured)
+        findings += describe_agrees_less(less, left_out)
+        findings += describe_changes(changes)
+    findings += describe_failing(failing)
     if measured.pairs:
-        found += say_quick(quick)
-        found += say_categories(groups, verdict.target)
-        found += say_order(measured if rest is None else rest, tau, left_out)
-        found += say_annotator_pairs(measured, extremes, left_out)
-    return tuple(found)
+        findings += describe_quick(quick)
+        findings += describe_categories(groups, verdict.target)
+        findings += describe_order(measured if rest is None else rest, tau, left_out)
+        findings += describe_annotator_pairs(measured, extremes, left_out)
+    return tuple(findings)
 
 
-def _say_simulated(simulated: Sequence[str]) -> Message:
+def _describe_simulated(simulated: Sequence[str]) -> Message:
     return say(
         "Simulated judgments are included ({people}): these figures show how the program works, "
         "and say nothing about people.",
@@ -107,7 +112,10 @@ def _say_simulated(simulated: Sequence[str]) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisAssessment:
-    """What a report shows beside the figures. `leanings` are those measured, with alpha without each annotator."""
+    """The diagnosis that a report shows beside the figures.
+
+    `leanings` are all measured ones, with alpha without each annotator.
+    """
 
     verdict: AgreementVerdict
     findings: tuple[DiagnosisFinding, ...]
@@ -129,21 +137,25 @@ def assess(
     simulated: Sequence[str] = (),
     unrateable: int = 0,
 ) -> DiagnosisAssessment:
-    """Judge and diagnose. One row of `made_at` (seconds since 1970; 0: unknown) and of `seconds` (active time; 0 or NaN: unknown) for
-    every row of `judged`; None leaves out what rests on it. `groups`: by category. `checks`: named as in `names`."""
+    """Compute every signal, the verdict and the findings.
+
+    `made_at` (seconds since 1970; 0: unknown) and `seconds` (active time; 0 or NaN: unknown) have one value per row
+    of `judged`; if they are None, what rests on them is left out. `groups`: by category. `checks`: results under the
+    names in `names`.
+    """
     verdict = judge(measured, target=target, unrateable=unrateable)
-    couples = list_couples(judged)
-    constants = find_constants(judged, couples, names)
-    named = [one.annotator for one in constants.people]
-    estimates = estimate_against_others(couples, len(names))
+    comparisons = list_comparisons(judged)
+    constants = find_constants(judged, comparisons, names)
+    named = [annotator.annotator for annotator in constants.people]
+    estimates = estimate_against_others(comparisons, len(names))
     kappas = measure_against_others(estimates, names)
     leanings = _add_to_leanings(measured.leanings, leave_one_out(judged, len(names)), kappas, names)
     periods: tuple[AgreementPeriod, ...] = ()
     changes: tuple[GradingDrift, ...] = ()
     if made_at is not None:
-        timed, completed = complete(couples, made_at)
+        timed, completed = complete(comparisons, made_at)
         periods, changes = find_periods(timed, completed, names), find_changes(timed, completed, names)
-    others = couples.leave_out(*(names.index(name) for name in named))
+    others = comparisons.leave_out(*(names.index(name) for name in named))
     rest = leave_out(measured, others, named)
     if named:
         estimates = estimate_against_others(others, len(names))
@@ -152,11 +164,11 @@ def assess(
         rest=rest,
         verdict=verdict,
         constants=constants,
-        leanings=find_leaning(leanings, couples, names, named),
+        leanings=find_leaning(leanings, comparisons, names, named),
         less=find_less(others, estimates, names),
         groups=groups,
         changes=changes,
-        quick=() if seconds is None else find_quick(judged, seconds, couples, names),
+        quick=() if seconds is None else find_quick(judged, seconds, comparisons, names),
         failing=find_failing(checks),
         confused=find_confused(groups, others, names, named),
         tau=measure_order(others, len(names)),
@@ -176,10 +188,10 @@ def _add_to_leanings(
     without = dict(zip(names, alphas, strict=True))
     return tuple(
         replace(
-            one,
-            alpha_without=None if np.isnan(without[one.annotator][0]) else without[one.annotator][0],
-            pairs_without=without[one.annotator][1],
-            kappa=kappas.get(one.annotator),
+            leaning,
+            alpha_without=None if np.isnan(without[leaning.annotator][0]) else without[leaning.annotator][0],
+            pairs_without=without[leaning.annotator][1],
+            kappa=kappas.get(leaning.annotator),
         )
-        for one in leanings
+        for leaning in leanings
     )

@@ -11,20 +11,21 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from annotator.agreement.intervals import cluster_interval, confidence, misses
-from annotator.agreement.judgment_pairs import (
+from annotator.agreement.comparisons import (
+    Comparisons,
     FigureEstimate,
-    JudgmentPairs,
     estimate_kappa,
     estimate_leaning,
     estimate_leanings,
     estimate_mean,
     subtract,
 )
+from annotator.agreement.intervals import cluster_interval, confidence, misses
 from annotator.agreement.judgment_table import Ints
 from annotator.agreement.records import (
     FEW_PAIRS,
     FEW_QUERIES,
+    TOO_FEW_QUERIES,
     AgreementPeriod,
     CoefficientValue,
     Interval,
@@ -42,107 +43,110 @@ KAPPA_CHANGES_BY = 0.1
 LEANING_CHANGES_BY = 0.2
 MOST_NAMED = 5
 NO_VARIATION = say("all grades of this period are one and the same")
-TOO_FEW_QUERIES = say("an interval needs pairs of {n} or more queries", n=FEW_QUERIES)
 
 
 @dataclass(frozen=True, slots=True)
 class GradingDrift:
-    """What changed from the first third of the pairs to the last: the kappa, or how much higher `annotator` grades than
-    the others. `ci95` is the difference's. `beginning` and `end`: when the pairs of the first and of the last third were
-    completed."""
+    """A change between the first and the last third of the pairs: of the kappa, or of one annotator's leaning."""
 
-    annotator: str | None
+    annotator: str | None  # None for the kappa of the dataset
     first: float
     last: float
-    ci95: Interval
-    beginning: Span
-    end: Span
+    ci95: Interval  # interval of the difference
+    beginning: Span  # when the pairs of the first third were completed
+    end: Span  # when the pairs of the last third were completed
 
     @property
     def by(self) -> float:
-        """The difference."""
+        """Return the difference."""
         return self.last - self.first
 
     @property
     def until(self) -> str:
-        """The day on which the first third ended."""
+        """Return the day on which the first third ended."""
         return _day(self.beginning[1])
 
     @property
     def since(self) -> str:
-        """The day on which the last third began."""
+        """Return the day on which the last third began."""
         return _day(self.end[0])
 
 
-def complete(couples: JudgmentPairs, made_at: Ints) -> tuple[JudgmentPairs, Ints]:
-    """The couples of the pairs of which it is known when they got their second judgment, numbered anew, and when that
-    was. `made_at`: seconds since 1970, of every judgment; 0: unknown."""
-    pairs = int(couples.place.max()) + 1 if len(couples.place) else 0
-    one, other = made_at[couples.left], made_at[couples.right]
+def complete(comparisons: Comparisons, made_at: Ints) -> tuple[Comparisons, Ints]:
+    """Return the comparisons of pairs with a known time of the second judgment, numbered anew, and these times.
+
+    `made_at`: seconds since 1970, of every judgment; 0: unknown.
+    """
+    pairs = int(comparisons.pair_number.max()) + 1 if len(comparisons.pair_number) else 0
+    first_time, other = made_at[comparisons.left], made_at[comparisons.right]
     never = np.iinfo(np.int64).max
     completed = np.full(pairs, never)
     np.minimum.at(
-        completed, couples.place, np.where(np.minimum(one, other) > 0, np.maximum(one, other), never)
+        completed,
+        comparisons.pair_number,
+        np.where(np.minimum(first_time, other) > 0, np.maximum(first_time, other), never),
     )
-    known = completed < never
-    if known.all():
-        return couples, completed
-    kept = couples.take(known[couples.place])
-    return replace(kept, place=(np.cumsum(known) - 1)[kept.place]), completed[known]
+    completed_known = completed < never
+    if completed_known.all():
+        return comparisons, completed
+    kept = comparisons.take(completed_known[comparisons.pair_number])
+    return replace(kept, pair_number=(np.cumsum(completed_known) - 1)[kept.pair_number]), completed[
+        completed_known
+    ]
 
 
 def find_periods(
-    couples: JudgmentPairs, completed: Ints, names: Sequence[str]
+    comparisons: Comparisons, completed: Ints, names: Sequence[str]
 ) -> tuple[AgreementPeriod, ...]:
-    """The periods in order, each with its kappa, its observed agreement, and who leaned which way."""
+    """Return the periods in order, each with its kappa, its observed agreement and the annotators' leanings."""
     number = _number_periods(completed)
     if not len(number) or not number.max():
         return ()
-    period = number[couples.place]
+    period = number[comparisons.pair_number]
     rows = np.argsort(period.astype(np.int8), kind="stable")
     ends = np.cumsum(np.bincount(period))
-    moments = [completed[number == place] for place in range(len(ends))]
-    spans = [(int(some.min()), int(some.max())) for some in moments]
-    shown = next(form for form in NAMED_BY if form == NAMED_BY[-1] or _tell_apart(spans, form))
+    moments = [completed[number == index] for index in range(len(ends))]
+    spans = [(int(completions.min()), int(completions.max())) for completions in moments]
+    shown = next(form for form in NAMED_BY if form == NAMED_BY[-1] or _have_different_names(spans, form))
     return tuple(
-        _describe(couples.take(rows[start:end]), len(moments[place]), spans[place], shown, names)
-        for place, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
+        _describe(comparisons.take(rows[start:end]), len(moments[index]), spans[index], shown, names)
+        for index, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True))
     )
 
 
-def _tell_apart(spans: Sequence[Span], form: str) -> bool:
+def _have_different_names(spans: Sequence[Span], form: str) -> bool:
     return len({_name(begin, form) for begin, _ in spans}) == len(spans)
 
 
 def _describe(
-    couples: JudgmentPairs, pairs: int, span: Span, form: str, names: Sequence[str]
+    comparisons: Comparisons, pairs: int, span: Span, form: str, names: Sequence[str]
 ) -> AgreementPeriod:
-    leanings = estimate_leanings(couples, len(names))
+    leanings = estimate_leanings(comparisons, len(names))
     return AgreementPeriod(
         first=_name(span[0], form),
         last=_name(span[1], form),
         pairs=pairs,
-        kappa=_value(estimate_kappa(couples, len(names))),
-        observed_agreement=float((couples.apart == 0).mean()),
+        kappa=_value(estimate_kappa(comparisons, len(names))),
+        observed_agreement=float((comparisons.apart == 0).mean()),
         leanings=tuple(
-            Leaning(name, found.couples, found.value, ci95, why=None if ci95 else TOO_FEW_QUERIES)
-            for name, found in zip(names, leanings, strict=True)
-            if found.couples >= FEW_PAIRS
-            for ci95 in [cluster_interval(found)]
+            Leaning(name, estimate.comparisons, estimate.value, ci95, why=None if ci95 else TOO_FEW_QUERIES)
+            for name, estimate in zip(names, leanings, strict=True)
+            if estimate.comparisons >= FEW_PAIRS
+            for ci95 in [cluster_interval(estimate)]
         ),
         span=span,
     )
 
 
-def _value(found: FigureEstimate) -> CoefficientValue:
-    if np.isnan(found.value):
+def _value(estimate: FigureEstimate) -> CoefficientValue:
+    if np.isnan(estimate.value):
         return CoefficientValue(None, None, NO_VARIATION)
-    ci95 = cluster_interval(found)
-    return CoefficientValue(found.value, ci95, None if ci95 else TOO_FEW_QUERIES)
+    ci95 = cluster_interval(estimate)
+    return CoefficientValue(estimate.value, ci95, None if ci95 else TOO_FEW_QUERIES)
 
 
 def _number_periods(completed: Ints) -> Ints:
-    """The period of each pair, numbered from 0 in the order of time."""
+    """Return the period of each pair, numbered from 0 in the order of time."""
     if not len(completed):
         return completed
     days = completed // DAY
@@ -156,29 +160,31 @@ def _number_periods(completed: Ints) -> Ints:
 
 
 def _join_small(number: Ints) -> Ints:
-    """Neighbours joined until each has FEW_PAIRS; what is left at the end joins the last."""
+    """Join neighbouring periods until each has FEW_PAIRS pairs; a rest at the end joins the last period."""
     joined = np.zeros(int(number.max()) + 1, dtype=np.int64)
     current, pairs = 0, 0
     sizes = np.bincount(number)
-    for place, size in enumerate(sizes):
-        joined[place] = current
+    for index, size in enumerate(sizes):
+        joined[index] = current
         pairs += size
-        if pairs >= FEW_PAIRS and sizes[place + 1 :].sum() >= FEW_PAIRS:
+        if pairs >= FEW_PAIRS and sizes[index + 1 :].sum() >= FEW_PAIRS:
             current, pairs = current + 1, 0
     return joined[number]
 
 
-def find_changes(couples: JudgmentPairs, completed: Ints, names: Sequence[str]) -> tuple[GradingDrift, ...]:
-    """What changed between the first and the last third of the pairs, in the order of time, beyond chance: the kappa,
-    and each annotator's leaning. The difference's interval by query must exclude 0, as strictly as so many questions
-    call for, and the difference be of some size. Nothing where a third has too few pairs or queries to tell."""
+def find_changes(comparisons: Comparisons, completed: Ints, names: Sequence[str]) -> tuple[GradingDrift, ...]:
+    """Find what changed between the first and the last third of the pairs beyond chance: kappa and each leaning.
+
+    The interval of the difference (by query) must exclude 0, corrected for the number of claims, and the difference
+    must be large enough to matter. Returns nothing if a third has too few pairs or queries.
+    """
     if len(completed) < 3 * FEW_PAIRS:
         return ()
     until, since = np.sort(completed)[[len(completed) // 3, -len(completed) // 3]]
     if until >= since:
         return ()
-    when = completed[couples.place]
-    parts = (couples.take(when <= until), couples.take(when >= since))
+    when = completed[comparisons.pair_number]
+    parts = (comparisons.take(when <= until), comparisons.take(when >= since))
     kappas = [estimate_kappa(part, len(names)) for part in parts]
     if min(int(kappa.seen.sum()) for kappa in kappas) < FEW_QUERIES:
         return ()
@@ -187,15 +193,19 @@ def find_changes(couples: JudgmentPairs, completed: Ints, names: Sequence[str]) 
     level = confidence(1 + sum(_is_enough(*both) for both in leanings))
     spans = (int(completed.min()), int(until)), (int(since), int(completed.max()))
     agreement = _compare(None, kappas[0], kappas[1], level, spans)
-    found = [agreement if agreement and _matches_alike(parts, agreement.by) else None]
+    changes = [agreement if agreement and _matches_alike(parts, agreement.by) else None]
     suspects = [(who, _compare(names[who], *both, level, spans)) for who, both in enumerate(leanings)]
-    changed = [(who, one) for who, one in suspects if one and _is_so_beside_the_same(parts, who, one, level)]
-    found += _confirm(parts, changed, level)
-    return tuple(change for change in found if change)
+    changed = [
+        (who, change)
+        for who, change in suspects
+        if change and _is_so_beside_the_same(parts, who, change, level)
+    ]
+    changes += _confirm(parts, changed, level)
+    return tuple(change for change in changes if change)
 
 
 def _is_enough(first: FigureEstimate, last: FigureEstimate) -> bool:
-    return min(first.couples, last.couples) >= FEW_PAIRS
+    return min(first.comparisons, last.comparisons) >= FEW_PAIRS
 
 
 def _compare(
@@ -211,9 +221,11 @@ def _compare(
     return GradingDrift(who, first.value, last.value, shown, *spans)
 
 
-def _matches_alike(parts: tuple[JudgmentPairs, JudgmentPairs], by: float) -> bool:
-    """Whether judgments surely match more often in the last part than in the first where kappa is higher there, and less often
-    where it is lower: kappa also falls where one grade comes to prevail, while the annotators agree as before."""
+def _matches_alike(parts: tuple[Comparisons, Comparisons], by: float) -> bool:
+    """Return whether the share of matching judgments surely changed in the same direction as kappa.
+
+    Kappa also falls if one grade comes to prevail while the annotators agree as before.
+    """
     means = []
     for part in parts:
         sums = np.bincount(part.query, weights=part.apart == 0, minlength=part.queries)
@@ -224,10 +236,12 @@ def _matches_alike(parts: tuple[JudgmentPairs, JudgmentPairs], by: float) -> boo
 
 
 def _is_so_beside_the_same(
-    parts: tuple[JudgmentPairs, JudgmentPairs], who: int, one: GradingDrift, level: float
+    parts: tuple[Comparisons, Comparisons], who: int, change: GradingDrift, level: float
 ) -> bool:
-    """Whether the leaning has changed also beside those who judged with the annotator in both parts, each with the same weight in
-    both: beside others somebody looks more lenient, or more severe, who grades as before."""
+    """Return whether the leaning also changed beside the annotators of both parts, each with the same weight in both.
+
+    Beside other annotators somebody looks more lenient, or more severe, without grading differently.
+    """
     own = [part.take((part.first == who) | (part.second == who)) for part in parts]
     others = [np.where(part.first == who, part.second, part.first) for part in own]
     size = 1 + max(int(other.max(initial=0)) for other in others)
@@ -244,28 +258,33 @@ def _is_so_beside_the_same(
         means.append(estimate_mean(np.asarray(sums, dtype=np.float64), np.asarray(weights, dtype=np.float64)))
     difference = subtract(means[1], means[0])
     return (
-        difference.value * one.by > 0
+        difference.value * change.by > 0
         and abs(difference.value) >= LEANING_CHANGES_BY / 2
         and misses(cluster_interval(difference, level=level), 0.0)
     )
 
 
 def _confirm(
-    parts: tuple[JudgmentPairs, JudgmentPairs], suspects: list[tuple[int, GradingDrift]], level: float
+    parts: tuple[Comparisons, Comparisons], suspects: list[tuple[int, GradingDrift]], level: float
 ) -> list[GradingDrift]:
-    """Those who changed, most first. Where one has become lenient all others look severe beside them: so another is named
-    only if they changed also beside those who are not named."""
-    suspects = sorted(suspects, key=lambda one: (-round(abs(one[1].by), 9), one[1].by < 0, one[0]))
-    found: list[GradingDrift] = []
-    for who, one in suspects:
-        if found:
+    """Return the annotators who changed, the largest change first.
+
+    If one annotator becomes lenient, all others look severe beside them. So a further annotator is named only if they
+    also changed beside those who are not named.
+    """
+    suspects = sorted(
+        suspects, key=lambda suspect: (-round(abs(suspect[1].by), 9), suspect[1].by < 0, suspect[0])
+    )
+    changes: list[GradingDrift] = []
+    for who, change in suspects:
+        if changes:
             first, last = (estimate_leaning(part, who) for part in parts)
-            rest = _compare(one.annotator, first, last, level, (one.beginning, one.end))
-            if rest is None or rest.by * one.by < 0:
+            rest = _compare(change.annotator, first, last, level, (change.beginning, change.end))
+            if rest is None or rest.by * change.by < 0:
                 continue
-        found.append(one)
+        changes.append(change)
         parts = (parts[0].leave_out(who), parts[1].leave_out(who))
-    return found[:MOST_NAMED]
+    return changes[:MOST_NAMED]
 
 
 def _day(moment: int) -> str:

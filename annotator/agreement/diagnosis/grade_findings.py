@@ -1,5 +1,4 @@
-"""The sentences about grades and about categories: what is confused, what one grade that prevails does to kappa, and
-where agreement is below its target."""
+"""Write the sentences about grades and categories: confused grades, a prevailing grade, agreement below the target."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -12,7 +11,7 @@ from annotator.agreement.diagnosis.grade_confusion import (
     ConfusionDirection,
     GradeConfusion,
 )
-from annotator.agreement.diagnosis.wording import say_without, show_pairs, show_value
+from annotator.agreement.diagnosis.wording import add_note_on_left_out, show_pairs, show_value
 from annotator.agreement.intervals import widen
 from annotator.agreement.records import (
     FEW_PAIRS,
@@ -33,12 +32,15 @@ MOST_NAMED = 3
 MOST_CATEGORIES = 5
 
 
-def say_paradox(
+def describe_paradox(
     measured: MeasuredAgreement, target: float, names: Sequence[str], constants: Collection[str] = ()
 ) -> list[DiagnosisFinding]:
-    """That kappa is low because one grade prevails, where that is so. `constants`: who gives one grade almost throughout; where
-    kappa is low because of them, or of any one annotator, nothing is said. AC1 is recommended only where kappa is surely above 0: otherwise the judgments look as
-    those of annotators who tell no documents apart, whose AC1 is as high."""
+    """Return the finding that kappa is low because one grade prevails, if that is so.
+
+    `constants`: who gives one grade almost throughout; if kappa is low because of them or of any one annotator,
+    nothing is returned. AC1 is recommended only if kappa is surely above 0. Otherwise the judgments look like those
+    of annotators who cannot tell documents apart, and their AC1 is just as high.
+    """
     observed, kappa = measured.observed_agreement, measured.cohen_kappa["unweighted"].value
     tables = np.array([pair.confusion for pair in measured.annotator_pairs], dtype=np.float64)
     indices = measured.paradox or (compute_paradox(tables) if len(tables) else None)
@@ -86,111 +88,126 @@ def say_paradox(
 
 
 def _is_above_0(kappa: CoefficientValue) -> bool:
-    """Whether it surely is; without an interval, whether it is at all."""
+    """Return whether the figure is surely above 0; without an interval, whether it is above 0."""
     return kappa.ci95[0] > 0 if kappa.ci95 else kappa.value is not None and kappa.value > 0
 
 
 def _owes_to_annotators(measured: MeasuredAgreement, target: float, constants: Collection[str]) -> bool:
-    """Whether the mean kappa of the annotator pairs reaches the target once one annotator, or all `constants`, are left out: the
-    same grade prevails there, so that it is not what lowers kappa. Not told where fewer than FEW_PAIRS pairs are left."""
-    known = [
+    """Return whether the mean kappa reaches the target once one annotator, or all `constants`, are left out.
+
+    The same grade prevails without them, so it is not what lowers kappa. False if fewer than FEW_PAIRS pairs are
+    left.
+    """
+    weighted_pairs = [
         (pair.annotators, pair.pairs, pair.pairs * value)
         for pair in measured.annotator_pairs
         if (value := pair.cohen_kappa["unweighted"].value) is not None
     ]
     own: dict[str, tuple[int, float]] = {}
-    for annotators, pairs, weighted in known:
+    for annotators, pairs, weighted in weighted_pairs:
         for name in annotators:
             before = own.get(name, (0, 0.0))
             own[name] = before[0] + pairs, before[1] + weighted
-    everybody = sum(pairs for _, pairs, _ in known), sum(weighted for _, _, weighted in known)
+    everybody = (
+        sum(pairs for _, pairs, _ in weighted_pairs),
+        sum(weighted for _, _, weighted in weighted_pairs),
+    )
     rest = [(everybody[0] - pairs, everybody[1] - weighted) for pairs, weighted in own.values()]
-    others = [one for one in known if not set(constants) & set(one[0])]
+    others = [pair for pair in weighted_pairs if not set(constants) & set(pair[0])]
     rest.append((sum(pairs for _, pairs, _ in others), sum(weighted for _, _, weighted in others)))
     return any(pairs >= FEW_PAIRS and weighted / pairs >= target for pairs, weighted in rest)
 
 
-def say_confused(
-    found: GradeConfusion | None, names: Sequence[str], left_out: tuple[str, ...] = ()
+def describe_confused(
+    confusion: GradeConfusion | None, names: Sequence[str], left_out: tuple[str, ...] = ()
 ) -> list[DiagnosisFinding]:
-    """Which grades are confused most, who gives the higher of them, and in which categories. `left_out`: whose judgments are
-    in none of it."""
-    if found is None:
+    """Return findings about the grades confused most: which, who gives the higher one, and in which categories.
+
+    `left_out`: annotators whose judgments are not counted here.
+    """
+    if confusion is None:
         return []
-    grades = (found.low, found.high)
-    times = say_n("{n} time", "{n} times", found.total)
+    grades = (confusion.low, confusion.high)
+    times = say_n("{n} time", "{n} times", confusion.total)
     sentence = say(
         "The grades confused most are {low} ({low_name}) and {high} ({high_name}): {most} of the {times} that two "
         "annotators differ. Make the rubric say what tells them apart.",
-        low=found.low,
-        low_name=names[found.low],
-        high=found.high,
-        high_name=names[found.high],
-        most=found.times,
+        low=confusion.low,
+        low_name=names[confusion.low],
+        high=confusion.high,
+        high_name=names[confusion.high],
+        most=confusion.times,
         times=times,
     )
-    said = [DiagnosisFinding("confused", sentence, PairSelection("differing", grades=grades))]
-    said += [_say_direction(one, grades) for one in found.directions[:MOST_NAMED]]
-    said += [_say_concentration(one, grades) for one in found.concentrations[:MOST_NAMED]]
-    if found.total >= FEW_DIFFERING and found.far / found.total >= APART_SHARE:
+    findings = [DiagnosisFinding("confused", sentence, PairSelection("differing", grades=grades))]
+    findings += [_describe_direction(direction, grades) for direction in confusion.directions[:MOST_NAMED]]
+    findings += [
+        _describe_concentration(concentration, grades)
+        for concentration in confusion.concentrations[:MOST_NAMED]
+    ]
+    if confusion.total >= FEW_DIFFERING and confusion.far / confusion.total >= APART_SHARE:
         sentence = say(
             "{far} of the {times} that two annotators differ, they are two or three grades apart: more than a question "
             "of where one grade ends. Look whether a query can be read in two ways.",
-            far=found.far,
+            far=confusion.far,
             times=times,
         )
-        said.append(DiagnosisFinding("apart", sentence, PairSelection("differing")))
+        findings.append(DiagnosisFinding("apart", sentence, PairSelection("differing")))
     return [
         replace(
-            one,
-            sentence=say_without(one.sentence, left_out),
-            pairs=replace(one.pairs, without=left_out) if one.pairs else None,
+            finding,
+            sentence=add_note_on_left_out(finding.sentence, left_out),
+            pairs=replace(finding.pairs, without=left_out) if finding.pairs else None,
         )
-        for one in said
+        for finding in findings
     ]
 
 
-def _say_direction(one: ConfusionDirection, grades: tuple[int, int]) -> DiagnosisFinding:
-    figures = {"annotator": one.annotator, "of": one.of, "low": grades[0], "high": grades[1]}
-    if one.higher * 2 > one.of:
+def _describe_direction(direction: ConfusionDirection, grades: tuple[int, int]) -> DiagnosisFinding:
+    figures = {"annotator": direction.annotator, "of": direction.of, "low": grades[0], "high": grades[1]}
+    if direction.higher * 2 > direction.of:
         sentence = say(
             "Between {low} and {high}, {annotator} gives the higher grade: {times} of the {of} times that they and "
             "another confuse the two.",
-            times=one.higher,
+            times=direction.higher,
             **figures,
         )
     else:
         sentence = say(
             "Between {low} and {high}, {annotator} gives the lower grade: {times} of the {of} times that they and "
             "another confuse the two.",
-            times=one.of - one.higher,
+            times=direction.of - direction.higher,
             **figures,
         )
     return DiagnosisFinding(
-        "direction", sentence, PairSelection("differing", annotators=(one.annotator,), grades=grades)
+        "direction", sentence, PairSelection("differing", annotators=(direction.annotator,), grades=grades)
     )
 
 
-def _say_concentration(one: ConfusionConcentration, grades: tuple[int, int]) -> DiagnosisFinding:
+def _describe_concentration(
+    concentration: ConfusionConcentration, grades: tuple[int, int]
+) -> DiagnosisFinding:
     sentence = say(
         "Above all in the category {category}, {low} and {high} are confused: in {rate:.0%} of its comparisons, {times} "
         "times, and in {elsewhere:.0%} of the others. Give examples of it in the guideline.",
-        category=one.category,
+        category=concentration.category,
         low=grades[0],
         high=grades[1],
-        rate=one.times / one.couples,
-        times=one.times,
-        elsewhere=one.elsewhere,
+        rate=concentration.times / concentration.comparisons,
+        times=concentration.times,
+        elsewhere=concentration.elsewhere,
     )
-    place = PairSelection("differing", grades=grades, by="category", value=one.category)
-    return DiagnosisFinding("concentrated", sentence, place)
+    selection = PairSelection("differing", grades=grades, by="category", value=concentration.category)
+    return DiagnosisFinding("concentrated", sentence, selection)
 
 
-def say_order(
+def describe_order(
     measured: MeasuredAgreement, tau: float | None, left_out: tuple[str, ...] = ()
 ) -> list[DiagnosisFinding]:
-    """That near misses are what keeps kappa down; and that documents are ordered alike, only where they are (`tau`, from
-    ordering.measure_order). `left_out`: whose judgments are in none of it."""
+    """Return findings that near misses keep kappa low, and that documents are ordered alike if they are.
+
+    `tau`: from `kendall.measure_order`. `left_out`: annotators whose judgments are not counted here.
+    """
     plain, squared = (measured.cohen_kappa[name].value for name in ("unweighted", "quadratic"))
     if plain is None or squared is None or squared - plain < NEAR_MISSES or measured.pairs < FEW_PAIRS:
         return []
@@ -213,22 +230,24 @@ def say_order(
         return []
     return [
         DiagnosisFinding(
-            "near", say_without(sentence, left_out), PairSelection("differing", without=left_out)
+            "near", add_note_on_left_out(sentence, left_out), PairSelection("differing", without=left_out)
         )
     ]
 
 
 def _are_mostly_near(measured: MeasuredAgreement) -> bool:
-    """Whether more than half of the differences are of one grade."""
+    """Return whether more than half of the differences are of one grade."""
     table = np.sum([pair.confusion for pair in measured.annotator_pairs], axis=0)
     apart = np.abs(np.subtract.outer(np.arange(len(table)), np.arange(len(table))))
     return bool(2 * table[apart == 1].sum() > table[apart > 0].sum())
 
 
-def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[DiagnosisFinding]:
-    """The groups whose kappa is surely below the target, those first that lower the dataset's most (how far below, times
-    their pairs): the first is where to begin. Nothing where there is but one group."""
-    asked = [
+def describe_categories(groups: Sequence[GroupAgreement], target: float) -> list[DiagnosisFinding]:
+    """Return findings about the groups whose kappa is surely below the target. Empty if there is only one group.
+
+    The group that lowers the dataset's kappa most comes first: the distance below the target times its pairs.
+    """
+    measurable = [
         group
         for group in groups
         if group.value is not None
@@ -239,35 +258,41 @@ def say_categories(groups: Sequence[GroupAgreement], target: float) -> list[Diag
     if len(groups) < 2:
         return []
     below = []
-    for group in asked:
+    for group in measurable:
         kappa = group.measured.cohen_kappa["unweighted"]
-        if kappa.value is not None and kappa.ci95 and widen(kappa.value, kappa.ci95, len(asked))[1] < target:
+        if (
+            kappa.value is not None
+            and kappa.ci95
+            and widen(kappa.value, kappa.ci95, len(measurable))[1] < target
+        ):
             below.append(((kappa.value - target) * group.measured.pairs, group.value or "", group))
-    below.sort(key=lambda one: one[:2])
-    said = [
+    below.sort(key=lambda candidate: candidate[:2])
+    findings = [
         DiagnosisFinding(
-            "category", _say_category(group, target, place), PairSelection(by=group.by, value=group.value)
+            "category",
+            _describe_category(group, target, rank),
+            PairSelection(by=group.by, value=group.value),
         )
-        for place, (_, _, group) in enumerate(below[:MOST_CATEGORIES])
+        for rank, (_, _, group) in enumerate(below[:MOST_CATEGORIES])
     ]
     if len(below) > MOST_CATEGORIES:
         named: Message = join(value for _, value, _ in below[MOST_CATEGORIES:])
-        said.append(
+        findings.append(
             DiagnosisFinding(
                 "category", say("Agreement is below its target in these too: {named}.", named=named)
             )
         )
-    return said
+    return findings
 
 
-def _say_category(group: GroupAgreement, target: float, place: int) -> Message:
+def _describe_category(group: GroupAgreement, target: float, rank: int) -> Message:
     figures = {
         "category": group.value,
         "target": target,
         "kappa": show_value(group.measured.cohen_kappa["unweighted"]),
         "pairs": show_pairs(group.measured.pairs),
     }
-    if place == 0:
+    if rank == 0:
         return say(
             "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}. Read its "
             "disagreements first.",

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.agreement.coefficients.krippendorff import coincidences, krippendorff_alpha
+from annotator.agreement.comparisons import Comparisons, FigureEstimate, estimate_leaning
 from annotator.agreement.intervals import cluster_interval, misses, widen
-from annotator.agreement.judgment_pairs import FigureEstimate, JudgmentPairs, estimate_leaning
 from annotator.agreement.judgment_table import (
     CATEGORIES,
     CELLS,
@@ -31,70 +31,80 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, slots=True)
 class ClaimedLeaning:
-    """A leaning that is claimed: beside the others; or beside `than` alone, where nothing is sure beside the rest."""
+    """A leaning that is claimed: beside all others, or beside `than` alone if nothing is sure beside the rest."""
 
     leaning: Leaning
     than: str | None = None
 
 
 def find_leaning(
-    leanings: Sequence[Leaning], couples: JudgmentPairs, names: Sequence[str], named: Collection[str] = ()
+    leanings: Sequence[Leaning], comparisons: Comparisons, names: Sequence[str], named: Collection[str] = ()
 ) -> tuple[ClaimedLeaning, ...]:
-    """Those of the measured leanings that are sure and of some size, greatest first; of two annotators the one who grades
-    higher. A leaning that rests on one other annotator is claimed of these two. `named`: of whom something worse is said
-    already; they are not named again, and nobody is because of them."""
-    couples = couples.leave_out(*(names.index(name) for name in named))
-    asked = [one for one in leanings if one.couples >= FEW_PAIRS and one.ci95]
-    claims = 1 if len(leanings) == 2 else len(asked)  # of two, one's gain is the other's loss
-    suspects = [one for one in asked if _is_sure(one.mean, one.ci95, claims)]
-    suspects.sort(key=lambda one: (-round(abs(one.mean), 9), one.mean < 0, one.annotator))
-    found: list[ClaimedLeaning] = []
-    for one in suspects:
-        who = names.index(one.annotator)
-        if one.annotator in named:
+    """Return the measured leanings that are sure and large enough, the greatest first.
+
+    Of two annotators, the one who grades higher is named. A leaning that rests on one other annotator is claimed of
+    these two only. `named`: annotators named for something worse; they are not named again, and nobody is named
+    because of them.
+    """
+    comparisons = comparisons.leave_out(*(names.index(name) for name in named))
+    tested = [leaning for leaning in leanings if leaning.comparisons >= FEW_PAIRS and leaning.ci95]
+    claims = 1 if len(leanings) == 2 else len(tested)  # of two, one's gain is the other's loss
+    suspects = [candidate for candidate in tested if _is_sure(candidate.mean, candidate.ci95, claims)]
+    suspects.sort(
+        key=lambda candidate: (-round(abs(candidate.mean), 9), candidate.mean < 0, candidate.annotator)
+    )
+    found_annotators: list[ClaimedLeaning] = []
+    for suspect in suspects:
+        who = names.index(suspect.annotator)
+        if suspect.annotator in named:
             continue
-        if (found or named) and not _still_leans(one, estimate_leaning(couples, who), claims):
+        if (found_annotators or named) and not _still_leans(
+            suspect, estimate_leaning(comparisons, who), claims
+        ):
             continue
-        claim = _find_beside_whom(one, who, couples, names, claims)
+        claim = _find_beside_whom(suspect, who, comparisons, names, claims)
         if claim is None:
             continue
-        found.append(claim)
-        if len(found) == MOST_NAMED:
+        found_annotators.append(claim)
+        if len(found_annotators) == MOST_NAMED:
             break
         if claim.than is None:
-            couples = couples.leave_out(who)
+            comparisons = comparisons.leave_out(who)
         else:
-            couples = couples.take(~_are_between(couples, who, names.index(claim.than)))
-    return tuple(found)
+            comparisons = comparisons.take(~_are_between(comparisons, who, names.index(claim.than)))
+    return tuple(found_annotators)
 
 
 def _find_beside_whom(
-    one: Leaning, who: int, couples: JudgmentPairs, names: Sequence[str], claims: int
+    leaning: Leaning, who: int, comparisons: Comparisons, names: Sequence[str], claims: int
 ) -> ClaimedLeaning | None:
-    """Beside whom the annotator leans: the others, if they do without any one of them; else the one other on whom it rests,
-    if it is sure beside that one; else nobody (None)."""
-    own = couples.take((couples.first == who) | (couples.second == who))
+    """Return beside whom the annotator leans.
+
+    All others, if the leaning holds without any one of them; else the one other on whom it rests, if it is sure
+    beside that one; else None.
+    """
+    own = comparisons.take((comparisons.first == who) | (comparisons.second == who))
     if not len(own.left):
-        return ClaimedLeaning(one)  # the measured figure is all there is
+        return ClaimedLeaning(leaning)  # the measured figure is all there is
     is_first = own.first == who
     other, apart = np.where(is_first, own.second, own.first), np.where(is_first, own.apart, -own.apart)
-    sums = np.bincount(other, weights=apart * np.sign(one.mean), minlength=len(names))
+    sums = np.bincount(other, weights=apart * np.sign(leaning.mean), minlength=len(names))
     strongest = int(sums.argmax())
-    if len(np.unique(other)) == 1 and len(own.left) == one.couples:
-        return ClaimedLeaning(one, names[strongest])
+    if len(np.unique(other)) == 1 and len(own.left) == leaning.comparisons:
+        return ClaimedLeaning(leaning, names[strongest])
     rest = estimate_leaning(own.leave_out(strongest), who)
-    if _still_leans(one, rest, claims, least=LEANS_BY / 2):
-        return ClaimedLeaning(one)
+    if _still_leans(leaning, rest, claims, least=LEANS_BY / 2):
+        return ClaimedLeaning(leaning)
     two = estimate_leaning(own.take(other == strongest), who)
-    if not _still_leans(one, two, claims):
+    if not _still_leans(leaning, two, claims):
         return None
-    shown = Leaning(one.annotator, two.couples, two.value, cluster_interval(two))
+    shown = Leaning(leaning.annotator, two.comparisons, two.value, cluster_interval(two))
     return ClaimedLeaning(shown, names[strongest])
 
 
-def _are_between(couples: JudgmentPairs, who: int, other: int) -> Flags:
+def _are_between(comparisons: Comparisons, who: int, other: int) -> Flags:
     low, high = sorted((who, other))
-    between: Flags = (couples.first == low) & (couples.second == high)
+    between: Flags = (comparisons.first == low) & (comparisons.second == high)
     return between
 
 
@@ -102,26 +112,26 @@ def _is_sure(mean: float, ci95: Interval | None, claims: int, least: float = LEA
     return abs(mean) >= least and ci95 is not None and misses(widen(mean, ci95, claims), 0.0)
 
 
-def _still_leans(one: Leaning, rest: FigureEstimate, claims: int, *, least: float = LEANS_BY) -> bool:
-    """Whether they do also beside those who are not named."""
+def _still_leans(leaning: Leaning, rest: FigureEstimate, claims: int, *, least: float = LEANS_BY) -> bool:
+    """Return whether the annotators also lean beside those who are not named."""
     return (
-        rest.couples >= FEW_PAIRS
-        and rest.value * one.mean > 0
+        rest.comparisons >= FEW_PAIRS
+        and rest.value * leaning.mean > 0
         and _is_sure(rest.value, cluster_interval(rest), claims, least)
     )
 
 
 def leave_one_out(judged: GradedJudgments, annotators: int) -> list[tuple[float, int]]:
-    """Krippendorff's ordinal alpha of the others' judgments, for each of `annotators` (they are numbered from 0), and over
-    how many pairs: those that two or more of the others judged, which may be few of all.
+    """Return Krippendorff's ordinal alpha without each of `annotators`, and over how many pairs.
 
-    NaN where it is undefined: the others share no pair, or all gave one and the same grade.
+    The annotators are numbered from 0. The pairs are those that two or more of the others judged. Alpha is NaN if
+    undefined: the others share no pair, or all gave one grade.
     """
     if not len(judged.pair):
         return [(float("nan"), 0)] * annotators
-    counts, place = _count(judged)
+    counts, pair_number = _count(judged)
     patterns, pattern = number_rows(counts)
-    grade = pattern[place] * CATEGORIES + judged.grade
+    grade = pattern[pair_number] * CATEGORIES + judged.grade
     whole = np.bincount(pattern, minlength=len(patterns))
     size = len(patterns) * CATEGORIES
     given = np.bincount(judged.annotator * size + grade, minlength=annotators * size)
@@ -138,15 +148,17 @@ def leave_one_out(judged: GradedJudgments, annotators: int) -> list[tuple[float,
 
 
 def _count(judged: GradedJudgments) -> tuple[Ints, Ints]:
-    """How many gave each grade, per pair, and each row's pair (rows are sorted by pair)."""
-    place = np.zeros(len(judged.pair), dtype=np.int64)
-    np.cumsum(judged.pair[1:] != judged.pair[:-1], out=place[1:])
-    counts = np.bincount(place * CATEGORIES + judged.grade, minlength=(int(place[-1]) + 1) * CATEGORIES)
-    return counts.reshape(-1, CATEGORIES), place
+    """Return how many annotators gave each grade, per pair, and each row's pair (rows are sorted by pair)."""
+    pair_number = np.zeros(len(judged.pair), dtype=np.int64)
+    np.cumsum(judged.pair[1:] != judged.pair[:-1], out=pair_number[1:])
+    counts = np.bincount(
+        pair_number * CATEGORIES + judged.grade, minlength=(int(pair_number[-1]) + 1) * CATEGORIES
+    )
+    return counts.reshape(-1, CATEGORIES), pair_number
 
 
 def _coincide(patterns: Floats) -> Floats:
-    """The coincidence table of each pattern, flat; zeros where fewer than two judgments make none."""
+    """Return the coincidence table of each pattern, flat; zeros for fewer than two judgments."""
     tables = np.zeros((len(patterns), CELLS))
     shared = patterns.sum(axis=1) >= 2
     tables[shared] = coincidences(patterns[shared]).reshape(-1, CELLS)

@@ -1,25 +1,24 @@
-"""The sentences about annotators: who gives one grade throughout, who is lenient or severe, who agrees less, what changed over time, who was in a hurry, who fails checks.
+"""Write the sentences about annotators.
 
-They say what was seen and what to look at, never what a person is like.
+They are about constant grades, leniency and severity, low agreement, changes over time, haste and failed checks. They
+say what was seen and what to look at, never what a person is like.
 """
 
 from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from annotator.agreement.diagnosis.constant_annotators import ConstantAnnotators
 from annotator.agreement.diagnosis.drift import GradingDrift
+from annotator.agreement.diagnosis.failed_checks import FailingAnnotator
 from annotator.agreement.diagnosis.leniency import ClaimedLeaning
+from annotator.agreement.diagnosis.low_agreement import LowAgreementAnnotator
 from annotator.agreement.diagnosis.speed import QuickAnnotator
-from annotator.agreement.diagnosis.unusual_annotators import (
-    ConstantAnnotators,
-    FailingAnnotator,
-    LowAgreementAnnotator,
-)
 from annotator.agreement.diagnosis.wording import (
-    say_without,
+    add_note_on_left_out,
+    format_comparison_count,
     show_annotators,
     show_both,
-    show_comparisons,
     show_figure,
     show_pairs,
     show_value,
@@ -40,42 +39,43 @@ MOST_NAMED = 5
 MOST_CONSTANT = 3
 
 
-def say_constants(
-    found: ConstantAnnotators, measured: MeasuredAgreement, grade_names: Sequence[str]
+def describe_constants(
+    constants: ConstantAnnotators, measured: MeasuredAgreement, grade_names: Sequence[str]
 ) -> list[DiagnosisFinding]:
-    """Who gives one grade almost throughout: each of the first, what they are together, and what alpha is without them."""
-    people = found.people
+    """Return findings about who gives one grade almost throughout: each of the first, all together, and alpha without
+    them."""
+    people = constants.people
     if not people:
         return []
-    said = [
+    findings = [
         DiagnosisFinding(
             "constant",
             say(
                 "{annotator} gave {grade} ({name}) in {own:.0%} of {judgments} judged with others, who gave it to "
                 "{others:.0%} of the same pairs: look whether they judge each document.",
-                annotator=one.annotator,
-                grade=one.grade,
-                name=grade_names[one.grade],
-                own=one.own,
-                judgments=show_pairs(one.judgments),
-                others=one.others,
+                annotator=annotator.annotator,
+                grade=annotator.grade,
+                name=grade_names[annotator.grade],
+                own=annotator.own,
+                judgments=show_pairs(annotator.judgments),
+                others=annotator.others,
             ),
-            PairSelection("given", (one.annotator,), grade=one.grade),
+            PairSelection("given", (annotator.annotator,), grade=annotator.grade),
         )
-        for one in people[:MOST_CONSTANT]
+        for annotator in people[:MOST_CONSTANT]
     ]
     alpha = measured.krippendorff_alpha["ordinal"].value
     figures = {
         "people": show_annotators(len(people)),
-        "share": found.share,
-        "without": f"{found.alpha_without:.2f}",
-        "pairs": show_pairs(found.pairs_without),
+        "share": constants.share,
+        "without": f"{constants.alpha_without:.2f}",
+        "pairs": show_pairs(constants.pairs_without),
         "alpha": None if alpha is None else f"{alpha:.2f}",
         "all": show_pairs(measured.pairs),
     }
-    if alpha is None or np.isnan(found.alpha_without) or found.pairs_without < FEW_PAIRS:
+    if alpha is None or np.isnan(constants.alpha_without) or constants.pairs_without < FEW_PAIRS:
         if len(people) == 1:
-            return said
+            return findings
         sentence = say(
             "One grade almost throughout, where the others differ: {people}, {share:.0%} of the judgments of shared pairs.",
             **figures,
@@ -86,29 +86,38 @@ def say_constants(
             "Ordinal alpha of all others is {without} over the {pairs} that they share, with these {alpha} over {all}.",
             **figures,
         )
-    return [DiagnosisFinding("constants", sentence), *said]
+    return [DiagnosisFinding("constants", sentence), *findings]
 
 
-def say_leanings(leanings: Sequence[ClaimedLeaning], measured: MeasuredAgreement) -> list[DiagnosisFinding]:
-    """Who grades higher or lower than the others, or than one of them (leaning.find_leaning)."""
+def describe_leanings(
+    leanings: Sequence[ClaimedLeaning], measured: MeasuredAgreement
+) -> list[DiagnosisFinding]:
+    """Return findings about who grades higher or lower than the others, or than one of them (see
+    `leniency.find_leaning`)."""
     return [
         DiagnosisFinding(
-            "lenient" if one.leaning.mean > 0 else "severe",
-            _say_leaning(one.leaning, measured) if one.than is None else _say_between(one.leaning, one.than),
+            "lenient" if leaning.leaning.mean > 0 else "severe",
+            _describe_leaning(leaning.leaning, measured)
+            if leaning.than is None
+            else _describe_between(leaning.leaning, leaning.than),
             PairSelection(
                 "differing",
-                annotators=(one.leaning.annotator,)
-                if one.than is None
-                else tuple(sorted((one.leaning.annotator, one.than))),
+                annotators=(leaning.leaning.annotator,)
+                if leaning.than is None
+                else tuple(sorted((leaning.leaning.annotator, leaning.than))),
             ),
         )
-        for one in leanings
+        for leaning in leanings
     ]
 
 
-def _say_between(one: Leaning, than: str) -> Message:
-    figures = {"annotator": one.annotator, "than": than, "by": show_figure(abs(one.mean), _of_size(one))}
-    if one.mean > 0:
+def _describe_between(leaning: Leaning, than: str) -> Message:
+    figures = {
+        "annotator": leaning.annotator,
+        "than": than,
+        "by": show_figure(abs(leaning.mean), _of_size(leaning)),
+    }
+    if leaning.mean > 0:
         return say(
             "{annotator} grades higher than {than} on the same pairs, by {by} grades on average: compare how the two read "
             "the rubric.",
@@ -121,11 +130,11 @@ def _say_between(one: Leaning, than: str) -> Message:
     )
 
 
-def _say_leaning(one: Leaning, measured: MeasuredAgreement) -> Message:
+def _describe_leaning(leaning: Leaning, measured: MeasuredAgreement) -> Message:
     alpha = measured.krippendorff_alpha["ordinal"].value
-    figures = {"annotator": one.annotator, "by": show_figure(abs(one.mean), _of_size(one))}
-    if alpha is None or not _gains(one, alpha):
-        if one.mean > 0:
+    figures = {"annotator": leaning.annotator, "by": show_figure(abs(leaning.mean), _of_size(leaning))}
+    if alpha is None or not _gains(leaning, alpha):
+        if leaning.mean > 0:
             return say(
                 "{annotator} grades higher than the others on the same pairs, by {by} grades on average: compare how "
                 "they read the rubric.",
@@ -138,11 +147,11 @@ def _say_leaning(one: Leaning, measured: MeasuredAgreement) -> Message:
         )
     figures |= {
         "alpha": f"{alpha:.2f}",
-        "without": f"{one.alpha_without:.2f}",
-        "pairs": show_pairs(one.pairs_without or 0),
+        "without": f"{leaning.alpha_without:.2f}",
+        "pairs": show_pairs(leaning.pairs_without or 0),
         "all": show_pairs(measured.pairs),
     }
-    if one.mean > 0:
+    if leaning.mean > 0:
         return say(
             "{annotator} grades higher than the others on the same pairs, by {by} grades on average; ordinal alpha of the "
             "others alone is {without} over the {pairs} that they share, with {annotator} {alpha} over {all}. Compare how "
@@ -157,43 +166,46 @@ def _say_leaning(one: Leaning, measured: MeasuredAgreement) -> Message:
     )
 
 
-def _gains(one: Leaning, alpha: float) -> bool:
-    """Whether alpha of the others alone is higher, over enough pairs to say so."""
-    if one.alpha_without is None or (one.pairs_without or 0) < FEW_PAIRS:
+def _gains(leaning: Leaning, alpha: float) -> bool:
+    """Return whether alpha of the others alone is higher, over enough pairs to say so."""
+    if leaning.alpha_without is None or (leaning.pairs_without or 0) < FEW_PAIRS:
         return False
-    return one.alpha_without - alpha >= ALPHA_GAINS
+    return leaning.alpha_without - alpha >= ALPHA_GAINS
 
 
-def say_agrees_less(
-    found: Sequence[LowAgreementAnnotator], left_out: tuple[str, ...] = ()
+def describe_agrees_less(
+    annotators: Sequence[LowAgreementAnnotator], left_out: tuple[str, ...] = ()
 ) -> list[DiagnosisFinding]:
-    """Who agrees surely less with the others than everybody does, those first who weigh most; of many the rest by name.
-    `left_out`: whose judgments are in none of these figures, since they give one grade almost throughout."""
-    said = [
+    """Return findings about who surely agrees less with the others, those with the greatest effect first.
+
+    Of many, the rest are only named. `left_out`: annotators whose judgments are not counted, because they give one
+    grade almost throughout.
+    """
+    findings = [
         DiagnosisFinding(
             "less",
-            _say_less(one, beside_some=bool(left_out)),
-            PairSelection("differing", annotators=(one.annotator,), without=left_out),
+            _describe_less(annotator, beside_some=bool(left_out)),
+            PairSelection("differing", annotators=(annotator.annotator,), without=left_out),
         )
-        for one in found[:MOST_NAMED]
+        for annotator in annotators[:MOST_NAMED]
     ]
-    if len(found) > MOST_NAMED:
-        rest = found[MOST_NAMED:]
-        named: Message = join(one.annotator for one in rest[:MOST_NAMED])
+    if len(annotators) > MOST_NAMED:
+        rest = annotators[MOST_NAMED:]
+        named: Message = join(annotator.annotator for annotator in rest[:MOST_NAMED])
         if len(rest) > MOST_NAMED:
             named = say("{named} and {n} more", named=named, n=len(rest) - MOST_NAMED)
-        said.append(
+        findings.append(
             DiagnosisFinding("less", say("These agree less than the others do too: {named}.", named=named))
         )
-    return said
+    return findings
 
 
-def _say_less(one: LowAgreementAnnotator, *, beside_some: bool) -> Message:
+def _describe_less(annotator: LowAgreementAnnotator, *, beside_some: bool) -> Message:
     figures = {
-        "annotator": one.annotator,
-        "kappa": show_value(one.kappa),
-        "comparisons": show_comparisons(one.couples),
-        "everybody": f"{one.everybody:.2f}",
+        "annotator": annotator.annotator,
+        "kappa": show_value(annotator.kappa),
+        "comparisons": format_comparison_count(annotator.comparisons),
+        "everybody": f"{annotator.everybody:.2f}",
     }
     if beside_some:
         return say(
@@ -210,37 +222,41 @@ def _say_less(one: LowAgreementAnnotator, *, beside_some: bool) -> Message:
     )
 
 
-def _of_size(one: Leaning) -> Interval | None:
-    """The interval of the absolute figure."""
-    return one.ci95 if one.ci95 is None or one.mean > 0 else (-one.ci95[1], -one.ci95[0])
+def _of_size(leaning: Leaning) -> Interval | None:
+    """Return the interval of the absolute figure."""
+    return leaning.ci95 if leaning.ci95 is None or leaning.mean > 0 else (-leaning.ci95[1], -leaning.ci95[0])
 
 
-def say_changes(changes: Sequence[GradingDrift]) -> list[DiagnosisFinding]:
-    """What is otherwise at the end of the work than at its beginning. Each leads to the pairs of the third of the work that it
-    asks to look at: the last, or the first where agreement has risen."""
+def describe_changes(changes: Sequence[GradingDrift]) -> list[DiagnosisFinding]:
+    """Return findings about differences between the end and the beginning of the work.
+
+    Each links to the pairs of the third to look at: the last one, or the first one if agreement has risen.
+    """
     return [
         DiagnosisFinding(
             "drift",
-            _say_agreement_changed(one),
-            PairSelection(span=one.end if one.last < one.first else one.beginning),
+            _describe_agreement_changed(change),
+            PairSelection(span=change.end if change.last < change.first else change.beginning),
         )
-        if one.annotator is None
+        if change.annotator is None
         else DiagnosisFinding(
-            "drift", _say_leaning_changed(one), PairSelection(annotators=(one.annotator,), span=one.end)
+            "drift",
+            _describe_leaning_changed(change),
+            PairSelection(annotators=(change.annotator,), span=change.end),
         )
-        for one in changes
+        for change in changes
     ]
 
 
-def _say_agreement_changed(one: GradingDrift) -> Message:
+def _describe_agreement_changed(change: GradingDrift) -> Message:
     figures = {
-        "first": f"{one.first:.2f}",
-        "last": f"{one.last:.2f}",
-        "change": show_figure(one.last - one.first, one.ci95, signed=True),
-        "until": one.until,
-        "since": one.since,
+        "first": f"{change.first:.2f}",
+        "last": f"{change.last:.2f}",
+        "change": show_figure(change.last - change.first, change.ci95, signed=True),
+        "until": change.until,
+        "since": change.since,
     }
-    if one.last < one.first:
+    if change.last < change.first:
         return say(
             "Agreement has fallen: Cohen's kappa is {first} over the first third of the pairs (until {until}) and {last} "
             "over the last (since {since}), a change of {change}. See what came new; recall the guideline.",
@@ -253,16 +269,16 @@ def _say_agreement_changed(one: GradingDrift) -> Message:
     )
 
 
-def _say_leaning_changed(one: GradingDrift) -> Message:
+def _describe_leaning_changed(change: GradingDrift) -> Message:
     figures = {
-        "annotator": one.annotator,
-        "first": f"{one.first:+.2f}",
-        "last": f"{one.last:+.2f}",
-        "change": show_figure(one.last - one.first, one.ci95, signed=True),
-        "until": one.until,
-        "since": one.since,
+        "annotator": change.annotator,
+        "first": f"{change.first:+.2f}",
+        "last": f"{change.last:+.2f}",
+        "change": show_figure(change.last - change.first, change.ci95, signed=True),
+        "until": change.until,
+        "since": change.since,
     }
-    if one.last < one.first:
+    if change.last < change.first:
         return say(
             "Compared with the others {annotator} has become more severe: {first} grades over the first third of the pairs "
             "(until {until}), {last} over the last (since {since}), a change of {change}.",
@@ -275,43 +291,45 @@ def _say_leaning_changed(one: GradingDrift) -> Message:
     )
 
 
-def say_failing(failing: Sequence[FailingAnnotator]) -> list[DiagnosisFinding]:
-    """Who is not consistent with themselves, who misses gold."""
+def describe_failing(failing: Sequence[FailingAnnotator]) -> list[DiagnosisFinding]:
+    """Return findings about who answers repeats differently, and who answers gold pairs wrong."""
     return [
         DiagnosisFinding(
-            one.kind, _say_repeat(one) if one.kind == "repeat" else _say_gold(one), _checked_by(one)
+            annotator.kind,
+            _describe_repeat(annotator) if annotator.kind == "repeat" else _describe_gold(annotator),
+            _checked_by(annotator),
         )
-        for one in failing
+        for annotator in failing
     ]
 
 
-def _checked_by(one: FailingAnnotator) -> PairSelection:
-    return PairSelection(one.kind, annotators=(one.annotator,))
+def _checked_by(annotator: FailingAnnotator) -> PairSelection:
+    return PairSelection(annotator.kind, annotators=(annotator.annotator,))
 
 
-def _say_repeat(one: FailingAnnotator) -> Message:
+def _describe_repeat(annotator: FailingAnnotator) -> Message:
     return say(
         "{annotator} gave the same answer again on {right} of {of} repeats only ({share:.0%}, 95 % interval {low:.0%} to "
         "{high:.0%}): look at these pairs together; the guideline may leave them open.",
-        annotator=one.annotator,
-        right=one.right,
-        of=one.of,
-        share=one.right / one.of,
-        low=one.share[0],
-        high=one.share[1],
+        annotator=annotator.annotator,
+        right=annotator.right,
+        of=annotator.of,
+        share=annotator.right / annotator.of,
+        low=annotator.share[0],
+        high=annotator.share[1],
     )
 
 
-def _say_gold(one: FailingAnnotator) -> Message:
+def _describe_gold(annotator: FailingAnnotator) -> Message:
     figures = {
-        "annotator": one.annotator,
-        "right": one.right,
-        "of": one.of,
-        "share": one.right / one.of,
-        "low": one.share[0],
-        "high": one.share[1],
+        "annotator": annotator.annotator,
+        "right": annotator.right,
+        "of": annotator.of,
+        "share": annotator.right / annotator.of,
+        "low": annotator.share[0],
+        "high": annotator.share[1],
     }
-    if one.difference is None:
+    if annotator.difference is None:
         return say(
             "{annotator} answered {right} of {of} gold pairs right ({share:.0%}, 95 % interval {low:.0%} to {high:.0%}): "
             "go through the missed ones together.",
@@ -320,13 +338,13 @@ def _say_gold(one: FailingAnnotator) -> Message:
     return say(
         "{annotator} answered {right} of {of} gold pairs right ({share:.0%}, 95 % interval {low:.0%} to {high:.0%}); the mean "
         "of their grades less the right ones is {difference}: go through the missed ones together.",
-        difference=f"{one.difference:+.2f}",
+        difference=f"{annotator.difference:+.2f}",
         **figures,
     )
 
 
-def say_quick(quick: Sequence[QuickAnnotator]) -> list[DiagnosisFinding]:
-    """Who was in a hurry, and it shows."""
+def describe_quick(quick: Sequence[QuickAnnotator]) -> list[DiagnosisFinding]:
+    """Return findings about who judged some pairs in haste and agrees less on them."""
     return [
         DiagnosisFinding(
             "quick",
@@ -334,34 +352,36 @@ def say_quick(quick: Sequence[QuickAnnotator]) -> list[DiagnosisFinding]:
                 "{annotator} judged {judgments} in less than {limit:.1f} seconds each ({median:.1f} is usual for them), "
                 "and matches the others there less: {matching:.0%} of the comparisons, {usually:.0%} elsewhere. "
                 "Look at these pairs.",
-                annotator=one.annotator,
-                limit=one.limit,
-                judgments=show_pairs(one.judgments),
-                median=one.median,
-                matching=one.matching,
-                usually=one.usually,
+                annotator=annotator.annotator,
+                limit=annotator.limit,
+                judgments=show_pairs(annotator.judgments),
+                median=annotator.median,
+                matching=annotator.matching,
+                usually=annotator.usually,
             ),
-            PairSelection("quick", annotators=(one.annotator,)),
+            PairSelection("quick", annotators=(annotator.annotator,)),
         )
-        for one in quick
+        for annotator in quick
     ]
 
 
-def say_annotator_pairs(
+def describe_annotator_pairs(
     measured: MeasuredAgreement,
     extremes: tuple[PairAgreement, PairAgreement] | None,
     left_out: Collection[str] = (),
 ) -> list[DiagnosisFinding]:
-    """Which annotator pairs have no kappa, and who agree least and most where they surely differ. `left_out`: who is none of
-    the latter."""
+    """Return findings about annotator pairs without a kappa, and about those with the lowest and the highest kappa.
+
+    `left_out`: annotators who are in neither the lowest nor the highest pair.
+    """
     pairs = measured.annotator_pairs
-    found = []
+    findings = []
     undefined = [pair for pair in pairs if pair.cohen_kappa["unweighted"].value is None]
     if undefined and len(undefined) < len(pairs):
         named: Message = join(show_both(pair.annotators) for pair in undefined[:3])
         if len(undefined) > 3:
             named = say("{named} and {n} more", named=named, n=len(undefined) - 3)
-        found.append(
+        findings.append(
             DiagnosisFinding(
                 "undefined",
                 say(
@@ -372,10 +392,10 @@ def say_annotator_pairs(
         )
     if extremes is not None:
         low, high = extremes
-        found.append(
+        findings.append(
             DiagnosisFinding(
                 "least",
-                say_without(
+                add_note_on_left_out(
                     say(
                         "The annotators who agree least are {low} ({low_kappa} over {pairs}), most {high} ({high_kappa}).",
                         low=show_both(low.annotators),
@@ -389,4 +409,4 @@ def say_annotator_pairs(
                 PairSelection("differing", annotators=low.annotators),
             )
         )
-    return found
+    return findings

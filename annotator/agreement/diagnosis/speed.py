@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotator.agreement.comparisons import Comparisons, FigureEstimate, estimate_mean, subtract, tally
 from annotator.agreement.intervals import cluster_interval, confidence
-from annotator.agreement.judgment_pairs import FigureEstimate, JudgmentPairs, estimate_mean, subtract, tally
 from annotator.agreement.judgment_table import Flags, Floats, GradedJudgments, Ints
 from annotator.agreement.records import FEW_PAIRS, Interval
 
@@ -24,35 +24,36 @@ DIFFERS_BY = 0.1
 
 @dataclass(frozen=True, slots=True)
 class QuickAnnotator:
-    """An annotator whose quick judgments match the others' less than their other judgments do: `matching` of them
-    against `usually`; `ci95` is of the difference (below 0). `judgments` of theirs took less than `limit` seconds, where
-    `median` is usual; those that nobody else judged are among them."""
+    """An annotator whose quick judgments match the others' less often than their other judgments do."""
 
     annotator: str
-    judgments: int
-    limit: float
-    median: float
-    matching: float
-    usually: float
-    ci95: Interval
+    judgments: int  # quick ones, including those on pairs that nobody else judged
+    limit: float  # seconds below which a judgment is quick
+    median: float  # usual seconds
+    matching: float  # share of the quick judgments' comparisons that match
+    usually: float  # share of the other judgments' comparisons that match
+    ci95: Interval  # of the difference; below 0
 
 
 def find_medians(annotator: Ints, seconds: Floats, annotators: int) -> list[float]:
-    """The usual active time of each annotator; NaN below FEW_PAIRS judgments of known time (above 0 seconds)."""
-    known = seconds > 0
-    order = np.argsort(annotator[known].astype(np.int16), kind="stable")
-    ends = np.cumsum(np.bincount(annotator[known], minlength=annotators))
-    times = np.split(seconds[known][order], ends[:-1])
+    """Return each annotator's median active time in seconds; NaN below FEW_PAIRS judgments of known time (above 0 s)."""
+    timed = seconds > 0
+    order = np.argsort(annotator[timed].astype(np.int16), kind="stable")
+    ends = np.cumsum(np.bincount(annotator[timed], minlength=annotators))
+    times = np.split(seconds[timed][order], ends[:-1])
     return [float(np.median(own)) if len(own) >= FEW_PAIRS else float("nan") for own in times]
 
 
 def find_limit(median: float) -> float:
-    """Below how many seconds a judgment is quick, for whom this median is usual."""
+    """Return the number of seconds below which a judgment is quick, for an annotator with this median."""
     return min(SHARE_OF_MEDIAN * median, MOST_SECONDS) if median == median else float("nan")
 
 
 def limit_quick(seconds: Sequence[float]) -> float | None:
-    """Below how many seconds a judgment of the one who took these is quick; None where no time is usual for them."""
+    """Return the number of seconds below which a judgment of this annotator is quick; None if there is no median.
+
+    `seconds`: of the annotator's judgments.
+    """
     times = np.array(seconds, dtype=np.float64)
     (median,) = find_medians(np.zeros(len(times), dtype=np.int64), times, 1)
     limit = find_limit(median)
@@ -60,46 +61,51 @@ def limit_quick(seconds: Sequence[float]) -> float | None:
 
 
 def find_quick(
-    judged: GradedJudgments, seconds: Floats, couples: JudgmentPairs, names: Sequence[str]
+    judged: GradedJudgments, seconds: Floats, comparisons: Comparisons, names: Sequence[str]
 ) -> tuple[QuickAnnotator, ...]:
-    """The annotators of whom it holds, by name's order. `seconds` of every judgment; 0, NaN: unknown."""
-    if not len(couples.left):
+    """Return the annotators whose quick judgments agree less, by name. `seconds`: of every judgment; 0 or NaN:
+    unknown."""
+    if not len(comparisons.left):
         return ()
     medians = find_medians(judged.annotator, seconds, len(names))
     limits = np.array([find_limit(median) for median in medians])
-    known = seconds > 0
-    quick = known & (seconds < limits[judged.annotator])
+    timed = seconds > 0
+    quick = timed & (seconds < limits[judged.annotator])
     shared = np.zeros(len(quick), dtype=np.bool_)
-    shared[couples.left] = shared[couples.right] = True
+    shared[comparisons.left] = shared[comparisons.right] = True
     counts = np.bincount(judged.annotator[quick & shared], minlength=len(names))
-    asked = np.flatnonzero(counts >= FEW_QUICK).tolist()
-    if not asked:
+    tested = np.flatnonzero(counts >= FEW_QUICK).tolist()
+    if not tested:
         return ()
-    counted = [_tally_match(couples, len(names), flags) for flags in (quick, known & ~quick)]
+    counted = [_tally_match(comparisons, len(names), flags) for flags in (quick, timed & ~quick)]
     hasty, usual = ([estimate_mean(*own) for own in zip(*sums, strict=True)] for sums in counted)
-    found = []
-    for who in asked:
-        ci95 = _differ(hasty[who], usual[who], level=confidence(len(asked)))
+    found_annotators = []
+    for who in tested:
+        ci95 = _differ(hasty[who], usual[who], level=confidence(len(tested)))
         if ci95 and _is_so_within_queries(*((sums[who], counts[who]) for sums, counts in counted)):
             figures = (float(limits[who]), medians[who], hasty[who].value, usual[who].value)
-            found.append(
+            found_annotators.append(
                 QuickAnnotator(names[who], int(quick[judged.annotator == who].sum()), *figures, ci95)
             )
-    return tuple(found)
+    return tuple(found_annotators)
 
 
-def _tally_match(couples: JudgmentPairs, annotators: int, counted: Flags) -> tuple[Floats, Floats]:
-    """Of each annotator's `counted` judgments (rows) in each query (columns), how many comparisons match, and how many there are."""
-    first, second = (counted[rows].astype(np.float64) for rows in (couples.left, couples.right))
-    matching = couples.apart == 0
-    sums = tally(couples, annotators, first * matching, second * matching)
-    counts = tally(couples, annotators, first, second)
+def _tally_match(comparisons: Comparisons, annotators: int, counted: Flags) -> tuple[Floats, Floats]:
+    """Return, by annotator (rows) and query (columns), how many comparisons of `counted` judgments match, and how
+    many there are."""
+    first, second = (counted[rows].astype(np.float64) for rows in (comparisons.left, comparisons.right))
+    matching = comparisons.apart == 0
+    sums = tally(comparisons, annotators, first * matching, second * matching)
+    counts = tally(comparisons, annotators, first, second)
     return sums, counts
 
 
 def _is_so_within_queries(hasty: tuple[Floats, Floats], usual: tuple[Floats, Floats]) -> bool:
-    """Whether quick judgments match less also than the others of the same query: somebody may be quick just where a query is
-    hard, and everybody differs. True where too few are in queries that have both to tell."""
+    """Return whether quick judgments also match less than the others of the same query.
+
+    Somebody may be quick where a query is hard and everybody differs. True if too few judgments are in queries that
+    have both kinds.
+    """
     both = (hasty[1] > 0) & (usual[1] > 0)
     if hasty[1][both].sum() < FEW_QUICK:
         return True
@@ -113,9 +119,9 @@ def _is_so_within_queries(hasty: tuple[Floats, Floats], usual: tuple[Floats, Flo
 
 
 def _differ(hasty: FigureEstimate, usual: FigureEstimate, *, level: float) -> Interval | None:
-    """The interval of how much less the hasty ones match; None unless they surely do."""
+    """Return the interval of how much less the quick judgments match; None unless they surely match less."""
     difference = subtract(hasty, usual)
     strict = cluster_interval(difference, level=level)
-    if usual.couples < FEW_PAIRS or strict is None or strict[1] >= 0 or difference.value > -DIFFERS_BY:
+    if usual.comparisons < FEW_PAIRS or strict is None or strict[1] >= 0 or difference.value > -DIFFERS_BY:
         return None
     return cluster_interval(difference)

@@ -21,10 +21,12 @@ OUT_OF_REACH = 100  # times the pairs there are: so near the target that judging
 
 
 def judge(measured: MeasuredAgreement, *, target: float, unrateable: int = 0) -> AgreementVerdict:
-    """The verdict, in words too. `unrateable`: how many judgments say that a pair cannot be rated."""
+    """Return the verdict with its sentence. `unrateable`: how many judgments say that a pair cannot be rated."""
     kappa = measured.cohen_kappa["unweighted"]
     if not measured.pairs:
-        return AgreementVerdict("unknown", kappa, target, None, _say_nothing_shared(measured, unrateable))
+        return AgreementVerdict(
+            "unknown", kappa, target, None, _describe_nothing_shared(measured, unrateable)
+        )
     figures = {
         "kappa": show_value(kappa),
         "target": target,
@@ -33,27 +35,27 @@ def judge(measured: MeasuredAgreement, *, target: float, unrateable: int = 0) ->
     }
     missing = _count_missing(measured)
     if missing:
-        return AgreementVerdict("unknown", kappa, target, missing, _say_little(kappa, missing, figures))
+        return AgreementVerdict("unknown", kappa, target, missing, _describe_little(kappa, missing, figures))
     if kappa.value is None or kappa.ci95 is None:
-        return AgreementVerdict("unknown", kappa, target, None, _say_undefined(kappa, figures))
+        return AgreementVerdict("unknown", kappa, target, None, _describe_undefined(kappa, figures))
     if _is_scattered(measured):
         alpha = show_value(measured.krippendorff_alpha["nominal"])
-        return AgreementVerdict("unknown", kappa, target, None, _say_scattered(alpha, figures))
+        return AgreementVerdict("unknown", kappa, target, None, _describe_scattered(alpha, figures))
     low, high = (round(limit, DIGITS) for limit in kappa.ci95)
     if low >= target:
-        return AgreementVerdict("met", kappa, target, None, _say_met(figures))
+        return AgreementVerdict("met", kappa, target, None, _describe_met(figures))
     if high < target:
-        return AgreementVerdict("not met", kappa, target, None, _say_not_met(figures))
+        return AgreementVerdict("not met", kappa, target, None, _describe_not_met(figures))
     further = count_further(kappa, target, measured.pairs)
-    return AgreementVerdict("unknown", kappa, target, further, _say_open(further, figures))
+    return AgreementVerdict("unknown", kappa, target, further, _describe_open(further, figures))
 
 
 def count_further(kappa: CoefficientValue, target: float, pairs: int) -> int | None:
-    """About how many further double-judged pairs would take the target out of the interval, if kappa stays as it is and
-    the new pairs are spread over new queries as the old ones are.
+    """Return about how many more double-judged pairs would move the target out of the interval.
 
-    Queries are what is resampled, so half the interval's width shrinks with the root of their number; pairs grow in
-    proportion to queries. None where kappa equals the target or lies too near it.
+    Assumes that kappa stays the same and that new queries have as many pairs as the old ones. Queries are resampled,
+    so half the interval's width shrinks with the square root of their number; pairs grow in proportion. None if kappa
+    equals the target or is too near it.
     """
     if kappa.value is None or kappa.ci95 is None or kappa.value == target:
         return None
@@ -63,18 +65,18 @@ def count_further(kappa: CoefficientValue, target: float, pairs: int) -> int | N
 
 
 def _count_missing(measured: MeasuredAgreement) -> int:
-    """How many pairs are missing for an interval to mean anything, new queries having as many as the old."""
+    """Return how many pairs are missing for a meaningful interval, if new queries have as many pairs as the old ones."""
     for_queries = (FEW_QUERIES - measured.queries) * measured.pairs / max(1, measured.queries)
     return round_up(max(0, FEW_PAIRS - measured.pairs, for_queries))
 
 
 def _is_scattered(measured: MeasuredAgreement) -> bool:
-    """Whether half of the mean kappa's weight or more lies on annotators who share fewer than FEW_PAIRS pairs."""
+    """Return whether at least half of the mean kappa's weight is on annotators who share fewer than FEW_PAIRS pairs."""
     shared = [pair.pairs for pair in measured.annotator_pairs]
     return 2 * sum(pairs for pairs in shared if pairs < FEW_PAIRS) >= sum(shared)
 
 
-def _say_nothing_shared(measured: MeasuredAgreement, unrateable: int) -> Message:
+def _describe_nothing_shared(measured: MeasuredAgreement, unrateable: int) -> Message:
     if not measured.single_pairs and unrateable:
         return say_n(
             "No judgment carries a grade, so there is no agreement to measure: the only one says that its pair cannot be "
@@ -92,7 +94,7 @@ def _say_nothing_shared(measured: MeasuredAgreement, unrateable: int) -> Message
     )
 
 
-def _say_little(kappa: CoefficientValue, missing: int, figures: dict[str, object]) -> Message:
+def _describe_little(kappa: CoefficientValue, missing: int, figures: dict[str, object]) -> Message:
     least = {"least_pairs": FEW_PAIRS, "least_queries": FEW_QUERIES, "missing": show_pairs(missing)}
     if kappa.value is None:
         return say(
@@ -111,7 +113,7 @@ def _say_little(kappa: CoefficientValue, missing: int, figures: dict[str, object
     )
 
 
-def _say_undefined(kappa: CoefficientValue, figures: dict[str, object]) -> Message:
+def _describe_undefined(kappa: CoefficientValue, figures: dict[str, object]) -> Message:
     if kappa.value is None:
         return say(
             "Not known whether the target of {target:g} is met: Cohen's kappa is undefined over {pairs} of {queries} "
@@ -127,7 +129,7 @@ def _say_undefined(kappa: CoefficientValue, figures: dict[str, object]) -> Messa
     )
 
 
-def _say_scattered(alpha: str, figures: dict[str, object]) -> Message:
+def _describe_scattered(alpha: str, figures: dict[str, object]) -> Message:
     return say(
         "Not known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, but half of "
         "them or more are shared by annotators who have fewer than {least} in common, and the mean of such kappas lies too "
@@ -139,7 +141,7 @@ def _say_scattered(alpha: str, figures: dict[str, object]) -> Message:
     )
 
 
-def _say_met(figures: dict[str, object]) -> Message:
+def _describe_met(figures: dict[str, object]) -> Message:
     return say(
         "The target is met: Cohen's kappa is {kappa} over {pairs} of {queries}, its whole interval at or above "
         "{target:g}.",
@@ -147,7 +149,7 @@ def _say_met(figures: dict[str, object]) -> Message:
     )
 
 
-def _say_not_met(figures: dict[str, object]) -> Message:
+def _describe_not_met(figures: dict[str, object]) -> Message:
     return say(
         "The target is not met: Cohen's kappa is {kappa} over {pairs} of {queries}, its whole interval below {target:g}. "
         "Talk about the disagreements, sharpen the guideline, then judge further pairs.",
@@ -155,7 +157,7 @@ def _say_not_met(figures: dict[str, object]) -> Message:
     )
 
 
-def _say_open(further: int | None, figures: dict[str, object]) -> Message:
+def _describe_open(further: int | None, figures: dict[str, object]) -> Message:
     if further is None:
         return say(
             "Not yet known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, so "

@@ -1,4 +1,4 @@
-"""How figures are written in the sentences of the diagnosis: with their interval, with what they count."""
+"""Format the figures in the sentences of the diagnosis: with their interval, and with what they count."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -8,12 +8,12 @@ from annotator.domain.messages import Message, join_sentences, say, say_n
 
 
 def show_value(value: CoefficientValue) -> str:
-    """0.72 [0.65, 0.78]"""
+    """Return a value with its interval: 0.72 [0.65, 0.78]."""
     return show_figure(value.value if value.value is not None else float("nan"), value.ci95)
 
 
 def show_figure(figure: float, ci95: Interval | None, *, signed: bool = False) -> str:
-    """A figure with its interval; `signed`: with a plus where it is above 0."""
+    """Return a figure with its interval; `signed`: with a plus sign if it is above 0."""
     sign = "+" if signed else ""
     shown = f" [{ci95[0]:{sign}.2f}, {ci95[1]:{sign}.2f}]" if ci95 else ""
     return f"{figure:{sign}.2f}{shown}"
@@ -31,7 +31,7 @@ def show_annotators(number: int) -> Message:
     return say_n("{n} annotator", "{n} annotators", number)
 
 
-def show_comparisons(number: int) -> Message:
+def format_comparison_count(number: int) -> Message:
     return say_n("{n} comparison", "{n} comparisons", number)
 
 
@@ -39,15 +39,15 @@ def show_queries(number: int) -> Message:
     return say_n("{n} query", "{n} queries", number)
 
 
-def say_without(sentence: str, left_out: Collection[str]) -> str:
-    """The sentence; and that those who give one grade almost throughout are left out of it, where somebody is."""
+def add_note_on_left_out(sentence: str, left_out: Collection[str]) -> str:
+    """Return the sentence, with a note that annotators who give one grade almost throughout are left out, if any are."""
     if not left_out:
         return sentence
     return join_sentences([sentence, say("Those who give one grade almost throughout are left out here.")])
 
 
 def round_up(number: float) -> int:
-    """To two leading digits: an estimate of how much work is needed deserves no more."""
+    """Round up to two leading digits: an estimate of how much work is needed deserves no more."""
     whole = math.ceil(round(number, 6))
     unit = int(10 ** max(0, len(str(whole)) - 2))
     return -(-whole // unit) * unit

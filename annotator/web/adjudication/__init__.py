@@ -1,1 +1,1 @@
-"""The queue of disagreements, the decision panel, and what annotators see of decisions."""
+"""Draw the queue of disagreements, the decision panel, and what annotators see of decisions."""

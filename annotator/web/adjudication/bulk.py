@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from annotator.adjudication.bulk_service import (
+from annotator.adjudication.bulk.bulk_service import (
     FileDecisions,
     adjudicate_file,
     list_batches,
@@ -18,7 +18,7 @@ from annotator.adjudication.bulk_service import (
     settle_by_policy,
     undo_batch,
 )
-from annotator.adjudication.records import POLICIES, POLICY_NAMES
+from annotator.adjudication.bulk.policy_records import POLICIES, POLICY_NAMES
 from annotator.domain.errors import AnnotatorError
 from annotator.web.adjudication.downloads import list_queue_address
 from annotator.web.adjudication.queue_url import QueueAddress
@@ -30,19 +30,18 @@ from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, require_context
-from annotator.web.uploads import draw_file_field
+from annotator.web.server.uploads import draw_file_field
 
 if TYPE_CHECKING:
-    from annotator.adjudication.bulk_sql import DecisionBatch
-    from annotator.adjudication.policies import PolicyPreview
+    from annotator.adjudication.bulk.policy_records import DecisionBatch, PolicyPreview
 
 
 DONE, REFUSED, TIMES = "queue settled", "queue not settled", "queue settled times"
 
 
 def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> None:
-    """The policies and what the chosen one would do with this part of the queue; below, what was settled so."""
-    _say_done()
+    """Draw the policies, what the chosen one would do with this part of the queue, and earlier batches."""
+    _draw_outcome()
     draw_note(
         tr(
             "For pairs whose grades are neighbours on one side of relevance: no metric with a threshold depends on which of them "
@@ -52,12 +51,12 @@ def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> Non
     policy = st.radio(
         tr("Policy"), POLICIES, format_func=lambda name: tr(POLICY_NAMES[name]), key="queue policy"
     )
-    found = preview_policy(
+    preview = preview_policy(
         context.database, context.actor, dataset, policy, _open(here).wanted, now=context.now
     )
-    _draw_preview(found)
-    if found.pairs:
-        _draw_form(dataset, here, found)
+    _draw_preview(preview)
+    if preview.pairs:
+        _draw_form(dataset, here, preview)
     batches = list_batches(context.database, context.actor, dataset)
     if batches:
         st.header(tr("Settled so before"))
@@ -65,36 +64,39 @@ def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> Non
             _draw_batch(dataset, batch)
 
 
-def _draw_preview(found: "PolicyPreview") -> None:
-    st.text(tr_n("{n:,} pair would be settled.", "{n:,} pairs would be settled.", found.pairs))
-    if found.by_grades:
+def _draw_preview(preview: "PolicyPreview") -> None:
+    st.text(tr_n("{n:,} pair would be settled.", "{n:,} pairs would be settled.", preview.pairs))
+    if preview.by_grades:
         draw_table(
             tr("What would be settled"),
             (tr("grades"), tr("settled as"), tr("pairs")),
-            [(f"{one.low} – {one.high}", one.grade, show_number(one.pairs)) for one in found.by_grades],
+            [
+                (f"{count.low} – {count.high}", count.grade, show_number(count.pairs))
+                for count in preview.by_grades
+            ],
         )
-    if found.pairs and found.impact_mean is not None:
+    if preview.pairs and preview.impact_mean is not None:
         st.text(
             tr(
                 "The choice moves nDCG of the system that it moves most by {mean} on a pair's query on average; {flips} of the pairs "
                 "can change the order of systems.",
-                mean=show_number(found.impact_mean, 3),
-                flips=show_number(found.flips),
+                mean=show_number(preview.impact_mean, 3),
+                flips=show_number(preview.flips),
             )
         )
-    for one in found.left_out:
+    for count in preview.left_out:
         draw_note(
             tr_n(
                 "{n:,} pair is left as it is: {why}.",
                 "{n:,} pairs are left as they are: {why}.",
-                one.pairs,
-                why=tr(one.why),
+                count.pairs,
+                why=tr(count.why),
             )
         )
 
 
-def _draw_form(dataset: str, here: QueueAddress, found: "PolicyPreview") -> None:
-    """The rationale and the button, anew after each time, so that a second press finds none."""
+def _draw_form(dataset: str, here: QueueAddress, preview: "PolicyPreview") -> None:
+    """Draw the rationale and the button. Their keys change after each use, so that a second press settles nothing."""
     times = st.session_state.get(TIMES, 0)
     key = f"queue policy why {times}"
     st.text_area(
@@ -105,11 +107,11 @@ def _draw_form(dataset: str, here: QueueAddress, found: "PolicyPreview") -> None
         help=tr("It is kept with each decision; the annotators of a pair can read it."),
     )
     st.button(
-        tr_n("Settle {n:,} pair", "Settle {n:,} pairs", found.pairs),
+        tr_n("Settle {n:,} pair", "Settle {n:,} pairs", preview.pairs),
         type="primary",
         key=f"queue settle {times}",
         on_click=_settle,
-        args=(dataset, here, found.policy, found.digest, key),
+        args=(dataset, here, preview.policy, preview.digest, key),
     )
 
 
@@ -135,7 +137,7 @@ def _settle(dataset: str, here: QueueAddress, policy: str, digest: str, key: str
 
 
 def _draw_batch(dataset: str, batch: "DecisionBatch") -> None:
-    said = tr(
+    description = tr(
         "{pairs} by {name} on {time}: {policy}.",
         pairs=tr_n("{n:,} pair", "{n:,} pairs", batch.pairs),
         name=batch.lead,
@@ -143,7 +145,7 @@ def _draw_batch(dataset: str, batch: "DecisionBatch") -> None:
         policy=tr(POLICY_NAMES[batch.policy]),
     )
     with st.container(border=True, gap="xxsmall"):
-        st.text(said)
+        st.text(description)
         st.text(batch.rationale)
         if batch.undone_at is not None:
             draw_note(
@@ -167,21 +169,21 @@ def _undo(dataset: str, number: int) -> None:
     except AnnotatorError as error:
         st.session_state[REFUSED] = show_refusal(error)
         return
-    said = [tr_n("{n:,} pair waits again.", "{n:,} pairs wait again.", done.withdrawn)]
+    sentences = [tr_n("{n:,} pair waits again.", "{n:,} pairs wait again.", done.withdrawn)]
     if done.left:
-        said.append(
+        sentences.append(
             tr_n(
                 "{n:,} was decided anew since and stays.",
                 "{n:,} were decided anew since and stay.",
                 done.left,
             )
         )
-    st.session_state[DONE] = join_sentences(said)
+    st.session_state[DONE] = join_sentences(sentences)
     note_press()
 
 
-def _say_done() -> None:
-    """What the press before this run did; its place is there in any case."""
+def _draw_outcome() -> None:
+    """Draw the result of the press before this run. Draws an empty container without one."""
     with st.container():
         refused, done = st.session_state.pop(REFUSED, None), st.session_state.pop(DONE, None)
         if refused:
@@ -198,7 +200,7 @@ FILE_DONE, FILE_TIMES = "queue file done", "queue file times"
 
 
 def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
-    """The link to the file of what the filter lets through, and the way back for it."""
+    """Draw the link to the file of this part of the queue, and the field that takes it back."""
     st.header(tr("Take it to a meeting"))
     draw_note(
         tr(
@@ -209,9 +211,9 @@ def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
     draw_file_link(tr("The queue as a CSV file"), list_queue_address(dataset, here))
     st.header(tr("Bring the decisions back"))
     with st.container():
-        said = st.session_state.pop(FILE_DONE, None)
-        if said:
-            st.success(said, icon=":material/check:")
+        message = st.session_state.pop(FILE_DONE, None)
+        if message:
+            st.success(message, icon=":material/check:")
     key = f"queue file {st.session_state.get(FILE_TIMES, 0)}"
     file = draw_file_field(
         tr("The file with its decisions"),
@@ -227,17 +229,17 @@ def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
 
 
 def _draw_checked(context: PageContext, dataset: str, data: bytes, name: str) -> None:
-    """What the file would do, and the button that does it; or what is wrong with it."""
+    """Draw what the file would decide, and the button that does it; or what is wrong with the file."""
     try:
-        found = adjudicate_file(
+        decisions = adjudicate_file(
             context.database, context.actor, dataset, data, name, now=context.now, dry_run=True
         )
     except AnnotatorError as error:
         st.error(tr("Nothing was decided. The file has to be put right first:"), icon=":material/block:")
         st.code(show_refusal(error), language=None, wrap_lines=True)
         return
-    st.text(_describe(found))
-    n = found.decided + found.revised + found.proposed
+    st.text(_describe(decisions))
+    n = decisions.decided + decisions.revised + decisions.proposed
     if n:
         st.button(
             tr_n("Decide {n:,} pair", "Decide {n:,} pairs", n),
@@ -259,12 +261,12 @@ def _decide(dataset: str, data: bytes, name: str) -> None:
     note_press()
 
 
-def _describe(found: FileDecisions) -> str:
+def _describe(decisions: FileDecisions) -> str:
     counted = (
-        (found.decided, tr("decided for the first time: {n:,}", n=found.decided)),
-        (found.revised, tr("decided anew: {n:,}", n=found.revised)),
-        (found.proposed, tr("waiting for a second lead: {n:,}", n=found.proposed)),
-        (found.unchanged, tr("decided so before: {n:,}", n=found.unchanged)),
-        (found.skipped, tr("left open: {n:,}", n=found.skipped)),
+        (decisions.decided, tr("decided for the first time: {n:,}", n=decisions.decided)),
+        (decisions.revised, tr("decided anew: {n:,}", n=decisions.revised)),
+        (decisions.proposed, tr("waiting for a second lead: {n:,}", n=decisions.proposed)),
+        (decisions.unchanged, tr("decided so before: {n:,}", n=decisions.unchanged)),
+        (decisions.skipped, tr("left open: {n:,}", n=decisions.skipped)),
     )
-    return "; ".join(said for n, said in counted if n) or tr("The file decides nothing.")
+    return "; ".join(words for n, words in counted if n) or tr("The file decides nothing.")

@@ -1,6 +1,6 @@
-"""What leads did, at the foot of the queue: one click away, with filters, page by page, and whole as a file.
+"""Draw the audit log at the foot of the queue: with filters, page by page, and whole as a file.
 
-Nothing is read before it is opened. Every piece of it may hold texts of people and is escaped.
+Nothing is read before it is opened. Any text may be written by people and is escaped.
 """
 
 from datetime import date, datetime, time
@@ -8,16 +8,10 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.adjudication.history_service import (
-    ACTION_NAMES,
-    ACTIONS,
-    PAGE,
-    AuditLogEntry,
-    AuditLogFilter,
-    list_trail_people,
-    read_trail,
-    say_recorded,
-)
+from annotator.adjudication.history.history import ACTION_NAMES, describe_entry
+from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
+from annotator.adjudication.history.history_service import PAGE, list_audit_log_people, read_audit_log
+from annotator.storage.audit_log import ACTIONS
 from annotator.web.adjudication.downloads import list_audit_log_address
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.figures import find_zone, show_time
@@ -29,19 +23,19 @@ from annotator.web.page_context import PageContext
 OPERATOR = "operator"
 
 
-def draw_trail(context: PageContext, dataset: str) -> None:
-    """The part, closed at first."""
+def draw_audit_log(context: PageContext, dataset: str) -> None:
+    """Draw the audit log, closed at first."""
     with st.expander(tr("What leads did"), on_change="rerun", key=f"trail {dataset}") as part:
         if part.open:
-            _draw_open(context, dataset)
+            _draw_entries(context, dataset)
 
 
-def _draw_open(context: PageContext, dataset: str) -> None:
-    wanted = _ask(context, dataset)
-    place = f"trail from {dataset}"
-    start = int(st.session_state.get(place, 0))
-    found = read_trail(context.database, context.actor, dataset, wanted, offset=start, now=context.now)
-    if not found.total:
+def _draw_entries(context: PageContext, dataset: str) -> None:
+    wanted = _draw_filters(context, dataset)
+    key = f"trail from {dataset}"
+    start = int(st.session_state.get(key, 0))
+    page = read_audit_log(context.database, context.actor, dataset, wanted, offset=start, now=context.now)
+    if not page.total:
         st.text(
             tr("Nobody did anything of this so far. What leads decide and do about disputes is kept here.")
         )
@@ -50,18 +44,18 @@ def _draw_open(context: PageContext, dataset: str) -> None:
     draw_link_table(
         tr("What leads did"),
         columns,
-        [_describe(dataset, one) for one in found.events],
+        [_describe(dataset, entry) for entry in page.events],
         tall=True,
         roomy=True,
     )
-    _draw_ways(place, start, len(found.events), found.total)
+    _draw_page_buttons(key, start, len(page.events), page.total)
     draw_file_link(tr("As a CSV file, whole"), list_audit_log_address(dataset, "csv", wanted))
     draw_file_link(tr("As JSON lines, whole"), list_audit_log_address(dataset, "jsonl", wanted))
 
 
-def _ask(context: PageContext, dataset: str) -> AuditLogFilter:
-    """The filters. Another choice begins at the latest again."""
-    people = dict(list_trail_people(context.database, context.actor, dataset))
+def _draw_filters(context: PageContext, dataset: str) -> AuditLogFilter:
+    """Draw the filters and return the chosen ones. A change shows the latest entries again."""
+    people = dict(list_audit_log_people(context.database, context.actor, dataset))
     named = {OPERATOR: tr("operator"), **{username: name or username for username, name in people.items()}}
 
     def begin_anew() -> None:
@@ -74,7 +68,7 @@ def _ask(context: PageContext, dataset: str) -> AuditLogFilter:
             key=f"trail action {dataset}",
             on_change=begin_anew,
             width=220,
-            format_func=lambda one: tr("everything") if one is None else tr(ACTION_NAMES[one]),
+            format_func=lambda value: tr("everything") if value is None else tr(ACTION_NAMES[value]),
         )
         person = st.selectbox(
             tr("Who"),
@@ -82,7 +76,7 @@ def _ask(context: PageContext, dataset: str) -> AuditLogFilter:
             key=f"trail person {dataset}",
             on_change=begin_anew,
             width=180,
-            format_func=lambda one: tr("everybody") if one is None else named.get(one, one),
+            format_func=lambda value: tr("everybody") if value is None else named.get(value, value),
         )
         since = st.date_input(
             tr("First day"),
@@ -107,31 +101,35 @@ def _read(day: object, at: time) -> datetime | None:
     return datetime.combine(day, at, find_zone()) if isinstance(day, date) else None
 
 
-def _describe(dataset: str, one: AuditLogEntry) -> list[Cell]:
+def _describe(dataset: str, entry: AuditLogEntry) -> list[Cell]:
     pair: Cell = ""
-    if one.pair is not None and one.query_id is not None and one.doc_id is not None:
-        says = tr("Open the case of {query_id} {doc_id}", query_id=one.query_id, doc_id=one.doc_id)
-        address = "/disagreements?" + urlencode({"dataset": dataset, "pair": one.pair})
-        pair = [Link(one.query_id, address, says), one.doc_id]
-    said = tr("yours to judge first") if one.hidden else tr(say_recorded(one.action, one.before, one.after))
-    return [show_time(one.at), one.name or one.username or tr("operator"), pair, said]
+    if entry.pair is not None and entry.query_id is not None and entry.doc_id is not None:
+        says = tr("Open the case of {query_id} {doc_id}", query_id=entry.query_id, doc_id=entry.doc_id)
+        address = "/disagreements?" + urlencode({"dataset": dataset, "pair": entry.pair})
+        pair = [Link(entry.query_id, address, says), entry.doc_id]
+    sentence = (
+        tr("yours to judge first")
+        if entry.hidden
+        else tr(describe_entry(entry.action, entry.before, entry.after))
+    )
+    return [show_time(entry.at), entry.name or entry.username or tr("operator"), pair, sentence]
 
 
-def _draw_ways(place: str, start: int, shown: int, total: int) -> None:
-    """Where one is, and the way on."""
+def _draw_page_buttons(key: str, start: int, shown: int, total: int) -> None:
+    """Draw which part of the log is shown, and the buttons to the others."""
     if total <= PAGE:
         return
     draw_note(tr("{first:,} to {last:,} of {total:,}", first=start + 1, last=start + shown, total=total))
 
     def go(to: int) -> None:
-        st.session_state[place] = to
+        st.session_state[key] = to
 
     with st.container(horizontal=True):
         later, earlier = max(0, start - PAGE), start + PAGE
-        st.button(tr("Later ones"), key=f"{place} later", disabled=start == 0, on_click=go, args=(later,))
+        st.button(tr("Later ones"), key=f"{key} later", disabled=start == 0, on_click=go, args=(later,))
         st.button(
             tr("Earlier ones"),
-            key=f"{place} earlier",
+            key=f"{key} earlier",
             disabled=earlier >= total,
             on_click=go,
             args=(earlier,),

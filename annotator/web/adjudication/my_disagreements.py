@@ -10,21 +10,21 @@ from html import escape
 
 import streamlit as st
 
-from annotator.adjudication.discussion_service import (
+from annotator.adjudication.discussion.discussion_records import (
+    AnonymousJudgment,
+    OwnDecision,
+    OwnDecisions,
+    OwnDiscussion,
+)
+from annotator.adjudication.discussion.discussion_service import (
     list_own_decisions,
     list_own_discussions,
     object_to_decision,
     open_discussion,
     read_discussed_text,
-    say_in_discussion,
+    take_discussion_turn,
 )
-from annotator.adjudication.records import (
-    CAUSE_NAMES,
-    DiscussionJudgment,
-    OwnDecision,
-    OwnDecisions,
-    OwnDiscussion,
-)
+from annotator.adjudication.records import CAUSE_NAMES
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.grades import GRADES
 from annotator.domain.settling import Decided
@@ -37,17 +37,17 @@ from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.page_context import PageContext, find_context
 
 
-def name_said(outcome: str, grade: int | None, names: Sequence[str]) -> str:
-    """ "2 · Highly relevant", or that it cannot be rated."""
+def name_answer(outcome: str, grade: int | None, names: Sequence[str]) -> str:
+    """Return the grade with its name, such as "2 · Highly relevant", or "unrateable"."""
     return tr("unrateable") if grade is None or outcome != "graded" else f"{grade} · {names[grade]}"
 
 
 def describe_pair(query: str, narrative: str | None, doc_id: str, title: str) -> str:
-    """The query and the document, as HTML."""
+    """Return the query and the document, as HTML."""
     document = f"<code>{escape(doc_id)}</code>"
     shown = f"<strong>{escape(title)}</strong> " if title and title != doc_id else ""
-    told = show_as("narrative", narrative) if narrative else ""
-    return f'{show_as("query", query)}{told}<p class="annotator-person" dir="auto">{shown}{document}</p>'
+    details = show_as("narrative", narrative) if narrative else ""
+    return f'{show_as("query", query)}{details}<p class="annotator-person" dir="auto">{shown}{document}</p>'
 
 
 SHOWN, CHARACTERS = 10, 20_000
@@ -56,10 +56,10 @@ REFUSED, DONE = "discussion refused", "discussion done"
 
 
 def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -> None:
-    """The discussions that go on, those that wait for the annotator first; nothing where there is none."""
-    found = list_own_discussions(context.database, context.actor, dataset, now=context.now)
+    """Draw the running discussions, those that wait for the annotator first. Draws nothing without any."""
+    discussions = list_own_discussions(context.database, context.actor, dataset, now=context.now)
     done = st.session_state.pop(DONE, None)
-    if not found and not done:
+    if not discussions and not done:
         return
     st.header(tr("Discussions"))
     draw_note(
@@ -70,98 +70,107 @@ def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -
     )
     if done:
         st.success(done, icon=":material/check:")
-    for one in found[:SHOWN]:
+    for discussion in discussions[:SHOWN]:
         with st.container(border=True, gap="small"):
-            _draw_one(context, dataset, one, names)
-    if len(found) > SHOWN:
-        more = len(found) - SHOWN
+            _draw_discussion(context, dataset, discussion, names)
+    if len(discussions) > SHOWN:
+        more = len(discussions) - SHOWN
         draw_note(tr_n("{n:,} more after these.", "{n:,} more after these.", more))
 
 
-def _draw_one(context: PageContext, dataset: str, one: OwnDiscussion, names: Sequence[str]) -> None:
-    st.html(describe_pair(one.query, one.narrative, one.doc_id, one.title))
-    _draw_said(one, names)
-    if one.stage == "own_work":
+def _draw_discussion(
+    context: PageContext, dataset: str, discussion: OwnDiscussion, names: Sequence[str]
+) -> None:
+    st.html(describe_pair(discussion.query, discussion.narrative, discussion.doc_id, discussion.title))
+    _draw_judgments(discussion, names)
+    if discussion.stage == "own_work":
         draw_note(
             tr(
                 "First judge what is still open to you of query {query_id}: then you can look at what the others said.",
-                query_id=one.query_id,
+                query_id=discussion.query_id,
             )
         )
         return
-    if one.stage == "waiting":
+    if discussion.stage == "waiting":
         draw_note(tr("Once you have looked, your own judgment of this pair stays as it is."))
         st.button(
             tr("Look at what the others said"),
             type="primary",
-            key=f"look {one.pair}",
+            key=f"look {discussion.pair}",
             on_click=_look,
-            args=(one.pair,),
+            args=(discussion.pair,),
         )
-    if one.stage == "open":
-        _draw_document(context, dataset, one)
-        _draw_form(one, names)
-    if one.stage == "said":
+    if discussion.stage == "open":
+        _draw_document(context, dataset, discussion)
+        _draw_form(discussion, names)
+    if discussion.stage == "said":
         draw_note(tr("You have said what you think. A lead decides."))
     refused = st.session_state.get(REFUSED)
-    if refused and refused[0] == one.pair:
+    if refused and refused[0] == discussion.pair:
         st.error(escape_markdown(refused[1]), icon=":material/block:")
         del st.session_state[REFUSED]
 
 
-def _draw_said(one: OwnDiscussion, names: Sequence[str]) -> None:
-    """A row for each who judged the pair, the reader's own first."""
-    turns = any(said.turn for said in (one.own, *one.others))
+def _draw_judgments(discussion: OwnDiscussion, names: Sequence[str]) -> None:
+    """Draw a row for each annotator's judgment of the pair, the reader's own first."""
+    turns = any(judgment.turn for judgment in (discussion.own, *discussion.others))
     heads = [tr("annotator"), tr("answer"), tr("note"), *([tr("after looking")] if turns else [])]
-    rows = [_row(tr("you ({letter})", letter=one.own.letter), one.own, names, turns=turns)]
+    rows = [_row(tr("you ({letter})", letter=discussion.own.letter), discussion.own, names, turns=turns)]
     rows += [
-        _row(tr("annotator {letter}", letter=said.letter), said, names, turns=turns) for said in one.others
+        _row(tr("annotator {letter}", letter=judgment.letter), judgment, names, turns=turns)
+        for judgment in discussion.others
     ]
     draw_table(tr("What was said of this pair"), heads, rows)
 
 
-def _row(who: str, said: DiscussionJudgment, names: Sequence[str], *, turns: bool) -> list[str]:
-    row = [who, name_said(said.outcome, said.grade, names), said.note or "–"]
+def _row(who: str, judgment: AnonymousJudgment, names: Sequence[str], *, turns: bool) -> list[str]:
+    row = [who, name_answer(judgment.outcome, judgment.grade, names), judgment.note or "–"]
+    turn = judgment.turn
     if not turns:
         return row
-    if said.turn is None:
+    if turn is None:
         return [*row, tr("not yet")]
-    grade = name_said(said.turn.outcome, said.turn.grade, names)
-    told = tr("revised to {grade}", grade=grade) if said.turn.revised else tr("stands by it")
-    return [*row, f"{told}: {said.turn.note}" if said.turn.note else told]
+    grade = name_answer(turn.outcome, turn.grade, names)
+    answer = tr("revised to {grade}", grade=grade) if turn.revised else tr("stands by it")
+    return [*row, f"{answer}: {turn.note}" if turn.note else answer]
 
 
-def _draw_document(context: PageContext, dataset: str, one: OwnDiscussion) -> None:
-    if not one.text_length or not st.toggle(tr("Show the document"), key=f"text {one.pair}"):
+def _draw_document(context: PageContext, dataset: str, discussion: OwnDiscussion) -> None:
+    if not discussion.text_length or not st.toggle(tr("Show the document"), key=f"text {discussion.pair}"):
         return
-    text = read_discussed_text(context.database, context.actor, dataset, one.pair, characters=CHARACTERS)
-    label = escape(tr("Document {doc_id}", doc_id=one.doc_id), quote=True)
+    text = read_discussed_text(
+        context.database, context.actor, dataset, discussion.pair, characters=CHARACTERS
+    )
+    label = escape(tr("Document {doc_id}", doc_id=discussion.doc_id), quote=True)
     st.html(
         f'<pre class="annotator-document" tabindex="0" role="region" aria-label="{label}" dir="auto">{escape(text or "")}</pre>'
     )
-    if text is not None and len(text) < one.text_length:
+    if text is not None and len(text) < discussion.text_length:
         draw_note(tr("Only the beginning is shown."))
 
 
-def _draw_form(one: OwnDiscussion, names: Sequence[str]) -> None:
-    own: Decided = "unrateable" if one.own.grade is None else one.own.grade
+def _draw_form(discussion: OwnDiscussion, names: Sequence[str]) -> None:
+    own: Decided = "unrateable" if discussion.own.grade is None else discussion.own.grade
     every: tuple[Decided, ...] = (*GRADES, "unrateable")
     others = [choice for choice in every if choice != own]
 
     def name(choice: object) -> str:
         if choice == STAND:
-            mine = escape_markdown(name_said(one.own.outcome, one.own.grade, names))
-            return tr("I stand by {grade}", grade=mine)
+            own_answer = escape_markdown(name_answer(discussion.own.outcome, discussion.own.grade, names))
+            return tr("I stand by {grade}", grade=own_answer)
         grade = choice if isinstance(choice, int) else None
-        return tr("I revise to {grade}", grade=escape_markdown(name_said("graded", grade, names)))
+        return tr("I revise to {grade}", grade=escape_markdown(name_answer("graded", grade, names)))
 
-    with st.form(f"turn {one.pair}", border=False):
+    with st.form(f"turn {discussion.pair}", border=False):
         st.radio(
-            tr("Your answer after looking"), [STAND, *others], format_func=name, key=f"choice {one.pair}"
+            tr("Your answer after looking"),
+            [STAND, *others],
+            format_func=name,
+            key=f"choice {discussion.pair}",
         )
         st.text_area(
             tr("Why, if you like"),
-            key=f"why {one.pair}",
+            key=f"why {discussion.pair}",
             height=90,
             max_chars=10_000,
             help=tr("The lead reads it; the others do once they have answered."),
@@ -169,8 +178,8 @@ def _draw_form(one: OwnDiscussion, names: Sequence[str]) -> None:
         st.form_submit_button(
             tr("Answer"),
             type="primary",
-            on_click=_say,
-            args=(one.pair, own, one.seen),
+            on_click=_take_turn,
+            args=(discussion.pair, own, discussion.seen),
         )
 
 
@@ -186,14 +195,14 @@ def _look(pair: str) -> None:
         note_press()
 
 
-def _say(pair: str, own: Decided, seen: str) -> None:
+def _take_turn(pair: str, own: Decided, seen: str) -> None:
     """Store the turn. Runs before the page is drawn again."""
     context = find_context()
     if context is None or context.dataset is None:
         return
     choice = st.session_state.get(f"choice {pair}", STAND)
     try:
-        say_in_discussion(
+        take_discussion_turn(
             context.database,
             context.actor,
             context.dataset,
@@ -216,12 +225,12 @@ OBJECTION_REFUSED, OBJECTION_DONE = "objection refused", "objection done"
 
 
 def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> None:
-    """The decisions, the latest first; nothing where there is none that the annotator may see."""
+    """Draw the decisions that the annotator may see, the latest first. Draws nothing without any."""
     differing, page = bool(st.session_state.get(DIFFERING)), int(st.session_state.get(PAGE, 0))
-    found = list_own_decisions(
+    decisions = list_own_decisions(
         context.database, context.actor, dataset, differing=differing, page=page, size=SIZE, now=context.now
     )
-    if not found.total:
+    if not decisions.total:
         return
     st.header(tr("What was decided on my pairs"))
     draw_note(
@@ -233,61 +242,59 @@ def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> 
     done = st.session_state.pop(OBJECTION_DONE, None)
     if done:
         st.success(done, icon=":material/check:")
-    told = tr_n("{n:,} decision", "{n:,} decisions", found.total)
-    st.text(told + " · " + tr("{n:,} otherwise than you judged", n=found.differing))
+    total = tr_n("{n:,} decision", "{n:,} decisions", decisions.total)
+    st.text(total + " · " + tr("{n:,} otherwise than you judged", n=decisions.differing))
     st.checkbox(tr("Only what was decided otherwise than I judged"), key=DIFFERING, on_change=_go, args=(0,))
-    for one in found.decisions:
-        with st.container(border=True, gap="xsmall", key=_name_card(one.pair)):
-            _draw_decision(one, names)
-    _draw_pages(found, differing, page)
+    for decision in decisions.decisions:
+        with st.container(border=True, gap="xsmall", key=_name_card(decision.pair)):
+            _draw_decision(decision, names)
+    _draw_pages(decisions, differing, page)
 
 
-def _draw_decision(one: OwnDecision, names: Sequence[str]) -> None:
-    st.html(describe_pair(one.query, None, one.doc_id, one.title) + _describe(one, names))
-    if one.objection is not None:
-        st.html(_describe_objection(one))
-    elif one.outcome != "withdrawn":
+def _draw_decision(decision: OwnDecision, names: Sequence[str]) -> None:
+    st.html(describe_pair(decision.query, None, decision.doc_id, decision.title) + _describe(decision, names))
+    if decision.objection is not None:
+        st.html(_describe_objection(decision))
+    elif decision.outcome != "withdrawn":
         with st.expander(tr("Object")):
-            _draw_objection_form(one)
+            _draw_objection_form(decision)
 
 
-def _describe(one: OwnDecision, names: Sequence[str]) -> str:
-    own = name_said(one.own_outcome, one.own_grade, names)
-    if one.outcome == "withdrawn":
+def _describe(decision: OwnDecision, names: Sequence[str]) -> str:
+    own = name_answer(decision.own_outcome, decision.own_grade, names)
+    if decision.outcome == "withdrawn":
         return show_as("said", tr("The decision was taken back: the pair waits for a lead again."))
-    decided = name_said(one.outcome, one.grade, names)
-    said = [
+    decided = name_answer(decision.outcome, decision.grade, names)
+    sentences = [
         f"<strong>{escape(tr('Decided: {grade}', grade=decided))}</strong>",
-        escape(tr("You said {grade}.", grade=own) if one.differs else tr("You said the same.")),
+        escape(tr("You said {grade}.", grade=own) if decision.differs else tr("You said the same.")),
     ]
-    told = [f'<p class="annotator-said" dir="auto">{" ".join(said)}</p>']
-    told += [show_as("said", words) for words in (one.rationale, one.reason) if words]
-    known = [show_time(one.decided_at)]
-    if one.cause is not None:
-        known.append(tr("why answers differed: {cause}", cause=CAUSE_NAMES[one.cause]))
-    if one.guideline_since is not None:
-        known.append(tr("the guideline says so since version {version}", version=one.guideline_since))
-    return "".join(told) + f'<p class="annotator-note">{escape(" · ".join(known))}</p>'
+    paragraphs = [f'<p class="annotator-said" dir="auto">{" ".join(sentences)}</p>']
+    paragraphs += [show_as("said", words) for words in (decision.rationale, decision.reason) if words]
+    details = [show_time(decision.decided_at)]
+    if decision.cause is not None:
+        details.append(tr("why answers differed: {cause}", cause=CAUSE_NAMES[decision.cause]))
+    if decision.guideline_since is not None:
+        details.append(tr("the guideline says so since version {version}", version=decision.guideline_since))
+    return "".join(paragraphs) + f'<p class="annotator-note">{escape(" · ".join(details))}</p>'
 
 
-def _describe_objection(one: OwnDecision) -> str:
-    if one.objection is None:
+def _describe_objection(decision: OwnDecision) -> str:
+    if decision.objection is None:
         return ""
     answer = (
         tr("A lead has decided since: what stands above is the answer.")
-        if one.objection.answered
+        if decision.objection.answered
         else tr("It waits for a lead.")
     )
-    when = tr("You objected on {day}.", day=show_time(one.objection.objected_at))
-    return (
-        f'<p class="annotator-note">{escape(when)} {escape(answer)}</p>{show_as("said", one.objection.text)}'
-    )
+    when = tr("You objected on {day}.", day=show_time(decision.objection.objected_at))
+    return f'<p class="annotator-note">{escape(when)} {escape(answer)}</p>{show_as("said", decision.objection.text)}'
 
 
-def _draw_objection_form(one: OwnDecision) -> None:
+def _draw_objection_form(decision: OwnDecision) -> None:
     st.text_area(
         tr("What speaks against it"),
-        key=f"objection {one.pair}",
+        key=f"objection {decision.pair}",
         height=90,
         max_chars=10_000,
         on_change="ignore",
@@ -296,18 +303,18 @@ def _draw_objection_form(one: OwnDecision) -> None:
     )
     st.button(
         tr("Send the objection"),
-        key=f"object {one.pair} {one.revision}",
+        key=f"object {decision.pair} {decision.revision}",
         on_click=_object,
-        args=(one.pair, one.revision),
+        args=(decision.pair, decision.revision),
     )
     refused = st.session_state.get(OBJECTION_REFUSED)
-    if refused and refused[0] == one.pair:
+    if refused and refused[0] == decision.pair:
         st.error(escape_markdown(refused[1]), icon=":material/block:")
         del st.session_state[OBJECTION_REFUSED]
 
 
 def _object(pair: str, revision: int) -> None:
-    """Store what was typed. Runs before the page is drawn again."""
+    """Store the objection. Runs before the page is drawn again."""
     context = find_context()
     if context is None or context.dataset is None:
         return
@@ -328,8 +335,8 @@ def _name_card(pair: str) -> str:
     return f"decided_{pair}"
 
 
-def _draw_pages(found: OwnDecisions, differing: bool, page: int) -> None:
-    pages = max(1, -(-(found.differing if differing else found.total) // SIZE))
+def _draw_pages(decisions: OwnDecisions, differing: bool, page: int) -> None:
+    pages = max(1, -(-(decisions.differing if differing else decisions.total) // SIZE))
     if pages == 1:
         return
     with st.container(horizontal=True, vertical_alignment="center"):

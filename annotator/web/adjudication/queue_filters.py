@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from annotator.adjudication.queue_records import (
+from annotator.adjudication.queue.queue_records import (
     SHOWN,
     SORTS,
     QueueFilter,
@@ -46,30 +46,30 @@ MEANINGS = {
 
 
 def name_reasons(reasons: QueueReason) -> str:
-    """Why a pair waits, or did."""
+    """Return why a pair waits or waited, in words."""
     return tr(join(REASONS[reason] for reason in QueueReason if reason in reasons))
 
 
-def say_reasons() -> str:
-    """What each reason means: Markdown, for a help text."""
+def explain_reasons() -> str:
+    """Return what each reason means, as Markdown for a help text."""
     return "\n".join(f"- **{tr(name)}**: {tr(MEANINGS[reason])}" for reason, name in REASONS.items())
 
 
-def say_impact() -> str:
-    """What the impact is."""
+def explain_impact() -> str:
+    """Return what the impact is."""
     return tr(
         "How far the choice between the candidate grades moves nDCG@10 of the system that it moves most, on the pair's query: "
         "0 changes nothing, 1 everything. Without runs of systems: by how few relevant documents the query has."
     )
 
 
-def say_sorts() -> str:
-    """What each order puts first: Markdown, for a help text."""
+def explain_sorts() -> str:
+    """Return what each order puts first, as Markdown for a help text."""
     return "\n".join(
         (
             "- "
             + tr("**The furthest apart**: 0 against 3 before 2 against 3; among equals the oldest first."),
-            "- " + tr("**The greatest impact**:") + " " + say_impact(),
+            "- " + tr("**The greatest impact**:") + " " + explain_impact(),
             "- " + tr("**The longest open**: since the first reason that it waits for."),
             "- "
             + tr(
@@ -81,38 +81,40 @@ def say_sorts() -> str:
 
 
 def describe_filter(wanted: QueueFilter) -> list[str]:
-    """What is asked for, condition by condition; nothing where all that is open is shown."""
-    said = []
+    """Return the conditions of the filter, in words; nothing if it shows everything that is open."""
+    conditions = []
     if wanted.shown != "open":
-        said.append(tr("decided ones") if wanted.shown == "decided" else tr("open and decided ones"))
+        conditions.append(tr("decided ones") if wanted.shown == "decided" else tr("open and decided ones"))
     if wanted.reasons:
-        said.append(name_reasons(wanted.reasons))
+        conditions.append(name_reasons(wanted.reasons))
     if wanted.query_id is not None:
-        said.append(tr("query {query_id}", query_id=wanted.query_id))
+        conditions.append(tr("query {query_id}", query_id=wanted.query_id))
     if wanted.category is not None:
-        said.append(tr("category {category}", category=wanted.category or tr("(none)")))
+        conditions.append(tr("category {category}", category=wanted.category or tr("(none)")))
     if wanted.annotators:
-        said.append(tr("judged by {people}", people=" + ".join(wanted.annotators)))
+        conditions.append(tr("judged by {people}", people=" + ".join(wanted.annotators)))
     if wanted.grades is not None:
-        said.append(tr("{low} against {high}", low=wanted.grades[0], high=wanted.grades[1]))
+        conditions.append(tr("{low} against {high}", low=wanted.grades[0], high=wanted.grades[1]))
     if wanted.distance is not None:
-        said.append(name_distance(wanted.distance))
+        conditions.append(name_distance(wanted.distance))
     if wanted.taste is not None:
-        said.append(tr("differ only by taste") if wanted.taste else tr("differ not only by taste"))
+        conditions.append(tr("differ only by taste") if wanted.taste else tr("differ not only by taste"))
     if wanted.flips:
-        said.append(tr("can change the order of systems"))
+        conditions.append(tr("can change the order of systems"))
     if wanted.assigned is not None:
-        said.append(tr("given to {name}", name=wanted.assigned) if wanted.assigned else tr("given to nobody"))
-    return said
+        conditions.append(
+            tr("given to {name}", name=wanted.assigned) if wanted.assigned else tr("given to nobody")
+        )
+    return conditions
 
 
 def name_distance(distance: int) -> str:
-    """How far apart the grades are."""
+    """Return how far apart the grades are, in words."""
     return tr_n("{n} grade apart", "{n} grades apart", distance)
 
 
 def name_decided(decided: int | str | None) -> str:
-    """What a pair is settled as."""
+    """Return the grade at which a pair is settled, in words."""
     return "" if decided is None else name_word(str(decided))
 
 
@@ -138,17 +140,17 @@ MOST_ANNOTATORS = 2
 
 @dataclass(frozen=True, slots=True)
 class QueueFilterChoices:
-    """What can be chosen from. `reader`: the lead's own username."""
+    """The values to choose from in the filters."""
 
     summary: QueueSummary
     categories: Sequence[str]
     annotators: Sequence[str]
     leads: Sequence[str]
-    reader: str
+    reader: str  # the lead's own username
 
 
 def draw_filters(here: QueueAddress, choices: QueueFilterChoices) -> None:
-    """The controls, as the address has them."""
+    """Draw the controls, with the values of the address."""
     _show(here)
     _draw_reasons(here, choices.summary)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -158,7 +160,7 @@ def draw_filters(here: QueueAddress, choices: QueueFilterChoices) -> None:
             "sort",
             lambda name: tr(SORT_NAMES[name]),
             width=260,
-            help=say_sorts(),
+            help=explain_sorts(),
         )
         st.segmented_control(
             tr("Show"), SHOWN, format_func=name_word, required=True, key=_key("show"), on_change=_apply
@@ -168,18 +170,18 @@ def draw_filters(here: QueueAddress, choices: QueueFilterChoices) -> None:
 
 
 def clear() -> None:
-    """Show all that is open, in the order that is chosen."""
+    """Show everything that is open, in the chosen order."""
     sort = st.session_state.get(_key("sort"), "distance")
     go(QueueAddress(sort=sort), elsewhere=True)
 
 
 def _draw_reasons(here: QueueAddress, summary: QueueSummary) -> None:
-    """Those that something is open for; and those that are asked for."""
+    """Draw the reasons that open disagreements wait for, and those that are chosen."""
     counted = {
         word: summary.by_reason.get(reason, 0) for reason in QueueReason for word in list_words(reason)
     }
-    asked = list_words(here.wanted.reasons)
-    there = [word for word, n in counted.items() if n or word in asked]
+    wanted = list_words(here.wanted.reasons)
+    there = [word for word, n in counted.items() if n or word in wanted]
     if not there:
         return
     st.segmented_control(
@@ -190,7 +192,7 @@ def _draw_reasons(here: QueueAddress, summary: QueueSummary) -> None:
         key=_key("reasons"),
         on_change=_apply,
         wrap=True,
-        help=say_reasons(),
+        help=explain_reasons(),
     )
 
 
@@ -219,7 +221,7 @@ def _draw_more(wanted: QueueFilter, choices: QueueFilterChoices) -> None:
             tr("Apart"),
             (ANY, "0", "1", "2", "3"),
             "distance",
-            lambda one: tr("all") if one == ANY else name_distance(int(one)),
+            lambda distance: tr("all") if distance == ANY else name_distance(int(distance)),
             width=160,
         )
         _choose(
@@ -248,9 +250,9 @@ def _choose(
 
 
 def _show(here: QueueAddress) -> None:
-    """Let the controls say what the address does."""
+    """Set the controls to the values of the address."""
     wanted = here.wanted
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "reasons": list_words(wanted.reasons),
         "show": wanted.shown,
         "sort": here.sort,
@@ -263,27 +265,27 @@ def _show(here: QueueAddress) -> None:
         "flips": wanted.flips,
         "assigned": ANY if wanted.assigned is None else wanted.assigned,
     }
-    for name, value in found.items():
+    for name, value in values.items():
         st.session_state[_key(name)] = value
 
 
 def _apply() -> None:
-    """Write what the controls say into the address; from its first dispute on."""
-    said = {name: st.session_state.get(_key(name)) for name in KEYS}
-    grades = said["grades"]
+    """Write the values of the controls into the address, from the first disagreement on."""
+    values = {name: st.session_state.get(_key(name)) for name in KEYS}
+    grades = values["grades"]
     wanted = QueueFilter(
-        shown=cast("Shown", said["show"] or "open"),
-        reasons=read_reasons(list(said["reasons"] or ())),
-        query_id=(said["query"] or "").strip() or None,
-        category=None if said["category"] in (ANY, None) else said["category"],
-        annotators=tuple(said["annotators"] or ()),
+        shown=cast("Shown", values["show"] or "open"),
+        reasons=read_reasons(list(values["reasons"] or ())),
+        query_id=(values["query"] or "").strip() or None,
+        category=None if values["category"] in (ANY, None) else values["category"],
+        annotators=tuple(values["annotators"] or ()),
         grades=None if grades in (ANY, None) else (int(grades[0]), int(grades[2])),
-        distance=None if said["distance"] in (ANY, None) else int(said["distance"]),
-        taste=TASTES[said["taste"] or ANY],
-        flips=bool(said["flips"]),
-        assigned=None if said["assigned"] in (ANY, None) else said["assigned"],
+        distance=None if values["distance"] in (ANY, None) else int(values["distance"]),
+        taste=TASTES[values["taste"] or ANY],
+        flips=bool(values["flips"]),
+        assigned=None if values["assigned"] in (ANY, None) else values["assigned"],
     )
-    go(QueueAddress(wanted, said["sort"] or "distance"))
+    go(QueueAddress(wanted, values["sort"] or "distance"))
 
 
 def _has_more(wanted: QueueFilter) -> bool:

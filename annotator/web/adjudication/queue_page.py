@@ -10,15 +10,15 @@ from html import escape
 
 import streamlit as st
 
-from annotator.adjudication.impact_service import bring_up_to_date
-from annotator.adjudication.queue_records import QueuePace, QueuePage
-from annotator.adjudication.queue_service import compute_queue_pace, list_queue, summarize_queue
+from annotator.adjudication.impact.impact_service import bring_up_to_date
+from annotator.adjudication.queue.queue_records import QueuePace, QueuePage
+from annotator.adjudication.queue.queue_service import compute_queue_pace, list_queue, summarize_queue
 from annotator.domain.messages import say
 from annotator.domain.people import includes
 from annotator.labeling.my_work_service import list_work_categories
 from annotator.people.service import list_people
 from annotator.web.adjudication.bulk import draw_files, draw_policies
-from annotator.web.adjudication.history import draw_trail
+from annotator.web.adjudication.history import draw_audit_log
 from annotator.web.adjudication.panel.component import draw_deciding
 from annotator.web.adjudication.queue_filters import QueueFilterChoices, clear, describe_filter, draw_filters
 from annotator.web.adjudication.queue_table import SIZE, draw_table
@@ -44,20 +44,20 @@ CHARTS, POLICIES, FILES = say("Where they lie"), say("Settle in bulk"), say("Fil
 
 
 def draw_parts(
-    context: PageContext, found: QueuePage, here: QueueAddress, choices: QueueFilterChoices
+    context: PageContext, page: QueuePage, here: QueueAddress, choices: QueueFilterChoices
 ) -> None:
-    """The filter in words, and its parts as tabs."""
-    _draw_filter(found, here)
-    names = [LIST, *([CHARTS] if found.open else []), POLICIES, FILES]
+    """Draw the conditions of the filter, and the tabs below it."""
+    _draw_filter(page, here)
+    names = [LIST, *([CHARTS] if page.open else []), POLICIES, FILES]
     parts = st.tabs([tr(name) for name in names], key=PART, on_change="rerun")
     for name, part in zip(names, parts, strict=True):
         if part.open:
             with part:
-                _draw_part(name, context, found, here, choices)
+                _draw_part(name, context, page, here, choices)
 
 
 def _draw_part(
-    name: str, context: PageContext, found: QueuePage, here: QueueAddress, choices: QueueFilterChoices
+    name: str, context: PageContext, page: QueuePage, here: QueueAddress, choices: QueueFilterChoices
 ) -> None:
     if name == CHARTS:
         from annotator.web.adjudication.queue_table import draw_charts
@@ -70,34 +70,39 @@ def _draw_part(
     if name == FILES:
         draw_files(context, context.dataset or "", here)
         return
-    if not found.items:
-        asked = describe_filter(here.wanted)
-        draw_note(tr("This filter lets nothing through.") if asked else tr("Nothing waits for a decision."))
+    if not page.items:
+        conditions = describe_filter(here.wanted)
+        draw_note(
+            tr("This filter lets nothing through.") if conditions else tr("Nothing waits for a decision.")
+        )
         return
-    draw_table(found, here, decided=here.wanted.shown != "open", now=context.now)
+    draw_table(page, here, decided=here.wanted.shown != "open", now=context.now)
 
 
-def _draw_filter(found: QueuePage, here: QueueAddress) -> None:
-    """How many it lets through, and the way back to all. Its place is there without a filter too."""
-    place = st.container(horizontal=True, vertical_alignment="center")
+def _draw_filter(page: QueuePage, here: QueueAddress) -> None:
+    """Draw how many pairs the filter lets through, and the button that clears it. Draws an empty row without a filter."""
+    row = st.container(horizontal=True, vertical_alignment="center")
     conditions = describe_filter(here.wanted)
     if not conditions:
         return
-    every = found.open + (found.decided if here.wanted.shown != "open" else 0)
+    every = page.open + (page.decided if here.wanted.shown != "open" else 0)
     shown = tr(
         "{n} of {all}: {conditions}.",
-        n=show_number(found.total),
+        n=show_number(page.total),
         all=show_number(every),
         conditions="; ".join(conditions),
     )
-    with place:
+    with row:
         st.html(f'<p class="annotator-note" dir="auto">{escape(shown)}</p>', width="content")
         st.button(tr("Clear the filters"), on_click=clear, type="tertiary", icon=":material/filter_alt_off:")
 
 
-def draw_nothing_disputed(context: PageContext, dataset: str, *, decided: int) -> None:
-    """`decided`: how many disputes there were."""
-    st.html(show_as("verdict", tr("Nothing is disputed"), place="h2"))
+def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> None:
+    """Draw that nothing is open, how well annotators agree, and the way to a release.
+
+    `decided`: number of disagreements.
+    """
+    st.html(show_as("verdict", tr("Nothing is disputed"), tag="h2"))
     if decided:
         st.text(
             tr_n("The one dispute that there was is decided.", "All {n:,} disputes are decided.", decided)
@@ -138,28 +143,31 @@ def draw_nothing_disputed(context: PageContext, dataset: str, *, decided: int) -
 
 
 FEW = 200
-"""Queries: so many the queue itself computes in passing."""
+"""Up to this many queries are computed when the queue is listed."""
 
 
 def finish_impacts(context: PageContext, dataset: str, due: int) -> None:
-    """Compute what is due, if it is much; the page waits for it, rather than show figures that are no longer true."""
+    """Compute the impacts that are due, with a progress bar, if there are many.
+
+    The page waits, so as not to show outdated figures.
+    """
     if due <= FEW:
         return
     words = tr("The impact of the disputes is being computed, since grades or runs have changed …")
     bar = st.progress(0.0, words)
 
-    def tell(done: int, total: int) -> None:
+    def show_progress(done: int, total: int) -> None:
         bar.progress(min(1.0, done / max(total, 1)), words)
 
-    bring_up_to_date(context.database, dataset, tell=tell)
+    bring_up_to_date(context.database, dataset, report_progress=show_progress)
     bar.empty()
 
 
 def describe_pace(pace: QueuePace) -> list[str]:
-    """Sentences; what cannot be said says why."""
-    said = [_say_work(pace)] if pace.open else []
+    """Return sentences on how long the queue lasts, or why that is not known."""
+    sentences = [_describe_work(pace)] if pace.open else []
     if pace.decided:
-        said.append(
+        sentences.append(
             tr(
                 "Decided in the last 7 days: {decided}, on {days}.",
                 decided=show_number(pace.decided),
@@ -167,13 +175,13 @@ def describe_pace(pace: QueuePace) -> list[str]:
             )
         )
     if pace.arrived:
-        said.append(tr("New: {n} a day.", n=_show_rate(pace.arrived_per_day)))
+        sentences.append(tr("New: {n} a day.", n=_show_rate(pace.arrived_per_day)))
     if pace.grows:
-        said.append(tr("More come than are decided."))
-    return said
+        sentences.append(tr("More come than are decided."))
+    return sentences
 
 
-def _say_work(pace: QueuePace) -> str:
+def _describe_work(pace: QueuePace) -> str:
     if pace.work is None and pace.working_days_left is None:
         return tr("How long the queue will last is not known: {why}.", why=pace.why_no_days)
     if pace.working_days_left is None:
@@ -193,7 +201,7 @@ def _say_work(pace: QueuePace) -> str:
 
 
 def show_days(days: float) -> str:
-    """Working days, in whole ones."""
+    """Return working days as text, rounded to whole days."""
     if days <= 1:
         return tr("less than a working day")
     return tr_n("{n:,} working day", "{n:,} working days", round(days))
@@ -204,13 +212,13 @@ def _show_rate(rate: float) -> str:
 
 
 def draw_queue_page(context: PageContext) -> None:
-    """The page as long as no pair is asked for by its address."""
+    """Draw the queue. Used if the address names no pair."""
     st.title(tr("Disagreements"))
     dataset = st.session_state[DATASET] = require_dataset(context)
     choices = _find_choices(context, dataset)
     here = read_here(categories=choices.categories, people=(*choices.annotators, *choices.leads))
     finish_impacts(context, dataset, choices.summary.due)
-    found = list_queue(
+    page = list_queue(
         context.database,
         context.actor,
         dataset,
@@ -220,16 +228,16 @@ def draw_queue_page(context: PageContext) -> None:
         limit=SIZE,
         now=context.now,
     )
-    if not found.open and not found.decided:
-        draw_nothing_disputed(context, dataset, decided=0)
+    if not page.open and not page.decided:
+        draw_nothing_open(context, dataset, decided=0)
         return
-    if found.open:
-        _draw_head(context, dataset, found, here)
+    if page.open:
+        _draw_head(context, dataset, page, here)
     else:
-        draw_nothing_disputed(context, dataset, decided=found.decided)
+        draw_nothing_open(context, dataset, decided=page.decided)
     st.header(tr("The queue"))
     draw_filters(here, choices)
-    draw_parts(context, found, here, choices)
+    draw_parts(context, page, here, choices)
     keep_focus()
 
 
@@ -237,43 +245,43 @@ def _find_choices(context: PageContext, dataset: str) -> QueueFilterChoices:
     database, actor = context.database, context.actor
     people = list_people(database, actor, dataset=dataset)
     leads = [
-        one.username
-        for one in people
-        if any(includes(held.role, "lead") for held in one.memberships) and not one.disabled
+        person.username
+        for person in people
+        if any(includes(held.role, "lead") for held in person.memberships) and not person.disabled
     ]
     return QueueFilterChoices(
         summary=summarize_queue(database, actor, dataset),
         categories=list_work_categories(database, actor, dataset),
-        annotators=[one.username for one in people],
+        annotators=[person.username for person in people],
         leads=sorted(leads, key=lambda name: name != actor.username),
         reader=actor.username,
     )
 
 
-def _draw_head(context: PageContext, dataset: str, found: QueuePage, here: QueueAddress) -> None:
-    """How much there is to decide, how long that lasts, and the way to begin."""
-    waiting = tr_n("{n:,} pair waits for a decision", "{n:,} pairs wait for a decision", found.open)
-    st.html(show_as("verdict", waiting, place="h2"))
-    said = []
-    if not found.ungraded:
-        said.append(
+def _draw_head(context: PageContext, dataset: str, page: QueuePage, here: QueueAddress) -> None:
+    """Draw how much there is to decide, how long that takes, and the button that begins."""
+    waiting = tr_n("{n:,} pair waits for a decision", "{n:,} pairs wait for a decision", page.open)
+    st.html(show_as("verdict", waiting, tag="h2"))
+    sentences = []
+    if not page.ungraded:
+        sentences.append(
             tr_n(
                 "It has a settled grade that something speaks against.",
                 "All of them have a settled grade that something speaks against.",
-                found.open,
+                page.open,
             )
         )
-    elif found.ungraded < found.open:
-        said.append(
+    elif page.ungraded < page.open:
+        sentences.append(
             tr_n(
                 "{n:,} of them has no settled grade until then; the others have one that something speaks against.",
                 "{n:,} of them have no settled grade until then; the others have one that something speaks against.",
-                found.ungraded,
+                page.ungraded,
             )
         )
     now = context.now.astimezone(find_zone())
     pace = compute_queue_pace(context.database, context.actor, dataset, now=now)
-    st.html(f'<p class="annotator-step">{escape(join_sentences([*said, *describe_pace(pace)]))}</p>')
+    st.html(f'<p class="annotator-step">{escape(join_sentences([*sentences, *describe_pace(pace)]))}</p>')
     st.button(
         tr("Decide the next one"),
         type="primary",
@@ -289,4 +297,4 @@ def draw(context: PageContext) -> None:
         draw_deciding(context)
     else:
         draw_queue_page(context)
-        draw_trail(context, require_dataset(context))
+        draw_audit_log(context, require_dataset(context))

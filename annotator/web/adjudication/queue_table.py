@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 import streamlit as st
 
-from annotator.adjudication.queue_records import QueueFilter, QueueSummary
+from annotator.adjudication.queue.queue_records import QueueFilter, QueueSummary
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.settling import QueueReason
 from annotator.domain.svg import colour_cell
@@ -31,7 +31,7 @@ from annotator.web.page_context import PageContext
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from annotator.adjudication.queue_records import Disagreement, QueuePage
+    from annotator.adjudication.queue.queue_records import Disagreement, QueuePage
 
 
 SIZE = 50
@@ -39,14 +39,17 @@ LONGEST = 60  # characters of a query or a title that say which one it is
 
 
 def draw_table(
-    found: "QueuePage",
+    page: "QueuePage",
     here: QueueAddress,
     *,
     due: "Collection[str]" = (),
     decided: bool,
     now: datetime,
 ) -> None:
-    """The rows. `due`: the queries whose impact is still to be computed; `decided`: whether rows may be decided ones."""
+    """Draw the rows.
+
+    `due`: queries whose impact is still to be computed. `decided`: whether rows can be decided disagreements.
+    """
     columns = [
         tr("query"),
         tr("document"),
@@ -59,20 +62,20 @@ def draw_table(
     ]
     if decided:
         columns.insert(3, tr("settled as"))
-    told = [item for item in found.items if not item.hidden]
-    if len(told) < len(found.items):
+    shown = [item for item in page.items if not item.hidden]
+    if len(shown) < len(page.items):
         draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
     draw_rows(
         "queue rows",
         tr("The disputes. Choose one to decide it."),
         columns,
-        [(item.pair, _describe(item, due=item.query_id in due, decided=decided, now=now)) for item in told],
+        [(item.pair, _describe(item, due=item.query_id in due, decided=decided, now=now)) for item in shown],
         chosen=None,
         on_choose=lambda pair: go(here, pair=pair),
-        links=["/disagreements?" + urlencode(list_parameters(here, pair=item.pair)) for item in told],
+        links=["/disagreements?" + urlencode(list_parameters(here, pair=item.pair)) for item in shown],
         tall=True,
     )
-    _draw_ways(found, here)
+    _draw_page_buttons(page, here)
 
 
 def _describe(item: "Disagreement", *, due: bool, decided: bool, now: datetime) -> list[str]:
@@ -82,7 +85,7 @@ def _describe(item: "Disagreement", *, due: bool, decided: bool, now: datetime) 
         show_grades(item),
         str(item.distance),
         "…" if due else show_number(item.impact, 2),
-        "; ".join([name_reasons(item.waiting or item.reasons), *_list_marks(item)]),
+        "; ".join([name_reasons(item.waiting or item.reasons), *_list_notes(item)]),
         item.category or "",
         show_day(item.since, now=now),
     ]
@@ -92,22 +95,22 @@ def _describe(item: "Disagreement", *, due: bool, decided: bool, now: datetime) 
 
 
 def show_grades(item: "Disagreement") -> str:
-    """Sorted; a dash for each who could not rate the pair."""
+    """Return the grades in ascending order, and a dash for each annotator who could not rate the pair."""
     return " ".join([*map(str, sorted(item.grades.values())), *("–" for _ in item.unrateable)])
 
 
 def _name(one_id: str, text: str) -> str:
-    """The id, and the words that it stands for as far as there is room."""
+    """Return the id, and as much of the text as there is room for."""
     words = " ".join(text.split())
     if not words or words == one_id:
         return one_id
     return f"{one_id} {words if len(words) <= LONGEST else words[: LONGEST - 1] + '…'}"
 
 
-def _list_marks(item: "Disagreement") -> list[str]:
-    """What else there is to know of a pair before one opens it."""
+def _list_notes(item: "Disagreement") -> list[str]:
+    """Return what else a lead should know of a pair before opening it."""
     flips = item.flips or 0
-    marks = (
+    notes = (
         (flips, tr_n("order of {n:,} pair of systems", "order of {n:,} pairs of systems", flips)),
         (item.held_by, tr("taken by {name}", name=item.held_by)),
         (item.assigned_to, tr("given to {name}", name=item.assigned_to)),
@@ -117,30 +120,30 @@ def _list_marks(item: "Disagreement") -> list[str]:
         (item.simulated, tr("simulated")),
         (QueueReason.QUALITY in item.reasons and not item.waiting, tr("was reopened")),
     )
-    return [said for holds, said in marks if holds]
+    return [note for holds, note in notes if holds]
 
 
-def _draw_ways(found: "QueuePage", here: QueueAddress) -> None:
-    """Where one is in the list, and the way on."""
-    if found.total <= SIZE:
+def _draw_page_buttons(page: "QueuePage", here: QueueAddress) -> None:
+    """Draw which part of the list is shown, and the buttons to the others."""
+    if page.total <= SIZE:
         return
-    first, last = found.offset + 1, found.offset + len(found.items)
+    first, last = page.offset + 1, page.offset + len(page.items)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             tr("Earlier ones"),
             on_click=go,
             args=(here,),
-            kwargs={"start": max(0, found.offset - SIZE), "elsewhere": True},
-            disabled=not found.offset,
+            kwargs={"start": max(0, page.offset - SIZE), "elsewhere": True},
+            disabled=not page.offset,
         )
         st.button(
             tr("Further ones"),
             on_click=go,
             args=(here,),
-            kwargs={"start": found.offset + SIZE, "elsewhere": True},
-            disabled=last >= found.total,
+            kwargs={"start": page.offset + SIZE, "elsewhere": True},
+            disabled=last >= page.total,
         )
-        st.text(tr("{first:,} to {last:,} of {total:,}", first=first, last=last, total=found.total))
+        st.text(tr("{first:,} to {last:,} of {total:,}", first=first, last=last, total=page.total))
 
 
 MOST_CATEGORIES = 12
@@ -150,11 +153,11 @@ HEIGHT = 250
 EMPTY = "#f4f5f4"
 Row = dict[str, Any]
 Chart = Any
-"""Of Altair."""
+"""A chart of Altair."""
 
 
 def draw_charts(context: PageContext, summary: QueueSummary, here: QueueAddress) -> None:
-    """Both of them; categories only where there are several."""
+    """Draw both charts; the one of categories only if there are several."""
     _version, rubric = read_current_rubric(context.database, context.actor, context.dataset or "")
     names = name_grades([definition.name for definition in rubric.grades])
     categories = list_categories(summary)
@@ -181,18 +184,18 @@ def draw_charts(context: PageContext, summary: QueueSummary, here: QueueAddress)
             lambda cell: go(_only(here, category=str(cell["category"])), elsewhere=True),
         )
         with st.expander(tr("Numbers by category")):
-            told = [(name or tr("(none)"), _only(here, category=name), n) for name, n in categories]
-            _draw_numbers(tr("Numbers by category"), tr("category"), told)
+            category_rows = [(name or tr("(none)"), _only(here, category=name), n) for name, n in categories]
+            _draw_numbers(tr("Numbers by category"), tr("category"), category_rows)
 
 
 def list_categories(summary: QueueSummary) -> list[tuple[str, int]]:
-    """Each category ("" for queries that have none) with its disputes, most first."""
-    found = ((name or "", n) for name, n in summary.by_category.items())
-    return sorted(found, key=lambda one: (-one[1], one[0]))
+    """Return each category ("" for queries without one) with its number of disagreements, most first."""
+    categories = ((name or "", n) for name, n in summary.by_category.items())
+    return sorted(categories, key=lambda category: (-category[1], category[0]))
 
 
 def list_cells(by_grades: Mapping[tuple[int, int], int], names: Sequence[str]) -> list[Row]:
-    """Each cell with its grades, its count, its ground and the colour of its number."""
+    """Return each cell with its grades, its count, its background and the colour of its number."""
     most = max(by_grades.values(), default=0) or 1
     cells = []
     for low in LOW:
@@ -215,7 +218,10 @@ def list_cells(by_grades: Mapping[tuple[int, int], int], names: Sequence[str]) -
 
 
 def chart_grades(summary: QueueSummary, names: Sequence[str]) -> Chart:
-    """Rows the lower grade, columns the higher; a click on a cell picks its grades (parameter `cell`: low, high)."""
+    """Return the heat map: lower grades in rows, higher in columns.
+
+    A click selects a cell (parameter `cell`: low, high).
+    """
     import altair as alt
 
     axis: Row = {
@@ -248,16 +254,16 @@ def chart_grades(summary: QueueSummary, names: Sequence[str]) -> Chart:
 
 
 def describe_grades(summary: QueueSummary) -> str:
-    """The heat map in words, most first."""
-    ordered = sorted(summary.by_grades.items(), key=lambda one: (-one[1], one[0]))
-    said = [
+    """Describe the heat map in words, most disagreements first."""
+    ordered = sorted(summary.by_grades.items(), key=lambda cell: (-cell[1], cell[0]))
+    counts = [
         tr("{low} against {high}: {n}", low=low, high=high, n=show_number(n)) for (low, high), n in ordered
     ]
-    return tr("Open disputes by their lowest and highest grade: {counts}.", counts="; ".join(said))
+    return tr("Open disputes by their lowest and highest grade: {counts}.", counts="; ".join(counts))
 
 
 def chart_categories(categories: Sequence[tuple[str, int]]) -> Chart:
-    """A bar for each of the largest categories; a click on one picks it (parameter `cell`: category)."""
+    """Return a bar chart of the largest categories. A click selects one (parameter `cell`: category)."""
     import altair as alt
 
     rows = [
@@ -278,13 +284,13 @@ def chart_categories(categories: Sequence[tuple[str, int]]) -> Chart:
 
 
 def describe_categories(categories: Sequence[tuple[str, int]]) -> str:
-    """The bars in words."""
-    said = [f"{name or tr('(none)')} {show_number(n)}" for name, n in categories[:MOST_CATEGORIES]]
-    return tr("Open disputes by category: {counts}.", counts="; ".join(said))
+    """Describe the bar chart in words."""
+    counts = [f"{name or tr('(none)')} {show_number(n)}" for name, n in categories[:MOST_CATEGORIES]]
+    return tr("Open disputes by category: {counts}.", counts="; ".join(counts))
 
 
 def _only(here: QueueAddress, **conditions: Any) -> QueueAddress:
-    """Just what was counted: the charts count all that is open, whatever filter is set."""
+    """Return the address of what was counted. The charts count everything that is open, whatever the filter."""
     return replace(here, wanted=QueueFilter(**conditions))
 
 

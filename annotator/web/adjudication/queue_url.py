@@ -1,4 +1,4 @@
-"""Read and write the queue's filter, order and place as an address that can be sent to a colleague.
+"""Read and write the queue's filter, order and position as an address that can be sent to a colleague.
 
 The page, the requests of the decision panel and the download of the queue use the same parameters. A value that is
 unknown, or that the dataset does not have, is ignored, never guessed.
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import streamlit as st
 
-from annotator.adjudication.queue_records import (
+from annotator.adjudication.queue.queue_records import (
     EVERYTHING_OPEN,
     SHOWN,
     SORTS,
@@ -43,19 +43,19 @@ YES_NO = {"yes": True, "no": False}
 
 @dataclass(frozen=True, slots=True)
 class QueueAddress:
-    """Which part of the queue, in which order."""
+    """A part of the queue, in an order."""
 
     wanted: QueueFilter = EVERYTHING_OPEN
     sort: str = "distance"
 
 
 def read_address(words: Mapping[str, str]) -> QueueAddress:
-    """The part of the queue that an address's query string asks for."""
-    given = {name: str(words[name]).strip() for name in NAMES if words.get(name) is not None}
-    show, sort = given.get("show", ""), given.get("sort", "")
-    distance = given.get("distance", "")
+    """Return the part of the queue that the parameters of an address select."""
+    values = {name: str(words[name]).strip() for name in NAMES if words.get(name) is not None}
+    show, sort = values.get("show", ""), values.get("sort", "")
+    distance = values.get("distance", "")
     reasons = NOTHING
-    for word in _split(given.get("reason", "")):
+    for word in _split(values.get("reason", "")):
         try:
             reasons |= read_reasons([word])
         except ValidationError:
@@ -63,22 +63,22 @@ def read_address(words: Mapping[str, str]) -> QueueAddress:
     wanted = QueueFilter(
         shown=cast("Shown", show) if show in SHOWN else "open",
         reasons=reasons,
-        query_id=given.get("query") or None,
-        category=given.get("category"),
-        annotators=tuple(_split(given.get("annotators", ""))),
-        grades=_read_grades(given.get("grades", "")),
+        query_id=values.get("query") or None,
+        category=values.get("category"),
+        annotators=tuple(_split(values.get("annotators", ""))),
+        grades=_read_grades(values.get("grades", "")),
         distance=int(distance) if distance in ("0", "1", "2", "3") else None,
-        taste=YES_NO.get(given.get("taste", "")),
-        flips=given.get("flips") == "yes",
-        assigned=given.get("assigned"),
+        taste=YES_NO.get(values.get("taste", "")),
+        flips=values.get("flips") == "yes",
+        assigned=values.get("assigned"),
     )
     return QueueAddress(wanted, sort if sort in SORTS else "distance")
 
 
 def write_address(address: QueueAddress) -> dict[str, str]:
-    """The words of `read_address`; what is as it is without being asked for is left out."""
+    """Return the parameters that `read_address` reads; defaults are left out."""
     wanted = address.wanted
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "show": wanted.shown if wanted.shown != "open" else None,
         "sort": address.sort if address.sort != "distance" else None,
         "reason": ",".join(list_words(wanted.reasons)) or None,
@@ -91,7 +91,7 @@ def write_address(address: QueueAddress) -> dict[str, str]:
         "flips": "yes" if wanted.flips else None,
         "assigned": wanted.assigned,
     }
-    return {name: str(value) for name, value in found.items() if value is not None}
+    return {name: str(value) for name, value in values.items() if value is not None}
 
 
 def _split(words: str) -> list[str]:
@@ -108,49 +108,55 @@ def _read_grades(words: str) -> tuple[int, int] | None:
 START = "from"
 NEXT = "next"
 PART, LIST = "queue part", say("List")
-"""Which tab of the page is open, in the session; and the name of the first one."""
+"""The session key of the open tab, and the name of the first tab."""
 DATASET = "queue dataset"
-"""Of the page that is drawn, in the session."""
-LONGEST = 12  # digits of a number that a person could have meant
+"""The session key of the dataset that the page shows."""
+LONGEST = 12  # the most digits of a number in an address
 
 
 def read_here(*, categories: Collection[str] = (), people: Collection[str] = ()) -> QueueAddress:
-    """The part of the queue that the address asks for. `categories`, `people`: that there are."""
-    found = read_address(st.query_params)
-    wanted = found.wanted
+    """Return the part of the queue that the page's address selects.
+
+    `categories`, `people`: that exist; others are ignored.
+    """
+    address = read_address(st.query_params)
+    wanted = address.wanted
     if wanted.category is not None and wanted.category not in ("", *categories):
         wanted = replace(wanted, category=None)
     if wanted.assigned is not None and wanted.assigned not in ("", *people):
         wanted = replace(wanted, assigned=None)
     if wanted.grades is not None and wanted.grades[0] == wanted.grades[1]:
         wanted = replace(wanted, grades=None)
-    known = tuple(name for name in wanted.annotators if name in people)
-    return QueueAddress(replace(wanted, annotators=known), found.sort)
+    annotators = tuple(name for name in wanted.annotators if name in people)
+    return QueueAddress(replace(wanted, annotators=annotators), address.sort)
 
 
 def find_start() -> int:
-    """From which dispute on the address lists them."""
-    found = st.query_params.get(START, "")
-    return int(found) if found.isdecimal() and len(found) < LONGEST else 0
+    """Return the index of the first disagreement to list, from the address."""
+    start = st.query_params.get(START, "")
+    return int(start) if start.isdecimal() and len(start) < LONGEST else 0
 
 
 def list_parameters(address: QueueAddress, *, pair: str | None = None, start: int = 0) -> dict[str, str]:
-    """The whole of the page's address: what it asks for, and what else stands in it; the dataset in any case."""
+    """Return all parameters of the page's address, the dataset always included."""
     kept = {
         name: st.query_params[name]
         for name in st.query_params
         if name not in NAMES and name not in (START, "pair")
     }
-    asked = {"dataset": st.session_state.get(DATASET, ""), **kept, **write_address(address)}
+    parameters = {"dataset": st.session_state.get(DATASET, ""), **kept, **write_address(address)}
     if start:
-        asked[START] = str(start)
+        parameters[START] = str(start)
     if pair is not None:
-        asked["pair"] = pair
-    return asked
+        parameters["pair"] = pair
+    return parameters
 
 
 def go(address: QueueAddress, *, pair: str | None = None, start: int = 0, elsewhere: bool = False) -> None:
-    """Show this from the next run on. `elsewhere`: what was pressed will not be there any more, and the list is shown."""
+    """Show this address from the next run on.
+
+    `elsewhere`: the pressed control will be gone, so the list is shown and the focus moves.
+    """
     st.query_params.from_dict(list_parameters(address, pair=pair, start=start))
     if elsewhere or pair is not None:
         st.session_state[PART] = tr(LIST)

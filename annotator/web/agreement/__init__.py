@@ -1,1 +1,1 @@
-"""The page Agreement: its tabs, charts, tables, links and files."""
+"""Draw the page Agreement: its tabs, charts, tables, links and files."""

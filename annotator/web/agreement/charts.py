@@ -29,26 +29,35 @@ ROW, AXIS = 26, 64
 
 
 def list_drawn(groups: Sequence[GroupAgreement]) -> list[GroupAgreement]:
-    """The groups that are drawn, in their order: of more than MOST those with the most pairs."""
+    """Return the groups to draw, in their order; of more than MOST_GROUPS those with the most pairs."""
     largest = sorted(groups, key=lambda group: -group.measured.pairs)[:MOST_GROUPS]
     kept = {id(group) for group in largest}
     return [group for group in groups if id(group) in kept]
 
 
 def list_points(report: AgreementReport) -> list[dict[str, Any]]:
-    """The dataset, then each group whose kappa is defined. `group`: its place among those drawn, -1 the dataset."""
-    found = report.measured
-    told = [
-        (-1, tr("the dataset"), found.pairs, found.cohen_kappa["unweighted"], None),
+    """Return a row for the dataset and one for each drawn group, where kappa is defined.
+
+    `group`: the index of the group among those drawn, -1 for the dataset.
+    """
+    measured = report.measured
+    rows = [
+        (-1, tr("the dataset"), measured.pairs, measured.cohen_kappa["unweighted"], None),
         *(
-            (place, name_group(one), one.measured.pairs, one.measured.cohen_kappa["unweighted"], one.warning)
-            for place, one in enumerate(list_drawn(report.groups))
+            (
+                index,
+                name_group(group),
+                group.measured.pairs,
+                group.measured.cohen_kappa["unweighted"],
+                group.warning,
+            )
+            for index, group in enumerate(list_drawn(report.groups))
         ),
     ]
-    labels = label_counts([name for _, name, *_ in told], [pairs for _, _, pairs, *_ in told])
+    labels = label_counts([name for _, name, *_ in rows], [pairs for _, _, pairs, *_ in rows])
     return [
         {
-            "group": place,
+            "group": index,
             "label": label,
             "name": name,
             "pairs": pairs,
@@ -57,15 +66,15 @@ def list_points(report: AgreementReport) -> list[dict[str, Any]]:
             "high": (value.ci95 or (value.value, value.value))[1],
             "little": bool(warning),
             "warning": tr(warning) if warning else "",
-            "whole": place < 0,
+            "whole": index < 0,
         }
-        for label, (place, name, pairs, value, warning) in zip(labels, told, strict=True)
+        for label, (index, name, pairs, value, warning) in zip(labels, rows, strict=True)
         if value.value is not None
     ]
 
 
 def chart_forest(report: AgreementReport) -> "alt.LayerChart":
-    """The points with their intervals; a click on one picks its group (parameter `cell`: group)."""
+    """Chart each kappa with its interval; a click on a point picks its group (parameter `cell`: group)."""
     import altair as alt
 
     rows, target = list_points(report), report.kappa_target
@@ -111,15 +120,15 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
 
 
 def describe_forest(report: AgreementReport) -> str:
-    """The same in words, undefined values with their reason."""
-    found = report.measured
-    said = [f"{tr('the dataset')} {show_value(found.cohen_kappa['unweighted'])}"]
-    said += [
-        f"{name_group(one)} {show_value(one.measured.cohen_kappa['unweighted'])}"
-        for one in list_drawn(report.groups)
+    """Return the forest plot in words, undefined values with their reason."""
+    measured = report.measured
+    sentences = [f"{tr('the dataset')} {show_value(measured.cohen_kappa['unweighted'])}"]
+    sentences += [
+        f"{name_group(group)} {show_value(group.measured.cohen_kappa['unweighted'])}"
+        for group in list_drawn(report.groups)
     ]
     return tr(
-        "Cohen's kappa, target {target:g}: {values}.", target=report.kappa_target, values="; ".join(said)
+        "Cohen's kappa, target {target:g}: {values}.", target=report.kappa_target, values="; ".join(sentences)
     )
 
 
@@ -131,12 +140,15 @@ LIGHT, DARK = "#ffffff", "#000000"
 
 
 def list_people(pairs: Sequence[PairAgreement]) -> list[str]:
-    """Everybody who shares a pair, by name."""
+    """Return everybody who shares a pair with somebody, sorted by name."""
     return sorted({name for pair in pairs for name in pair.annotators})
 
 
 def choose_pairs(pairs: Sequence[PairAgreement], person: str | None) -> list[PairAgreement]:
-    """The annotator pairs to draw: all, or those among a person and the MOST - 1 who share the most pairs with them."""
+    """Return the annotator pairs to draw: all, or those among one person and the annotators who share most with them.
+
+    At most MOST_PEOPLE annotators remain.
+    """
     if person is None:
         return list(pairs)
     own = sorted(
@@ -147,7 +159,7 @@ def choose_pairs(pairs: Sequence[PairAgreement], person: str | None) -> list[Pai
 
 
 def list_shown(pairs: Sequence[PairAgreement]) -> list[str]:
-    """The annotators that are drawn, by name: of more than MOST, those who share the most pairs."""
+    """Return the annotators to draw, sorted by name; of more than MOST_PEOPLE those who share the most pairs."""
     shared: dict[str, int] = {}
     for pair in pairs:
         for name in pair.annotators:
@@ -156,7 +168,10 @@ def list_shown(pairs: Sequence[PairAgreement]) -> list[str]:
 
 
 def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[str, Any]]:
-    """Each cell that says something: its row and column, what is written in it, its ground and ink."""
+    """Return two cells for each two annotators: kappa above the diagonal, the number of shared pairs below.
+
+    Each has its row and column, its text (`shown`), and the colours of its ground (`fill`) and its text (`ink`).
+    """
     names = list_shown(pairs)
     cells = []
     for pair in pairs:
@@ -165,7 +180,7 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
         first, second = sorted(pair.annotators, key=names.index)
         value = pair.cohen_kappa[kind]
         fill, dark = _colour(value.value)
-        told = {
+        figures = {
             "kappa": "–" if value.value is None else f"{value.value:.2f}",
             "pairs": pair.pairs,
             "why": tr(value.why) if value.value is None and value.why else "",
@@ -174,10 +189,10 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
             {
                 "row": first,
                 "column": second,
-                "shown": told["kappa"],
+                "shown": figures["kappa"],
                 "fill": fill,
                 "ink": DARK if dark else LIGHT,
-                **told,
+                **figures,
             },
             {
                 "row": second,
@@ -185,14 +200,14 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
                 "shown": _short(pair.pairs),
                 "fill": COUNTED,
                 "ink": DARK,
-                **told,
+                **figures,
             },
         ]
     return cells
 
 
 def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
-    """The cells; a click on one picks its two annotators (parameter `cell`: row, column)."""
+    """Chart the cells; a click on one picks its two annotators (parameter `cell`: row, column)."""
     import altair as alt
 
     names = list_shown(pairs)
@@ -234,15 +249,15 @@ def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
 
 
 def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
-    """The heat map in words."""
-    known = sorted(
+    """Return the heat map in words."""
+    kappas = sorted(
         (value.value, pair.annotators)
         for pair in pairs
         for value in [pair.cohen_kappa[kind]]
         if value.value is not None and not pair.warning
     )
     few = sum(pair.warning is not None for pair in pairs)
-    said = tr(
+    sentence = tr(
         "Cohen's κ ({kind}) of every two annotators who share pairs, {n:,} in all, and the pairs that each rests on.",
         kind=name_word(kind),
         n=len(pairs),
@@ -256,9 +271,9 @@ def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
         if few
         else ""
     )
-    if not known:
-        return join_sentences([said, tr("None of them is defined.") if not few else left_out])
-    (low, lowest), (high, highest) = known[0], known[-1]
+    if not kappas:
+        return join_sentences([sentence, tr("None of them is defined.") if not few else left_out])
+    (low, lowest), (high, highest) = kappas[0], kappas[-1]
     reach = tr(
         "Lowest {low:.2f} ({lowest}), highest {high:.2f} ({highest}).",
         low=low,
@@ -266,27 +281,27 @@ def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
         high=high,
         highest=" – ".join(highest),
     )
-    return join_sentences([said, left_out, reach] if few else [said, reach])
+    return join_sentences([sentence, left_out, reach] if few else [sentence, reach])
 
 
 def list_shades() -> dict[str, str]:
-    """What a legend says of the grounds of cells, by the ground: some values of kappa, and what is no kappa."""
+    """Return the legend of the cells' colours, by colour: some values of kappa, and what is no kappa."""
     shades = {_colour(-0.5)[0]: tr("below 0"), **{_colour(kappa)[0]: f"{kappa:.1f}" for kappa in SHADES}}
     return {**shades, NOTHING: tr("undefined"), COUNTED: tr("pairs")}
 
 
 def _colour_with_legend(alt: Any, pairs: Sequence[PairAgreement], kind: str) -> Any:
-    """The cells' own grounds, with a legend of some of them: where no figure is written, it says how deep means how much."""
+    """Return the cells' own colours with a legend of some of them, for a heat map without figures in its cells."""
     shades = list_shades()
     grounds = [*dict.fromkeys([*shades, *(cell["fill"] for cell in list_matrix_cells(pairs, kind))])]
-    told = " : ".join(
+    expression = " : ".join(
         f"datum.value === {json.dumps(fill)} ? {json.dumps(name)}" for fill, name in shades.items()
     )
     legend = alt.Legend(
         orient="top",
         title=f"κ {name_word(kind)}",
         values=list(shades),
-        labelExpr=f"{told} : ''",
+        labelExpr=f"{expression} : ''",
         columns=5,
         symbolType="square",
         symbolStrokeColor="currentcolor",
@@ -296,14 +311,17 @@ def _colour_with_legend(alt: Any, pairs: Sequence[PairAgreement], kind: str) -> 
 
 
 def _colour(kappa: float | None) -> tuple[str, bool]:
-    """The better, the deeper; below chance in another hue."""
+    """Return the colour of a kappa, and whether dark text is readable on it.
+
+    The higher, the deeper; below chance in another hue.
+    """
     if kappa is None:
         return NOTHING, True
     return colour_cell(kappa * kappa, 1, same=kappa >= 0)
 
 
 def _short(pairs: int) -> str:
-    """A count that fits into a cell: 950, 1.2k, 38k."""
+    """Return a count short enough for a cell: 950, 1.2k, 38k."""
     if pairs < 1_000:
         return str(pairs)
     return f"{pairs / 1000:.1f}k" if pairs < 9_950 else f"{pairs / 1000:.0f}k"
@@ -315,19 +333,25 @@ BAR_ROW, BAR_EDGE = 28, 140
 
 
 def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> list[dict[str, Any]]:
-    """A piece for each grade of each annotator: all of them first, then by name; of a crowd those who judged the most.
-    `place`: the grade; `whose`: the annotator, "" for all."""
+    """Return a row for each grade of each annotator: all annotators together first, then each by name.
+
+    Of more than MOST_BARS annotators, those who judged the most. `place`: the grade; `whose`: the annotator, "" for
+    all of them.
+    """
     names = name_grades(grade_names)
-    chosen = sorted(sorted(counts, key=lambda one: (-sum(counts[one]), one))[:MOST_BARS])
+    chosen = sorted(sorted(counts, key=lambda point: (-sum(counts[point]), point))[:MOST_BARS])
     everybody = tuple(sum(column) for column in zip(*counts.values(), strict=True))
-    people = [(tr("all annotators"), "", everybody), *((one, one, tuple(counts[one])) for one in chosen)]
+    people = [
+        (tr("all annotators"), "", everybody),
+        *((point, point, tuple(counts[point])) for point in chosen),
+    ]
     labels = label_counts([name for name, *_ in people], [sum(given) for *_, given in people])
-    found = []
+    drawn = []
     for label, (person, whose, given) in zip(labels, people, strict=True):
         total, begin = sum(given), 0.0
         for grade, count in enumerate(given):
             share = count / total if total else 0.0
-            found.append(
+            drawn.append(
                 {
                     "label": label,
                     "name": person,
@@ -344,11 +368,11 @@ def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str])
                 }
             )
             begin += share
-    return found
+    return drawn
 
 
 def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> "alt.LayerChart":
-    """The bars; a click on a piece picks its grade and its annotator (parameter `cell`: whose, place)."""
+    """Chart the shares as bars; a click on a part picks its grade and annotator (parameter `cell`: whose, place)."""
     import altair as alt
 
     rows, names = list_shares(counts, grade_names), name_grades(grade_names)
@@ -385,18 +409,18 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
         )
         .add_params(picked)
     )
-    told = base.mark_text(fontSize=11, color="#000000", cursor="pointer").encode(
+    labels = base.mark_text(fontSize=11, color="#000000", cursor="pointer").encode(
         x=alt.X("middle:Q", scale=scale), text="shown:N"
     )
-    return alt.layer(bars, told).properties(height=len(people) * BAR_ROW + BAR_EDGE)
+    return alt.layer(bars, labels).properties(height=len(people) * BAR_ROW + BAR_EDGE)
 
 
 def describe_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> str:
-    """The same in words."""
-    said: dict[str, list[str]] = {}
+    """Return the shares in words."""
+    parts_by_name: dict[str, list[str]] = {}
     for row in list_shares(counts, grade_names):
-        said.setdefault(row["name"], []).append(f"{row['grade']} {show_share(row['share'])}")
+        parts_by_name.setdefault(row["name"], []).append(f"{row['grade']} {show_share(row['share'])}")
     return tr(
         "Shares of the grades: {list}.",
-        list="; ".join(f"{name}: {', '.join(told)}" for name, told in said.items()),
+        list="; ".join(f"{name}: {', '.join(parts)}" for name, parts in parts_by_name.items()),
     )

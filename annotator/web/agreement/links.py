@@ -1,4 +1,4 @@
-"""The addresses of the agreement page: a `PairSelection` as parameters, as a sentence, and as links.
+"""Write and read the addresses of the agreement page: a `PairSelection` as parameters, as a sentence, and as links.
 
 `?pairs=shared&who=ann&who=花子&grades=1-2&of=category&is=設定`: no `pairs` means no selection; no `is` means pairs
 without a value. `?pairs=given&who=ann&grade=2`: one grade of one annotator. `without=bob`: his judgments do not count.
@@ -28,83 +28,90 @@ Parameters = list[tuple[str, str]]
 
 
 def list_parameters(selection: PairSelection) -> Parameters:
-    """The selection as query parameters, in their order."""
-    found = [("pairs", selection.kind), *(("who", name) for name in selection.annotators)]
-    found += [("without", name) for name in selection.without]
+    """Return the selection as query parameters, in their order."""
+    parameters = [("pairs", selection.kind), *(("who", name) for name in selection.annotators)]
+    parameters += [("without", name) for name in selection.without]
     if selection.grades is not None:
-        found.append(("grades", "-".join(map(str, selection.grades))))
+        parameters.append(("grades", "-".join(map(str, selection.grades))))
     if selection.grade is not None:
-        found.append(("grade", str(selection.grade)))
+        parameters.append(("grade", str(selection.grade)))
     if selection.span is not None:
-        found.append(("when", "/".join(f"{_moment(second):{MOMENT}}" for second in selection.span)))
+        parameters.append(("when", "/".join(f"{_moment(second):{MOMENT}}" for second in selection.span)))
     if selection.by is not None:
-        found.append(("of", selection.by))
-        found += [("is", selection.value)] if selection.value is not None else []
-    return found
+        parameters.append(("of", selection.by))
+        parameters += [("is", selection.value)] if selection.value is not None else []
+    return parameters
 
 
 def read_selection(parameters: Parameters) -> PairSelection | None:
-    """The selection that an address names; None where it names none, or one that nobody could have written here."""
-    told = dict(parameters)
-    kind = told.get("pairs")
+    """Return the selection that an address names; None if it names none or an unknown kind of pairs."""
+    by_name = dict(parameters)
+    kind = by_name.get("pairs")
     if kind not in KINDS:
         return None
     return PairSelection(
         kind,  # type: ignore[arg-type]
         tuple(value for name, value in parameters if name == "who"),
-        _read_grades(told.get("grades")),
-        told.get("of"),
-        told.get("is"),
-        int(told["grade"]) if told.get("grade") in GRADES_TOLD else None,
-        _read_span(told.get("when")),
+        _read_grades(by_name.get("grades")),
+        by_name.get("of"),
+        by_name.get("is"),
+        int(by_name["grade"]) if by_name.get("grade") in GRADES_TOLD else None,
+        _read_span(by_name.get("when")),
         tuple(value for name, value in parameters if name == "without"),
     )
 
 
 def find_selection() -> PairSelection | None:
-    """The selection in the address of this run."""
+    """Return the selection in the address of this run; None if there is none."""
     return read_selection([(name, value) for name in NAMES for value in st.query_params.get_all(name)])
 
 
 def find_start() -> int:
-    """From which of the selection's pairs on the address lists them."""
-    found = st.query_params.get("from", "")
-    return int(found) if found.isdecimal() and len(found) < 12 else 0
+    """Return the offset of the first pair to list, as the address says; 0 where it says nothing."""
+    start = st.query_params.get("from", "")
+    return int(start) if start.isdecimal() and len(start) < 12 else 0
 
 
 def list_page_address(dataset: str, selection: PairSelection) -> str:
-    """The address of the list of these pairs."""
+    """Return the address of the list of these pairs."""
     return "/agreement?" + urlencode([("dataset", dataset), *list_parameters(selection)])
 
 
 def go_to(selection: PairSelection) -> None:
-    """Show the list of these pairs from the next run on. All of its address is set at once: the browser's way back leads
-    through every change of it."""
+    """Show the list of these pairs from the next run on.
+
+    Sets the whole address at once, since each change of it is a step of the browser's Back button.
+    """
     for name in NAMES:
         st.query_params.pop(name, None)
     note_press()
-    told = list_parameters(selection)
-    st.query_params.update({name: [value for key, value in told if key == name] for name, _ in told})
+    parameters = list_parameters(selection)
+    st.query_params.update(
+        {name: [value for key, value in parameters if key == name] for name, _ in parameters}
+    )
 
 
 def describe_selection(selection: PairSelection) -> str:
-    """Which pairs these are, as a heading."""
-    said = _describe_kind(selection, selection.annotators)
+    """Describe which pairs these are, as a heading."""
+    sentence = _describe_kind(selection, selection.annotators)
     if selection.without:
-        said = tr("{pairs}; without {people}", pairs=said, people=_name_some(selection.without))
+        sentence = tr("{pairs}; without {people}", pairs=sentence, people=_name_some(selection.without))
     if selection.span is not None:
         first, last = _show_span(selection.span)
-        said = tr(
-            "{pairs}; judged a second time from {first} to {last} (UTC)", pairs=said, first=first, last=last
+        sentence = tr(
+            "{pairs}; judged a second time from {first} to {last} (UTC)",
+            pairs=sentence,
+            first=first,
+            last=last,
         )
     if selection.by is None:
-        return said
+        return sentence
     value = selection.value if selection.value is not None else tr("(none)")
-    return tr("{pairs}; {field}: {value}", pairs=said, field=name_field(selection.by), value=value)
+    return tr("{pairs}; {field}: {value}", pairs=sentence, field=name_field(selection.by), value=value)
 
 
 def name_field(by: str) -> str:
-    """What pairs are grouped by, in the reader's language; an attribute of documents is named as one."""
+    """Return what pairs are grouped by, in the reader's language; for an attribute of documents "document: ATTRIBUTE"."""
     kind, colon, attribute = by.partition(":")
     if colon and kind == "document":
         return tr("document: {attribute}", attribute=attribute)
@@ -171,16 +178,16 @@ def _describe_grades(people: Sequence[str], low: int, high: int) -> str:
     )
 
 
-def _read_grades(told: str | None) -> tuple[int, int] | None:
-    low, _, high = (told or "").partition("-")
+def _read_grades(parameter: str | None) -> tuple[int, int] | None:
+    low, _, high = (parameter or "").partition("-")
     return (int(low), int(high)) if low in GRADES_TOLD and high in GRADES_TOLD else None
 
 
-def _read_span(told: str | None) -> Span | None:
-    first, _, last = (told or "").partition("/")
+def _read_span(parameter: str | None) -> Span | None:
+    first, _, last = (parameter or "").partition("/")
     try:
         begin, end = (
-            int(datetime.strptime(f"{one}+0000", f"{MOMENT}%z").timestamp()) for one in (first, last)
+            int(datetime.strptime(f"{part}+0000", f"{MOMENT}%z").timestamp()) for part in (first, last)
         )
     except ValueError:
         return None
@@ -188,7 +195,7 @@ def _read_span(told: str | None) -> Span | None:
 
 
 def _show_span(span: Span) -> tuple[str, str]:
-    """Its first and last day; within one day the times of day too."""
+    """Return the first and the last day (UTC); within one day with the times of day."""
     first, last = map(_moment, span)
     shown = "%Y-%m-%d" if first.date() != last.date() else "%Y-%m-%d %H:%M"
     return f"{first:{shown}}", f"{last:{shown}}"
@@ -206,7 +213,7 @@ SHORT = 16  # a link in a table: not to be broken
 
 
 def write_link(label: str, address: str, *, says: str = "") -> str:
-    """HTML: a link in this tab. `says`: what a screen reader reads in place of the label."""
+    """Return an HTML link that opens in this tab. `says`: what a screen reader reads instead of the label."""
     named = f' aria-label="{escape(says)}"' if says else ""
     style = ' style="white-space: nowrap"' if len(label) <= SHORT else ""
     return (
@@ -215,22 +222,25 @@ def write_link(label: str, address: str, *, says: str = "") -> str:
 
 
 def draw_sentence(dataset: str, sentence: str, pairs: PairSelection | None) -> None:
-    """A sentence, with the way to the pairs it is about."""
-    way = ""
+    """Draw a sentence, with a link to the pairs it is about."""
+    link = ""
     if pairs is not None:
         label = tr("Show the pairs")
-        way = " " + write_link(label, list_page_address(dataset, pairs), says=f"{label}: {sentence}")
-    st.html(f'<p class="annotator-step">{escape(sentence)}{way}</p>')
+        link = " " + write_link(label, list_page_address(dataset, pairs), says=f"{label}: {sentence}")
+    st.html(f'<p class="annotator-step">{escape(sentence)}{link}</p>')
 
 
-def draw_page_links(dataset: str, links: list[tuple[str, Parameters]], *, said: str = "") -> None:
-    """Links within the page in one line, and what is said behind them."""
+def draw_page_links(dataset: str, links: list[tuple[str, Parameters]], *, sentence: str = "") -> None:
+    """Draw links within the page in one line, and a sentence behind them."""
     drawn = [
-        write_link(label, "/agreement?" + urlencode([("dataset", dataset), *told])) for label, told in links
+        write_link(label, "/agreement?" + urlencode([("dataset", dataset), *parameters]))
+        for label, parameters in links
     ]
-    st.html(f'<p class="annotator-step">{" &nbsp; ".join([*drawn, escape(said)] if said else drawn)}</p>')
+    st.html(
+        f'<p class="annotator-step">{" &nbsp; ".join([*drawn, escape(sentence)] if sentence else drawn)}</p>'
+    )
 
 
 def draw_file_link(label: str, address: str) -> None:
-    """A link to a file that is kept, not shown."""
+    """Draw a link that downloads a file."""
     st.html(f'<a class="annotator-link annotator-file" href="{escape(address)}" download>{escape(label)}</a>')

@@ -1,6 +1,6 @@
 """Draw the page Agreement: the verdict, what to do about it and every figure, or the pairs behind one figure.
 
-The report is kept or measured now; while it is being measured, the page shows what is already known.
+The report comes from the cache or is measured now; meanwhile the page shows the first figures.
 """
 
 from datetime import timedelta
@@ -11,8 +11,8 @@ import streamlit as st
 from annotator.agreement.records import AgreementReport, CoefficientValue
 from annotator.agreement.service import list_groupings
 from annotator.web.agreement.links import find_selection
-from annotator.web.agreement.report_cache import REPORTS, KeptReport, Tell
-from annotator.web.kit.controls import find_asked, note_press
+from annotator.web.agreement.report_cache import REPORTS, KeptReport, ProgressCallback
+from annotator.web.kit.controls import find_chosen_option, note_press
 from annotator.web.kit.figures import show_number, show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import require_dataset
@@ -22,20 +22,20 @@ ANEW = "measure_anew"
 
 
 def find_report(context: PageContext, dataset: str, by: str | None) -> AgreementReport:
-    """The report. Where something has changed since it was measured, says so, with a way to have it measured anew."""
-    place = st.empty()
+    """Return the report. If its data has changed since it was measured, draw a note and a button to measure again."""
+    placeholder = st.empty()
 
-    def tell(pairs: int, kappa: CoefficientValue) -> None:
-        place.html(
-            f'<p class="annotator-note annotator-measuring" role="status">{escape(say_first(pairs, kappa))}</p>'
+    def show_progress(pairs: int, kappa: CoefficientValue) -> None:
+        placeholder.html(
+            f'<p class="annotator-note annotator-measuring" role="status">{escape(describe_first(pairs, kappa))}</p>'
         )
 
-    kept = find_kept(context, dataset, by, tell=tell)
+    kept = find_kept(context, dataset, by, report_progress=show_progress)
     if kept.changed:
-        with place.container():
+        with placeholder.container():
             draw_changed(kept)
     else:
-        place.empty()
+        placeholder.empty()
     return kept.report
 
 
@@ -45,18 +45,28 @@ def find_kept(
     by: str | None = None,
     *,
     quick: float = 0.0,
-    tell: Tell | None = None,
+    report_progress: ProgressCallback | None = None,
 ) -> KeptReport:
-    """The report, kept or measured now, for whoever draws it elsewhere. `quick`: where something has changed and it takes no
-    more seconds than these, it is measured now. `tell`: gets what is known first."""
+    """Return the report from the cache, or measure it now.
+
+    `quick`: a report whose data has changed is measured again if that took at most so many seconds.
+    `report_progress`: called with the first figures.
+    """
     anew = st.session_state.pop(ANEW, False)
     return REPORTS.find(
-        context.database, context.actor, dataset, by=by, now=context.now, anew=anew, quick=quick, tell=tell
+        context.database,
+        context.actor,
+        dataset,
+        by=by,
+        now=context.now,
+        anew=anew,
+        quick=quick,
+        report_progress=report_progress,
     )
 
 
-def say_first(pairs: int, kappa: CoefficientValue) -> str:
-    """What is known in a moment."""
+def describe_first(pairs: int, kappa: CoefficientValue) -> str:
+    """Describe the first figures, which are ready before the report."""
     if kappa.value is None:
         return tr("Measuring agreement …")
     return tr_n(
@@ -69,12 +79,12 @@ def say_first(pairs: int, kappa: CoefficientValue) -> str:
 
 
 def draw_changed(kept: KeptReport) -> None:
-    """Of when the report is, where something has changed since, and a way to have it measured again."""
+    """Draw when the report was measured and a button to measure again, if its data has changed since."""
     if not kept.changed:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        said = tr("Measured on {time}; something has changed since.", time=show_time(kept.measured_at))
-        st.html(f'<p class="annotator-note">{escape(said)}</p>', width="content")
+        sentence = tr("Measured on {time}; something has changed since.", time=show_time(kept.measured_at))
+        st.html(f'<p class="annotator-note">{escape(sentence)}</p>', width="content")
         st.button(
             tr("Measure again"),
             key="measure_again",
@@ -94,21 +104,23 @@ KEPT = timedelta(minutes=1)
 
 
 def list_fields(context: PageContext, dataset: str) -> list[str]:
-    """The choices, "nothing" first; those of a minute ago where they are known: every query is read for them."""
-    known, since, fields = st.session_state.get("groupings", ("", context.now, []))
-    if known != dataset or context.now - since >= KEPT:
+    """Return the fields to group by, "nothing" first. Kept for a minute, since every query is read to list them."""
+    cached_dataset, since, fields = st.session_state.get("groupings", ("", context.now, []))
+    if cached_dataset != dataset or context.now - since >= KEPT:
         fields = [NOTHING, *list_groupings(context.database, context.actor, dataset)]
         st.session_state["groupings"] = (dataset, context.now, fields)
     return list(fields)
 
 
 def find_grouping(context: PageContext, dataset: str) -> str | None:
-    """The field that is chosen, before its control is drawn; None for nothing. The fields are read only where one is
-    asked for, in the address or by the control: a page that is opened shows its first figures before."""
+    """Return the field chosen to group by, before its control is drawn; None for nothing.
+
+    The fields are read only if the address or the control names one, so that a page shows its first figures at once.
+    """
     if "by" not in st.session_state and "by" not in st.query_params:
         return None
     fields = list_fields(context, dataset)
-    chosen = find_asked("by", fields)
+    chosen = find_chosen_option("by", fields)
     return chosen if chosen in fields and chosen != NOTHING else None
 
 

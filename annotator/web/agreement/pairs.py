@@ -1,14 +1,15 @@
-"""The pairs behind a figure or a sentence: a page of them at a time, with the way to their cases and to a file of all.
+"""Draw the pairs behind a figure or a sentence, a page at a time, with links to their disagreements and to a file of all.
 
-Which ones stands in the address, so that they can be sent to somebody. Draws what `list_pairs_behind` tells.
+The address holds the selection, so that it can be sent to somebody. `list_selected_pairs` decides what is shown of each
+pair.
 """
 
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.agreement.records import PairBehind, PairSelection
-from annotator.agreement.service import list_pairs_behind
+from annotator.agreement.records import PairSelection, SelectedPair
+from annotator.agreement.service import list_selected_pairs
 from annotator.web.agreement.downloads import list_pairs_file_address
 from annotator.web.agreement.links import (
     describe_selection,
@@ -28,16 +29,16 @@ SIZE = 50
 
 
 def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> None:
-    """The list that the address asks for."""
+    """Draw the pairs that the address selects."""
     start = find_start()
-    found = list_pairs_behind(
+    selected = list_selected_pairs(
         context.database, context.actor, dataset, selection, limit=SIZE, offset=start, now=context.now
     )
     draw_page_links(dataset, [(tr("Back to the agreement of the dataset"), [])])
     st.html(
-        show_as("verdict", describe_selection(selection), place="h2")
+        show_as("verdict", describe_selection(selection), tag="h2")
     )  # a heading of Streamlit's would link names
-    if not found.total:
+    if not selected.total:
         st.text(tr("There is no such pair."))
         keep_focus(from_top=True)
         return
@@ -45,43 +46,53 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
         tr_n(
             "{n:,} pair, the furthest apart first.",
             "{n:,} pairs, the furthest apart first.",
-            found.total,
+            selected.total,
         )
     )
-    if any(one.hidden for one in found.pairs):
+    if any(pair.hidden for pair in selected.pairs):
         st.text(tr("Of a pair that you have still to judge yourself nothing is shown."))
     columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
-    draw_link_table(tr("The pairs"), columns, [_describe(dataset, one) for one in found.pairs], tall=True)
-    _draw_ways(dataset, selection, start, found.total)
+    draw_link_table(
+        tr("The pairs"), columns, [_describe(dataset, pair) for pair in selected.pairs], tall=True
+    )
+    _draw_paging(dataset, selection, start, selected.total)
     draw_file_link(tr("All of them as a CSV file"), list_pairs_file_address(dataset, selection))
     keep_focus(from_top=True)
 
 
-def _describe(dataset: str, one: PairBehind) -> list[Cell]:
-    if one.hidden:
+def _describe(dataset: str, pair: SelectedPair) -> list[Cell]:
+    if pair.hidden:
         return [tr("yours to judge first"), "–", "–", "–", "–"]
-    grades = [f"{grade}\u00a0{name}" for name, grade in one.grades]
-    note = [tr(one.note)] if one.note is not None else []
-    document: list[str | Link] = [one.doc_id]
-    if one.title and one.title != one.doc_id:
-        document.append(one.title)
-    if one.case:
-        address = "/disagreements?" + urlencode({"dataset": dataset, "pair": one.pair, "show": "all"})
-        says = tr("Open the case of {query_id} {doc_id}", query_id=one.query_id, doc_id=one.doc_id)
+    grades = [f"{grade}\u00a0{name}" for name, grade in pair.grades]
+    note = [tr(pair.note)] if pair.note is not None else []
+    document: list[str | Link] = [pair.doc_id]
+    if pair.title and pair.title != pair.doc_id:
+        document.append(pair.title)
+    if pair.case:
+        address = "/disagreements?" + urlencode({"dataset": dataset, "pair": pair.pair, "show": "all"})
+        says = tr("Open the case of {query_id} {doc_id}", query_id=pair.query_id, doc_id=pair.doc_id)
         document.append(Link(tr("Open the case"), address, says))  # where a narrow screen shows it
-    return [[one.query_id, one.query], document, [*grades, *note], str(one.distance), name_word(one.status)]
+    return [
+        [pair.query_id, pair.query],
+        document,
+        [*grades, *note],
+        str(pair.distance),
+        name_word(pair.status),
+    ]
 
 
-def _draw_ways(dataset: str, selection: PairSelection, start: int, total: int) -> None:
-    """Where one is, and the way on."""
+def _draw_paging(dataset: str, selection: PairSelection, start: int, total: int) -> None:
+    """Draw which pairs of how many are shown, with links to the earlier and the further ones."""
     if total <= SIZE:
         return
-    ways = (
+    directions = (
         (tr("Earlier ones"), max(0, start - SIZE), start > 0),
         (tr("Further ones"), start + SIZE, start + SIZE < total),
     )
-    links = [(label, [*list_parameters(selection), ("from", str(at))]) for label, at, there in ways if there]
-    said = tr(
+    links = [
+        (label, [*list_parameters(selection), ("from", str(at))]) for label, at, there in directions if there
+    ]
+    sentence = tr(
         "{first:,} to {last:,} of {total:,}", first=start + 1, last=min(start + SIZE, total), total=total
     )
-    draw_page_links(dataset, links, said=said)
+    draw_page_links(dataset, links, sentence=sentence)

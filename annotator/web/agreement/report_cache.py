@@ -22,12 +22,12 @@ LONGEST = timedelta(minutes=10)
 QUICK = 1.0  # seconds: measured anew on the Overview whenever something has changed
 TIMES = 20
 
-Tell = Callable[[int, CoefficientValue], None]
+ProgressCallback = Callable[[int, CoefficientValue], None]
 
 
 @dataclass(frozen=True, slots=True)
 class KeptReport:
-    """A report, when it was measured, and whether something has changed since. `took`: seconds."""
+    """A report, when it was measured, and whether its data has changed since. `took`: seconds."""
 
     report: AgreementReport
     measured_at: datetime
@@ -36,7 +36,7 @@ class KeptReport:
     took: float
 
     def is_good(self, stamp: Hashable, now: datetime, *, quick: float) -> bool:
-        """Whether it may be shown for what is so by now."""
+        """Return whether the report may be shown without measuring again."""
         if self.stamp != stamp and self.took <= quick:
             return False
         age = now - self.measured_at
@@ -46,7 +46,10 @@ class KeptReport:
 
 @dataclass(slots=True)
 class KeptReports:
-    """See the module. The one asked for longest ago goes first."""
+    """The reports in memory, by database, dataset and field; the one used longest ago is dropped first.
+
+    See the module.
+    """
 
     kept: dict[Hashable, KeptReport] = field(default_factory=dict)
     turns: dict[Hashable, Lock] = field(default_factory=dict)
@@ -62,33 +65,35 @@ class KeptReports:
         now: datetime,
         anew: bool = False,
         quick: float = 0.0,
-        tell: Tell | None = None,
+        report_progress: ProgressCallback | None = None,
     ) -> KeptReport:
-        """The report, from what is kept or measured now (`anew`: in any case; `quick`: where something has changed and it took
-        no more seconds than these). `tell`: gets the pairs and the kappa as soon
-        as they are known, where it is measured. NotAllowed for anybody but leads."""
+        """Return the report from the cache, or measure it now. Raises NotAllowed unless the actor is a lead.
+
+        `anew`: measure in any case. `quick`: a report whose data has changed is measured again if that took at most so many
+        seconds. `report_progress`: called with the pairs and the kappa as soon as they are ready.
+        """
         stamp, name = read_stamp(database, actor, dataset), (database, dataset, by)
         with self.lock:
             turn = self.turns.setdefault(name, Lock())
         with turn:
-            found = self.kept.get(name)
-            if found is None or anew or not found.is_good(stamp, now, quick=quick):
+            kept = self.kept.get(name)
+            if kept is None or anew or not kept.is_good(stamp, now, quick=quick):
                 begun = perf_counter()
-                report = compute_agreement(database, actor, dataset, by=by, tell=tell)
-                found = KeptReport(report, now, False, stamp, perf_counter() - begun)
-            elif found.stamp != stamp:
-                found = KeptReport(found.report, found.measured_at, True, found.stamp, found.took)
-            self._keep(name, found)
-        return found
+                report = compute_agreement(database, actor, dataset, by=by, report_progress=report_progress)
+                kept = KeptReport(report, now, False, stamp, perf_counter() - begun)
+            elif kept.stamp != stamp:
+                kept = KeptReport(kept.report, kept.measured_at, True, kept.stamp, kept.took)
+            self._keep(name, kept)
+        return kept
 
-    def _keep(self, name: Hashable, found: KeptReport) -> None:
+    def _keep(self, name: Hashable, kept: KeptReport) -> None:
         with self.lock:
             self.kept.pop(name, None)
-            self.kept[name] = found
+            self.kept[name] = kept
             for old in list(self.kept)[:-MOST_KEPT]:
                 del self.kept[old]
                 self.turns.pop(old, None)
 
 
 REPORTS = KeptReports()
-"""Those of this process."""
+"""The reports of this process."""

@@ -13,17 +13,9 @@ from annotator.agreement.records import AgreementReport, AgreementVerdict
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.messages import say
 from annotator.web.agreement.links import draw_sentence
-from annotator.web.agreement.tabs import (
-    draw_annotators,
-    draw_dataset,
-    draw_grades,
-    draw_groups,
-    draw_left_out,
-    draw_since,
-    draw_time,
-)
+from annotator.web.agreement.tabs import annotators, coefficients, grades, groups, left_out, time, versions
 from annotator.web.kit.charts import show_value
-from annotator.web.kit.controls import heed_tab
+from annotator.web.kit.controls import apply_url_tab
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
@@ -34,20 +26,22 @@ FIRST = 6
 
 
 def draw_verdict(report: AgreementReport) -> None:
-    """The verdict with its figures; what there is of it where none could be reached."""
+    """Draw the verdict with its figures and, where kappa is undefined, why."""
     verdict = report.verdict
     if verdict is None:
         return
-    known = verdict.kappa.value is not None  # why not is a sentence, and no figure to stand among the others
+    is_defined = (
+        verdict.kappa.value is not None
+    )  # why not is a sentence, and no figure to stand among the others
     state = "met" if verdict.state == "met" else "unmet"
     counts = [
-        (tr("Cohen's κ with its 95 % interval"), show_value(verdict.kappa) if known else ""),
+        (tr("Cohen's κ with its 95 % interval"), show_value(verdict.kappa) if is_defined else ""),
         (tr("target"), f"{verdict.target:g}"),
         (tr("pairs that two or more judged"), show_number(report.measured.pairs)),
-        (tr("further pairs judged twice that would tell"), _say_further(verdict)),
+        (tr("further pairs judged twice that would tell"), _describe_further(verdict)),
     ]
     listed = "".join(
-        f"<div><dt>{escape(name)}</dt><dd>{escape(told)}</dd></div>" for name, told in counts if told
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in counts if value
     )
     with st.container(border=True):
         badge = f'<span class="annotator-state annotator-{state}">{escape(tr(STATES[verdict.state]))}</span>'
@@ -55,26 +49,28 @@ def draw_verdict(report: AgreementReport) -> None:
             f'<p class="annotator-step">{badge} {escape(tr(verdict.sentence))}</p>'
             f'<dl class="annotator-counts" style="margin-top: 0.875rem">{listed}</dl>'
         )
-        if not known:
+        if not is_defined:
             draw_note(tr("{name}: undefined, {why}", name="κ", why=verdict.kappa.why))
 
 
 def draw_findings(report: AgreementReport) -> None:
-    """The sentences, most important first; many of them are cut to the first ones, and none is without its heading."""
+    """Draw the findings, most important first; those after the first FIRST in an expander."""
     verdict = report.verdict
-    told = [one for one in report.findings if verdict is None or one.sentence != verdict.sentence]
-    if told:
+    findings = [
+        finding for finding in report.findings if verdict is None or finding.sentence != verdict.sentence
+    ]
+    if findings:
         st.header(tr("What the judgments say"))
-    for one in told[:FIRST]:
-        draw_sentence(report.dataset, tr(one.sentence), one.pairs)
-    if len(told) > FIRST:
-        more = len(told) - FIRST
+    for shown in findings[:FIRST]:
+        draw_sentence(report.dataset, tr(shown.sentence), shown.pairs)
+    if len(findings) > FIRST:
+        more = len(findings) - FIRST
         with st.expander(tr_n("{n:,} further finding", "{n:,} further findings", more), key="findings"):
-            for one in told[FIRST:]:
-                draw_sentence(report.dataset, tr(one.sentence), one.pairs)
+            for shown in findings[FIRST:]:
+                draw_sentence(report.dataset, tr(shown.sentence), shown.pairs)
 
 
-def _say_further(verdict: AgreementVerdict) -> str:
+def _describe_further(verdict: AgreementVerdict) -> str:
     if verdict.state != "unknown":
         return ""
     return (
@@ -94,7 +90,7 @@ TABS = (
 
 
 def draw_report(context: PageContext, report: AgreementReport, fields: list[str]) -> None:
-    """The whole report. `fields`: by what it can be grouped."""
+    """Draw the whole report. `fields`: what it can be grouped by."""
     draw_verdict(report)
     draw_findings(report)
     if not report.measured.pairs:
@@ -104,8 +100,8 @@ def draw_report(context: PageContext, report: AgreementReport, fields: list[str]
 
 
 def _draw_tabs(context: PageContext, report: AgreementReport, fields: list[str]) -> None:
-    """Only the tab that is open is drawn; which one stands in the address."""
-    heed_tab("tab", TABS)
+    """Draw the open tab only; the address says which one is open."""
+    apply_url_tab("tab", TABS)
     drawn = st.tabs([tr(name) for name in TABS], key="tab", bind="query-params")
     for tab, draw_part in zip(drawn, _list_parts(context, report, fields), strict=True):
         if tab.open:
@@ -114,15 +110,15 @@ def _draw_tabs(context: PageContext, report: AgreementReport, fields: list[str])
 
 
 def _list_parts(context: PageContext, report: AgreementReport, fields: list[str]) -> list[Callable[[], None]]:
-    """What draws each tab, in their order."""
+    """Return the functions that draw the tabs, in their order."""
     _version, rubric = read_current_rubric(context.database, context.actor, report.dataset)
     names = [definition.name for definition in rubric.grades]
     return [
-        partial(draw_annotators, report, names),
-        partial(draw_groups, report, fields),
-        partial(draw_time, report),
-        partial(draw_since, context, report),
-        partial(draw_grades, report, names),
-        partial(draw_dataset, report),
-        partial(draw_left_out, report),
+        partial(annotators.draw, report, names),
+        partial(groups.draw, report, fields),
+        partial(time.draw, report),
+        partial(versions.draw, context, report),
+        partial(grades.draw, report, names),
+        partial(coefficients.draw, report),
+        partial(left_out.draw, report),
     ]

@@ -1,6 +1,6 @@
-"""The addresses of the agreement page's files, answered by `downloads.py`, which is imported when it is first asked.
+"""List the routes of the agreement page's files. `downloads.py` answers them and is imported at the first request.
 
-It needs numpy and pandas: an idle server does without them.
+It needs numpy and pandas, which an idle server does not load.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,13 +18,13 @@ SINCE = "/api/agreement/since"
 
 
 def routes(database: Database) -> list[Route]:
-    """The routes, for `web/app.py`."""
+    """Return the routes, for `web/app.py`."""
 
     def answer(name: str) -> Callable[[Request], Awaitable[Response]]:
         async def get(request: Request) -> Response:
             module = await run_in_threadpool(import_module, "annotator.web.agreement.downloads")
-            found: Response = await getattr(module, name)(database, request)
-            return found
+            response: Response = await getattr(module, name)(database, request)
+            return response
 
         return get
 

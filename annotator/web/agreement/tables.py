@@ -1,4 +1,4 @@
-"""The tables of the agreement page by name, as rows for the page, the charts and the files.
+"""Make the tables of the agreement page, by name, as rows for the page, the charts and the files.
 
 Takes every figure from the report and computes nothing. An undefined value comes with its reason.
 """
@@ -12,7 +12,7 @@ from annotator.agreement.records import (
     GroupAgreement,
     MeasuredAgreement,
     PairAgreement,
-    say_who_counts,
+    describe_who_counts,
 )
 from annotator.web.agreement.links import name_field
 from annotator.web.kit.figures import show_share
@@ -25,57 +25,57 @@ Row = dict[str, object]
 
 
 def list_kappas(kappas: Mapping[str, CoefficientValue]) -> list[tuple[str, CoefficientValue]]:
-    """Cohen's kappa of each kind, by its name."""
+    """Return Cohen's kappa of each kind, with the name of the kind."""
     return [(name_word(kind), kappas[kind]) for kind in KINDS]
 
 
-def list_coefficients(found: MeasuredAgreement) -> list[Row]:
-    """Every coefficient of a set of judgments; the observed agreement first."""
+def list_coefficients(measured: MeasuredAgreement) -> list[Row]:
+    """Return a row for each coefficient of a set of judgments, the observed agreement first."""
     named = [
-        (tr("observed agreement"), CoefficientValue(found.observed_agreement)),
-        *((tr("Cohen's κ, {kind}", kind=kind), value) for kind, value in list_kappas(found.cohen_kappa)),
-        (tr("Fleiss' κ"), found.fleiss_kappa),
+        (tr("observed agreement"), CoefficientValue(measured.observed_agreement)),
+        *((tr("Cohen's κ, {kind}", kind=kind), value) for kind, value in list_kappas(measured.cohen_kappa)),
+        (tr("Fleiss' κ"), measured.fleiss_kappa),
         *(
             (tr("Krippendorff's α, {kind}", kind=name_word(metric)), value)
-            for metric, value in found.krippendorff_alpha.items()
+            for metric, value in measured.krippendorff_alpha.items()
         ),
-        (tr("Gwet's AC1"), found.gwet_ac1),
-        (tr("Gwet's AC2, quadratic"), found.gwet_ac2),
+        (tr("Gwet's AC1"), measured.gwet_ac1),
+        (tr("Gwet's AC2, quadratic"), measured.gwet_ac2),
         *(
             (tr("Cohen's κ, relevant from grade {grade}", grade=start), value)
-            for start, value in found.cut_points
+            for start, value in measured.cut_points
         ),
     ]
     return [_row(tr("coefficient"), name, value) for name, value in named]
 
 
-def say_basis(report: AgreementReport) -> str:
-    """What the figures rest on."""
-    found = report.measured
+def describe_basis(report: AgreementReport) -> str:
+    """Describe what the figures rest on: pairs, queries, resamples, and whose judgments count."""
+    measured = report.measured
     basis = tr(
         "{pairs} of {queries}; observed agreement {observed}. "
         "From and to: 95 % intervals from {resamples:,} bootstrap resamples of the queries, seed {seed}.",
-        pairs=tr_n("{n:,} pair", "{n:,} pairs", found.pairs),
-        queries=tr_n("{n:,} query", "{n:,} queries", found.queries),
-        observed=show_share(found.observed_agreement, 1),
+        pairs=tr_n("{n:,} pair", "{n:,} pairs", measured.pairs),
+        queries=tr_n("{n:,} query", "{n:,} queries", measured.queries),
+        observed=show_share(measured.observed_agreement, 1),
         resamples=report.resamples,
         seed=report.seed,
     )
-    return join_sentences([basis, tr(say_who_counts(report))])
+    return join_sentences([basis, tr(describe_who_counts(report))])
 
 
 def name_group(group: GroupAgreement) -> str:
-    """The group's value; queries that have none are named so."""
+    """Return the group's value; for queries that have none, "(no FIELD)"."""
     return group.value if group.value is not None else tr("(no {field})", field=name_field(group.by))
 
 
 def list_group_rows(report: AgreementReport) -> list[Row]:
-    """Pairs, observed agreement and kappas (with the 95 % interval of the unweighted one) of the dataset and of each group."""
+    """Return a row for the dataset and one for each group; the interval is that of the unweighted kappa."""
     if not report.groups:
         return []
-    column, found = name_field(report.groups[0].by), report.measured
+    column, measured = name_field(report.groups[0].by), report.measured
     return [
-        {**_summary(column, tr("the dataset"), found.pairs, found), tr("warning"): ""},
+        {**_summary(column, tr("the dataset"), measured.pairs, measured), tr("warning"): ""},
         *(
             {
                 **_summary(column, name_group(group), group.measured.pairs, group.measured),
@@ -87,13 +87,12 @@ def list_group_rows(report: AgreementReport) -> list[Row]:
 
 
 def name_pair(pair: PairAgreement) -> str:
-    """Both annotators of a pair."""
+    """Return the names of both annotators."""
     return tr("{first} and {second}", first=pair.annotators[0], second=pair.annotators[1])
 
 
 def list_pair_rows(report: AgreementReport) -> list[Row]:
-    """Pairs, observed agreement, kappas (with the 95 % interval of the unweighted one), prevalence and bias of each two
-    annotators."""
+    """Return a row for each two annotators, with prevalence and bias; the interval is that of the unweighted kappa."""
     return [
         {
             **_summary(tr("annotators"), name_pair(pair), pair.pairs, pair),
@@ -106,13 +105,15 @@ def list_pair_rows(report: AgreementReport) -> list[Row]:
 
 
 def name_leaning(annotator: str) -> str:
-    """The column of their leaning."""
+    """Return the heading of the column with an annotator's leaning."""
     return tr("{annotator} leans", annotator=annotator)
 
 
 def list_period_rows(report: AgreementReport) -> list[Row]:
-    """Agreement and leanings of each period."""
-    people = list(dict.fromkeys(one.annotator for period in report.periods for one in period.leanings))
+    """Return a row for each period: its agreement and everybody's leaning."""
+    people = list(
+        dict.fromkeys(leaning.annotator for period in report.periods for leaning in period.leanings)
+    )
     return [
         {
             tr("first day"): period.first,
@@ -124,7 +125,7 @@ def list_period_rows(report: AgreementReport) -> list[Row]:
             tr("κ to"): _round(period.kappa.ci95[1] if period.kappa.ci95 else None),
             **{
                 name_leaning(name): next(
-                    (_round(one.mean) for one in period.leanings if one.annotator == name), None
+                    (_round(leaning.mean) for leaning in period.leanings if leaning.annotator == name), None
                 )
                 for name in people
             },
@@ -135,29 +136,28 @@ def list_period_rows(report: AgreementReport) -> list[Row]:
 
 
 def list_leaning_rows(report: AgreementReport) -> list[Row]:
-    """Each annotator's kappa with all the others, how much higher they grade, and what alpha is without them, over how many
-    pairs."""
+    """Return a row for each annotator: kappa with all the others, how much higher they grade, and alpha without them."""
     alpha = report.measured.krippendorff_alpha.get("ordinal")
     return [
         {
-            tr("annotator"): one.annotator,
-            tr("comparisons"): one.couples,
-            tr("κ with the others"): _round(one.kappa.value if one.kappa else None),
-            tr("κ from"): _round(one.kappa.ci95[0] if one.kappa and one.kappa.ci95 else None),
-            tr("κ to"): _round(one.kappa.ci95[1] if one.kappa and one.kappa.ci95 else None),
-            tr("grades higher than the others"): _round(one.mean),
-            tr("from"): _round(one.ci95[0] if one.ci95 else None),
-            tr("to"): _round(one.ci95[1] if one.ci95 else None),
-            tr("ordinal α without them"): _round(one.alpha_without),
-            tr("pairs without them"): one.pairs_without,
+            tr("annotator"): leaning.annotator,
+            tr("comparisons"): leaning.comparisons,
+            tr("κ with the others"): _round(leaning.kappa.value if leaning.kappa else None),
+            tr("κ from"): _round(leaning.kappa.ci95[0] if leaning.kappa and leaning.kappa.ci95 else None),
+            tr("κ to"): _round(leaning.kappa.ci95[1] if leaning.kappa and leaning.kappa.ci95 else None),
+            tr("grades higher than the others"): _round(leaning.mean),
+            tr("from"): _round(leaning.ci95[0] if leaning.ci95 else None),
+            tr("to"): _round(leaning.ci95[1] if leaning.ci95 else None),
+            tr("ordinal α without them"): _round(leaning.alpha_without),
+            tr("pairs without them"): leaning.pairs_without,
             tr("ordinal α of all"): _round(alpha.value if alpha else None),
         }
-        for one in report.measured.leanings
+        for leaning in report.measured.leanings
     ]
 
 
 def list_grade_rows(report: AgreementReport, grade_names: Sequence[str]) -> list[Row]:
-    """How often all annotators gave each grade, and then each of them."""
+    """Return how often all annotators gave each grade, and then how often each of them did."""
     given = report.measured.grades_by_annotator
     everybody = tuple(sum(column) for column in zip(*given.values(), strict=True))
     return [
@@ -172,12 +172,14 @@ def list_grade_rows(report: AgreementReport, grade_names: Sequence[str]) -> list
 
 
 def list_left_out_rows(report: AgreementReport) -> list[Row]:
-    """How many judgments do not count, and why."""
-    return [{tr("reason"): tr(one.why), tr("judgments"): one.judgments} for one in report.left_out]
+    """Return how many judgments do not count, for each reason."""
+    return [
+        {tr("reason"): tr(excluded.why), tr("judgments"): excluded.judgments} for excluded in report.left_out
+    ]
 
 
 def list_confusion_rows(pair: PairAgreement, grade_names: Sequence[str]) -> list[Row]:
-    """The confusion matrix as a table: a row for each grade of the first annotator."""
+    """Return the confusion matrix as rows, one for each grade of the first annotator."""
     names = name_grades(grade_names)
     return [
         {pair.annotators[0]: names[grade], **dict(zip(names, counts, strict=True))}
@@ -196,22 +198,22 @@ def _row(column: str, name: str, value: CoefficientValue) -> Row:
     }
 
 
-def _summary(column: str, name: str, pairs: int, found: MeasuredAgreement | PairAgreement) -> Row:
-    kappas = list_kappas(found.cohen_kappa)
-    interval = found.cohen_kappa["unweighted"].ci95 if "unweighted" in found.cohen_kappa else None
+def _summary(column: str, name: str, pairs: int, agreement: MeasuredAgreement | PairAgreement) -> Row:
+    kappas = list_kappas(agreement.cohen_kappa)
+    interval = agreement.cohen_kappa["unweighted"].ci95 if "unweighted" in agreement.cohen_kappa else None
     return {
         column: name,
         tr("pairs"): pairs,
-        tr("observed agreement"): _round(found.observed_agreement),
+        tr("observed agreement"): _round(agreement.observed_agreement),
         **{f"κ {kind}": _round(value.value) for kind, value in kappas},
         tr("κ from"): _round(interval[0] if interval else None),
         tr("κ to"): _round(interval[1] if interval else None),
-        tr("undefined because"): _say_why(kappas),
+        tr("undefined because"): _describe_why(kappas),
     }
 
 
-def _say_why(kappas: Sequence[tuple[str, CoefficientValue]]) -> str:
-    """Why the first one that is undefined is so."""
+def _describe_why(kappas: Sequence[tuple[str, CoefficientValue]]) -> str:
+    """Return the reason of the first undefined kappa; empty if all are defined."""
     return next((tr(value.why) for _, value in kappas if value.value is None and value.why), "")
 
 
@@ -221,7 +223,7 @@ def _round(figure: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class TableRequest:
-    """Which table: `by` the field of the groups, `first` and `second` the annotators of a matrix."""
+    """A table by its name. `by`: the field of the groups; `first`, `second`: the annotators of a confusion matrix."""
 
     table: str = ""
     by: str | None = None
@@ -229,13 +231,13 @@ class TableRequest:
     second: str = ""
 
     def list_parameters(self) -> list[tuple[str, str]]:
-        """As query parameters."""
-        told = (("table", self.table), ("by", self.by), ("first", self.first), ("second", self.second))
-        return [(name, value) for name, value in told if value]
+        """Return the request as query parameters, without the empty ones."""
+        parameters = (("table", self.table), ("by", self.by), ("first", self.first), ("second", self.second))
+        return [(name, value) for name, value in parameters if value]
 
 
 def find_pair(report: AgreementReport, first: str, second: str) -> PairAgreement | None:
-    """The two annotators' agreement, the first's grades in the rows; None where they share no pair."""
+    """Return the agreement of two annotators with the first one's grades in the rows; None if they share no pair."""
     for pair in report.measured.annotator_pairs:
         if pair.annotators == (first, second):
             return pair
@@ -254,23 +256,23 @@ def find_pair(report: AgreementReport, first: str, second: str) -> PairAgreement
     return None
 
 
-def _list_confusion(report: AgreementReport, asked: TableRequest, names: Sequence[str]) -> list[Row]:
-    pair = find_pair(report, asked.first, asked.second)
+def _list_confusion(report: AgreementReport, request: TableRequest, names: Sequence[str]) -> list[Row]:
+    pair = find_pair(report, request.first, request.second)
     return [] if pair is None else list_confusion_rows(pair, names)
 
 
 TABLES: Mapping[str, Callable[[AgreementReport, TableRequest, Sequence[str]], list[Row]]] = {
-    "coefficients": lambda report, _asked, _names: list_coefficients(report.measured),
-    "annotators": lambda report, _asked, _names: list_pair_rows(report),
+    "coefficients": lambda report, _request, _names: list_coefficients(report.measured),
+    "annotators": lambda report, _request, _names: list_pair_rows(report),
     "confusion": _list_confusion,
-    "groups": lambda report, _asked, _names: list_group_rows(report),
-    "periods": lambda report, _asked, _names: list_period_rows(report),
-    "leanings": lambda report, _asked, _names: list_leaning_rows(report),
-    "grades": lambda report, _asked, names: list_grade_rows(report, names),
-    "left-out": lambda report, _asked, _names: list_left_out_rows(report),
+    "groups": lambda report, _request, _names: list_group_rows(report),
+    "periods": lambda report, _request, _names: list_period_rows(report),
+    "leanings": lambda report, _request, _names: list_leaning_rows(report),
+    "grades": lambda report, _request, names: list_grade_rows(report, names),
+    "left-out": lambda report, _request, _names: list_left_out_rows(report),
 }
 
 
-def list_rows(report: AgreementReport, asked: TableRequest, grade_names: Sequence[str]) -> list[Row]:
-    """The rows of the table."""
-    return TABLES[asked.table](report, asked, grade_names)
+def list_rows(report: AgreementReport, request: TableRequest, grade_names: Sequence[str]) -> list[Row]:
+    """Return the rows of the requested table."""
+    return TABLES[request.table](report, request, grade_names)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
-from annotator.agreement.records import AgreementPeriod, SincePart, SinceVersion, VersionSide
+from annotator.agreement.records import AgreementPeriod, VersionComparison, VersionComparisonPart, VersionSide
 from annotator.web.kit.charts import AMBER, GREY, RED, TEAL, VIOLET, shorten, show_value
 from annotator.web.kit.figures import show_difference
 from annotator.web.kit.messages import tr
@@ -25,24 +25,26 @@ HEIGHT = 320  # with the dates below: the title of the axis must have room
 
 
 def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> "alt.LayerChart":
-    """Kappa of each period with its interval; a period without one leaves a gap. A click on a point picks its period
-    (parameter `cell`: at, its place among the periods)."""
+    """Chart the kappa of each period with its interval; a period without one leaves a gap.
+
+    A click on a point picks its period (parameter `cell`: at, the index of the period).
+    """
     import altair as alt
 
     rows = [
         {
             "at": at,
-            "period": one.first,
-            "last": one.last,
-            "pairs": one.pairs,
-            "value": one.kappa.value,
-            "low": (one.kappa.ci95 or (one.kappa.value,) * 2)[0],
-            "high": (one.kappa.ci95 or (one.kappa.value,) * 2)[1],
+            "period": period.first,
+            "last": period.last,
+            "pairs": period.pairs,
+            "value": period.kappa.value,
+            "low": (period.kappa.ci95 or (period.kappa.value,) * 2)[0],
+            "high": (period.kappa.ci95 or (period.kappa.value,) * 2)[1],
         }
-        for at, one in enumerate(periods)
+        for at, period in enumerate(periods)
     ]
-    known = [row for row in rows if row["value"] is not None]
-    low = min([0.0, target, *(float(str(row["low"])) for row in known)])
+    defined = [row for row in rows if row["value"] is not None]
+    low = min([0.0, target, *(float(str(row["low"])) for row in defined)])
     scale = alt.Scale(domain=[low, 1.0], nice=False)
     x = _place_periods(periods)
     tooltip = [
@@ -51,7 +53,7 @@ def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> "alt.Layer
         alt.Tooltip("value:Q", title="κ", format=".3f"),
         alt.Tooltip("pairs:Q", title=tr("pairs"), format=",d"),
     ]
-    base = alt.Chart(alt.InlineData(known)).encode(x=x)
+    base = alt.Chart(alt.InlineData(defined)).encode(x=x)
     goal = alt.Chart(alt.InlineData([{"target": target}])).mark_rule(
         strokeDash=[5, 4], strokeWidth=2, color=AMBER
     )
@@ -69,24 +71,26 @@ def chart_drift(periods: Sequence[AgreementPeriod], target: float) -> "alt.Layer
 
 
 def describe_drift(periods: Sequence[AgreementPeriod], target: float) -> str:
-    """The same in words."""
-    said = "; ".join(f"{one.first} {show_value(one.kappa)}" for one in periods)
-    return tr("Cohen's kappa over time, target {target:g}: {values}.", target=target, values=said)
+    """Return the chart of kappa over time in words."""
+    numbers = "; ".join(f"{period.first} {show_value(period.kappa)}" for period in periods)
+    return tr("Cohen's kappa over time, target {target:g}: {values}.", target=target, values=numbers)
 
 
 def list_leaning_people(periods: Sequence[AgreementPeriod]) -> list[str]:
-    """Whose lines are drawn, by name: of more than MOST_PEOPLE those who ever leaned the furthest."""
+    """Return whose lines to draw, sorted by name; of more than MOST_LINES those who leaned the furthest in any period."""
     furthest: dict[str, float] = {}
     for period in periods:
-        for one in period.leanings:
-            furthest[one.annotator] = max(furthest.get(one.annotator, 0.0), abs(one.mean))
+        for leaning in period.leanings:
+            furthest[leaning.annotator] = max(furthest.get(leaning.annotator, 0.0), abs(leaning.mean))
     chosen = sorted(furthest, key=lambda name: (-furthest[name], name))[:MOST_LINES]
     return sorted(chosen)
 
 
 def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
-    """How much higher each annotator graded than the others, period by period; told apart by colour and by form. A click on
-    a point picks its period and annotator (parameter `cell`: at, name)."""
+    """Chart how much higher each annotator graded than the others in each period.
+
+    Colours and shapes tell annotators apart. A click on a point picks its period and annotator (parameter `cell`: at, name).
+    """
     import altair as alt
 
     people = list_leaning_people(periods)
@@ -94,15 +98,15 @@ def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
         {
             "at": at,
             "period": period.first,
-            "name": one.annotator,
-            "mean": one.mean,
-            "couples": one.couples,
-            "low": one.ci95[0] if one.ci95 else None,
-            "high": one.ci95[1] if one.ci95 else None,
+            "name": leaning.annotator,
+            "mean": leaning.mean,
+            "comparisons": leaning.comparisons,
+            "low": leaning.ci95[0] if leaning.ci95 else None,
+            "high": leaning.ci95[1] if leaning.ci95 else None,
         }
         for at, period in enumerate(periods)
-        for one in period.leanings
-        if one.annotator in people
+        for leaning in period.leanings
+        if leaning.annotator in people
     ]
     legend = alt.Legend(
         orient="top",
@@ -124,7 +128,7 @@ def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
         alt.Tooltip("name:N", title=" "),
         alt.Tooltip("period:N", title=tr("first day")),
         alt.Tooltip("mean:Q", title=tr("grades above the others"), format="+.2f"),
-        alt.Tooltip("couples:Q", title=tr("comparisons"), format=",d"),
+        alt.Tooltip("comparisons:Q", title=tr("comparisons"), format=",d"),
     ]
     return alt.layer(
         level.encode(y="zero:Q"),
@@ -136,13 +140,15 @@ def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
 
 
 def describe_leanings(periods: Sequence[AgreementPeriod]) -> str:
-    """The same in words: each annotator at the beginning and at the end."""
-    said = []
+    """Return the chart of leanings in words: each annotator in the first and in the last period."""
+    sentences = []
     for name in list_leaning_people(periods):
-        told = [one.mean for period in periods for one in period.leanings if one.annotator == name]
-        first, last = (show_difference(mean, signed=True) for mean in (told[0], told[-1]))
-        said.append(tr("{name} from {first} to {last}", name=name, first=first, last=last))
-    return tr("Grades above the others, first and last period: {list}.", list="; ".join(said))
+        means = [
+            leaning.mean for period in periods for leaning in period.leanings if leaning.annotator == name
+        ]
+        first, last = (show_difference(mean, signed=True) for mean in (means[0], means[-1]))
+        sentences.append(tr("{name} from {first} to {last}", name=name, first=first, last=last))
+    return tr("Grades above the others, first and last period: {list}.", list="; ".join(sentences))
 
 
 def _pick(*fields: str) -> "alt.Parameter":
@@ -156,7 +162,7 @@ def _place_periods(periods: Sequence[AgreementPeriod]) -> "alt.X":
 
     return alt.X(
         "period:N",
-        sort=[one.first for one in periods],
+        sort=[period.first for period in periods],
         title=tr("period beginning on"),
         axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap="greedy"),
     )
@@ -165,15 +171,16 @@ def _place_periods(periods: Sequence[AgreementPeriod]) -> "alt.X":
 ROW, AXIS, LEGEND = 48, 64, 56
 
 
-def name_part(part: SincePart) -> str:
+def name_part(part: VersionComparisonPart) -> str:
+    """Return the category of the part, or "the dataset" in the reader's language."""
     return part.category if part.category is not None else tr("the dataset")
 
 
-def list_points(found: SinceVersion) -> list[dict[str, Any]]:
-    """Both sides of each part, where kappa is defined."""
+def list_points(comparison: VersionComparison) -> list[dict[str, Any]]:
+    """Return the two sides of each part as points, where kappa is defined."""
     points = []
     labels: list[str] = []
-    for part in found.parts:
+    for part in comparison.parts:
         label = shorten(name_part(part))
         while label in labels:
             label += "\u200b"
@@ -199,11 +206,11 @@ def list_points(found: SinceVersion) -> list[dict[str, Any]]:
     return points
 
 
-def chart_since(found: SinceVersion, target: float) -> "alt.LayerChart":
-    """The points with their intervals against the target; hollow where there are too few pairs."""
+def chart_since(comparison: VersionComparison, target: float) -> "alt.LayerChart":
+    """Chart each side's kappa with its interval against the target; hollow where there are too few pairs."""
     import altair as alt
 
-    rows, sides = list_points(found), [tr("before it"), tr("since it")]
+    rows, sides = list_points(comparison), [tr("before it"), tr("since it")]
     low = min([0.0, target, *(row["low"] for row in rows)])
     scale = alt.Scale(domain=[max(low, -1.0), 1.0], nice=False, clamp=True)
     labels = list(dict.fromkeys(row["label"] for row in rows))
@@ -259,35 +266,35 @@ def chart_since(found: SinceVersion, target: float) -> "alt.LayerChart":
     ).properties(height=len(labels) * ROW + AXIS + LEGEND)
 
 
-def describe_since(found: SinceVersion) -> str:
-    """The same in words, undefined values with their reason."""
-    said = [
+def describe_since(comparison: VersionComparison) -> str:
+    """Return the chart in words, undefined values with their reason."""
+    sentences = [
         tr(
             "{name}: before {before}, since {since}",
             name=name_part(part),
-            before=_say(part.before),
-            since=_say(part.since),
+            before=_describe_side(part.before),
+            since=_describe_side(part.since),
         )
-        for part in found.parts
+        for part in comparison.parts
     ]
     return tr(
         "Cohen's kappa before and since version {version}: {values}.",
-        version=found.version,
-        values="; ".join(said),
+        version=comparison.version,
+        values="; ".join(sentences),
     )
 
 
-def list_since_rows(found: SinceVersion) -> list[dict[str, object]]:
-    """Both sides of each part as a table."""
+def list_since_rows(comparison: VersionComparison) -> list[dict[str, object]]:
+    """Return the two sides of each part as rows of a table."""
     rows: list[dict[str, object]] = []
-    for part in found.parts:
+    for part in comparison.parts:
         for name, side in ((tr("before it"), part.before), (tr("since it"), part.since)):
             shown = part.difference if side is part.since else None
             low, high = (shown.ci95 if shown and shown.ci95 else None) or (None, None)
             rows.append(
                 {
                     tr("part"): name_part(part),
-                    tr("version {version}", version=found.version): name,
+                    tr("version {version}", version=comparison.version): name,
                     tr("pairs"): side.pairs,
                     tr("queries"): side.queries,
                     "κ": _round(side.kappa.value),
@@ -313,7 +320,7 @@ def _ends(letter: str, side: VersionSide) -> dict[str, object]:
     return {tr("α from"): _round(low), tr("α to"): _round(high)}
 
 
-def _say(side: VersionSide) -> str:
+def _describe_side(side: VersionSide) -> str:
     return show_value(side.kappa)
 
 

@@ -1,1 +1,1 @@
-"""The page Guideline: reading, drafting and publishing it."""
+"""Draw the page Guideline: reading, drafting and publishing it."""

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
-from annotator.guideline.service import read_examples, write_examples
+from annotator.guideline.validation import read_examples, write_examples
+from annotator.web.kit.modules import join_modules
 
 if TYPE_CHECKING:
     from annotator.guideline.service import GuidelineVersion
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 OF_A_GRADE = ("name", "definition", "positive", "negative")
 CHOSEN = "lessons"
-"""What of disputes the version answers: kept like a field, typed by nobody (`feedback.py`)."""
+"""What of disagreements the version answers: kept like a field, typed by nobody (`feedback.py`)."""
 FIELDS = ("title", *(f"{name}{grade}" for grade in GRADES for name in OF_A_GRADE), "guideline", CHOSEN)
 MOST = 1_000_000
 PREFIX = "guide_"
@@ -33,9 +34,12 @@ PREFIX = "guide_"
 
 @dataclass
 class GuidelineDraft:
-    """What is typed so far, by field. `base`: the version it was begun from. `merged`: what a merge with another lead's
-    version brought: their name, their version, the version both began with, and the own fields as they were. `mark`: of
-    the fields on the screen, which `shown` holds as they came there."""
+    """A draft of the guideline: what is typed so far, by field.
+
+    `base`: the version it was begun from. `merged`: what a merge with another lead's version brought: their name, their
+    version, the version both began with, and the own fields as they were. `mark`: of the fields on the screen; `shown`: the
+    texts with which they came there.
+    """
 
     base: int
     fields: dict[str, str]
@@ -46,18 +50,18 @@ class GuidelineDraft:
 
 
 def to_fields(rubric: Rubric) -> dict[str, str]:
-    """A standard as the form's fields."""
-    found = {"title": rubric.title, "guideline": rubric.guideline, CHOSEN: ""}
+    """Return a standard as the form's fields."""
+    fields = {"title": rubric.title, "guideline": rubric.guideline, CHOSEN: ""}
     for definition in rubric.grades:
         grade = definition.grade
-        found[f"name{grade}"], found[f"definition{grade}"] = definition.name, definition.definition
-        found[f"positive{grade}"] = write_examples(definition.positive_examples)
-        found[f"negative{grade}"] = write_examples(definition.negative_examples)
-    return found
+        fields[f"name{grade}"], fields[f"definition{grade}"] = definition.name, definition.definition
+        fields[f"positive{grade}"] = write_examples(definition.positive_examples)
+        fields[f"negative{grade}"] = write_examples(definition.negative_examples)
+    return fields
 
 
 def to_rubric(fields: Mapping[str, str]) -> Rubric:
-    """The standard that the fields hold."""
+    """Return the standard that the fields hold."""
     grades = tuple(
         GradeDefinition(
             grade,
@@ -72,7 +76,7 @@ def to_rubric(fields: Mapping[str, str]) -> Rubric:
 
 
 def find_draft(dataset: str, present: "GuidelineVersion") -> GuidelineDraft:
-    """The session's draft. One in which nothing is typed yet goes along with the version in force."""
+    """Return the session's draft. One in which nothing is typed yet goes along with the version in force."""
     draft: GuidelineDraft | None = st.session_state.get(_name(dataset))
     if draft is None or (draft.base != present.version and not draft.fields):
         draft = GuidelineDraft(present.version, {})
@@ -81,7 +85,7 @@ def find_draft(dataset: str, present: "GuidelineVersion") -> GuidelineDraft:
 
 
 def read_fields(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, str]:
-    """What is typed, and the version it was begun from where nothing is."""
+    """Return what is typed, and the version it was begun from where nothing is."""
     return to_fields(base.rubric) | draft.fields
 
 
@@ -105,29 +109,31 @@ def write_field(dataset: str, base: "GuidelineVersion", name: str, text: str) ->
 
 
 def widget_key(draft: GuidelineDraft, name: str) -> str:
-    """The key of a field's widget."""
+    """Return the key of a field's widget."""
     return f"{PREFIX}{draft.mark}_{name}"
 
 
 def bring_to_screen(draft: GuidelineDraft, base: "GuidelineVersion") -> None:
-    """Before the fields are drawn: ones that were not on the screen are new ones, with what the draft holds."""
+    """Give the fields new keys and the draft's texts if they were not on the screen. Call it before they are drawn."""
     if not draft.shown or widget_key(draft, "title") not in st.session_state:
         draft.mark, draft.shown = secrets.token_hex(4), read_fields(draft, base)
 
 
 def read_typed(draft: GuidelineDraft, base: "GuidelineVersion") -> dict[str, str]:
-    """What the fields hold at this moment, also where the page was not drawn with it yet."""
-    known = read_fields(draft, base)
-    return {name: st.session_state.get(widget_key(draft, name), known[name]) or "" for name in FIELDS}
+    """Return what the fields hold at this moment, also where the page was not drawn with it yet."""
+    fields = read_fields(draft, base)
+    return {name: st.session_state.get(widget_key(draft, name), fields[name]) or "" for name in FIELDS}
 
 
 def draw_keeper(
     context: "PageContext", dataset: str, draft: GuidelineDraft, base: "GuidelineVersion"
 ) -> None:
-    """The piece of the page that keeps the draft in the browser; draws nothing. It comes before what shows the draft:
-    what a lead sees is kept already."""
+    """Draw the invisible part of the page that keeps the draft in the browser.
+
+    It comes before what shows the draft, so that what a lead sees is kept already.
+    """
     session = st.session_state.setdefault("guideline session", secrets.token_hex(4))
-    told = {
+    message = {
         "store": f"annotator:guideline:{context.actor.person_id}:{dataset}",
         "prefix": PREFIX,
         "session": session,
@@ -140,18 +146,18 @@ def draw_keeper(
     key = f"keeper {dataset}"
     _component()(
         key=key,
-        data={"told": json.dumps(told, ensure_ascii=False)},
+        data={"message": json.dumps(message, ensure_ascii=False)},
         on_found_change=lambda: _restore(dataset, base, st.session_state[key]["found"]),
     )
 
 
-def _restore(dataset: str, base: "GuidelineVersion", found: object) -> None:
+def _restore(dataset: str, base: "GuidelineVersion", stored: object) -> None:
     """Take the browser's draft, as far as it is one. What was typed before it came is kept in it."""
     if _heard(dataset) in st.session_state:
         return
     st.session_state[_heard(dataset)] = True
     try:
-        kept = json.loads(str(found)[:MOST])
+        kept = json.loads(str(stored)[:MOST])
         begun, fields = kept["base"], kept["fields"]
         typed = {name: fields[name] for name in FIELDS if isinstance(fields.get(name), str)}
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -172,5 +178,5 @@ def _name(dataset: str) -> str:
 
 @cache
 def _component() -> Any:
-    script = (Path(__file__).parent / "guideline_draft.js").read_text(encoding="utf-8")
+    script = join_modules(Path(__file__).parent / "guideline_draft.js")
     return st.components.v2.component("annotator_guideline_draft", js=script)

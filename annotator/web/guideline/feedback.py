@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.adjudication.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.records import CAUSE_NAMES
-from annotator.guideline.feedback_service import list_lessons
-from annotator.guideline.records import AskedQuestion, DecisionExample, GuidelineWorklist, Lesson
-from annotator.guideline.service import write_examples
+from annotator.guideline.feedback_service import list_worklist
+from annotator.guideline.records import AskedQuestion, DecisionExample, GuidelineWorklist, WorklistItem
+from annotator.guideline.validation import write_examples
 from annotator.web.adjudication.queue_url import QueueAddress, write_address
 from annotator.web.agreement.links import write_link
 from annotator.web.guideline.draft import CHOSEN, find_draft, read_typed, write_field
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 MOST = 5_000
 QUESTION = "question"
-SAID = "lessons said"
+SAID = "worklist message"
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenExamples:
-    """Decisions by pair and revision, and questions by number."""
+    """The decisions (pair and revision) and questions (number) that the draft answers."""
 
     decisions: frozenset[tuple[str, int]] = frozenset()
     questions: frozenset[int] = frozenset()
@@ -49,7 +49,7 @@ class ChosenExamples:
     def change(
         self, decisions: Collection[tuple[str, int]], questions: Collection[int], *, to: bool
     ) -> "ChosenExamples":
-        """With these, or without them."""
+        """Return the choice with these added (`to` True) or removed."""
         if to:
             return ChosenExamples(self.decisions | set(decisions), self.questions | set(questions))
         return ChosenExamples(self.decisions - set(decisions), self.questions - set(questions))
@@ -64,20 +64,20 @@ class DraftDesk:
 
     @property
     def mark(self) -> str:
-        """Of the fields on the screen: a choice shown beside others of them is a new one."""
+        """Return the mark of the fields on the screen, part of every widget's key: other fields have other widgets."""
         return find_draft(self.dataset, self.base).mark
 
     def read(self, name: str) -> str:
-        """What a field holds at this moment."""
+        """Return what a field holds at this moment."""
         return read_typed(find_draft(self.dataset, self.base), self.base)[name]
 
     def write(self, name: str, text: str) -> None:
-        """Only in a callback."""
+        """Set a field of the draft. Call it only in a callback."""
         write_field(self.dataset, self.base, name, text)
 
 
 def read_chosen(text: str) -> ChosenExamples:
-    """From the draft; a line that nobody could have written here is left out."""
+    """Return the choice kept in the draft; lines in another form are left out."""
     decisions, questions = set(), set()
     for line in text.splitlines():
         name, _, number = line.partition(" ")
@@ -91,28 +91,36 @@ def read_chosen(text: str) -> ChosenExamples:
 
 
 def write_chosen(chosen: ChosenExamples) -> str:
-    """For the draft."""
+    """Return the choice as text for the draft."""
     lines = [f"{pair} {revision}" for pair, revision in sorted(chosen.decisions)]
     return "\n".join([*lines, *(f"{QUESTION} {number}" for number in sorted(chosen.questions))])
 
 
-def list_choosable(lesson: Lesson) -> tuple[set[tuple[str, int]], set[int]]:
-    """The decisions and questions of a lesson that no version answers yet."""
-    open_cases = {(case.pair, case.revision) for case in lesson.cases if case.answered_in is None}
-    return open_cases, {question.number for question in lesson.questions}
+def list_choosable(item: WorklistItem) -> tuple[set[tuple[str, int]], set[int]]:
+    """Return the decisions and questions of an item that no version answers yet."""
+    open_decisions = {
+        (decision.pair, decision.revision) for decision in item.decisions if decision.answered_in is None
+    }
+    return open_decisions, {question.number for question in item.questions}
 
 
-def name_choice(desk: DraftDesk, what: str) -> str:
-    """The name of a checkbox that says whether the draft answers something."""
-    return f"chosen {desk.mark} {what}"
+def name_choice(desk: DraftDesk, item_key: str) -> str:
+    """Return the name of a checkbox that says whether the draft answers something."""
+    return f"chosen {desk.mark} {item_key}"
 
 
 def choose(
-    desk: DraftDesk, decisions: Collection[tuple[str, int]], questions: Collection[int], what: str, key: str
+    desk: DraftDesk,
+    decisions: Collection[tuple[str, int]],
+    questions: Collection[int],
+    item_key: str,
+    key: str,
 ) -> None:
-    """What the checkbox with this key says of them. Runs before the page is drawn again: a checkbox of the draft before, which the
-    browser still shows at this moment, says nothing."""
-    wanted = read_choice(name_choice(desk, what), key)
+    """Add or remove what a checkbox stands for. Runs before the page is drawn again.
+
+    A checkbox of an earlier draft, which the browser may still show, changes nothing. Refuses more than MOST decisions.
+    """
+    wanted = read_choice(name_choice(desk, item_key), key)
     if wanted is None:
         return
     changed = read_chosen(desk.read(CHOSEN)).change(decisions, questions, to=bool(wanted))
@@ -124,46 +132,46 @@ def choose(
     desk.write(CHOSEN, write_chosen(changed))
 
 
-def write_example(case: DecisionExample) -> str:
-    """The pair as an example of its grade: the document's title and why a lead decided so."""
-    title = " ".join((case.title or case.doc_id).split())
-    return write_examples([f"{title}: {case.rationale}" if case.rationale else title])
+def write_example(decision: DecisionExample) -> str:
+    """Return the pair as an example of its grade: the document's title and why a lead decided so."""
+    title = " ".join((decision.title or decision.doc_id).split())
+    return write_examples([f"{title}: {decision.rationale}" if decision.rationale else title])
 
 
-def is_example(desk: DraftDesk, case: DecisionExample) -> bool:
-    """Whether it stands in the draft."""
-    return f"\n{write_example(case)}\n" in f"\n{desk.read(f'positive{case.decided}')}\n"
+def is_example(desk: DraftDesk, decision: DecisionExample) -> bool:
+    """Return whether the decision is among the examples of the draft."""
+    return f"\n{write_example(decision)}\n" in f"\n{desk.read(f'positive{decision.decided}')}\n"
 
 
-def insert_example(desk: DraftDesk, case: DecisionExample) -> None:
-    """Put it under the examples of the grade that was decided, and choose the decision. Runs before the page is drawn again."""
-    name = f"positive{case.decided}"
+def insert_example(desk: DraftDesk, decision: DecisionExample) -> None:
+    """Add the decision to the examples of its grade in the draft, and choose it. Runs before the page is drawn again."""
+    name = f"positive{decision.decided}"
     before = desk.read(name).rstrip("\n")
-    desk.write(name, f"{before}\n{write_example(case)}" if before else write_example(case))
-    chosen = read_chosen(desk.read(CHOSEN)).change([(case.pair, case.revision)], (), to=True)
+    desk.write(name, f"{before}\n{write_example(decision)}" if before else write_example(decision))
+    chosen = read_chosen(desk.read(CHOSEN)).change([(decision.pair, decision.revision)], (), to=True)
     desk.write(CHOSEN, write_chosen(chosen))
     st.session_state[SAID] = tr(
-        "It stands among the examples of grade {grade} in your draft now.", grade=case.decided
+        "It stands among the examples of grade {grade} in your draft now.", grade=decision.decided
     )
     note_press()
 
 
-MOST_LESSONS, MOST_CASES = 30, 20
+MOST_ITEMS, MOST_DECISIONS = 30, 20
 
 
-def draw_lessons(context: "PageContext", desk: DraftDesk) -> None:
-    """The worklist: what waits first, what is answered last."""
-    said = st.session_state.pop(SAID, None)
-    if said:
-        st.toast(said, icon=":material/school:")
-    found = list_lessons(context.database, context.actor, desk.dataset, now=context.now)
-    if not found.lessons:
-        _draw_nothing(context, found)
+def draw_worklist(context: "PageContext", desk: DraftDesk) -> None:
+    """Draw the worklist: what waits first, what is answered last."""
+    message = st.session_state.pop(SAID, None)
+    if message:
+        st.toast(message, icon=":material/school:")
+    worklist = list_worklist(context.database, context.actor, desk.dataset, now=context.now)
+    if not worklist.items:
+        _draw_nothing(context, worklist)
         return
     waiting = tr_n(
         "{n:,} decision or question waits for the guideline.",
         "{n:,} decisions and questions wait for the guideline.",
-        found.waiting,
+        worklist.waiting,
     )
     st.html(f'<p class="annotator-step">{escape(waiting)}</p>')
     draw_note(
@@ -172,107 +180,107 @@ def draw_lessons(context: "PageContext", desk: DraftDesk) -> None:
             "publishing it notes the decisions that led to it."
         )
     )
-    open_ones = [lesson for lesson in found.lessons if lesson.open]
-    for lesson in open_ones[:MOST_LESSONS]:
-        _draw_lesson(desk, lesson)
-    if len(found.lessons) > MOST_LESSONS:
+    open_ones = [item for item in worklist.items if item.open]
+    for item in open_ones[:MOST_ITEMS]:
+        _draw_item(desk, item)
+    if len(worklist.items) > MOST_ITEMS:
         draw_note(tr("The whole list: annotator lessons DATASET"))
-    answered = [lesson for lesson in found.lessons if not lesson.open]
+    answered = [item for item in worklist.items if not item.open]
     if answered:
         st.header(tr("Answered"))
-        for lesson in answered[:MOST_LESSONS]:
-            _draw_lesson(desk, lesson)
+        for item in answered[:MOST_ITEMS]:
+            _draw_item(desk, item)
 
 
-def say_apart(case: DecisionExample) -> str:
-    """What annotators said of a pair, and what was decided: "1, 2 → 1"."""
-    given = ", ".join(tr("unrateable") if one == "unrateable" else str(one) for one in case.grades)
-    decided = tr("unrateable") if case.decided == "unrateable" else str(case.decided)
+def describe_judgments(decision: DecisionExample) -> str:
+    """Return the judgments of a pair and what was decided: "1, 2 → 1"."""
+    given = ", ".join(tr("unrateable") if grade == "unrateable" else str(grade) for grade in decision.grades)
+    decided = tr("unrateable") if decision.decided == "unrateable" else str(decision.decided)
     return f"{given or '–'} → {decided}"
 
 
-def link_case(dataset: str, case: DecisionExample | AskedQuestion) -> str:
-    """HTML: the document, leading to the pair's page."""
-    address = "/disagreements?" + urlencode({"dataset": dataset, "pair": case.pair})
-    return write_link(case.title or case.doc_id, address)
+def link_pair(dataset: str, item: DecisionExample | AskedQuestion) -> str:
+    """Return HTML: the document's title, linked to the pair on the page Disagreements."""
+    address = "/disagreements?" + urlencode({"dataset": dataset, "pair": item.pair})
+    return write_link(item.title or item.doc_id, address)
 
 
-def _draw_nothing(context: "PageContext", found: GuidelineWorklist) -> None:
-    if found.decided:
-        said = tr_n(
+def _draw_nothing(context: "PageContext", worklist: GuidelineWorklist) -> None:
+    if worklist.decided:
+        message = tr_n(
             "{n:,} dispute is decided. It has nothing that the guideline could say.",
             "{n:,} disputes are decided. They have nothing in common that the guideline could say.",
-            found.decided,
+            worklist.decided,
         )
     else:
-        said = tr("No dispute is decided yet.")
+        message = tr("No dispute is decided yet.")
     how = tr("When you decide one, say why the annotators differed, and whether the guideline should say so.")
-    st.text(join_sentences((said, how)))
+    st.text(join_sentences((message, how)))
     draw_link(context, "disagreements")
 
 
-def _draw_lesson(desk: DraftDesk, lesson: Lesson) -> None:
-    with st.container(border=True, gap="xsmall", key=f"lesson {lesson.key}"):
-        links = _write_queue_link(desk.dataset, lesson)
-        st.html(f'<p class="annotator-step">{escape(tr(lesson.sentence))}</p>')
-        facts = [*_list_facts(lesson), *([links] if links else [])]
+def _draw_item(desk: DraftDesk, item: WorklistItem) -> None:
+    with st.container(border=True, gap="xsmall", key=f"item {item.key}"):
+        links = _write_queue_link(desk.dataset, item)
+        st.html(f'<p class="annotator-step">{escape(tr(item.sentence))}</p>')
+        facts = [*_list_facts(item), *([links] if links else [])]
         if facts:
             st.html(f'<p class="annotator-note">{" · ".join(facts)}</p>')
-        if lesson.open:
-            _draw_choice(desk, lesson)
-        label = tr_n("The decision", "The {n:,} decisions", len(lesson.cases))
-        if lesson.questions:
-            label = tr_n("The question", "The {n:,} questions", len(lesson.questions))
-        shown = st.expander(label, key=f"lesson cases {lesson.key}", on_change="rerun")
+        if item.open:
+            _draw_choice(desk, item)
+        label = tr_n("The decision", "The {n:,} decisions", len(item.decisions))
+        if item.questions:
+            label = tr_n("The question", "The {n:,} questions", len(item.questions))
+        shown = st.expander(label, key=f"item cases {item.key}", on_change="rerun")
         if shown.open:
             with shown:
-                for case in lesson.cases[:MOST_CASES]:
-                    _draw_case(desk, case)
-                for question in lesson.questions[:MOST_CASES]:
+                for decision in item.decisions[:MOST_DECISIONS]:
+                    _draw_decision(desk, decision)
+                for question in item.questions[:MOST_DECISIONS]:
                     st.html(_describe_question(desk.dataset, question))
-                left = max(len(lesson.cases), len(lesson.questions)) - MOST_CASES
+                left = max(len(item.decisions), len(item.questions)) - MOST_DECISIONS
                 if left > 0:
                     draw_note(tr_n("{n:,} more", "{n:,} more", left))
 
 
-def _list_facts(lesson: Lesson) -> list[str]:
-    """HTML: what else is known of it, in few words."""
+def _list_facts(item: WorklistItem) -> list[str]:
+    """Return HTML: how many ask for a rule, and how many are answered."""
     facts = []
-    if lesson.asking and lesson.kind == "group":
+    if item.asking and item.kind == "group":
         facts.append(
             tr_n(
                 "{n:,} of them asks the guideline to say so",
                 "{n:,} of them ask the guideline to say so",
-                lesson.asking,
+                item.asking,
             )
         )
-    done = len(lesson.cases) - sum(case.answered_in is None for case in lesson.cases)
-    if lesson.answered_in:
-        versions = ", ".join(map(str, lesson.answered_in))
+    done = len(item.decisions) - sum(decision.answered_in is None for decision in item.decisions)
+    if item.answered_in:
+        versions = ", ".join(map(str, item.answered_in))
         facts.append(tr("answered in version {version}", version=versions))
     elif done:
-        facts.append(tr("{n:,} of {all:,} answered", n=done, all=len(lesson.cases)))
+        facts.append(tr("{n:,} of {all:,} answered", n=done, all=len(item.decisions)))
     return [escape(fact) for fact in facts]
 
 
-def _draw_choice(desk: DraftDesk, lesson: Lesson) -> None:
-    """Whether the next version answers it: all of its decisions, none, or some of them, which is said."""
-    decisions, questions = list_choosable(lesson)
+def _draw_choice(desk: DraftDesk, item: WorklistItem) -> None:
+    """Draw a checkbox: the next version answers all of the item's decisions, none, or some, which its label says."""
+    decisions, questions = list_choosable(item)
     chosen = read_chosen(desk.read(CHOSEN))
     taken = len(decisions & chosen.decisions) + len(questions & chosen.questions)
-    key, value = find_key(name_choice(desk, lesson.key), taken == lesson.open)
+    key, value = find_key(name_choice(desk, item.key), taken == item.open)
     label = tr("The next version answers this")
-    if 0 < taken < lesson.open:
-        label = tr("The next version answers this ({n:,} of {all:,} chosen)", n=taken, all=lesson.open)
-    st.checkbox(label, value, key=key, on_change=choose, args=(desk, decisions, questions, lesson.key, key))
+    if 0 < taken < item.open:
+        label = tr("The next version answers this ({n:,} of {all:,} chosen)", n=taken, all=item.open)
+    st.checkbox(label, value, key=key, on_change=choose, args=(desk, decisions, questions, item.key, key))
 
 
-def _draw_case(desk: DraftDesk, case: DecisionExample) -> None:
-    st.html(_describe_case(desk.dataset, case))
-    name = f"{case.pair} {case.revision}"
-    with st.container(horizontal=True, vertical_alignment="center", key=f"lesson case {name}"):
-        if case.answered_in is None:
-            named = (case.pair, case.revision)
+def _draw_decision(desk: DraftDesk, decision: DecisionExample) -> None:
+    st.html(_describe_decision(desk.dataset, decision))
+    name = f"{decision.pair} {decision.revision}"
+    with st.container(horizontal=True, vertical_alignment="center", key=f"item case {name}"):
+        if decision.answered_in is None:
+            named = (decision.pair, decision.revision)
             is_chosen = named in read_chosen(desk.read(CHOSEN)).decisions
             key, value = find_key(name_choice(desk, name), is_chosen)
             st.checkbox(
@@ -282,33 +290,33 @@ def _draw_case(desk: DraftDesk, case: DecisionExample) -> None:
                 on_change=choose,
                 args=(desk, [named], (), name, key),
             )
-        if case.decided == "unrateable":
+        if decision.decided == "unrateable":
             return
-        if is_example(desk, case):
-            draw_note(tr("Stands among the examples of grade {grade} in your draft", grade=case.decided))
+        if is_example(desk, decision):
+            draw_note(tr("Stands among the examples of grade {grade} in your draft", grade=decision.decided))
             return
         st.button(
-            tr("Insert as an example of grade {grade}", grade=case.decided),
+            tr("Insert as an example of grade {grade}", grade=decision.decided),
             key=f"insert {name}",
             type="tertiary",
             icon=":material/add:",
             on_click=insert_example,
-            args=(desk, case),
+            args=(desk, decision),
             width="content",
         )
 
 
-def _describe_case(dataset: str, case: DecisionExample) -> str:
-    """HTML: query, document, what was said and decided, and why."""
-    facts = [escape(say_apart(case))]
-    if case.cause is not None:
-        facts.append(escape(tr(CAUSE_NAMES[case.cause])))
-    if case.answered_in is not None:
-        facts.append(escape(tr("answered in version {version}", version=case.answered_in)))
-    rationale = show_as("said", case.rationale) if case.rationale else ""
+def _describe_decision(dataset: str, decision: DecisionExample) -> str:
+    """Return HTML: query, document, judgments, decision and rationale."""
+    facts = [escape(describe_judgments(decision))]
+    if decision.cause is not None:
+        facts.append(escape(tr(CAUSE_NAMES[decision.cause])))
+    if decision.answered_in is not None:
+        facts.append(escape(tr("answered in version {version}", version=decision.answered_in)))
+    rationale = show_as("said", decision.rationale) if decision.rationale else ""
     return (
-        f'<p class="annotator-note" dir="auto">{escape(case.query)}</p>'
-        f'<p class="annotator-step" dir="auto">{link_case(dataset, case)}</p>'
+        f'<p class="annotator-note" dir="auto">{escape(decision.query)}</p>'
+        f'<p class="annotator-step" dir="auto">{link_pair(dataset, decision)}</p>'
         f'<p class="annotator-note">{" · ".join(facts)}</p>{rationale}'
     )
 
@@ -316,17 +324,17 @@ def _describe_case(dataset: str, case: DecisionExample) -> str:
 def _describe_question(dataset: str, question: AskedQuestion) -> str:
     return (
         f'<p class="annotator-note" dir="auto">{escape(question.query)}</p>'
-        f'<p class="annotator-step" dir="auto">{link_case(dataset, question)}</p>'
+        f'<p class="annotator-step" dir="auto">{link_pair(dataset, question)}</p>'
         f"{show_as('said', question.text)}{show_as('said', question.answer)}"
     )
 
 
-def _write_queue_link(dataset: str, lesson: Lesson) -> str:
-    """HTML: the way to the decided disputes of the same category and grades."""
-    grades = lesson.apart if isinstance(lesson.apart, tuple) else None
-    if lesson.kind != "group" or (lesson.category is None and grades is None):
+def _write_queue_link(dataset: str, item: WorklistItem) -> str:
+    """Return HTML: a link to the decided disagreements of the same category and grades; empty if neither is given."""
+    grades = item.apart if isinstance(item.apart, tuple) else None
+    if item.kind != "group" or (item.category is None and grades is None):
         return ""
-    wanted = QueueFilter(shown="decided", category=lesson.category, grades=grades)
+    wanted = QueueFilter(shown="decided", category=item.category, grades=grades)
     address = "/disagreements?" + urlencode({"dataset": dataset, **write_address(QueueAddress(wanted))})
     label = tr("All decided ones there, whatever the reason")
-    return write_link(label, address, says=f"{label}: {tr(lesson.sentence)}")
+    return write_link(label, address, says=f"{label}: {tr(item.sentence)}")

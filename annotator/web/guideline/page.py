@@ -21,10 +21,10 @@ from annotator.web.guideline.draft import (
     note_typed,
     read_typed,
 )
-from annotator.web.guideline.feedback import DraftDesk, draw_lessons, say_apart
+from annotator.web.guideline.feedback import DraftDesk, describe_judgments, draw_worklist
 from annotator.web.guideline.publish import draw_form
-from annotator.web.guideline.reading import draw_standard, say_version
-from annotator.web.kit.controls import heed_tab, keep_focus
+from annotator.web.guideline.reading import describe_version, draw_rubric
+from annotator.web.kit.controls import apply_url_tab, keep_focus
 from annotator.web.kit.line_diff import draw_comparison
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note, require_dataset
@@ -40,18 +40,18 @@ SHOWN, DECISIONS = 30, 50
 
 
 def draw_history(context: "PageContext", dataset: str, versions: "list[GuidelineVersion]") -> None:
-    """The newest first, each against the one before it, with the decisions that led to it."""
+    """Draw the newest first, each against the one before it, with the decisions that led to it."""
     from annotator.guideline.service import compare_draft
 
     behind = list_decisions_behind(context.database, context.actor, dataset, now=context.now)
-    for place, version in enumerate(versions[:SHOWN]):
+    for index, version in enumerate(versions[:SHOWN]):
         kind = tr("semantic") if version.change == "semantic" else tr("minor")
-        name = say_version(version) if version.version == 1 else f"{say_version(version)} · {kind}"
-        with st.expander(escape_markdown(name), expanded=place == 0):
+        name = describe_version(version) if version.version == 1 else f"{describe_version(version)} · {kind}"
+        with st.expander(escape_markdown(name), expanded=index == 0):
             if version.why:
                 st.html(show_as("narrative", version.why))
-            if place + 1 < len(versions):
-                draw_comparison(compare_draft(versions[place + 1].rubric, version.rubric))
+            if index + 1 < len(versions):
+                draw_comparison(compare_draft(versions[index + 1].rubric, version.rubric))
                 _draw_behind(dataset, behind.get(version.version, ()))
             else:
                 draw_note(tr("The first version."))
@@ -59,30 +59,32 @@ def draw_history(context: "PageContext", dataset: str, versions: "list[Guideline
         draw_note(tr("Older versions: annotator rubric list DATASET"))
 
 
-def _draw_behind(dataset: str, cases: "Sequence[DecisionExample]") -> None:
-    """The decisions on disputes that led to a version, each with the way to its pair."""
-    if not cases:
+def _draw_behind(dataset: str, decisions: "Sequence[DecisionExample]") -> None:
+    """Draw the decisions on disagreements that led to a version, each with the way to its pair."""
+    if not decisions:
         return
-    said = tr_n("{n:,} decision led to it", "{n:,} decisions led to it", len(cases))
+    label = tr_n("{n:,} decision led to it", "{n:,} decisions led to it", len(decisions))
     rows: list[Sequence[Cell]] = [
-        [case.query, _link(dataset, case), say_apart(case), case.rationale] for case in cases[:DECISIONS]
+        [decision.query, _link(dataset, decision), describe_judgments(decision), decision.rationale]
+        for decision in decisions[:DECISIONS]
     ]
-    st.html(f'<p class="annotator-step">{escape(said)}</p>')
-    draw_link_table(said, [tr("Query"), tr("Document"), tr("Grades"), tr("Rationale")], rows, roomy=True)
-    if len(cases) > DECISIONS:
-        draw_note(tr_n("{n:,} more", "{n:,} more", len(cases) - DECISIONS))
+    st.html(f'<p class="annotator-step">{escape(label)}</p>')
+    draw_link_table(label, [tr("Query"), tr("Document"), tr("Grades"), tr("Rationale")], rows, roomy=True)
+    if len(decisions) > DECISIONS:
+        draw_note(tr_n("{n:,} more", "{n:,} more", len(decisions) - DECISIONS))
 
 
-def _link(dataset: str, case: "DecisionExample") -> Link:
+def _link(dataset: str, decision: "DecisionExample") -> Link:
     return Link(
-        case.title or case.doc_id, "/disagreements?" + urlencode({"dataset": dataset, "pair": case.pair})
+        decision.title or decision.doc_id,
+        "/disagreements?" + urlencode({"dataset": dataset, "pair": decision.pair}),
     )
 
 
 def draw_outdated(context: "PageContext", dataset: str) -> None:
-    """How many answers each annotator is asked to confirm or change."""
-    found = count_outdated(context.database, context.actor, dataset)
-    if not found:
+    """Draw how many answers each annotator is asked to confirm or change."""
+    counts = count_outdated(context.database, context.actor, dataset)
+    if not counts:
         draw_note(tr("No judgment rests on an older standard or an older text."))
         return
     st.header(tr("To be confirmed or changed"))
@@ -90,9 +92,9 @@ def draw_outdated(context: "PageContext", dataset: str) -> None:
     rows = [
         (
             item.name or item.annotator,
-            *(f"{n:,}" for n in (item.answers, item.older_standard, item.older_text)),
+            *(f"{n:,}" for n in (item.answers, item.older_guideline, item.older_text)),
         )
-        for item in found
+        for item in counts
     ]
     draw_table(tr("To be confirmed or changed"), columns, rows)
 
@@ -111,11 +113,11 @@ def draw(context: PageContext) -> None:
     versions = list_versions(context.database, context.actor, dataset)
     if context.role not in ("lead", "admin"):
         with st.container(width=760):
-            draw_standard(versions[0])
+            draw_rubric(versions[0])
         return
-    said = st.session_state.pop("guideline said", None)
-    if said:
-        st.toast(said, icon=":material/check:")
+    message = st.session_state.pop("guideline said", None)
+    if message:
+        st.toast(message, icon=":material/check:")
     draft = find_draft(dataset, versions[0])
     base = next((item for item in versions if item.version == draft.base), versions[0])
     draft.base = base.version
@@ -131,9 +133,9 @@ def _draw_tabs(
     base: GuidelineVersion,
     draft: GuidelineDraft,
 ) -> None:
-    """Only the tab that is open is worked out; which one stands in the address."""
+    """Draw the open tab only; the address says which one is open."""
     names = (READ, LEARN, WRITE, VERSIONS)
-    heed_tab("standard", names)
+    apply_url_tab("standard", names)
     reading, learning, writing, looking_back = st.tabs(
         [tr(name) for name in names], key="standard", bind="query-params"
     )
@@ -144,10 +146,10 @@ def _draw_tabs(
         with reading, st.container(width=760):
             if draft.fields:
                 st.info(tr("You have an unpublished draft: see Next version."), icon=":material/edit_note:")
-            draw_standard(versions[0])
+            draw_rubric(versions[0])
     if learning.open:
         with learning, st.container(width=760):
-            draw_lessons(context, DraftDesk(dataset, base))
+            draw_worklist(context, DraftDesk(dataset, base))
     if writing.open:
         with writing:
             draw_form(context, dataset, versions[0], base, draft)

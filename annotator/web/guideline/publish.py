@@ -11,13 +11,13 @@ import streamlit as st
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.grades import GRADES
 from annotator.domain.messages import say
+from annotator.guideline.compare import propose_change
+from annotator.guideline.merge import find_conflicts
 from annotator.guideline.service import (
     VersionConflict,
     compare_draft,
-    count_asked_again,
-    find_conflicts,
+    count_judgments_made_outdated,
     merge_draft,
-    propose_change,
     publish_version,
 )
 from annotator.web.guideline.draft import (
@@ -49,20 +49,20 @@ CHANGES = {"minor": say("Wording (minor)"), "semantic": say("What a grade means 
 def draw_publishing(
     context: PageContext, dataset: str, base: "GuidelineVersion", draft: GuidelineDraft
 ) -> None:
-    """The comparison with the version in force, the kind of change, why, and the button."""
+    """Draw the comparison with the version in force, the kind of change, why, and the button."""
     st.header(tr("What it changes"))
     shown = read_fields(draft, base)
     rubric = to_rubric(shown)
-    found = compare_draft(base.rubric, rubric)
-    _say_chosen(read_chosen(shown[CHOSEN]))
-    if found.is_empty:
+    comparison = compare_draft(base.rubric, rubric)
+    _draw_chosen(read_chosen(shown[CHOSEN]))
+    if comparison.is_empty:
         draw_note(
             tr("Nothing yet. What you change is compared with version {version} here.", version=base.version)
         )
-        _say_refused()
+        _draw_refused()
         return
-    draw_comparison(found)
-    again = count_asked_again(context.database, context.actor, dataset)
+    draw_comparison(comparison)
+    again = count_judgments_made_outdated(context.database, context.actor, dataset)
     meant = {
         "minor": tr("Nobody is asked again."),
         "semantic": tr_n(
@@ -97,13 +97,13 @@ def draw_publishing(
         on_click=_publish,
         args=(dataset, base, draft, shown, change_key, why_key),
     )
-    _say_refused()
+    _draw_refused()
 
 
 def draw_meanwhile(
     dataset: str, present: "GuidelineVersion", base: "GuidelineVersion", draft: GuidelineDraft
 ) -> None:
-    """That somebody else published, before or after the two were brought together."""
+    """Draw that another lead has published a version meanwhile, with a button to merge, or the result of the merge."""
     if draft.fields and present.version != base.version:
         st.warning(
             tr(
@@ -123,21 +123,21 @@ def draw_meanwhile(
     if draft.merged is None:
         return
     conflicts = find_conflicts(to_rubric(read_fields(draft, base)))
-    told = tr(
+    message = tr(
         "{name} published version {version} while you were writing. Both changes are in the fields below.",
         name=escape_markdown(draft.merged["name"]),
         version=draft.merged["version"],
     )
     if conflicts:
         fields = ", ".join(tr(name) for name in conflicts)
-        st.warning(f"{told} {_explain_marks(fields)}", icon=":material/call_split:")
+        st.warning(f"{message} {_explain_marks(fields)}", icon=":material/call_split:")
     else:
-        st.info(told, icon=":material/merge:")
-    began, theirs, mine = (to_rubric(draft.merged[name]) for name in ("base", "theirs", "mine"))
+        st.info(message, icon=":material/merge:")
+    began, published, typed = (to_rubric(draft.merged[name]) for name in ("base", "theirs", "mine"))
     with st.expander(tr("What the other version changed")):
-        draw_comparison(compare_draft(began, theirs))
+        draw_comparison(compare_draft(began, published))
     with st.expander(tr("What you had changed")):
-        draw_comparison(compare_draft(began, mine))
+        draw_comparison(compare_draft(began, typed))
 
 
 def _explain_marks(fields: str) -> str:
@@ -158,7 +158,7 @@ def _publish(
     change_key: str,
     why_key: str,
 ) -> None:
-    """Publish what was shown. Runs before the page is drawn again."""
+    """Publish the draft as shown. Runs before the page is drawn again."""
     context = find_context()
     if context is None:
         return
@@ -192,32 +192,34 @@ def _publish(
 
 
 def _merge(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -> None:
-    """Make the draft both changes together, begun from the version in force."""
+    """Merge the draft with the version in force, and begin the draft from that version."""
     context = find_context()
     if context is None:
         return
-    mine = read_typed(draft, base)
+    typed = read_typed(draft, base)
     try:
-        theirs, merge = merge_draft(context.database, context.actor, dataset, to_rubric(mine), base.version)
+        published, merge = merge_draft(
+            context.database, context.actor, dataset, to_rubric(typed), base.version
+        )
     except AnnotatorError as error:
         _refuse(escape_markdown(show_refusal(error)))
         return
-    before, after = to_fields(theirs.rubric), to_fields(merge.rubric)
+    before, after = to_fields(published.rubric), to_fields(merge.rubric)
     merged = {
-        "name": _name(theirs),
-        "version": theirs.version,
+        "name": _name(published),
+        "version": published.version,
         "base": to_fields(base.rubric),
         "theirs": before,
-        "mine": mine,
+        "mine": typed,
     }
     fields = {name: text for name, text in after.items() if text != before[name]}
-    if mine[CHOSEN]:
-        fields[CHOSEN] = mine[CHOSEN]
-    set_draft(dataset, GuidelineDraft(theirs.version, fields, merged))
+    if typed[CHOSEN]:
+        fields[CHOSEN] = typed[CHOSEN]
+    set_draft(dataset, GuidelineDraft(published.version, fields, merged))
 
 
-def _say_chosen(chosen: ChosenExamples) -> None:
-    """How much of what disputes taught the version answers."""
+def _draw_chosen(chosen: ChosenExamples) -> None:
+    """Draw how many decisions and questions the version answers."""
     if chosen.decisions:
         draw_note(
             tr_n(
@@ -240,18 +242,18 @@ def _name(version: "GuidelineVersion") -> str:
     return version.author or tr("The operator")
 
 
-def _refuse(said: str) -> None:
-    st.session_state["guideline refused"] = said
+def _refuse(message: str) -> None:
+    st.session_state["guideline refused"] = message
 
 
-def _say_refused() -> None:
+def _draw_refused() -> None:
     refused = st.session_state.pop("guideline refused", None)
     if refused:
         st.error(refused, icon=":material/block:")
 
 
 class _HeldField(TypedDict):
-    """What a field on the screen is, and the text it came there with."""
+    """The key and the value of a field on the screen."""
 
     key: str
     value: str
@@ -264,7 +266,7 @@ def draw_form(
     base: "GuidelineVersion",
     draft: GuidelineDraft,
 ) -> None:
-    """The fields, the preview, and the way to publish."""
+    """Draw the fields, the preview, and the way to publish."""
     with st.container():  # always there, so that the fields below keep their place, and the focus with it
         draw_meanwhile(dataset, present, base, draft)
         _draw_head(dataset, draft)

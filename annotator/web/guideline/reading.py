@@ -1,4 +1,4 @@
-"""The standard as annotators read it: what each grade means, with examples either way, and the guideline."""
+"""Draw the guideline as annotators read it: what each grade means, with examples either way, and the text."""
 
 from html import escape
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from annotator.guideline.service import GuidelineVersion
 
 
-def draw_standard(version: "GuidelineVersion") -> None:
-    """A version of the standard, with when it was published and why."""
-    draw_note(say_version(version))
+def draw_rubric(version: "GuidelineVersion") -> None:
+    """Draw a version of the standard, with when it was published and why."""
+    draw_note(describe_version(version))
     if version.why and version.version > 1:
         st.html(show_as("narrative", version.why))
     draw_grades(version.rubric)
@@ -26,8 +26,8 @@ def draw_standard(version: "GuidelineVersion") -> None:
         draw_guideline(version.rubric.guideline)
 
 
-def say_version(version: "GuidelineVersion") -> str:
-    """Which version it is, since when, and by whom."""
+def describe_version(version: "GuidelineVersion") -> str:
+    """Return which version it is, since when, and by whom."""
     when = show_time(version.created_at)
     if version.author:
         return tr(
@@ -37,14 +37,14 @@ def say_version(version: "GuidelineVersion") -> str:
 
 
 def draw_grades(rubric: "Rubric") -> None:
-    """The grades from 3 down, each with its examples."""
+    """Draw the grades from 3 down, each with its examples."""
     if rubric.title:
         st.header(escape_markdown(rubric.title))
     st.html("".join(_describe(definition) for definition in reversed(rubric.grades)))
 
 
 def draw_guideline(text: str) -> None:
-    """The guideline, rendered."""
+    """Draw the guideline, rendered."""
     st.html(f'<div class="annotator-published" dir="auto">{render_guideline(text)}</div>')
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from annotator.web.kit.messages import tr
+from annotator.web.kit.modules import join_modules
 
 if TYPE_CHECKING:
     import altair as alt
@@ -31,8 +32,11 @@ def draw_report_chart(
     name: str,
     pick: Pick | None = None,
 ) -> None:
-    """The chart with its text alternative. `caption`: what it shows; `csv`: the address of its numbers; `name`: of its
-    files. `pick` gets the cell that is clicked, before the page is drawn again."""
+    """Draw the chart with its text alternative.
+
+    `caption`: what it shows; `csv`: the address of its numbers; `name`: of its files. `pick` gets the cell that is clicked,
+    before the page is drawn again.
+    """
     ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
     drawn = chart.configure_axis(**ink).configure_legend(**ink)
     drawn = drawn.properties(
@@ -50,14 +54,14 @@ def draw_report_chart(
                 selection_mode="cell",
                 on_select=lambda: _take(f"{key}-chart", pick),
             )
-        told = {
+        message = {
             "chart": key,
             "caption": caption,
             "csv": csv,
             "name": name,
             "words": {"csv": tr("Numbers as CSV")},
         }
-        _component()(key=f"{key}-files", data={"told": json.dumps(told, ensure_ascii=False)})
+        _component()(key=f"{key}-files", data={"message": json.dumps(message, ensure_ascii=False)})
 
 
 def _take(key: str, pick: Pick) -> None:
@@ -68,6 +72,6 @@ def _take(key: str, pick: Pick) -> None:
 
 @cache
 def _component() -> Any:
-    css, js = ((HERE / f"chart_files.{kind}").read_text(encoding="utf-8") for kind in ("css", "js"))
+    css, js = (HERE / "chart_files.css").read_text(encoding="utf-8"), join_modules(HERE / "chart_files.js")
     html = '<div class="files" role="group"></div>'
     return st.components.v2.component("annotator_chart_files", html=html, css=css, js=js)

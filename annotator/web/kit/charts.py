@@ -35,14 +35,14 @@ BAR, ROW, AXIS = 16, 30, 64
 
 
 def chart_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float) -> "alt.LayerChart":
-    """Each defined kappa with its interval against the target, from 0 (or below) to 1."""
+    """Return each defined kappa with its interval against the target, from 0 (or below) to 1."""
     import altair as alt
 
     rows = [
-        {"name": name, "value": found.value, "low": low, "high": high}
-        for name, found in named
-        if found.value is not None
-        for low, high in [found.ci95 or (found.value, found.value)]
+        {"name": name, "value": kappa.value, "low": low, "high": high}
+        for name, kappa in named
+        if kappa.value is not None
+        for low, high in [kappa.ci95 or (kappa.value, kappa.value)]
     ]
     scale = alt.Scale(domain=[min([0.0, target, *(row["low"] for row in rows)]), 1.0], nice=False)  # type: ignore[type-var]
     y = alt.Y("name:N", sort=None, title=None, axis=_names_axis(alt))
@@ -71,13 +71,13 @@ def chart_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float) -
 
 
 def describe_kappas(named: Sequence[tuple[str, CoefficientValue]], target: float) -> str:
-    """The same in words, undefined values with their reason."""
-    said = [f"{name} {show_value(value)}" for name, value in named]
-    return tr("Cohen's kappa, target {target:g}: {values}.", target=target, values="; ".join(said))
+    """Return the same in words, undefined values with their reason."""
+    parts = [f"{name} {show_value(value)}" for name, value in named]
+    return tr("Cohen's kappa, target {target:g}: {values}.", target=target, values="; ".join(parts))
 
 
 def show_value(value: CoefficientValue) -> str:
-    """A coefficient as text: "0.85 [0.80, 0.91]", or "undefined: …"."""
+    """Return a coefficient as text: "0.85 [0.80, 0.91]", or "undefined: …"."""
     if value.value is None:
         return tr("undefined: {why}", why=value.why)
     interval = (
@@ -91,11 +91,12 @@ def show_value(value: CoefficientValue) -> str:
 
 
 def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "alt.Chart":
-    """How many pairs each annotator has judged, out of all; simulated ones are paler and named so."""
+    """Return how many pairs each annotator has judged, out of all; simulated ones are paler and named so."""
     import altair as alt
 
     rows = [
-        {"name": name_person(one), "judged": one.judged, "simulated": one.simulated} for one in annotators
+        {"name": name_person(annotator), "judged": annotator.judged, "simulated": annotator.simulated}
+        for annotator in annotators
     ]
     scale = alt.Scale(domain=[0, max(pairs, 1)], nice=False)
     base = alt.Chart(alt.InlineData(rows)).encode(
@@ -113,30 +114,34 @@ def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "al
 
 
 def describe_annotators(progress: LabelingProgress) -> str:
-    """The same in words."""
-    said = [f"{name_person(one)} {one.judged:,}" for one in progress.annotators]
-    return tr("Pairs judged, of {pairs:,}: {people}.", pairs=progress.pairs, people=", ".join(said))
+    """Return the same in words."""
+    parts = [f"{name_person(annotator)} {annotator.judged:,}" for annotator in progress.annotators]
+    return tr("Pairs judged, of {pairs:,}: {people}.", pairs=progress.pairs, people=", ".join(parts))
 
 
-def name_person(one: AnnotatorProgress) -> str:
-    """An annotator's username, marked when it is nobody."""
-    return tr("{annotator} (simulated)", annotator=one.annotator) if one.simulated else one.annotator
+def name_person(annotator: AnnotatorProgress) -> str:
+    """Return an annotator's username, marked when it is nobody."""
+    return (
+        tr("{annotator} (simulated)", annotator=annotator.annotator)
+        if annotator.simulated
+        else annotator.annotator
+    )
 
 
 def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
-    """A column for each query in the order of its file: pairs complete, begun, untouched."""
+    """Return a column for each query in the order of its file: pairs complete, begun, untouched."""
     import altair as alt
 
     rows: list[dict[str, Any]] = [
         {
-            "query": one.query_id,
-            "text": one.text[:80],
+            "query": query.query_id,
+            "text": query.text[:80],
             "state": name_word(state),
             "order": order,
             "pairs": pairs,
         }
-        for one in queries
-        for order, (state, pairs) in enumerate(split_query(one).items())
+        for query in queries
+        for order, (state, pairs) in enumerate(split_query(query).items())
     ]
     few = len(queries) <= MANY_QUERIES
     axis = alt.Axis(labels=few, ticks=False, labelAngle=-45, labelLimit=90)
@@ -160,7 +165,7 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
 
 
 def describe_queries(progress: LabelingProgress) -> str:
-    """The same in words."""
+    """Return the same in words."""
     done = sum(query.pairs == query.complete for query in progress.queries if query.pairs)
     return tr_n(
         "A query is complete when each of its pairs has the judgments it needs: {done:,} of {queries:,} are. "
@@ -177,13 +182,13 @@ def describe_queries(progress: LabelingProgress) -> str:
 
 
 def split_query(query: QueryProgress) -> dict[str, int]:
-    """The pairs of a query by how far they are; the keys are those of STATES."""
+    """Return the pairs of a query by how far they are; the keys are those of STATES."""
     untouched = query.pairs - query.complete - query.begun
     return {"complete": query.complete, "begun": query.begun, "untouched": untouched}
 
 
 def chart_statuses(statuses: Mapping[str, int]) -> "alt.Chart":
-    """How many pairs there are of each status."""
+    """Return how many pairs there are of each status."""
     import altair as alt
 
     rows = [
@@ -200,17 +205,17 @@ def chart_statuses(statuses: Mapping[str, int]) -> "alt.Chart":
 
 
 def describe_statuses(statuses: Mapping[str, int]) -> str:
-    """The same in words; what there is none of is left out."""
-    said = [f"{name_word(status)} {pairs:,}" for status, pairs in statuses.items() if pairs]
+    """Return the same in words; what there is none of is left out."""
+    parts = [f"{name_word(status)} {pairs:,}" for status, pairs in statuses.items() if pairs]
     pairs = sum(statuses.values())
-    told = ", ".join(said) or tr("none")
+    listed = ", ".join(parts) or tr("none")
     return tr_n(
-        "{pairs:,} pair: {statuses}.", "{pairs:,} pairs: {statuses}.", pairs, pairs=pairs, statuses=told
+        "{pairs:,} pair: {statuses}.", "{pairs:,} pairs: {statuses}.", pairs, pairs=pairs, statuses=listed
     )
 
 
 def _height(rows: Sequence[Any]) -> int:
-    """Pixels for a row each, and the axis with its title."""
+    """Return pixels for a row each, and the axis with its title."""
     return len(rows) * ROW + AXIS
 
 
@@ -227,7 +232,7 @@ APART = "\u200b"  # has no width: two names that are cut alike stay two
 
 
 def shorten(name: str, most: int = MOST) -> str:
-    """The name, cut to so many narrow letters; wide ones count twice."""
+    """Return the name, cut to so many narrow letters; wide ones count twice."""
     used, kept = 0, ""
     for letter in name:
         used += 2 if east_asian_width(letter) in "WF" else 1
@@ -238,13 +243,13 @@ def shorten(name: str, most: int = MOST) -> str:
 
 
 def space_percent(pattern: str) -> dict[str, str]:
-    """Options of an axis of shares: labels in d3's pattern ("~%"), spaced where the language does: "5 %", "5%"."""
+    """Return options of an axis of shares: labels in d3's pattern ("~%"), spaced where the language does: "5 %", "5%"."""
     spaced = show_percentage(1).endswith(" %")
     return {"format": pattern, **({"labelExpr": "replace(datum.label, '%', ' %')"} if spaced else {})}
 
 
 def label_counts(names: Sequence[str], counts: Sequence[int]) -> list[str]:
-    """Each name with its count, in the same order."""
+    """Return each name with its count, in the same order."""
     labels: list[str] = []
     for name, count in zip(names, counts, strict=True):
         label = f"{shorten(name)} ({count:,})"

@@ -15,81 +15,90 @@ import streamlit as st
 
 from annotator.domain.messages import Message
 from annotator.web.kit.messages import LANGUAGES, current_language, tr, use_language
+from annotator.web.kit.modules import join_modules
 from annotator.web.kit.words import name_word
 
 
-def find_asked(key: str, options: Sequence[str]) -> str | None:
-    """The option that is chosen, before its control is drawn: kept, or named in the address in any language."""
+def find_chosen_option(key: str, options: Sequence[str]) -> str | None:
+    """Return the chosen option before its control is drawn: from the session, or from the URL in any language."""
     chosen = st.session_state.get(key)
     if chosen in options:
         return str(chosen)
-    asked = st.query_params.get(key)
-    return next((option for option in options if asked in list_names(option)), None)
+    value = st.query_params.get(key)
+    return next((option for option in options if value in list_names(option)), None)
 
 
-def heed_address(key: str, options: Sequence[str]) -> bool:
-    """Let the control with this key begin with what the address names in another language than the reader's; whether
-    that was so."""
-    asked = st.query_params.get(key)
-    found = find_asked(key, options)
-    if found is None or key in st.session_state or asked == name_word(found):
+def apply_url_choice(key: str, options: Sequence[str]) -> bool:
+    """Set the control's first value if the URL names it in another language than the reader's; return whether it did."""
+    value = st.query_params.get(key)
+    option = find_chosen_option(key, options)
+    if option is None or key in st.session_state or value == name_word(option):
         return False
-    st.session_state[key] = found
+    st.session_state[key] = option
     return True
 
 
-def heed_tab(key: str, names: Sequence[Message]) -> None:
-    """Before tabs with these names are drawn: open the one that the address names in another language."""
-    asked, chosen = st.query_params.get(key), st.session_state.get(key)
+def apply_url_tab(key: str, names: Sequence[Message]) -> None:
+    """Open the tab that the URL names in another language. Call it before the tabs are drawn."""
+    value, chosen = st.query_params.get(key), st.session_state.get(key)
     shown = [tr(name) for name in names]
-    if (chosen or asked) in (None, *shown):
+    if (chosen or value) in (None, *shown):
         return
-    found = next((name for name in names if (chosen or asked) in _say_everywhere(name)), None)
-    if found is not None:
-        st.session_state[key] = tr(found)
+    tab = next((name for name in names if (chosen or value) in _translate_to_all_languages(name)), None)
+    if tab is not None:
+        st.session_state[key] = tr(tab)
 
 
 def list_names(option: str) -> tuple[str, ...]:
-    """The option as it is called in each language."""
-    return (option, *_say_everywhere(option))
+    """Return the option's name in each language."""
+    return (option, *_translate_to_all_languages(option))
 
 
-def _say_everywhere(word: str) -> tuple[str, ...]:
-    spoken, said = current_language(), []
+def _translate_to_all_languages(word: str) -> tuple[str, ...]:
+    spoken, translations = current_language(), []
     for language in LANGUAGES:
         use_language(language)
-        said.append(tr(word) if isinstance(word, Message) else name_word(word))
+        translations.append(tr(word) if isinstance(word, Message) else name_word(word))
     use_language(spoken)
-    return tuple(said)
+    return tuple(translations)
 
 
-PRESSES, PLACE = "presses followed", "place of the press"
+PRESSES, CONTAINER = "presses followed", "place of the press"
 
 
-def note_press(place: str = "") -> None:
-    """What was pressed will not be on the page when it is drawn again. Called where the press did its work. `place`: the key of
-    the container that shows what came of it, if there is one."""
+def note_press(container_key: str = "") -> None:
+    """Note that the pressed control will be gone when the page is drawn again.
+
+    Call it where the press takes effect. `container_key`: of the container that shows the result, if there is one.
+    """
     st.session_state[PRESSES] = st.session_state.get(PRESSES, 0) + 1
-    st.session_state[PLACE] = place
+    st.session_state[CONTAINER] = container_key
 
 
 def keep_focus(*, from_top: bool = False) -> None:
-    """At the end of a page: nothing of it is seen. `from_top`: the press led to another page, which is read from its top."""
-    words = [st.session_state.get(PRESSES, ""), "top" if from_top else "", st.session_state.get(PLACE, "")]
+    """Move the keyboard focus after a press. Call it at the end of a page. `from_top`: the press led to another page."""
+    words = [
+        st.session_state.get(PRESSES, ""),
+        "top" if from_top else "",
+        st.session_state.get(CONTAINER, ""),
+    ]
     _follower()(key="focus", data=" ".join(map(str, words)) if words[0] else None)
 
 
 @cache
 def _follower() -> Any:
-    script = (Path(__file__).parent / "focus_kept.js").read_text(encoding="utf-8")
-    return st.components.v2.component("annotator_focus_kept", js=script)
+    script = join_modules(Path(__file__).parent / "follow_focus.js")
+    return st.components.v2.component("annotator_follow_focus", js=script)
 
 
 T = TypeVar("T", bool, str, str | None)
 
 
 def find_key(name: str, truth: T) -> tuple[str, T]:
-    """Its key and its default. Whoever changes it keeps it, and the focus with it, as long as the truth follows."""
+    """Return the widget's key and default.
+
+    The widget, and its focus, stay the same while `truth` follows the user's choice.
+    """
     turn, begun = st.session_state.get(f"{name} shown", (0, truth))
     if st.session_state.get(f"{name} {turn}", begun) != truth:
         turn, begun = turn + 1, truth
@@ -98,7 +107,7 @@ def find_key(name: str, truth: T) -> tuple[str, T]:
 
 
 def read_choice(name: str, key: str) -> bool | str | None:
-    """In the callback of a widget: what somebody chose in it; None where it is not this one any more that the page shows."""
+    """Return what was chosen in a widget, in its callback; None if the page no longer shows this widget."""
     turn, _ = st.session_state.get(f"{name} shown", (None, None))
-    found: bool | str | None = st.session_state.get(key) if key == f"{name} {turn}" else None
-    return found
+    choice: bool | str | None = st.session_state.get(key) if key == f"{name} {turn}" else None
+    return choice

@@ -16,7 +16,7 @@ SHORT_DAY = "MMMd"
 
 
 def show_time(moment: datetime) -> str:
-    """Date and time of day in the browser's zone: "Jan 2, 2026 12:04", "2026年1月2日 12:04"."""
+    """Return date and time of day in the browser's zone: "Jan 2, 2026 12:04", "2026年1月2日 12:04"."""
     from babel.dates import format_skeleton
 
     here = moment.astimezone(find_zone())
@@ -24,7 +24,7 @@ def show_time(moment: datetime) -> str:
 
 
 def show_day(moment: datetime, *, now: datetime) -> str:
-    """The day in the browser's zone, with its year unless it is this one: "Jan 2", "1月2日"."""
+    """Return the day in the browser's zone, with its year unless it is this one: "Jan 2", "1月2日"."""
     from babel.dates import format_skeleton
 
     here = moment.astimezone(find_zone())
@@ -33,7 +33,7 @@ def show_day(moment: datetime, *, now: datetime) -> str:
 
 
 def show_number(number: float, digits: int = 0) -> str:
-    """The number with `digits` decimals, grouped as the language does: "12,345"."""
+    """Return the number with `digits` decimals, grouped as the language does: "12,345"."""
     from babel.numbers import format_decimal
 
     pattern = "#,##0" + ("." + "0" * digits if digits else "")
@@ -41,37 +41,37 @@ def show_number(number: float, digits: int = 0) -> str:
 
 
 def show_percentage(percent: float, digits: int = 0) -> str:
-    """So many per cent, written as the language does: "12.5 %", "12.5%"."""
+    """Return so many per cent, written as the language does: "12.5 %", "12.5%"."""
     return tr("{figure} %", figure=show_number(percent, digits))
 
 
 def find_zone() -> tzinfo:
-    """The browser's zone; UTC when it does not say."""
+    """Return the browser's zone; UTC when it does not say."""
     try:
         return ZoneInfo(st.context.timezone or "UTC")
     except (LookupError, ValueError, OSError):
         return UTC
 
 
-def show_median(found: MedianSeconds) -> str:
-    """Seconds with one decimal."""
-    return "–" if found.seconds is None else tr("{seconds} s", seconds=show_number(found.seconds, 1))
+def show_median(median: MedianSeconds) -> str:
+    """Return seconds with one decimal."""
+    return "–" if median.seconds is None else tr("{seconds} s", seconds=show_number(median.seconds, 1))
 
 
 def show_share(share: float | None, digits: int = 0) -> str:
-    """A share in per cent."""
+    """Return a share in per cent."""
     return "–" if share is None else show_percentage(100 * share, digits)
 
 
 def show_difference(value: float | None, *, signed: bool = False) -> str:
-    """A difference in grades; `signed`: with its plus."""
+    """Return a difference in grades; `signed`: with its plus."""
     if value is None:
         return "–"
     return ("+" if signed and value > 0 else "") + show_number(value, 2)
 
 
 def show_duration(seconds: float) -> str:
-    """About how long, in words: minutes up to two hours, then hours."""
+    """Return about how long, in words: minutes up to two hours, then hours."""
     minutes = max(1, round(seconds / 60))
     if minutes < 120:
         return tr_n("about {n:,} minute", "about {n:,} minutes", minutes)

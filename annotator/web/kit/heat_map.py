@@ -1,6 +1,6 @@
-"""The confusion matrix of two annotators as a heat map: the more pairs, the deeper; differences in another hue.
+"""Chart the confusion matrix of two annotators as a heat map: the more pairs, the deeper; differences in another hue.
 
-Cells carry their own ground and ink, so that the counts read the same on a light and on a dark page.
+Cells have their own colours, so that the counts read the same on a light and on a dark page.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,10 @@ LIGHT, DARK = "#ffffff", "#000000"
 
 
 def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.LayerChart":
-    """Rows the first annotator's grades, columns the second's; the count stands in each cell. A click on one picks its
-    grades (parameter `cell`: row, column)."""
+    """Chart the first annotator's grades in rows and the second's in columns, with the count in each cell.
+
+    A click on a cell picks its grades (parameter `cell`: row, column).
+    """
     import altair as alt
 
     (first, second), names = pair.annotators, name_grades(grade_names)
@@ -50,9 +52,9 @@ def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.Lay
 
 
 def describe_confusion(pair: PairAgreement) -> str:
-    """The heat map in words."""
+    """Return the heat map in words."""
     first, second = pair.annotators
-    same = sum(row[place] for place, row in enumerate(pair.confusion))
+    same = sum(row[index] for index, row in enumerate(pair.confusion))
     return tr_n(
         "Confusion matrix over {pairs:,} pair, rows {first}, columns {second}: the same grade on {same:,}, "
         "different grades on {different:,}. The counts are in the table below.",
@@ -68,7 +70,7 @@ def describe_confusion(pair: PairAgreement) -> str:
 
 
 def list_cells(pair: PairAgreement, grade_names: Sequence[str]) -> list[dict[str, Any]]:
-    """Each cell with its grades, its count, its ground (`fill`) and the colour of its number (`ink`)."""
+    """Return each cell with its grades, its count, its ground (`fill`) and the colour of its number (`ink`)."""
     names = name_grades(grade_names)
     most = max(count for row in pair.confusion for count in row) or 1
     cells = []
@@ -90,5 +92,5 @@ def list_cells(pair: PairAgreement, grade_names: Sequence[str]) -> list[dict[str
 
 
 def name_grades(grade_names: Sequence[str]) -> list[str]:
-    """Each grade by number and name, e.g. "3 Perfect"."""
+    """Return each grade by number and name, e.g. "3 Perfect"."""
     return [f"{grade} {name}" for grade, name in enumerate(grade_names)]

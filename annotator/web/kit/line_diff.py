@@ -13,35 +13,36 @@ from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 
 if TYPE_CHECKING:
-    from annotator.guideline.service import DiffLine, GuidelineComparison
+    from annotator.guideline.compare import DiffLine, GuidelineComparison
 
 SIGNS = {"same": " ", "removed": "−", "added": "+"}
 
 
-def draw_comparison(found: "GuidelineComparison") -> None:
-    """The title, the grades and the guideline, as far as they differ."""
-    if found.is_empty:
+def draw_comparison(comparison: "GuidelineComparison") -> None:
+    """Draw the title, the grades and the guideline, as far as they differ."""
+    if comparison.is_empty:
         draw_note(tr("Nothing differs."))
-    if found.title:
+    if comparison.title:
         draw_note(tr("Title"))
         st.html(
             _block(
-                tr("Title"), [_row("removed", escape(found.title[0])), _row("added", escape(found.title[1]))]
+                tr("Title"),
+                [_row("removed", escape(comparison.title[0])), _row("added", escape(comparison.title[1]))],
             )
         )
-    for grade in found.grades:
+    for grade in comparison.grades:
         name = f"{grade.grade} · {grade.after.name}"
         draw_note(name)
         draw_lines(name, grade.lines)
-    if found.guideline.lines:
+    if comparison.guideline.lines:
         draw_note(tr("Guideline"))
-        draw_lines(tr("Guideline"), found.guideline.lines)
-        if found.guideline.cut:
+        draw_lines(tr("Guideline"), comparison.guideline.lines)
+        if comparison.guideline.cut:
             draw_note(tr("The beginning of what changed; there is more."))
 
 
 def draw_lines(label: str, lines: Sequence["DiffLine"]) -> None:
-    """The lines of a comparison."""
+    """Draw the lines of a comparison."""
     st.html(_block(label, [_line(line) for line in lines]))
 
 
@@ -54,10 +55,10 @@ def _block(label: str, rows: Sequence[str]) -> str:
 
 def _line(line: "DiffLine") -> str:
     if line.skipped:
-        told = tr_n("{n:,} unchanged line", "{n:,} unchanged lines", line.skipped)
+        skipped = tr_n("{n:,} unchanged line", "{n:,} unchanged lines", line.skipped)
         if line.kind != "same":
-            told = tr_n("{n:,} more line", "{n:,} more lines", line.skipped)
-        return f'<p class="annotator-skipped">… {escape(told)}</p>'
+            skipped = tr_n("{n:,} more line", "{n:,} more lines", line.skipped)
+        return f'<p class="annotator-skipped">… {escape(skipped)}</p>'
     parts = [
         f"<mark>{escape(part.text)}</mark>" if part.changed else escape(part.text) for part in line.parts
     ]
@@ -65,8 +66,8 @@ def _line(line: "DiffLine") -> str:
 
 
 def _row(kind: str, html: str) -> str:
-    said = {"removed": tr("removed:"), "added": tr("added:")}.get(kind)
-    unseen = f'<span class="annotator-unseen">{escape(said)} </span>' if said else ""
+    spoken = {"removed": tr("removed:"), "added": tr("added:")}.get(kind)
+    unseen = f'<span class="annotator-unseen">{escape(spoken)} </span>' if spoken else ""
     return (
         f'<p class="annotator-{kind}" dir="auto"><span aria-hidden="true">{SIGNS[kind]}</span>{unseen}'
         f"<span>{html or '&nbsp;'}</span></p>"

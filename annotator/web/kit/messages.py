@@ -1,7 +1,7 @@
 """Translate what the app says, with the Korean particle that fits.
 
-The English sentence is the key. Translations are in `locale/<language>/*.po`, one file per area, read when a language
-is first used. A sentence without a translation is shown in English; the tests allow none. Korean translations write
+The English sentence is the key. Translations are in `locale/<language>/*.po`, one file per slice, read when a
+language is first used. A sentence without a translation is shown in English; the tests allow none. Korean translations write
 both particles, as in "{name}이(가)"; the one that fits is chosen when the sentence is filled in ("75%가", "등급 3을").
 Where the sound is unknown (a Chinese character, an emoji) both stay, as Korean writers do.
 """
@@ -67,8 +67,10 @@ def choose_particles(text: str) -> str:
 
 
 def find_final(text: str) -> int | None:
-    """Return which final consonant the text ends in when read aloud, as its number in Unicode's syllables (0: a vowel), None where
-    that is not known. Closing quotes and brackets are not read."""
+    """Return the final consonant that the text ends in when read aloud, as its number in Unicode's syllables.
+
+    0 is a vowel; None: not known. Closing quotes and brackets are not read.
+    """
     spoken = text.rstrip("\"'’”」』)]}>»… ")
     last = spoken[-1:].lower()
     if last in _PERCENT and last:
@@ -84,7 +86,7 @@ def find_final(text: str) -> int | None:
 
 
 def _find_final_of_word(word: str) -> int | None:
-    """Of a Latin word or abbreviation: hong ends as 홍 does, PNG as 피엔지."""
+    """Return the final consonant of a Latin word or abbreviation: hong ends as 홍 does, PNG as 피엔지."""
     last = word[-1].lower()
     if _SPELLED.fullmatch(word):
         return _LETTERS.get(last, 0)
@@ -98,68 +100,72 @@ _language: ContextVar[str] = ContextVar("language", default="en")
 
 
 def use_language(language: str) -> None:
-    """Speak this language (a key of LANGUAGES; English for any other) from here on, in this run or request."""
+    """Set the language of this run or request: a key of LANGUAGES; English for anything else."""
     _language.set(language if language in LANGUAGES else "en")
 
 
 def current_language() -> str:
-    """The language in use, a key of LANGUAGES."""
+    """Return the language in use, a key of LANGUAGES."""
     return _language.get()
 
 
 def tr(text: str, /, **values: Any) -> str:
-    """The sentence in the language in use, with its values filled in. Takes a template, or a Message as a service
-    made it; other text (of users, of errors made elsewhere) comes back as it is."""
+    """Translate a template or a Message into the language in use, with its values filled in.
+
+    Other text is returned unchanged.
+    """
     if isinstance(text, Message):
         return _fill(text.template, text.plural, text.n, text.values)
     return _fill(text, None, 1, values) if values else _find(text, None, 1)
 
 
-def tr_n(one: str, many: str, n: int, /, **values: Any) -> str:
-    """The sentence for this number, in the language in use; `{n}` is the number."""
-    return _fill(one, many, n, {"n": n, **values})
+def tr_n(singular: str, plural: str, n: int, /, **values: Any) -> str:
+    """Translate the sentence for this number; `{n}` is the number."""
+    return _fill(singular, plural, n, {"n": n, **values})
 
 
-def join_sentences(said: Iterable[str]) -> str:
-    """One after the other; Japanese sentences have no space between them."""
-    return ("" if current_language() == "ja" else " ").join(said)
+def join_sentences(sentences: Iterable[str]) -> str:
+    """Join sentences; in Japanese without a space between them."""
+    return ("" if current_language() == "ja" else " ").join(sentences)
 
 
 def show_refusal(error: Exception) -> str:
-    """What an error says, in the language in use where whoever raised it said it translatably."""
+    """Return the error's message, translated if it is a Message."""
     return tr(error.args[0]) if error.args and isinstance(error.args[0], Message) else str(error)
 
 
 def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) -> str:
-    told = {key: tr(value) if isinstance(value, Message) else value for key, value in values.items()}
-    found = _find(template, plural, n)
+    shown = {key: tr(value) if isinstance(value, Message) else value for key, value in values.items()}
+    translation = _find(template, plural, n)
     if current_language() == "ja" and template.startswith(("{sentence_0} ", "{part_0}, ")):
-        found = found.replace("} {", "}{").replace("}, {", "}、{")  # what domain.messages has joined
+        translation = translation.replace("} {", "}{").replace(
+            "}, {", "}、{"
+        )  # what domain.messages has joined
     if current_language() == "en":
-        return fill_english(found, told)
-    text = found.format(**told)
+        return fill_english(translation, shown)
+    text = translation.format(**shown)
     return choose_particles(text) if current_language() == "ko" else text
 
 
 def _find(template: str, plural: str | None, n: int) -> str:
-    found = read_catalog(current_language()).get(template)
-    if found is not None:
-        return found
+    translation = read_catalog(current_language()).get(template)
+    if translation is not None:
+        return translation
     return template if plural is None or n == 1 else plural
 
 
 @cache
 def read_catalog(language: str) -> dict[str, str]:
-    """The translations of a language by their English template. Japanese and Korean have one form for every number."""
+    """Return the translations of a language by English template. Japanese and Korean have one form for all numbers."""
     from babel.messages.pofile import read_po
 
-    found: dict[str, str] = {}
+    catalog: dict[str, str] = {}
     for path in sorted((FOLDER / language).glob("*.po")):
         with path.open("rb") as file:
             for message in read_po(file, locale=language):
                 key = message.id if isinstance(message.id, str) else message.id[0]
-                told = message.string or ""
-                text = told if isinstance(told, str) else told[0]
+                translation = message.string or ""
+                text = translation if isinstance(translation, str) else translation[0]
                 if key and text and not message.fuzzy:
-                    found[key] = text
-    return found
+                    catalog[key] = text
+    return catalog

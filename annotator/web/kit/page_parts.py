@@ -1,4 +1,4 @@
-"""What a page says when there is nothing to show, and the links by which one page leads to another.
+"""Draw what a page shows when it has nothing else, and the links from one page to another.
 
 Every link keeps the chosen dataset. A page that needs a dataset begins with `require_dataset`, which ends the
 run with what to do when the person has none.
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from annotator.overview.service import NextStep
+from annotator.overview.next_steps import NextStep
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import PAGES
 from annotator.web.page_context import PageContext
@@ -22,7 +22,7 @@ LINKS = {page.address: page.title for page in PAGES}
 
 
 def require_dataset(context: PageContext) -> str:
-    """The chosen dataset's name; without one, says how to make it and ends the run."""
+    """Return the chosen dataset's name; without one, says how to make it and ends the run."""
     if context.dataset is None:
         st.info(tr("There is no dataset yet. Whoever runs the server makes one:"))
         st.code("annotator dataset create NAME", language=None)
@@ -31,7 +31,7 @@ def require_dataset(context: PageContext) -> str:
 
 
 def draw_link(context: PageContext, address: str, label: str | None = None) -> None:
-    """A link to another page of the app, on the same dataset."""
+    """Draw a link to another page of the app, on the same dataset."""
     page = st.Page(_never_run, title=tr(LINKS[address]), url_path=address)
     parameters = {"dataset": context.dataset} if context.dataset else {}
     st.page_link(
@@ -40,7 +40,7 @@ def draw_link(context: PageContext, address: str, label: str | None = None) -> N
 
 
 def draw_steps(context: PageContext, steps: Sequence[NextStep], *, here: str = "overview") -> None:
-    """The steps in their order: what, why, and the commands or the link (none to the page `here`)."""
+    """Draw the steps in their order: what, why, and the commands or the link (none to the page `here`)."""
     for number, step in enumerate(steps, start=1):
         why = tr(step.why)
         with st.container(border=True, gap="xxsmall"):
@@ -54,7 +54,7 @@ def draw_steps(context: PageContext, steps: Sequence[NextStep], *, here: str = "
 
 
 def draw_chart(chart: "alt.TopLevelMixin", words: str) -> None:
-    """A chart with its text alternative; labels in the colour of the text, whether the page is light or dark; its
+    """Draw a chart with its text alternative; labels in the colour of the text, whether the page is light or dark; its
     place is kept free while it loads."""
     ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
     room = {"left": 0, "top": 4, "right": 6, "bottom": 8}
@@ -68,10 +68,10 @@ def draw_note(words: str) -> None:
 
 
 def draw_numbers(label: str, rows: Sequence[dict[str, object]]) -> None:
-    """The figures behind a chart, one click away."""
+    """Draw the figures behind a chart, one click away."""
     with st.expander(label):
         st.dataframe(list(rows), hide_index=True, alt=label)
 
 
 def _never_run() -> None:
-    """The page is known by its address; this one stands for it in a link."""
+    """Stand for a page in a link, which finds the page by its address."""

@@ -2,11 +2,40 @@
 // while the page is drawn again, and what the choice shows is brought into the window when it is there. Whoever comes back
 // from the page that a row leads to is at that row again.
 
-const tables = new WeakMap();
-const PATIENCE = 40, PAUSE_MS = 75, LONG = 12, BRIEF = 9, NARROW = "(max-width: 640px)";
+const TRIES = 40;
+const PAUSE_MS = 75;
+const LONG_WORD = 12;
+const BRIEF_TEXT = 9;
+const NARROW = "(max-width: 640px)";
 const LEFT_BY = "annotator row left by";
 
-const note = (key) => {
+/**
+ * @typedef {object} TableMessage
+ * @property {string} caption
+ * @property {string[]} columns
+ * @property {number} button the column that names a row
+ * @property {string | null} chosen the key of a row
+ * @property {string} leadsTo the selector of what a choice shows
+ * @property {string[]} links the addresses of what the rows show
+ * @property {boolean} tall
+ * @property {{ key: string, cells: string[] }[]} rows
+ */
+
+/**
+ * What is kept of a table from one drawing of the page to the next.
+ * @typedef {object} TableState
+ * @property {string | null} drawn the message that is on the screen
+ * @property {string | null} asked the row that was chosen here, until the page shows it
+ * @property {string | null} chosen
+ * @property {string} leadsTo
+ * @property {(key: string) => void} choose
+ */
+
+/** @type {WeakMap<HTMLElement, TableState>} */
+const tables = new WeakMap();
+
+/** @param {string} key */
+const noteLeaving = (key) => {
   try { sessionStorage.setItem(LEFT_BY, key); } catch { /* no storage: whoever comes back begins at the top */ }
 };
 
@@ -18,38 +47,49 @@ const takeNote = () => {
   } catch { return null; }
 };
 
+/** @param {{ data: { message: string }, parentElement: ParentNode, setTriggerValue: (name: string, value: string) => void }} component */
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".rows");
-  const told = JSON.parse(data.told);
-  const known = tables.get(root) ?? { told: null, asked: null };
-  tables.set(root, known);
-  known.choose = (key) => {
-    known.asked = key;
-    mark(root, key);
-    if (told.links.length) note(key);
+  if (!(root instanceof HTMLElement)) return;
+  /** @type {TableMessage} */
+  const message = JSON.parse(data.message);
+  /** @type {TableState} */
+  const state = tables.get(root) ?? { drawn: null, asked: null, chosen: null, leadsTo: "", choose: () => {} };
+  tables.set(root, state);
+  state.choose = (key) => {
+    state.asked = key;
+    markChosen(root, key);
+    if (message.links.length) noteLeaving(key);
     setTriggerValue("chosen", key);
-    if (key === known.chosen) bring(known, key);
+    if (key === state.chosen) bringToWindow(state, key);
   };
-  if (known.told !== data.told) {
-    const focused = root.getRootNode().activeElement?.closest?.("tr")?.dataset.key;
-    draw(root, told, known);
-    if (focused !== undefined) buttons(root).find((one) => one.closest("tr").dataset.key === focused)?.focus();
-    if (known.told === null && told.links.length) comeBack(root);
-    Object.assign(known, { told: data.told, leadsTo: told.leadsTo, chosen: told.chosen });
+  if (state.drawn !== data.message) {
+    const focusedKey = findFocusedRow(root);
+    draw(root, message, state);
+    if (focusedKey !== undefined) findControl(root, focusedKey)?.focus();
+    if (state.drawn === null && message.links.length) comeBack(root);
+    state.drawn = data.message;
+    state.leadsTo = message.leadsTo;
+    state.chosen = message.chosen;
   }
-  if (known.asked !== null && known.asked === told.chosen) bring(known, told.chosen);
+  if (state.asked !== null && state.asked === message.chosen) bringToWindow(state, state.asked);
 }
 
-function draw(root, told, known) {
-  root.setAttribute("aria-label", told.caption);
-  root.toggleAttribute("data-tall", told.tall);
+/**
+ * @param {HTMLElement} root
+ * @param {TableMessage} message
+ * @param {TableState} state
+ */
+function draw(root, message, state) {
+  root.setAttribute("aria-label", message.caption);
+  root.toggleAttribute("data-tall", message.tall);
   const table = make("table");
   table.setAttribute("role", "table");  // the roles hold where a narrow screen sets rows as blocks
-  table.append(make("caption", told.caption));
+  table.append(make("caption", message.caption));
   const head = make("tr");
-  const kinds = told.columns.map((_, at) => kindOf(told.rows.map((row) => row.cells[at])));
-  told.columns.forEach((name, at) => {
-    const cell = make("th", name, kinds[at]);
+  const kinds = message.columns.map((_, i) => chooseKind(message.rows.map((row) => row.cells[i])));
+  message.columns.forEach((name, i) => {
+    const cell = make("th", name, kinds[i]);
     cell.scope = "col";
     cell.setAttribute("role", "columnheader");
     head.append(cell);
@@ -57,89 +97,156 @@ function draw(root, told, known) {
   const top = make("thead"), body = make("tbody");
   for (const part of [top, body]) part.setAttribute("role", "rowgroup");
   top.append(head);
-  told.rows.forEach((row, at) => body.append(drawRow(row, told, kinds, told.links[at])));
+  body.append(...message.rows.map((row, i) => drawRow(row, message, kinds, message.links[i])));
   table.append(top, body);
   body.addEventListener("click", (event) => {
-    const row = event.target.closest("tr"), link = event.target.closest("a");
+    const target = event.target instanceof Element ? event.target : null;
+    const key = target?.closest("tr")?.dataset.key, link = target?.closest("a");
     if (link && (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) return;  // another tab, by the browser
     if (link) event.preventDefault();
-    if (row && (link || !getSelection()?.toString())) known.choose(row.dataset.key);
+    if (key !== undefined && (link || !getSelection()?.toString())) state.choose(key);
   });
-  body.addEventListener("keydown", (event) => step(event, root));
+  body.addEventListener("keydown", (event) => moveByKey(event, root));
   root.replaceChildren(table);
-  mark(root, told.chosen);
+  markChosen(root, message.chosen);
 }
 
-function drawRow(row, told, kinds, link) {
+/**
+ * @param {{ key: string, cells: string[] }} row
+ * @param {TableMessage} message
+ * @param {string[]} kinds
+ * @param {string | undefined} link
+ */
+function drawRow(row, message, kinds, link) {
   const line = make("tr");
   line.setAttribute("role", "row");
   line.dataset.key = row.key;
-  row.cells.forEach((text, at) => {
-    const cell = make(at === told.button ? "th" : "td", at === told.button ? null : text, kinds[at]);
+  row.cells.forEach((text, i) => {
+    const isName = i === message.button;
+    const cell = make(isName ? "th" : "td", isName ? "" : text, kinds[i]);
     cell.dir = "auto";
-    cell.dataset.name = told.columns[at];
-    cell.setAttribute("role", at === told.button ? "rowheader" : "cell");
-    if (at === told.button) {
+    cell.dataset.name = message.columns[i];
+    cell.setAttribute("role", isName ? "rowheader" : "cell");
+    if (isName) {
       cell.scope = "row";
-      const button = make(link ? "a" : "button", text);
-      if (link) button.href = link;
-      else button.type = "button";
-      cell.append(button);
+      cell.append(makeControl(text, link));
     }
     line.append(cell);
   });
   return line;
 }
 
-function make(kind, text = null, name = "") {
-  const made = document.createElement(kind);
-  const [first, ...parts] = (text ?? "").split(/(?<=[_/])/);  // where an identifier may be broken
-  if (first) made.append(first, ...parts.flatMap((part) => [document.createElement("wbr"), part]));
-  if (name) made.className = name;
-  return made;
+/**
+ * @param {string} text
+ * @param {string | undefined} link
+ */
+function makeControl(text, link) {
+  if (link) {
+    const anchor = make("a", text);
+    anchor.href = link;
+    return anchor;
+  }
+  const button = make("button", text);
+  button.type = "button";
+  return button;
 }
 
-// How a column is set: figures to the right; days and several grades in one line; where there is a long word, it may be
-// broken anywhere.
-function kindOf(texts) {
+/**
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {string} [text]
+ * @param {string} [className]
+ */
+function make(tag, text = "", className = "") {
+  const element = document.createElement(tag);
+  const [first, ...parts] = text.split(/(?<=[_/])/);  // where an identifier may be broken
+  if (first) element.append(first, ...parts.flatMap((part) => [document.createElement("wbr"), part]));
+  if (className) element.className = className;
+  return element;
+}
+
+/**
+ * Return how a column is set: figures to the right; days and several grades in one line; where there is a long word, it may
+ * be broken anywhere.
+ * @param {string[]} texts
+ */
+function chooseKind(texts) {
   if (texts.every((text) => /^[\d,.–…]*$/.test(text))) return "number";
-  if (texts.every((text) => text.length <= BRIEF && /\d/.test(text))) return "brief";
-  return texts.some((text) => text.split(/\s+/).some((word) => word.length > LONG)) ? "long" : "";
+  if (texts.every((text) => text.length <= BRIEF_TEXT && /\d/.test(text))) return "brief";
+  return texts.some((text) => text.split(/\s+/).some((word) => word.length > LONG_WORD)) ? "long" : "";
 }
 
-function buttons(root) { return [...root.querySelectorAll("tbody :is(button, a)")]; }
+/**
+ * Return the buttons or links of the rows.
+ * @param {HTMLElement} root
+ * @returns {HTMLElement[]}
+ */
+function listControls(root) { return [...root.querySelectorAll("tbody button, tbody a")].filter((element) => element instanceof HTMLElement); }
 
-function mark(root, key) {
-  for (const button of buttons(root)) {
-    const row = button.closest("tr"), chosen = row.dataset.key === key;
-    row.toggleAttribute("data-chosen", chosen);
-    if (chosen) button.setAttribute("aria-current", "true");
-    else button.removeAttribute("aria-current");
+/**
+ * @param {HTMLElement} root
+ * @param {string | null} key
+ */
+function findControl(root, key) { return listControls(root).find((control) => control.closest("tr")?.dataset.key === key); }
+
+/**
+ * Return the key of the row that holds the focus.
+ * @param {HTMLElement} root
+ */
+function findFocusedRow(root) {
+  const tree = root.getRootNode();
+  const focused = tree instanceof Document || tree instanceof ShadowRoot ? tree.activeElement : null;
+  return focused?.closest("tr")?.dataset.key;
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {string | null} key
+ */
+function markChosen(root, key) {
+  for (const control of listControls(root)) {
+    const row = control.closest("tr"), isChosen = row?.dataset.key === key;
+    row?.toggleAttribute("data-chosen", isChosen);
+    if (isChosen) control.setAttribute("aria-current", "true");
+    else control.removeAttribute("aria-current");
   }
 }
 
+/** @param {HTMLElement} root */
 function comeBack(root) {
-  const left = takeNote(), link = buttons(root).find((one) => one.closest("tr").dataset.key === left);
+  const link = findControl(root, takeNote());
   if (!link) return;
   link.focus({ preventScroll: true });
-  link.closest("tr").scrollIntoView({ block: "center" });
+  link.closest("tr")?.scrollIntoView({ block: "center" });
 }
 
-function step(event, root) {
-  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-  if (!by || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const all = buttons(root), next = all[all.indexOf(event.target) + by];
+/**
+ * @param {KeyboardEvent} event
+ * @param {HTMLElement} root
+ */
+function moveByKey(event, root) {
+  const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const controls = listControls(root);
+  const next = controls[controls.findIndex((control) => control === event.target) + step];
   if (!next) return;
   event.preventDefault();
   next.focus();
-  next.closest("tr").scrollIntoView({ block: "nearest" });
+  next.closest("tr")?.scrollIntoView({ block: "nearest" });
 }
 
-// Streamlit draws the rest of the page after this: wait for the place that bears the chosen key.
-function bring(known, key, left = PATIENCE) {
-  known.asked = null;
-  if (!known.leadsTo) return;
-  const place = [...document.querySelectorAll(known.leadsTo)].find((one) => one.dataset.key === key);
-  if (place) place.scrollIntoView({ block: matchMedia(NARROW).matches ? "start" : "nearest" });
-  else if (left) setTimeout(() => bring(known, key, left - 1), PAUSE_MS);
+/**
+ * Bring what a choice shows into the window. Streamlit draws the rest of the page after this: wait for the element that
+ * bears the chosen key.
+ * @param {TableState} state
+ * @param {string} key
+ * @param {number} [triesLeft]
+ */
+function bringToWindow(state, key, triesLeft = TRIES) {
+  state.asked = null;
+  if (!state.leadsTo) return;
+  const elements = [...document.querySelectorAll(state.leadsTo)];
+  const shown = elements.find((element) => element instanceof HTMLElement && element.dataset.key === key);
+  if (shown) shown.scrollIntoView({ block: matchMedia(NARROW).matches ? "start" : "nearest" });
+  else if (triesLeft) setTimeout(() => bringToWindow(state, key, triesLeft - 1), PAUSE_MS);
 }

@@ -12,6 +12,8 @@ from typing import Any
 
 import streamlit as st
 
+from annotator.web.kit.modules import join_modules
+
 HERE = Path(__file__).parent
 
 
@@ -28,11 +30,11 @@ def draw_rows(
     links: Sequence[str] = (),
     tall: bool = False,
 ) -> None:
-    """The rows, each with its key. `button`: the column that names a row. `leads_to`: the CSS selector of what a
+    """Draw the rows, each with its key. `button`: the column that names a row. `leads_to`: the CSS selector of what a
     choice shows, which is then brought into the window. `on_choose` runs before the page is drawn again. `links`: the
     addresses of what the rows show, where that is a page of its own: it can be opened in another tab. `tall`: as high as
     its rows."""
-    told = {
+    message = {
         "caption": caption,
         "columns": list(columns),
         "button": button,
@@ -44,20 +46,19 @@ def draw_rows(
     }
     _component()(
         key=key,
-        data={"told": json.dumps(told, ensure_ascii=False)},
+        data={"message": json.dumps(message, ensure_ascii=False)},
         on_chosen_change=lambda: _take(key, [name for name, _ in rows], on_choose),
     )
 
 
-def _take(key: str, known: list[str], on_choose: Callable[[str], None]) -> None:
-    found = st.session_state[key]["chosen"]
-    if found in known:
-        on_choose(found)
+def _take(key: str, row_keys: list[str], on_choose: Callable[[str], None]) -> None:
+    chosen_key = st.session_state[key]["chosen"]
+    if chosen_key in row_keys:
+        on_choose(chosen_key)
 
 
 @cache
 def _component() -> Any:
-    html, css, js = (
-        (HERE / f"row_table.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js")
-    )
+    html, css = ((HERE / f"row_table.{kind}").read_text(encoding="utf-8") for kind in ("html", "css"))
+    js = join_modules(HERE / "row_table.js")
     return st.components.v2.component("annotator_rows", html=html, css=css, js=js)

@@ -19,14 +19,15 @@ FIGURE = re.compile(r"[^\W\d]{0,3}\W{0,2}\d.{0,18}")
 
 
 def draw_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """The rows as they are given; every cell is shown as plain text in its own direction. `caption` is for those
+    """Draw the rows as they are given; every cell is shown as plain text in its own direction. `caption` is for those
     who do not see it. The first column names its row."""
-    told = [["–" if cell is None else str(cell) for cell in row] for row in rows]
+    shown_rows = [["–" if cell is None else str(cell) for cell in row] for row in rows]
     marks = [
-        mark_column([row[place] for row in told]) or _mark_sentences([row[place] for row in told])
-        for place in range(len(columns))
+        mark_column([row[column_index] for row in shown_rows])
+        or _mark_sentences([row[column_index] for row in shown_rows])
+        for column_index in range(len(columns))
     ]
-    shown = [[escape_breakable(cell) for cell in row] for row in told]
+    shown = [[escape_breakable(cell) for cell in row] for row in shown_rows]
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
     body = "".join(f"<tr>{_cells(row, marks)}</tr>" for row in shown)
     st.html(
@@ -37,23 +38,29 @@ def draw_table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[obj
 
 
 def mark_column(cells: Sequence[str]) -> str:
-    """The HTML attribute of a column's cells: a figure or a time ("68 %", "Jan 2, 2026 12:04") stays in one line, and a
-    long word (an id, a text without spaces) may be broken anywhere."""
-    told = [cell for cell in cells if cell not in ("", "–")]
-    if told and all(FIGURE.fullmatch(cell) for cell in told):
+    """Return the HTML attribute of a column's cells.
+
+    A figure or a time ("68 %", "Jan 2, 2026 12:04") stays on one line; a long word (an id, a text without spaces) may be
+    broken anywhere.
+    """
+    filled = [cell for cell in cells if cell not in ("", "–")]
+    if filled and all(FIGURE.fullmatch(cell) for cell in filled):
         return ' class="annotator-figure"'
     return (
-        ' class="annotator-long"' if any(len(word) > LONG for cell in told for word in cell.split()) else ""
+        ' class="annotator-long"' if any(len(word) > LONG for cell in filled for word in cell.split()) else ""
     )
 
 
 def _mark_sentences(cells: Sequence[str]) -> str:
-    """A column of sentences keeps its room beside figures: the table scrolls on a narrow screen, its rows do not grow."""
+    """Return the HTML attribute of a column of sentences, which keeps its width beside figures.
+
+    On a narrow screen the table scrolls; its rows do not grow.
+    """
     return ' class="annotator-sentence"' if any(len(cell) > SENTENCE for cell in cells) else ""
 
 
 def escape_breakable(cell: str) -> str:
-    """The text for HTML; a long id is broken behind its signs before it is broken anywhere."""
+    """Return the text for HTML; a long id is broken behind its signs before it is broken anywhere."""
     parts = re.split(r"(\s+)", cell)
     return "".join(
         re.sub(r"(?<=\w)([_/.#])(?=\w)", r"\1<wbr>", escape(part)) if len(part) > LONG else escape(part)
@@ -91,16 +98,20 @@ def draw_link_table(
     tall: bool = False,
     roomy: bool = False,
 ) -> None:
-    """The rows; every text is shown as plain text in its own direction. The first column names its row. `tall`: as high
-    as its rows. `roomy`: a sentence beside many figures keeps its room on a narrow screen."""
-    told = [list(row) for row in rows]
-    marks = [mark_column([_text(row[at]) for row in told]) for at in range(len(columns))]
-    rooms = [roomy and any(len(_text(row[at])) > SENTENCE for row in told) for at in range(len(columns))]
+    """Draw the rows; every text is shown as plain text in its own direction. The first column names its row.
+
+    `tall`: as high as its rows. `roomy`: a sentence beside many figures keeps its width on a narrow screen.
+    """
+    shown_rows = [list(row) for row in rows]
+    marks = [mark_column([_text(row[at]) for row in shown_rows]) for at in range(len(columns))]
+    rooms = [
+        roomy and any(len(_text(row[at])) > SENTENCE for row in shown_rows) for at in range(len(columns))
+    ]
     heads = "".join(
         f'<th scope="col" dir="auto"{ROOM if room else ""}>{escape(name)}</th>'
         for name, room in zip(columns, rooms, strict=True)
     )
-    body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in told)
+    body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in shown_rows)
     style = ' style="max-height: none"' if tall else ""
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{escape(caption)}"{style}>'
@@ -120,10 +131,10 @@ def _cell(cell: Cell) -> str:
         return escape_breakable(cell)
     if isinstance(cell, Link):
         return write_link(cell.text, cell.address, says=cell.says)
-    return "<br>".join(_cell(one) for one in cell if not isinstance(one, str) or one)
+    return "<br>".join(_cell(part) for part in cell if not isinstance(part, str) or part)
 
 
 def _text(cell: Cell) -> str:
     if isinstance(cell, str):
         return cell
-    return cell.text if isinstance(cell, Link) else " ".join(_text(one) for one in cell)
+    return cell.text if isinstance(cell, Link) else " ".join(_text(part) for part in cell)

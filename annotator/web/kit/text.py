@@ -24,25 +24,25 @@ _PUNCTUATION = re.compile(rf"(?!{_INSIDE_A_WORD})([!-/:-@\[-`{{-~])")
 
 
 def escape_markdown(text: str) -> str:
-    """The text for a widget's label or caption, on one line, shown as it is."""
+    """Return the text for a widget's label or caption, on one line, shown as it is."""
     return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
 
 
-def show_as(name: str, text: str, *, place: str = "p") -> str:
+def show_as(name: str, text: str, *, tag: str = "p") -> str:
     """HTML: a text of others in an element of the class `annotator-<name>`, in its own direction."""
-    return f'<{place} class="annotator-{name}" dir="auto">{escape(text)}</{place}>'
+    return f'<{tag} class="annotator-{name}" dir="auto">{escape(text)}</{tag}>'
 
 
 LOWER = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
 
 
 def render_guideline(text: str) -> str:
-    """A guideline as HTML. Links open in a tab of their own, so that nobody leaves the pair they are judging."""
+    """Return a guideline as HTML. Links open in a tab of their own, so that nobody leaves the pair they are judging."""
     return render_markdown(text, _keep_links)
 
 
 def render_markdown(text: str, mend: "Callable[[Token], None]") -> str:
-    """The Markdown as HTML; `mend` may change each piece inside a line, e.g. a link or a picture, beforehand."""
+    """Return the Markdown as HTML; `mend` may change each piece inside a line, e.g. a link or a picture, beforehand."""
     parser = _parser()
     tokens = parser.parse(text)
     for token in tokens:

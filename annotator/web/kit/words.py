@@ -10,7 +10,7 @@ from annotator.web.kit.messages import tr
 NAMES = {
     str(word): word
     for word in (
-        say("all"), say("nothing"),
+        say("all"), say("nothing"), say("present state"), say("each other"),
         say("unjudged"), say("unrateable"), say("imported"), say("single"), say("unanimous"),
         say("disagreement"), say("reopened"), say("adjudicated"),
         say("complete"), say("begun"), say("untouched"),
@@ -31,17 +31,17 @@ NAMES = {
 
 
 def name_word(word: str) -> str:
-    """The word as it is read; one that is not of the program's lists comes back as it is."""
+    """Return the word in the reader's language; a word that is not in the program's lists is returned unchanged."""
     return tr(NAMES[word]) if word in NAMES else word
 
 
 def name_role(role: str) -> str:
-    """The role's name; what is none comes back as it is."""
+    """Return the role's name in the reader's language; any other text is returned unchanged."""
     return tr(ROLE_NAMES[role]) if role in ROLE_NAMES else role
 
 
-def say_membership(held: Membership) -> str:
-    """A role and where it holds."""
+def describe_membership(held: Membership) -> str:
+    """Return a role and its dataset in words."""
     role = name_role(held.role)
     if held.dataset is None:
         return tr("{role} on every dataset", role=role)

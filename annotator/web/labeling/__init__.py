@@ -1,1 +1,1 @@
-"""What annotators work with: the labeling panel and their own work; and the leads' pages about them."""
+"""Draw the labeling panel and the annotators' own pages, and the leads' pages about annotators."""

@@ -16,11 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from annotator.domain.errors import (
-    AnnotatorError,
     ConflictError,
-    DatabaseUnavailable,
-    NotAllowed,
-    NotFound,
     ValidationError,
 )
 from annotator.domain.judgments import PairView
@@ -30,50 +26,43 @@ from annotator.labeling.my_work_service import CannotRevise, read_own_pair
 from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import SubmitResponse, read_whole_text, submit_judgments
 from annotator.storage.database import Database
-from annotator.web.json_body import read_json_object, require_text
 from annotator.web.kit.messages import show_refusal
+from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.session import require_same_origin, require_signed_in
 
 MAX_BODY = 2_000_000
-STATUSES: dict[type[AnnotatorError], int] = {NotAllowed: 403, NotFound: 404, ConflictError: 409}
 
 
 def routes(database: Database) -> list[Route]:
-    """The API's routes, for `web/app.py`."""
+    """Return the routes for judgments and whole texts, for `web/app.py`."""
 
     async def post_judgments(request: Request) -> Response:
-        try:
-            require_same_origin(request)
-            asked = _read_body(await _read_bytes(request), request.headers.get("content-type", ""))
-            actor = require_signed_in(request).actor
-            _require_same_person(asked, actor)
-            exchange = await run_in_threadpool(
-                submit_judgments,
-                database,
-                actor,
-                _text(asked, "dataset"),
-                events=asked.get("events", []),
-                have=_have(asked.get("have", [])),
-                want=_want(asked.get("want", 0)),
-                tab=_tab(asked.get("tab", "")),
-                whole=asked.get("whole") is True,
-                now=datetime.now(UTC),
-            )
-        except AnnotatorError as error:
-            return refuse(error)
+        require_same_origin(request)
+        content = _read_body(await _read_bytes(request), request.headers.get("content-type", ""))
+        actor = require_signed_in(request).actor
+        _require_same_person(content, actor)
+        exchange = await run_in_threadpool(
+            submit_judgments,
+            database,
+            actor,
+            _text(content, "dataset"),
+            events=content.get("events", []),
+            have=_have(content.get("have", [])),
+            want=_want(content.get("want", 0)),
+            tab=_tab(content.get("tab", "")),
+            whole=content.get("whole") is True,
+            now=datetime.now(UTC),
+        )
         return JSONResponse(_answer(exchange))
 
     async def get_text(request: Request) -> Response:
-        try:
-            text = await run_in_threadpool(
-                read_whole_text,
-                database,
-                require_signed_in(request).actor,
-                request.query_params.get("dataset", ""),
-                request.query_params.get("pair", ""),
-            )
-        except AnnotatorError as error:
-            return refuse(error)
+        text = await run_in_threadpool(
+            read_whole_text,
+            database,
+            require_signed_in(request).actor,
+            request.query_params.get("dataset", ""),
+            request.query_params.get("pair", ""),
+        )
         return PlainTextResponse(text)
 
     return [
@@ -95,47 +84,47 @@ def _read_body(body: bytes, content_type: str) -> dict[str, Any]:
     if content_type.split(";")[0].strip().lower() != "application/json":
         raise ValidationError(f"expected the content type application/json, found {content_type!r}")
     try:
-        asked = json.loads(body)
+        content = json.loads(body)
     except (ValueError, RecursionError):
         raise ValidationError("expected a JSON object") from None
-    if not isinstance(asked, dict):
-        raise ValidationError(f"expected a JSON object, found {type(asked).__name__}")
-    return asked
+    if not isinstance(content, dict):
+        raise ValidationError(f"expected a JSON object, found {type(content).__name__}")
+    return content
 
 
-def _require_same_person(asked: dict[str, Any], actor: Actor) -> None:
-    """ConflictError when the page was opened by somebody else than who is signed in in this browser now."""
-    if asked.get("annotator", actor.username) != actor.username:
+def _require_same_person(content: dict[str, Any], actor: Actor) -> None:
+    """Raise ConflictError if another person than the one who opened the page is signed in now."""
+    if content.get("annotator", actor.username) != actor.username:
         raise ConflictError("somebody else has signed in in this browser")
 
 
-def _text(asked: dict[str, Any], key: str) -> str:
-    found = asked.get(key)
-    if not _is_text(found):
-        raise ValidationError(f"{key}: expected a text, found {found!r:.80}")
-    return found
+def _text(content: dict[str, Any], key: str) -> str:
+    value = content.get(key)
+    if not _is_text(value):
+        raise ValidationError(f"{key}: expected a text, found {value!r:.80}")
+    return value
 
 
-def _have(found: object) -> list[str]:
-    if not isinstance(found, list) or len(found) > 200 or not all(_is_text(pair) for pair in found):
+def _have(keys: object) -> list[str]:
+    if not isinstance(keys, list) or len(keys) > 200 or not all(_is_text(pair) for pair in keys):
         raise ValidationError("have: expected a list of at most 200 pair ids")
-    return found
+    return keys
 
 
-def _want(found: object) -> int:
-    if type(found) is not int or found < 0:
-        raise ValidationError(f"want: expected a whole number from 0, found {found!r}")
-    return found
+def _want(value: object) -> int:
+    if type(value) is not int or value < 0:
+        raise ValidationError(f"want: expected a whole number from 0, found {value!r}")
+    return value
 
 
-def _tab(found: object) -> str:
-    if not _is_text(found) or len(found) > 64:
-        raise ValidationError(f"tab: expected a text of at most 64 characters, found {found!r:.80}")
-    return found
+def _tab(value: object) -> str:
+    if not _is_text(value) or len(value) > 64:
+        raise ValidationError(f"tab: expected a text of at most 64 characters, found {value!r:.80}")
+    return value
 
 
-def _is_text(found: object) -> TypeGuard[str]:
-    return isinstance(found, str) and not holds_no_text(found)
+def _is_text(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and not holds_no_text(value)
 
 
 def _answer(exchange: SubmitResponse) -> dict[str, Any]:
@@ -148,8 +137,13 @@ def _answer(exchange: SubmitResponse) -> dict[str, Any]:
         "judged": list(exchange.judged),
         "progress": {"done": exchange.done, "total": exchange.total, "answered": exchange.answered},
         "feedback": [
-            {"id": told.event_id, "pair": told.pair, "grade": told.grade, "explanation": told.explanation}
-            for told in exchange.feedback
+            {
+                "id": feedback.event_id,
+                "pair": feedback.pair,
+                "grade": feedback.grade,
+                "explanation": feedback.explanation,
+            }
+            for feedback in exchange.feedback
         ],
         "surplus": list(exchange.surplus),
         "training": asdict(exchange.training) if exchange.training else None,
@@ -157,7 +151,7 @@ def _answer(exchange: SubmitResponse) -> dict[str, Any]:
 
 
 def show_pair(handed: PairView) -> dict[str, Any]:
-    """A pair as the panel reads it."""
+    """Return a pair as JSON for the panel."""
     return {
         "pair": handed.pair,
         "query": {
@@ -183,56 +177,43 @@ def show_pair(handed: PairView) -> dict[str, Any]:
     }
 
 
-def refuse(error: AnnotatorError) -> JSONResponse:
-    """What was refused, with the status that says of which kind it is. An outage of the database is the gate's to answer."""
-    if isinstance(error, DatabaseUnavailable):
-        raise error
-    status = next((number for kind, number in STATUSES.items() if isinstance(error, kind)), 400)
-    return JSONResponse({"error": show_refusal(error)}, status_code=status)
-
-
 def own_work_routes(database: Database) -> list[Route]:
-    """`GET /api/pair?dataset&pair`."""
+    """Return the route `GET /api/pair?dataset&pair`."""
 
     async def get_pair(request: Request) -> Response:
-        asked = request.query_params
+        query = request.query_params
         try:
-            found = await run_in_threadpool(
+            pair = await run_in_threadpool(
                 read_own_pair,
                 database,
                 require_signed_in(request).actor,
-                asked.get("dataset", ""),
-                asked.get("pair", ""),
+                query.get("dataset", ""),
+                query.get("pair", ""),
                 now=datetime.now(UTC),
             )
         except CannotRevise as error:
             return JSONResponse({"error": show_refusal(error), "code": error.code}, status_code=409)
-        except AnnotatorError as error:
-            return refuse(error)
-        return JSONResponse(show_pair(found))
+        return JSONResponse(show_pair(pair))
 
     return [Route("/api/pair", get_pair, methods=["GET"])]
 
 
 def question_routes(database: Database) -> list[Route]:
-    """`POST /api/questions`."""
+    """Return the route `POST /api/questions`."""
 
     async def post_questions(request: Request) -> Response:
-        try:
-            require_same_origin(request)
-            asked = await read_json_object(request)
-            number = await run_in_threadpool(
-                ask_question,
-                database,
-                require_signed_in(request).actor,
-                require_text(asked, "dataset"),
-                pair=require_text(asked, "pair"),
-                text=require_text(asked, "text"),
-                event_id=require_text(asked, "id"),
-                now=datetime.now(UTC),
-            )
-        except AnnotatorError as error:
-            return refuse(error)
+        require_same_origin(request)
+        content = await read_json_object(request)
+        number = await run_in_threadpool(
+            ask_question,
+            database,
+            require_signed_in(request).actor,
+            require_text(content, "dataset"),
+            pair=require_text(content, "pair"),
+            text=require_text(content, "text"),
+            event_id=require_text(content, "id"),
+            now=datetime.now(UTC),
+        )
         return JSONResponse({"question": number})
 
     return [Route("/api/questions", post_questions, methods=["POST"])]

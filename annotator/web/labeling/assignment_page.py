@@ -11,15 +11,18 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.dataset.service import Dataset, change_settings, write_setting
+from annotator.dataset.service import Dataset, change_settings
+from annotator.dataset.settings import write_setting
 from annotator.domain.errors import AnnotatorError
-from annotator.domain.overlap import DISTANCES, MOST, say_overlap
-from annotator.labeling.assignment_service import (
+from annotator.domain.overlap import DISTANCES, MOST, describe_overlap
+from annotator.labeling.assignment import (
     AssignmentStatus,
     JudgmentProgress,
     QuerySelection,
     WaitingPerson,
     WaitingQuery,
+)
+from annotator.labeling.assignment_service import (
     assign,
     preview_overlap,
     reassign,
@@ -33,13 +36,13 @@ from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, require_context
-from annotator.web.people.expertise import ask_expertise, say_expertise
+from annotator.web.people.expertise import ask_expertise, describe_expertise
 from annotator.web.people.page import choose_people
 
 
-def draw_people(found: AssignmentStatus) -> None:
-    """Everybody, with what they judge, what is left for them and what they hold."""
-    for person in choose_people(found.people, lambda one: (one.username, one.name)):
+def draw_people(status: AssignmentStatus) -> None:
+    """Draw everybody: what they judge, what is left for them and what they hold."""
+    for person in choose_people(status.people, lambda candidate: (candidate.username, candidate.name)):
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(width="stretch"):
                 st.html(_describe(person))
@@ -60,14 +63,16 @@ def change_dialog(username: str) -> None:
 
 def _give() -> None:
     context = require_context()
-    dataset, found = _read(context)
+    dataset, status = _read(context)
     with st.form("give"):
-        people = st.multiselect(tr("People"), [one.username for one in found.people if not one.disabled])
+        people = st.multiselect(
+            tr("People"), [person.username for person in status.people if not person.disabled]
+        )
         category = st.selectbox(
-            tr("Category"), (None, *found.categories), format_func=lambda name: name or tr("any")
+            tr("Category"), (None, *status.categories), format_func=lambda name: name or tr("any")
         )
         language = st.selectbox(
-            tr("Language"), (None, *found.languages), format_func=lambda name: name or tr("any")
+            tr("Language"), (None, *status.languages), format_func=lambda name: name or tr("any")
         )
         ids = st.text_area(tr("Only these queries (one id on each line)"))
         with st.container(horizontal=True):
@@ -81,15 +86,15 @@ def _give() -> None:
 
 
 def _change(username: str) -> None:
-    """Categories and languages; and, where queries were given to this person, who goes on with them."""
+    """Draw the person's categories and languages; and, if queries are assigned to them, a form to hand these on."""
     context = require_context()
-    dataset, found = _read(context)
-    person = next((one for one in found.people if one.username == username), None)
+    dataset, status = _read(context)
+    person = next((candidate for candidate in status.people if candidate.username == username), None)
     if person is None:
         st.info(tr("This person has no role here any more."))
         return
     st.text(f"{person.name or person.username} ({person.username})")
-    expertise = ask_expertise((found.categories, found.languages), (person.categories, person.languages))
+    expertise = ask_expertise((status.categories, status.languages), (person.categories, person.languages))
     if expertise:
         _do(
             lambda: change_person(
@@ -102,14 +107,16 @@ def _change(username: str) -> None:
             )
         )
     if person.queries or person.holds:
-        _hand_on(context, dataset, found, person)
+        _hand_on(context, dataset, status, person)
 
 
-def _hand_on(context: PageContext, dataset: str, found: AssignmentStatus, person: WaitingPerson) -> None:
+def _hand_on(context: PageContext, dataset: str, status: AssignmentStatus, person: WaitingPerson) -> None:
     with st.form("hand on"):
-        st.text(_say_given(person))
+        st.text(_describe_assigned(person))
         others = [
-            one.username for one in found.people if one.username != person.username and not one.disabled
+            other.username
+            for other in status.people
+            if other.username != person.username and not other.disabled
         ]
         to = st.selectbox(tr("Who goes on with them"), others, index=None)
         pressed = st.form_submit_button(tr("Hand on"))
@@ -137,17 +144,17 @@ def _do(act: Callable[[], object]) -> None:
 
 def _describe(person: WaitingPerson) -> str:
     name = f"<strong>{escape(person.name or person.username)}</strong> <code>{escape(person.username)}</code>"
-    mark = tr("disabled") if person.disabled else None if person.works else tr("does not label")
-    badge = f'<span class="annotator-badge">{escape(mark)}</span>' if mark else ""
+    note = tr("disabled") if person.disabled else None if person.works else tr("does not label")
+    badge = f'<span class="annotator-badge">{escape(note)}</span>' if note else ""
     lines = [
-        say_expertise(person.categories, person.languages) or tr("judges everything"),
+        describe_expertise(person.categories, person.languages) or tr("judges everything"),
     ]
     if person.works:
         lines.append(
             tr_n("{pairs} pair left", "{pairs} pairs left", person.pairs, pairs=show_number(person.pairs))
         )
     if person.queries:
-        lines.append(_say_given(person))
+        lines.append(_describe_assigned(person))
     if person.held_seconds is not None:
         lines.append(
             tr(
@@ -156,11 +163,11 @@ def _describe(person: WaitingPerson) -> str:
                 minutes=person.held_seconds // 60,
             )
         )
-    said = " · ".join(escape(line) for line in lines)
-    return f'<div class="annotator-person" dir="auto">{name}{badge}<br><span class="annotator-soft">{said}</span></div>'
+    details = " · ".join(escape(line) for line in lines)
+    return f'<div class="annotator-person" dir="auto">{name}{badge}<br><span class="annotator-soft">{details}</span></div>'
 
 
-def _say_given(person: WaitingPerson) -> str:
+def _describe_assigned(person: WaitingPerson) -> str:
     return tr_n("{n:,} query given to them", "{n:,} queries given to them", person.queries)
 
 
@@ -168,12 +175,12 @@ SHOWN_QUERIES = 100
 SHOWN_PEOPLE = 5
 
 
-def draw_waiting(found: AssignmentStatus) -> None:
-    """Those that too few people may judge come first."""
-    if not found.queries:
+def draw_waiting(status: AssignmentStatus) -> None:
+    """Draw the queries that lack judgments, first those that too few people may judge."""
+    if not status.queries:
         st.text(tr("No pair lacks a judgment."))
         return
-    shown = sorted(found.queries, key=lambda query: not query.stuck)[:SHOWN_QUERIES]
+    shown = sorted(status.queries, key=lambda query: not query.stuck)[:SHOWN_QUERIES]
     columns = (
         tr("query"),
         tr("category"),
@@ -187,8 +194,8 @@ def draw_waiting(found: AssignmentStatus) -> None:
     draw_table(
         tr("Queries with pairs that lack judgments"), columns, [_describe_waiting(query) for query in shown]
     )
-    if len(shown) < len(found.queries):
-        all_queries = show_number(len(found.queries))
+    if len(shown) < len(status.queries):
+        all_queries = show_number(len(status.queries))
         draw_note(
             tr(
                 "Of {all} queries, the first {shown} are shown.",
@@ -213,7 +220,7 @@ def _describe_waiting(query: WaitingQuery) -> tuple[str | None, ...]:
 
 
 def _name_first(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are: a query of a crowd waits for hundreds."""
+    """Return the first few names and the number of the others, since hundreds may be waited for."""
     named = ", ".join(names[:SHOWN_PEOPLE])
     if len(names) <= SHOWN_PEOPLE:
         return named
@@ -223,22 +230,22 @@ def _name_first(names: Sequence[str]) -> str:
 MANY_CATEGORIES = 24
 
 
-def draw_overlap(context: PageContext, dataset: str, found: AssignmentStatus) -> None:
-    """The rules as they are, and what they come to."""
-    st.text(tr(found.rules))
-    st.text(_say_judgments(found.judgments))
+def draw_overlap(context: PageContext, dataset: str, status: AssignmentStatus) -> None:
+    """Draw the rules of the overlap, how many judgments they make, and the form that changes them."""
+    st.text(tr(status.rules))
+    st.text(_describe_judgments(status.judgments))
     settings = next(item for item in context.datasets if item.name == dataset)
     with st.expander(tr("Change by how many")), st.form("overlap", border=False):
-        overlap, rules = _ask(settings, found.categories)
+        overlap, rules = _draw_fields(settings, status.categories)
         with st.container(horizontal=True):
             previewed = st.form_submit_button(tr("See what it makes"))
             changed = st.form_submit_button(tr("Change"), type="primary")
         if previewed or changed:
-            _act(context, dataset, overlap, rules, change=changed)
+            _apply_overlap(context, dataset, overlap, rules, change=changed)
 
 
-def _ask(settings: Dataset, categories: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
-    """The fields; the overlap and its rules, as `domain/overlap.py` reads them."""
+def _draw_fields(settings: Dataset, categories: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
+    """Draw the fields; return the overlap and its rules, as `domain/overlap.py` reads them."""
     overlap = st.number_input(tr("Annotators for each pair"), 1, MOST, settings.overlap)
     shared = settings.overlap_share or {}
     left, right = st.columns(2)
@@ -285,7 +292,9 @@ def _ask(settings: Dataset, categories: tuple[str, ...]) -> tuple[int, dict[str,
     }
 
 
-def _act(context: PageContext, dataset: str, overlap: int, rules: dict[str, Any], *, change: bool) -> None:
+def _apply_overlap(
+    context: PageContext, dataset: str, overlap: int, rules: dict[str, Any], *, change: bool
+) -> None:
     try:
         made = preview_overlap(context.database, context.actor, dataset, overlap=overlap, rules=rules)
         if change:
@@ -295,7 +304,7 @@ def _act(context: PageContext, dataset: str, overlap: int, rules: dict[str, Any]
         return
     if change:
         st.rerun()
-    st.info(escape_markdown(f"{tr(say_overlap(overlap, rules))} {_say_judgments(made)}"))
+    st.info(escape_markdown(f"{tr(describe_overlap(overlap, rules))} {_describe_judgments(made)}"))
 
 
 def _write(overlap: int, rules: dict[str, Any]) -> dict[str, str]:
@@ -309,7 +318,7 @@ def _write(overlap: int, rules: dict[str, Any]) -> dict[str, str]:
     return {name: write_setting(name, value) for name, value in typed.items()}
 
 
-def _say_judgments(made: JudgmentProgress) -> str:
+def _describe_judgments(made: JudgmentProgress) -> str:
     return tr_n(
         "{total} judgment in all: {done} given, {left} to give.",
         "{total} judgments in all: {done} given, {left} to give.",
@@ -320,10 +329,10 @@ def _say_judgments(made: JudgmentProgress) -> str:
     )
 
 
-def draw_dispute_settings(context: PageContext, dataset: str) -> None:
-    """How it is, in words, and the form that changes it."""
+def draw_disagreement_settings(context: PageContext, dataset: str) -> None:
+    """Draw what happens before a decision, and the form that changes it."""
     settings = next(item for item in context.datasets if item.name == dataset)
-    st.text(_say(settings))
+    st.text(_describe_settings(settings))
     with st.expander(tr("Change what comes before a decision")), st.form("disputes", border=False):
         choices = (None, *DISTANCES)
         distance = st.selectbox(
@@ -353,7 +362,7 @@ def draw_dispute_settings(context: PageContext, dataset: str) -> None:
     st.rerun()
 
 
-def _say(settings: Dataset) -> str:
+def _describe_settings(settings: Dataset) -> str:
     discussed = (
         tr("Annotators discuss a dispute only where a lead asks for it.")
         if settings.discuss_from is None
@@ -373,30 +382,30 @@ def _say(settings: Dataset) -> str:
 def draw(context: PageContext) -> None:
     st.title(tr("Assignment"))
     dataset = require_dataset(context)
-    found = show_assignment(context.database, context.actor, dataset, now=context.now)
-    if not found.all_queries:
+    status = show_assignment(context.database, context.actor, dataset, now=context.now)
+    if not status.all_queries:
         st.text(tr("There is no query yet. What is to be judged comes first."))
         draw_link(context, "overview")
         return
-    _warn(found)
+    _warn(status)
     st.header(tr("By how many a pair is judged"))
-    draw_overlap(context, dataset, found)
+    draw_overlap(context, dataset, status)
     st.header(tr("Before a lead decides"))
-    draw_dispute_settings(context, dataset)
+    draw_disagreement_settings(context, dataset)
     st.header(tr("People"))
-    _draw_people(context, found)
+    _draw_people(context, status)
     st.header(tr("Who waits on whom"))
-    draw_waiting(found)
+    draw_waiting(status)
 
 
-def _warn(found: AssignmentStatus) -> None:
-    if not found.stuck:
+def _warn(status: AssignmentStatus) -> None:
+    if not status.stuck:
         return
     st.warning(
         tr_n(
             "{n:,} pair lacks more judgments than there are people who may give them.",
             "{n:,} pairs lack more judgments than there are people who may give them.",
-            found.stuck,
+            status.stuck,
         )
         + " "
         + tr(
@@ -406,8 +415,8 @@ def _warn(found: AssignmentStatus) -> None:
     )
 
 
-def _draw_people(context: PageContext, found: AssignmentStatus) -> None:
-    if not found.people:
+def _draw_people(context: PageContext, status: AssignmentStatus) -> None:
+    if not status.people:
         st.text(tr("Nobody labels here yet."))
         draw_link(context, "people")
         return
@@ -418,4 +427,4 @@ def _draw_people(context: PageContext, found: AssignmentStatus) -> None:
     )
     if st.button(tr("Give queries to people"), type="primary", icon=":material/assignment_ind:"):
         give_dialog()
-    draw_people(found)
+    draw_people(status)

@@ -17,8 +17,8 @@ from annotator.labeling.calibration_service import (
     compute_results,
     find_candidates,
     list_checks,
-    mark_pair,
-    unmark_pair,
+    remove_check,
+    set_check,
 )
 from annotator.labeling.my_work_service import compute_times
 from annotator.labeling.records import KINDS, AnnotatorResult, CheckCandidate, CheckPair, MedianTimes
@@ -41,14 +41,14 @@ DONE = "calibration done"
 
 
 def draw_done() -> None:
-    """What the last press did, once."""
-    said = st.session_state.pop(DONE, None)
-    if said:
-        st.success(said, icon=":material/check:")
+    """Draw the result of the last press, once."""
+    message = st.session_state.pop(DONE, None)
+    if message:
+        st.success(message, icon=":material/check:")
 
 
-def draw_mark(context: PageContext, dataset: str) -> None:
-    """Find a pair and mark it."""
+def draw_new_check(context: PageContext, dataset: str) -> None:
+    """Draw the search for a pair, and the form that makes it a check."""
     words = st.text_input(
         tr("Search by query or document"),
         key="find",
@@ -56,8 +56,8 @@ def draw_mark(context: PageContext, dataset: str) -> None:
         autocomplete="off",
         help=tr("Ids, or words of the query's text or of the document's title."),
     )
-    found = find_candidates(context.database, context.actor, dataset, words=words, now=context.now)
-    if not found:
+    candidates = find_candidates(context.database, context.actor, dataset, words=words, now=context.now)
+    if not candidates:
         st.text(
             tr("No pair is found.")
             if words.strip()
@@ -66,7 +66,7 @@ def draw_mark(context: PageContext, dataset: str) -> None:
         return
     if not words.strip():
         draw_note(tr("Pairs that several judged alike make good gold. Search to see any other pair."))
-    by_key = {one.pair: one for one in found}
+    by_key = {candidate.pair: candidate for candidate in candidates}
     pair = st.selectbox(tr("Pair"), list(by_key), format_func=lambda key: _name(by_key[key]))
     chosen = by_key[pair]
     _draw_candidate(context, dataset, chosen)
@@ -87,7 +87,7 @@ def draw_mark(context: PageContext, dataset: str) -> None:
         st.error(tr("Choose the right grade."))
         return
     _do(
-        lambda: mark_pair(
+        lambda: set_check(
             context.database,
             context.actor,
             dataset,
@@ -101,26 +101,26 @@ def draw_mark(context: PageContext, dataset: str) -> None:
     )
 
 
-def draw_marked(context: PageContext, dataset: str, marked: list[CheckPair]) -> None:
-    """The marked pairs, and the way back."""
-    st.text(tr_n("{n:,} pair is marked.", "{n:,} pairs are marked.", len(marked)))
+def draw_existing_checks(context: PageContext, dataset: str, checks: list[CheckPair]) -> None:
+    """Draw the checks, and the form that makes one ordinary again."""
+    st.text(tr_n("{n:,} pair is marked.", "{n:,} pairs are marked.", len(checks)))
     st.dataframe(
         [
             {
-                tr("query"): one.query_id,
-                tr("document"): one.doc_id,
-                tr("kind"): name_word(one.kind),
-                tr("right grade"): one.grade,
-                tr("answered by"): one.answered,
-                tr("explanation"): one.explanation,
-                tr("marked by"): one.marked_by or "",
+                tr("query"): check.query_id,
+                tr("document"): check.doc_id,
+                tr("kind"): name_word(check.kind),
+                tr("right grade"): check.grade,
+                tr("answered by"): check.answered,
+                tr("explanation"): check.explanation,
+                tr("marked by"): check.marked_by or "",
             }
-            for one in marked
+            for check in checks
         ],
         hide_index=True,
         alt=tr("The marked pairs"),
     )
-    by_key = {one.pair: one for one in marked}
+    by_key = {check.pair: check for check in checks}
     with st.form("unmark", border=False):
         pair = st.selectbox(
             tr("Make ordinary again"),
@@ -133,13 +133,13 @@ def draw_marked(context: PageContext, dataset: str, marked: list[CheckPair]) -> 
         pressed = st.form_submit_button(tr("Take the mark back"))
     if pressed and pair is not None:
         _do(
-            lambda: unmark_pair(context.database, context.actor, dataset, pair, now=context.now),
+            lambda: remove_check(context.database, context.actor, dataset, pair, now=context.now),
             tr("The pair is ordinary work again."),
         )
 
 
 def draw_settings(context: PageContext, dataset: Dataset) -> None:
-    """The score that training needs, the rates, and when time stops counting."""
+    """Draw the form for the required score, the rates, and the seconds after which time stops counting."""
     with st.form("settings", border=False):
         left, right = st.columns(2, gap="medium")
         with left:
@@ -191,16 +191,16 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
 
 def _draw_candidate(context: PageContext, dataset: str, chosen: CheckCandidate) -> None:
     st.html(f'<p class="annotator-query" dir="auto">{escape(chosen.query)}</p>')
-    known = [
+    details = [
         tr("yours to judge first")
         if chosen.hidden
         else tr("{status}, judged by {n}", status=name_word(chosen.status), n=chosen.judged)
     ]
     if chosen.grade is not None:
-        known.append(tr("settled grade {grade}", grade=chosen.grade))
+        details.append(tr("settled grade {grade}", grade=chosen.grade))
     if chosen.kind is not None:
-        known.append(tr("marked as {kind}", kind=name_word(chosen.kind)))
-    draw_note(" · ".join(known))
+        details.append(tr("marked as {kind}", kind=name_word(chosen.kind)))
+    draw_note(" · ".join(details))
     try:
         text = read_whole_text(context.database, context.actor, dataset, chosen.pair)
     except NotFound:
@@ -215,50 +215,56 @@ def _draw_candidate(context: PageContext, dataset: str, chosen: CheckCandidate) 
     )
 
 
-def _name(one: CheckCandidate) -> str:
-    status = f"{name_word(one.status)} {one.grade}" if one.grade is not None else name_word(one.status)
-    return f"{one.query_id} · {one.doc_id} ({status})"
+def _name(candidate: CheckCandidate) -> str:
+    status = (
+        f"{name_word(candidate.status)} {candidate.grade}"
+        if candidate.grade is not None
+        else name_word(candidate.status)
+    )
+    return f"{candidate.query_id} · {candidate.doc_id} ({status})"
 
 
-def _do(act: Callable[[], object], said: str) -> None:
+def _do(act: Callable[[], object], message: str) -> None:
     try:
         act()
     except AnnotatorError as error:
         st.error(show_refusal(error))
         return
-    st.session_state[DONE] = said
+    st.session_state[DONE] = message
     st.rerun()
 
 
 LEGEND, ROOM = 96, 18
 
 
-def name_result(one: AnnotatorResult) -> str:
-    """The username, marked when it is nobody."""
-    return tr("{name} (simulated)", name=one.annotator) if one.simulated else one.annotator
+def name_result(result: AnnotatorResult) -> str:
+    """Return the username, marked if the annotator is simulated."""
+    return tr("{name} (simulated)", name=result.annotator) if result.simulated else result.annotator
 
 
 def list_shares(results: Sequence[AnnotatorResult]) -> list[tuple[str, str, float, int]]:
-    """(person, which check, share, number of answers) for every share that is defined, by name."""
-    found = []
-    for one in results:
+    """Return (person, kind of check, share, number of answers) for every defined share, by name."""
+    shares = []
+    for result in results:
         for check, share, n in (
             (
                 tr("training"),
-                one.training.latest if one.training else None,
-                one.training.done if one.training else 0,
+                result.training.latest if result.training else None,
+                result.training.done if result.training else 0,
             ),
-            (tr("gold"), one.gold.exact, one.gold.answered),
-            (tr("repeat"), one.repeats.equal, one.repeats.n),
+            (tr("gold"), result.gold.exact, result.gold.answered),
+            (tr("repeat"), result.repeats.equal, result.repeats.n),
         ):
             if share is not None:
-                found.append((name_result(one), check, share, n))
-    return found
+                shares.append((name_result(result), check, share, n))
+    return shares
 
 
 def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
-    """For each person the share right in training, right on gold, and equal on repeats, from 0 to 1. What the axis counts
-    stands below the chart: a long title would leave no room for the points on a narrow screen."""
+    """Return a chart of each person's share right in training, right on gold, and equal on repeats, from 0 to 1.
+
+    The axis has no title: on a narrow screen a long one would leave no room for the points. The page explains it below.
+    """
     import altair as alt
 
     rows = [
@@ -305,62 +311,64 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
 
 
 def describe_shares(results: Sequence[AnnotatorResult]) -> str:
-    """The same in words."""
-    said = [
+    """Describe the shares in words."""
+    sentences = [
         tr("{name}: {check} {share} of {n:,}", name=name, check=check, share=show_share(share), n=n)
         for name, check, share, n in list_shares(results)
     ]
-    return tr("Share of right or equal answers: {list}.", list="; ".join(said))
+    return tr("Share of right or equal answers: {list}.", list="; ".join(sentences))
 
 
 def list_result_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, object]]:
-    """The figures behind the chart; what is undefined is a dash with its reason."""
+    """Return the figures behind the chart; an undefined one is a dash, with its reason."""
     return [
         {
-            tr("annotator"): name_result(one),
+            tr("annotator"): name_result(result),
             tr("training pairs answered"): "–"
-            if one.training is None
-            else f"{one.training.done}/{one.training.total}",
-            tr("right at the first try"): show_share(one.training.first if one.training else None),
-            tr("right at the latest try"): show_share(one.training.latest if one.training else None),
-            tr("gold pairs answered"): one.gold.answered,
-            tr("exactly right"): show_share(one.gold.exact),
-            tr("mean difference, + is more generous"): show_difference(one.gold.difference, signed=True),
-            tr("repeats answered"): one.repeats.n,
-            tr("equal to one's own"): show_share(one.repeats.equal),
-            tr("mean distance"): show_difference(one.repeats.difference),
-            tr("undefined because"): "; ".join(tr(why) for why in (one.gold.why, one.repeats.why) if why),
+            if result.training is None
+            else f"{result.training.done}/{result.training.total}",
+            tr("right at the first try"): show_share(result.training.first if result.training else None),
+            tr("right at the latest try"): show_share(result.training.latest if result.training else None),
+            tr("gold pairs answered"): result.gold.answered,
+            tr("exactly right"): show_share(result.gold.exact),
+            tr("mean difference, + is more generous"): show_difference(result.gold.difference, signed=True),
+            tr("repeats answered"): result.repeats.n,
+            tr("equal to one's own"): show_share(result.repeats.equal),
+            tr("mean distance"): show_difference(result.repeats.difference),
+            tr("undefined because"): "; ".join(
+                tr(why) for why in (result.gold.why, result.repeats.why) if why
+            ),
         }
-        for one in results
+        for result in results
     ]
 
 
 def list_miss_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, object]]:
-    """Every answer on a gold pair that is not the right grade."""
+    """Return every answer on a gold pair that is not the right grade."""
     return [
         {
-            tr("annotator"): name_result(one),
+            tr("annotator"): name_result(result),
             tr("query"): miss.query_id,
             tr("document"): miss.doc_id,
             tr("right grade"): miss.right,
             tr("given"): tr("unrateable") if miss.given is None else str(miss.given),
         }
-        for one in results
-        for miss in one.gold.misses
+        for result in results
+        for miss in result.gold.misses
     ]
 
 
 def list_time_rows(times: MedianTimes) -> list[tuple[str, str, str]]:
-    """(what, median, answers): all, each category, each annotator; by name."""
+    """Return (group, median, answers): all, each category, each annotator; by name."""
     rows = [(tr("all"), times.overall)]
     rows += [
-        (tr("category: {name}", name=name or tr("none")), found) for name, found in times.categories.items()
+        (tr("category: {name}", name=name or tr("none")), time) for name, time in times.categories.items()
     ]
     rows += [
-        (tr("{name} (simulated)", name=name) if name in times.simulated else name, found)
-        for name, found in times.annotators.items()
+        (tr("{name} (simulated)", name=name) if name in times.simulated else name, time)
+        for name, time in times.annotators.items()
     ]
-    return [(name, show_median(found), show_number(found.n)) for name, found in rows]
+    return [(name, show_median(time), show_number(time.n)) for name, time in rows]
 
 
 def draw(context: PageContext) -> None:
@@ -373,18 +381,18 @@ def draw(context: PageContext) -> None:
         )
     )
     draw_done()
-    marked = list_checks(context.database, context.actor, dataset, now=context.now)
+    checks = list_checks(context.database, context.actor, dataset, now=context.now)
     results = compute_results(context.database, context.actor, dataset, now=context.now)
-    if not marked:
+    if not checks:
         st.text(tr("No pair is marked yet. Mark some below: about ten for training, more for gold."))
-    if any(one.training or one.gold.answered or one.repeats.n for one in results):
+    if any(result.training or result.gold.answered or result.repeats.n for result in results):
         st.header(tr("What the checks show"))
         _draw_results(results)
-    st.header(tr("Marked pairs") if marked else tr("Mark a pair"))
-    if marked:
-        draw_marked(context, dataset, marked)
+    st.header(tr("Marked pairs") if checks else tr("Mark a pair"))
+    if checks:
+        draw_existing_checks(context, dataset, checks)
         st.header(tr("Mark a pair"))
-    draw_mark(context, dataset)
+    draw_new_check(context, dataset)
     st.header(tr("Rates"))
     draw_settings(context, next(item for item in context.datasets if item.name == dataset))
     st.header(tr("Time per pair"))

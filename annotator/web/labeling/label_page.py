@@ -1,4 +1,4 @@
-"""The labeling page: nothing but the panel, with as much room as the window has."""
+"""Draw the labeling page: nothing but the panel, with as much room as the window has."""
 
 import streamlit as st
 

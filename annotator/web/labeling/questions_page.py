@@ -11,13 +11,13 @@ import streamlit as st
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import includes
 from annotator.labeling.questions_service import (
-    PairQuestion,
     answer_question,
+    flag_for_guideline,
     list_own_questions,
     list_questions,
-    mark_for_guideline,
     read_question_text,
 )
+from annotator.labeling.records import PairQuestion
 from annotator.web.kit.controls import keep_focus, note_press
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
@@ -27,33 +27,33 @@ from annotator.web.page_context import PageContext, find_context
 
 
 def draw_own(question: PairQuestion) -> None:
-    """An annotator's own question with its answer."""
+    """Draw an annotator's own question with its answer."""
     with st.container(border=True, gap="xsmall"):
-        st.html(_describe(question) + _say_asked(question, tr("You asked")))
+        st.html(_describe(question) + _show_question(question, tr("You asked")))
         if question.answer is None:
             draw_note(tr("Waiting for an answer."))
         else:
-            st.html(_say_answer(question))
+            st.html(_show_answer(question))
 
 
 def draw_waiting(context: PageContext, question: PairQuestion) -> None:
-    """A question that waits, with the form for its answer."""
+    """Draw an open question, with the form for its answer."""
     with st.container(border=True, gap="small"):
         _draw_question(context, question)
         _draw_form(question)
 
 
 def draw_answered(context: PageContext, question: PairQuestion) -> None:
-    """An answered question, with its mark for the guideline; the answer can be given anew."""
+    """Draw an answered question, with its checkbox for the guideline and a form for a new answer."""
     with st.container(border=True, gap="small"):
         _draw_question(context, question)
-        st.html(_say_answer(question))
+        st.html(_show_answer(question))
         key = f"mark {question.number} {question.in_guideline}"
         st.checkbox(
             tr("The guideline should say this"),
             value=question.in_guideline,
             key=key,
-            on_change=_mark,
+            on_change=_flag_for_guideline,
             args=(question.number, not question.in_guideline, key),
         )
         with st.expander(tr("Answer anew")):
@@ -62,7 +62,7 @@ def draw_answered(context: PageContext, question: PairQuestion) -> None:
 
 def _draw_question(context: PageContext, question: PairQuestion) -> None:
     st.html(_describe(question))
-    asked = _say_asked(question, tr("{name} asked", name=question.asked_by))
+    question_html = _show_question(question, tr("{name} asked", name=question.asked_by))
     if question.unjudged_by_reader:
         draw_note(
             tr(
@@ -70,9 +70,9 @@ def _draw_question(context: PageContext, question: PairQuestion) -> None:
             )
         )
         with st.expander(tr("Read the question nevertheless")):
-            st.html(asked)
+            st.html(question_html)
     else:
-        st.html(asked)
+        st.html(question_html)
     if question.text_length and st.toggle(tr("Show the document"), key=f"document {question.number}"):
         text = read_question_text(context.database, context.actor, context.dataset or "", question.number)
         st.html(
@@ -109,7 +109,7 @@ def _draw_form(question: PairQuestion) -> None:
 
 
 def _answer(number: int, seen: str | None, marked: bool) -> None:
-    """Store what was typed. Runs before the page is drawn again."""
+    """Store the answer. Runs before the page is drawn again."""
     context = find_context()
     if context is None or context.dataset is None:
         return
@@ -132,28 +132,30 @@ def _answer(number: int, seen: str | None, marked: bool) -> None:
         note_press()
 
 
-def _mark(number: int, wanted: bool, key: str) -> None:
-    """Mark it, or take the mark off, where that is what stands in the checkbox with this key: not where a browser reports of one
-    that is gone what it always said."""
+def _flag_for_guideline(number: int, wanted: bool, key: str) -> None:
+    """Store whether the guideline should say the answer.
+
+    Does nothing if the checkbox with this key has another value: a browser may report an old checkbox that is gone.
+    """
     context = find_context()
     if context is not None and context.dataset is not None and st.session_state.get(key) is wanted:
-        mark_for_guideline(context.database, context.actor, context.dataset, number, in_guideline=wanted)
+        flag_for_guideline(context.database, context.actor, context.dataset, number, in_guideline=wanted)
 
 
 def _describe(question: PairQuestion) -> str:
-    """The query and the document, as HTML."""
+    """Return the query and the document, as HTML."""
     document = f"<code>{escape(question.doc_id)}</code>"
     title = f"<strong>{escape(question.title)}</strong> " if question.title else ""
     narrative = show_as("narrative", question.narrative) if question.narrative else ""
     return f'{show_as("query", question.query)}{narrative}<p class="annotator-person" dir="auto">{title}{document}</p>'
 
 
-def _say_asked(question: PairQuestion, who: str) -> str:
+def _show_question(question: PairQuestion, who: str) -> str:
     when = f'<p class="annotator-note">{escape(who)} · {escape(show_time(question.asked_at))}</p>'
     return when + show_as("said", question.text)
 
 
-def _say_answer(question: PairQuestion) -> str:
+def _show_answer(question: PairQuestion) -> str:
     who = tr("{name} answered", name=question.answered_by or "")
     when = f" · {show_time(question.answered_at)}" if question.answered_at else ""
     return f'<p class="annotator-note">{escape(who)}{escape(when)}</p>' + show_as(
@@ -167,9 +169,9 @@ MOST_WAITING, MOST_ANSWERED = 20, 50
 def draw(context: PageContext) -> None:
     st.title(tr("Questions"))
     dataset = require_dataset(context)
-    said = st.session_state.pop("answered", None)
-    if said:
-        st.toast(said, icon=":material/check:")
+    message = st.session_state.pop("answered", None)
+    if message:
+        st.toast(message, icon=":material/check:")
     if context.role is not None and includes(context.role, "lead"):
         _draw_all(context, list_questions(context.database, context.actor, dataset))
         keep_focus()

@@ -17,8 +17,8 @@ from annotator.agreement.service import show_own_agreement
 from annotator.dataset.service import read_current_rubric
 from annotator.labeling.calibration_service import show_own_checks
 from annotator.labeling.my_work_service import list_own_work, list_work_categories, show_pace
-from annotator.labeling.questions_service import PairQuestion, list_own_questions
-from annotator.labeling.records import LabelingPace, OwnChecks, OwnJudgment, OwnJudgmentFilter
+from annotator.labeling.questions_service import list_own_questions
+from annotator.labeling.records import LabelingPace, OwnChecks, OwnJudgment, OwnJudgmentFilter, PairQuestion
 from annotator.web.adjudication.my_disagreements import draw_decisions, draw_discussions
 from annotator.web.kit.charts import show_value
 from annotator.web.kit.controls import keep_focus
@@ -40,11 +40,11 @@ REASONS = ("unreadable", "wrong_language", "document_missing", "query_unclear", 
 
 
 def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
-    """The answers, each with a link to its pair or the reason why it stays as it is."""
+    """Draw the answers, each with a link to change it or the reason why it cannot change."""
     caption = escape(tr("What I did"), quote=True)
     heads = (tr("answer"), tr("query"), tr("document"), tr("change"))
     row = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
-    body = "".join(_row(dataset, one) for one in answers)
+    body = "".join(_row(dataset, answer) for answer in answers)
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}" style="max-height: none">'
         f'<table class="annotator-table"><caption class="annotator-unseen">{caption}</caption>'
@@ -52,17 +52,21 @@ def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
     )
 
 
-def name_answer(one: OwnJudgment) -> str:
-    """The grade, or what was said in its place."""
-    if one.outcome == "later":
+def name_answer(judgment: OwnJudgment) -> str:
+    """Return the grade, or "put off" or "unrateable"."""
+    if judgment.outcome == "later":
         return tr("put off")
-    if one.outcome == "graded":
-        return str(one.grade)
-    return tr("unrateable: {reason}", reason=name_reason(one.reason)) if one.reason else tr("unrateable")
+    if judgment.outcome == "graded":
+        return str(judgment.grade)
+    return (
+        tr("unrateable: {reason}", reason=name_reason(judgment.reason))
+        if judgment.reason
+        else tr("unrateable")
+    )
 
 
 def name_reason(reason: str) -> str:
-    """Why something cannot be rated, in the reader's language."""
+    """Return why a pair cannot be rated, in the reader's language."""
     return {
         "unreadable": tr("unreadable"),
         "wrong_language": tr("wrong language"),
@@ -71,25 +75,27 @@ def name_reason(reason: str) -> str:
     }.get(reason, tr("other"))
 
 
-def _row(dataset: str, one: OwnJudgment) -> str:
-    note = f'<br><span class="annotator-soft">{escape(one.note)}</span>' if one.note else ""
-    title = f"<br>{escape(one.title)}" if one.title and one.title != one.doc_id else ""
-    when = f'<br><span class="annotator-soft">{escape(show_time(one.judged_at))}</span>'
+def _row(dataset: str, judgment: OwnJudgment) -> str:
+    note = f'<br><span class="annotator-soft">{escape(judgment.note)}</span>' if judgment.note else ""
+    title = f"<br>{escape(judgment.title)}" if judgment.title and judgment.title != judgment.doc_id else ""
+    when = f'<br><span class="annotator-soft">{escape(show_time(judgment.judged_at))}</span>'
     return (
-        f'<tr><th scope="row" dir="auto">{escape(name_answer(one))}</th>'
-        f'<td class="annotator-long" dir="auto">{escape(one.query)}</td>'
-        f'<td class="annotator-long" dir="auto">{escape_breakable(one.doc_id)}{title}{note}{when}</td>'
-        f"<td>{_change(dataset, one)}</td></tr>"
+        f'<tr><th scope="row" dir="auto">{escape(name_answer(judgment))}</th>'
+        f'<td class="annotator-long" dir="auto">{escape(judgment.query)}</td>'
+        f'<td class="annotator-long" dir="auto">{escape_breakable(judgment.doc_id)}{title}{note}{when}</td>'
+        f"<td>{_change(dataset, judgment)}</td></tr>"
     )
 
 
-def _change(dataset: str, one: OwnJudgment) -> str:
-    if one.locked == "settled":
+def _change(dataset: str, judgment: OwnJudgment) -> str:
+    if judgment.locked == "settled":
         return escape(tr("settled by a lead"))
-    if one.locked is not None:
+    if judgment.locked is not None:
         return escape(tr("you have seen others' judgments"))
-    address = "/label?" + urlencode({"dataset": dataset, "pair": one.pair})
-    named = escape(tr("Change {query_id} {doc_id}", query_id=one.query_id, doc_id=one.doc_id), quote=True)
+    address = "/label?" + urlencode({"dataset": dataset, "pair": judgment.pair})
+    named = escape(
+        tr("Change {query_id} {doc_id}", query_id=judgment.query_id, doc_id=judgment.doc_id), quote=True
+    )
     return (
         f'<a class="annotator-link" href="{escape(address, quote=True)}" target="_self" style="white-space: nowrap" aria-label="{named}">'
         f"{escape(tr('Change'))}</a>"
@@ -103,7 +109,7 @@ PAGE = "work page"
 
 
 def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
-    """The controls, and what they say."""
+    """Draw the filters and return the chosen ones."""
     with st.container(horizontal=True):
         words = st.text_input(
             tr("Search in queries and documents"),
@@ -132,12 +138,12 @@ def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
 
 
 def find_page() -> int:
-    """Which page is shown, from 0."""
+    """Return the number of the page that is shown, from 0."""
     return int(st.session_state.get(PAGE, 0))
 
 
 def draw_pages(total: int) -> None:
-    """Where one is, and the way on."""
+    """Draw which page is shown, and the buttons to the others."""
     page, pages = find_page(), max(1, -(-total // SIZE))
     if pages == 1:
         return
@@ -159,12 +165,12 @@ def _name_answer(answer: str) -> str:
     return {ANY: tr("all"), "unrateable": tr("unrateable"), "later": tr("put off")}.get(answer, answer)
 
 
-def _day(found: object) -> date | None:
-    return found if isinstance(found, date) else None
+def _day(value: object) -> date | None:
+    return value if isinstance(value, date) else None
 
 
 def draw_pace(pace: LabelingPace) -> None:
-    """What is done and left, and how long the rest takes at the own pace, as far as that is known."""
+    """Draw what is done and left, and how long the rest takes at the annotator's pace, if it is known."""
     done = tr_n("You have judged {n:,} pair.", "You have judged {n:,} pairs.", pace.done)
     left = tr_n("{n:,} more is open to you.", "{n:,} more are open to you.", pace.left)
     st.text(f"{done} {left}")
@@ -184,7 +190,7 @@ def draw_pace(pace: LabelingPace) -> None:
 
 
 def draw_checks(own: OwnChecks) -> None:
-    """That there are checks, and what one's own training and repeats say."""
+    """Draw that there are checks, and the annotator's own results in training and repeats."""
     draw_note(
         tr(
             "Some pairs are checks: training before real pairs, and among the real ones pairs whose grade is known and pairs "
@@ -216,32 +222,32 @@ def draw_checks(own: OwnChecks) -> None:
 
 
 def draw_questions(questions: Sequence[PairQuestion]) -> None:
-    """Each question with its pair, and its answer or that it waits for one."""
-    for one in questions:
-        answer = tr("Not answered yet.") if one.answer is None else one.answer
-        said = "" if one.answered_at is None else show_time(one.answered_at)
+    """Draw each question with its pair and its answer."""
+    for question in questions:
+        answer_text = tr("Not answered yet.") if question.answer is None else question.answer
+        answered_at = "" if question.answered_at is None else show_time(question.answered_at)
         st.html(
-            f'<p class="annotator-note" dir="auto">{escape(show_time(one.asked_at))} · {escape(one.query_id)} · '
-            f'{escape(one.doc_id)}</p><p class="annotator-said" dir="auto"><strong>{escape(one.text)}</strong></p>'
-            f'<p class="annotator-said" dir="auto">{escape(answer)}</p>'
-            f'<p class="annotator-note">{escape(said)}</p>'
+            f'<p class="annotator-note" dir="auto">{escape(show_time(question.asked_at))} · {escape(question.query_id)} · '
+            f'{escape(question.doc_id)}</p><p class="annotator-said" dir="auto"><strong>{escape(question.text)}</strong></p>'
+            f'<p class="annotator-said" dir="auto">{escape(answer_text)}</p>'
+            f'<p class="annotator-note">{escape(answered_at)}</p>'
         )
 
 
-def draw_own_agreement(found: OwnAgreement, grade_names: Sequence[str]) -> None:
-    """The figures in words and the own grades against the others'; of too few pairs only that they are too few."""
+def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> None:
+    """Draw the annotator's agreement with the others and their grades against the others', if there are enough pairs."""
     draw_note(
         tr(
             "You and all others together, over pairs that need no more judgments. Where you differ, nobody is right by that: "
             "it is a reason to talk about the guideline."
         )
     )
-    if found.kappa is None:
+    if agreement.kappa is None:
         st.text(
             tr_n(
                 "You share {n:,} such pair with others; from {least} pairs on there is something to tell.",
                 "You share {n:,} such pairs with others; from {least} pairs on there is something to tell.",
-                found.pairs,
+                agreement.pairs,
                 least=FEW_OWN,
             )
         )
@@ -250,16 +256,16 @@ def draw_own_agreement(found: OwnAgreement, grade_names: Sequence[str]) -> None:
         tr_n(
             "Over {n:,} pair your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
             "Over {n:,} pairs your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
-            found.pairs,
-            share=show_share(found.observed_agreement),
-            kappa=show_value(found.kappa),
+            agreement.pairs,
+            share=show_share(agreement.observed_agreement),
+            kappa=show_value(agreement.kappa),
         )
     )
-    if found.leaning is not None:
-        st.text(_say_leaning(found))
+    if agreement.leaning is not None:
+        st.text(_describe_leaning(agreement))
     rows = [
         [name, *(["–"] * len(grade_names) if counts is None else [f"{count:,}" for count in counts])]
-        for name, counts in zip(name_grades(grade_names), found.confusion, strict=True)
+        for name, counts in zip(name_grades(grade_names), agreement.confusion, strict=True)
     ]
     with st.expander(tr("Your grades and the others'")):
         caption = tr("Your grades in the rows, those of the others in the columns")
@@ -267,8 +273,8 @@ def draw_own_agreement(found: OwnAgreement, grade_names: Sequence[str]) -> None:
         draw_table(caption, [tr("your grade"), *name_grades(grade_names)], rows)
 
 
-def _say_leaning(found: OwnAgreement) -> str:
-    leaning = found.leaning
+def _describe_leaning(agreement: OwnAgreement) -> str:
+    leaning = agreement.leaning
     if leaning is None:
         return ""
     interval = ""
@@ -296,7 +302,9 @@ def draw(context: PageContext) -> None:
         draw_decisions(context, dataset, names)
     st.header(tr("How consistent I am"))
     draw_checks(show_own_checks(database, actor, dataset, now=context.now))
-    if next(one for one in context.datasets if one.name == dataset).show_own_agreement:
+    if next(
+        dataset_settings for dataset_settings in context.datasets if dataset_settings.name == dataset
+    ).show_own_agreement:
         st.header(tr("How I agree with the others"))
         draw_own_agreement(show_own_agreement(database, actor, dataset), names)
     questions = list_own_questions(database, actor, dataset)
@@ -308,12 +316,12 @@ def draw(context: PageContext) -> None:
 
 def _draw_answers(context: PageContext, dataset: str) -> None:
     wanted = draw_filters(list_work_categories(context.database, context.actor, dataset))
-    found = list_own_work(
+    page = list_own_work(
         context.database, context.actor, dataset, wanted, zone=find_zone(), page=find_page(), size=SIZE
     )
-    if not found.total:
+    if not page.total:
         st.text(tr("There is no answer of yours of this kind."))
         return
-    st.text(tr_n("{n:,} answer, the latest first.", "{n:,} answers, the latest first.", found.total))
-    draw_answers(dataset, found.judgments)
-    draw_pages(found.total)
+    st.text(tr_n("{n:,} answer, the latest first.", "{n:,} answers, the latest first.", page.total))
+    draw_answers(dataset, page.judgments)
+    draw_pages(page.total)

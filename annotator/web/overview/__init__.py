@@ -1,1 +1,1 @@
-"""The page Overview."""
+"""Draw the page Overview."""

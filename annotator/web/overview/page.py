@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 
 
 def draw_coverage(coverage: "Coverage") -> None:
-    """The requirements as a table, unmet ones first; what is only a figure is one click away."""
+    """Draw the requirements as a table, unmet ones first; what is only a figure is one click away."""
     required = [row for row in coverage.rows if row.met is not None]
     figures = [row for row in coverage.rows if row.met is None]
-    said = tr_n(
+    summary = tr_n(
         "{met:,} of {n:,} requirement is met.",
         "{met:,} of {n:,} requirements are met.",
         coverage.required,
         met=coverage.met,
     )
-    st.text(said)
+    st.text(summary)
     columns = (tr("what"), tr("state"), tr("required"), tr("measured"))
     draw_table(
         tr("Requirements"), columns, [_row(row) for row in sorted(required, key=lambda row: bool(row.met))]
@@ -59,40 +59,40 @@ Row = dict[str, object]
 
 
 def list_annotator_rows(people: Sequence[AnnotatorProgress]) -> list[Row]:
-    """A row for each annotator."""
+    """Return a row for each annotator."""
     return [
         {
-            tr("annotator"): name_person(one),
-            tr("name"): one.name,
-            tr("judged"): one.judged,
-            tr("unrateable"): one.unrateable,
-            tr("later"): one.later,
-            tr("last"): show_time(one.last_judged_at) if one.last_judged_at else tr("never"),
+            tr("annotator"): name_person(annotator),
+            tr("name"): annotator.name,
+            tr("judged"): annotator.judged,
+            tr("unrateable"): annotator.unrateable,
+            tr("later"): annotator.later,
+            tr("last"): show_time(annotator.last_judged_at) if annotator.last_judged_at else tr("never"),
         }
-        for one in people
+        for annotator in people
     ]
 
 
 def list_query_rows(queries: Sequence[QueryProgress]) -> list[Row]:
-    """A row for each query, with its pairs by how far they are."""
+    """Return a row for each query, with its pairs by how far they are."""
     return [
         {
-            tr("query"): one.query_id,
-            tr("text"): one.text,
-            tr("category"): one.category,
-            **{name_word(state): pairs for state, pairs in split_query(one).items()},
+            tr("query"): query.query_id,
+            tr("text"): query.text,
+            tr("category"): query.category,
+            **{name_word(state): pairs for state, pairs in split_query(query).items()},
         }
-        for one in queries
+        for query in queries
     ]
 
 
 def describe_counts(pairs: PairCounts) -> str:
     """Say what is left to do with the pairs; "" when nothing is."""
-    said = []
+    parts = []
     if pairs.to_judge:
-        said.append(tr_n("{n:,} pair lacks judgments.", "{n:,} pairs lack judgments.", pairs.to_judge))
+        parts.append(tr_n("{n:,} pair lacks judgments.", "{n:,} pairs lack judgments.", pairs.to_judge))
     if pairs.checks:
-        said.append(
+        parts.append(
             tr_n(
                 "{n:,} unjudged pair only checks annotators: nobody is waited for.",
                 "{n:,} unjudged pairs only check annotators: nobody is waited for.",
@@ -103,7 +103,7 @@ def describe_counts(pairs: PairCounts) -> str:
         counted = [
             f"{name_word(status)} {show_number(n)}" for status, n in pairs.waiting_by_status.items() if n
         ]
-        said.append(
+        parts.append(
             tr_n(
                 "{n:,} pair waits for a lead ({statuses}).",
                 "{n:,} pairs wait for a lead ({statuses}).",
@@ -111,17 +111,17 @@ def describe_counts(pairs: PairCounts) -> str:
                 statuses=", ".join(counted),
             )
         )
-    return join_sentences(said)
+    return join_sentences(parts)
 
 
 def draw(context: PageContext) -> None:
     st.title(tr("Overview"))
     dataset = require_dataset(context)
     kept = find_kept(context, dataset, quick=QUICK)
-    found = show_overview(context.database, context.actor, dataset, agreement=kept.report)
+    overview = show_overview(context.database, context.actor, dataset, agreement=kept.report)
     st.header(tr("What to do next"))
-    draw_steps(context, found.steps)
-    if not found.counts.pairs:
+    draw_steps(context, overview.steps)
+    if not overview.counts.pairs:
         return
     if kept.changed:
         draw_note(
@@ -132,23 +132,23 @@ def draw(context: PageContext) -> None:
         )
     left, right = st.columns(2, gap="medium")
     with left:
-        _draw_agreement(found, kept)
+        _draw_agreement(overview, kept)
     with right:
-        _draw_statuses(found)
+        _draw_statuses(overview)
     left, right = st.columns(2, gap="medium")
     with left:
-        _draw_annotators(found)
+        _draw_annotators(overview)
     with right:
-        _draw_queries(found)
-    if found.coverage.required:
+        _draw_queries(overview)
+    if overview.coverage.required:
         st.header(tr("What it covers"))
-        draw_coverage(found.coverage)
+        draw_coverage(overview.coverage)
 
 
-def _draw_agreement(found: Overview, kept: KeptReport) -> None:
+def _draw_agreement(overview: Overview, kept: KeptReport) -> None:
     st.header(tr("Agreement"))
     draw_changed(kept)
-    report = found.agreement
+    report = overview.agreement
     kappas = [("κ", report.measured.cohen_kappa["unweighted"])]
     if kappas[0][1].value is not None:
         words = charts.describe_kappas(kappas, report.kappa_target)
@@ -157,31 +157,32 @@ def _draw_agreement(found: Overview, kept: KeptReport) -> None:
         st.text(tr(sentence))
 
 
-def _draw_statuses(found: Overview) -> None:
+def _draw_statuses(overview: Overview) -> None:
     st.header(tr("Pairs by status"))
-    words = charts.describe_statuses(found.pairs.by_status)
-    draw_chart(charts.chart_statuses(found.pairs.by_status), words)
+    words = charts.describe_statuses(overview.pairs.by_status)
+    draw_chart(charts.chart_statuses(overview.pairs.by_status), words)
     st.text(words)
-    left = describe_counts(found.pairs)
+    left = describe_counts(overview.pairs)
     if left:
         draw_note(left)
 
 
-def _draw_annotators(found: Overview) -> None:
+def _draw_annotators(overview: Overview) -> None:
     st.header(tr("Progress by annotator"))
-    people = found.progress.annotators
+    people = overview.progress.annotators
     if not people:
         st.text(tr("Nobody labels here yet."))
         return
     draw_chart(
-        charts.chart_annotators(people, found.progress.pairs), charts.describe_annotators(found.progress)
+        charts.chart_annotators(people, overview.progress.pairs),
+        charts.describe_annotators(overview.progress),
     )
     draw_numbers(tr("Numbers by annotator"), list_annotator_rows(people))
 
 
-def _draw_queries(found: Overview) -> None:
+def _draw_queries(overview: Overview) -> None:
     st.header(tr("Progress by query"))
-    words = charts.describe_queries(found.progress)
-    draw_chart(charts.chart_queries(found.progress.queries), words)
+    words = charts.describe_queries(overview.progress)
+    draw_chart(charts.chart_queries(overview.progress.queries), words)
     st.text(words)
-    draw_numbers(tr("Numbers by query"), list_query_rows(found.progress.queries))
+    draw_numbers(tr("Numbers by query"), list_query_rows(overview.progress.queries))

@@ -5,22 +5,27 @@ import streamlit as st
 from annotator.domain.errors import AnnotatorError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import WrongSignIn
-from annotator.people.service import change_password, count_known_browsers, list_sessions, revoke_sessions
+from annotator.people.sign_in_service import (
+    change_password,
+    count_known_browsers,
+    list_sessions,
+    revoke_sessions,
+)
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.text import escape_markdown
-from annotator.web.kit.words import say_membership
+from annotator.web.kit.words import describe_membership
 from annotator.web.page_context import PageContext
 from annotator.web.sidebar import draw_language_choice, forget_choice
 
 
 def draw(context: PageContext) -> None:
     st.title(tr("Account"))
-    held = [say_membership(item) for item in context.person.memberships]
+    held = [describe_membership(item) for item in context.person.memberships]
     st.text(f"{context.person.name} ({context.actor.username}): {', '.join(held) or tr('no role yet')}")
     if context.person.must_change_password:
-        said = tr("You signed in with a one-time password. Choose one of your own to go on.")
-        st.info(said, icon=":material/key:")
+        message = tr("You signed in with a one-time password. Choose one of your own to go on.")
+        st.info(message, icon=":material/key:")
     with st.container(width=480):
         _draw_password(context)
         if not context.person.must_change_password:
@@ -73,15 +78,17 @@ def _draw_sessions(context: PageContext) -> None:
     if others:
         since = show_time(others[0].created_at)
         st.text(tr("Other browsers: {n}, the latest since {since}.", n=len(others), since=since))
-    known = count_known_browsers(context.database, context.actor, token=context.token, now=context.now)
-    if known:
+    known_browsers = count_known_browsers(
+        context.database, context.actor, token=context.token, now=context.now
+    )
+    if known_browsers:
         st.text(
             tr_n(
                 "You signed in with {n} other browser lately. Wrong guesses of others do not hold you up there.",
                 "You signed in with {n} other browsers lately. Wrong guesses of others do not hold you up there.",
-                known,
+                known_browsers,
             )
         )
-    if (others or known) and st.button(tr("Sign out everywhere else")):
+    if (others or known_browsers) and st.button(tr("Sign out everywhere else")):
         revoke_sessions(context.database, context.actor, keep_token=context.token, now=context.now)
         st.rerun()

@@ -1,4 +1,4 @@
-"""What somebody judges: the categories and languages of their queries, in words and as the form that changes them."""
+"""Show which categories and languages of queries somebody judges, in words and as the form that changes them."""
 
 from collections.abc import Sequence
 
@@ -10,26 +10,28 @@ Names = Sequence[str] | None
 
 
 def ask_expertise(
-    known: tuple[Sequence[str], Sequence[str]], held: tuple[Names, Names]
+    choices: tuple[Sequence[str], Sequence[str]], held: tuple[Names, Names]
 ) -> dict[str, list[str] | None] | None:
-    """The form; what was chosen once its button is pressed. `known`, `held`: categories and languages, those that
-    queries have and those of the person (None: all)."""
+    """Draw the form and return what was chosen once its button is pressed, else None.
+
+    `choices`, `held`: categories and languages, those that queries have and those of the person (None: all).
+    """
     with st.form("expertise"):
         chosen = [
             st.multiselect(label, _with_old(names, old), old, placeholder=tr("all"))
-            for label, names, old in zip((tr("Categories"), tr("Languages")), known, held, strict=True)
+            for label, names, old in zip((tr("Categories"), tr("Languages")), choices, held, strict=True)
         ]
         if not st.form_submit_button(tr("Set what they judge")):
             return None
     return {kind: names or None for kind, names in zip(("categories", "languages"), chosen, strict=True)}
 
 
-def say_expertise(categories: Names, languages: Names) -> str:
-    """In words; empty where the person judges everything."""
+def describe_expertise(categories: Names, languages: Names) -> str:
+    """Describe which queries the person judges; empty if all."""
     limits = "; ".join(", ".join(names) for names in (categories, languages) if names)
     return tr("judges {what}", what=limits) if limits else ""
 
 
-def _with_old(known: Sequence[str], held: Names) -> list[str]:
-    """What can be chosen: what queries have, and what the person has though no query has it any more."""
-    return list(dict.fromkeys((*known, *(held or ()))))
+def _with_old(present: Sequence[str], held: Names) -> list[str]:
+    """Return what can be chosen: what queries have, and what the person has though no query has it any more."""
+    return list(dict.fromkeys((*present, *(held or ()))))

@@ -19,34 +19,36 @@ from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown
-from annotator.web.kit.words import name_role, say_membership
+from annotator.web.kit.words import describe_membership, name_role
 from annotator.web.page_context import PageContext, require_context
-from annotator.web.people.expertise import ask_expertise, say_expertise
+from annotator.web.people.expertise import ask_expertise, describe_expertise
 
 SIZE = 50
 Named = TypeVar("Named")
 
 
 def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str]]) -> Sequence[Named]:
-    """Draw the search and the pages where there are more than SIZE, and return who is to be drawn. `names`: by what a person
-    is found."""
+    """Return the people to draw: all of them, or one page of those that match the search, if there are more than SIZE.
+
+    Draws the search and the page numbers. `names`: by what a person is found.
+    """
     if len(people) <= SIZE:
         return people
-    asked = st.text_input(tr("Find a person"), key="person", bind="query-params").strip().casefold()
-    found = [one for one in people if any(asked in name.casefold() for name in names(one))]
-    if not found:
+    searched = st.text_input(tr("Find a person"), key="person", bind="query-params").strip().casefold()
+    matching = [person for person in people if any(searched in name.casefold() for name in names(person))]
+    if not matching:
         st.text(tr("Nobody is called so."))
         return []
-    pages = -(-len(found) // SIZE)
+    pages = -(-len(matching) // SIZE)
     page = min(pages, max(1, _read_page()))
     first = (page - 1) * SIZE
-    shown = found[first : first + SIZE]
+    shown = matching[first : first + SIZE]
     draw_note(
         tr(
             "{first} to {last} of {all} people.",
             first=show_number(first + 1),
             last=show_number(first + len(shown)),
-            all=show_number(len(found)),
+            all=show_number(len(matching)),
         )
     )
     if pages > 1:
@@ -56,16 +58,16 @@ def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str
 
 
 def _read_page() -> int:
-    """The page that is chosen, before its control is drawn."""
-    found = str(st.session_state.get("people", st.query_params.get("people", "1")))
-    return int(found) if found.isascii() and found.isdigit() and len(found) < 9 else 1
+    """Return the page that is chosen, before its control is drawn."""
+    number = str(st.session_state.get("people", st.query_params.get("people", "1")))
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1
 
 
 NO_ROLE = "no role"
 
 
-def say_role(person: Person, dataset: str | None) -> str | None:
-    """The person's role on exactly this dataset (None: the one everywhere)."""
+def describe_role(person: Person, dataset: str | None) -> str | None:
+    """Return the person's role on exactly this dataset (None: the one everywhere)."""
     return next((item.role for item in person.memberships if item.dataset == dataset), None)
 
 
@@ -81,10 +83,10 @@ def _add() -> None:
         username = st.text_input(tr("Username, to sign in with"), autocomplete="off")
         name = st.text_input(tr("Name, as others see it"), autocomplete="off")
         role = st.selectbox(tr("Role"), ROLES, format_func=name_role)
-        where = st.selectbox(tr("On"), _list_places(context), format_func=_say_place)
+        where = st.selectbox(tr("On"), _list_role_datasets(context), format_func=_name_dataset)
         pressed = st.form_submit_button(tr("Add"), type="primary")
     if pressed:
-        _do(
+        _apply_change(
             lambda: add_person(
                 context.database,
                 context.actor,
@@ -114,20 +116,20 @@ def _draw_change(username: str) -> None:
     _change_role(context, person)
     _change_name(context, person)
     _change_expertise(context, person)
-    _say_left(context, person)
+    _draw_unfinished(context, person)
     with st.container(horizontal=True):
         if st.button(tr("Make a one-time password"), icon=":material/key:"):
-            _do(
+            _apply_change(
                 lambda: change_person(
                     context.database, context.actor, username, new_password=True, now=context.now
                 )
             )
         if person.disabled and st.button(tr("Enable")):
-            _do(
+            _apply_change(
                 lambda: change_person(context.database, context.actor, username, enable=True, now=context.now)
             )
         if not person.disabled and st.button(tr("Disable"), icon=":material/block:"):
-            _do(
+            _apply_change(
                 lambda: PersonChange(
                     disable_person(context.database, context.actor, username, now=context.now)
                 )
@@ -135,18 +137,18 @@ def _draw_change(username: str) -> None:
 
 
 def _change_role(context: PageContext, person: Person) -> None:
-    where = st.selectbox(tr("Role on"), _list_places(context), format_func=_say_place)
+    where = st.selectbox(tr("Role on"), _list_role_datasets(context), format_func=_name_dataset)
     with st.form("role"):
         choices = [*ROLES, NO_ROLE]
-        held = choices.index(say_role(person, where) or NO_ROLE)
+        held = choices.index(describe_role(person, where) or NO_ROLE)
         role = st.selectbox(tr("Role"), choices, index=held, format_func=_name_choice)
         pressed = st.form_submit_button(tr("Set role"))
     if pressed and role == NO_ROLE:
-        _do(
+        _apply_change(
             lambda: PersonChange(remove_role(context.database, context.actor, person.username, dataset=where))
         )
     elif pressed:
-        _do(
+        _apply_change(
             lambda: change_person(
                 context.database, context.actor, person.username, role=role, dataset=where, now=context.now
             )
@@ -158,7 +160,7 @@ def _change_name(context: PageContext, person: Person) -> None:
         name = st.text_input(tr("Name"), person.name, autocomplete="off")
         pressed = st.form_submit_button(tr("Set name"))
     if pressed:
-        _do(
+        _apply_change(
             lambda: change_person(
                 context.database, context.actor, person.username, name=name, now=context.now
             )
@@ -166,14 +168,16 @@ def _change_name(context: PageContext, person: Person) -> None:
 
 
 def _change_expertise(context: PageContext, person: Person) -> None:
-    """By the role held on this dataset; somebody without one here is not asked."""
+    """Draw the form of the role held on this dataset and store what was chosen; nothing without such a role."""
     held = next((item for item in person.memberships if item.dataset == context.dataset), None)
     if held is None or held.dataset is None:
         return
-    known = show_assignment(context.database, context.actor, held.dataset, now=context.now)
-    expertise = ask_expertise((known.categories, known.languages), (held.categories, held.languages))
+    assignment = show_assignment(context.database, context.actor, held.dataset, now=context.now)
+    expertise = ask_expertise(
+        (assignment.categories, assignment.languages), (held.categories, held.languages)
+    )
     if expertise:
-        _do(
+        _apply_change(
             lambda: change_person(
                 context.database,
                 context.actor,
@@ -185,19 +189,19 @@ def _change_expertise(context: PageContext, person: Person) -> None:
         )
 
 
-def _say_left(context: PageContext, person: Person) -> None:
-    """What disabling them leaves, or has left, undone."""
+def _draw_unfinished(context: PageContext, person: Person) -> None:
+    """Draw what a person leaves undone in each dataset if they are disabled."""
     for left in list_left(context.database, context.actor, person.username):
-        told = tr_n(
+        message = tr_n(
             "{n:,} query given to them on {dataset} still lacks judgments; the page Assignment hands it on.",
             "{n:,} queries given to them on {dataset} still lack judgments; the page Assignment hands them on.",
             left.queries,
             dataset=left.dataset,
         )
-        st.caption(escape_markdown(told))
+        st.caption(escape_markdown(message))
 
 
-def _do(act: Callable[[], PersonChange]) -> None:
+def _apply_change(act: Callable[[], PersonChange]) -> None:
     try:
         change = act()
     except AnnotatorError as error:
@@ -210,13 +214,13 @@ def _do(act: Callable[[], PersonChange]) -> None:
     st.caption(tr("It is shown only now. At the first sign-in they choose one of their own."))
 
 
-def _list_places(context: PageContext) -> list[str | None]:
+def _list_role_datasets(context: PageContext) -> list[str | None]:
     here: list[str | None] = [context.dataset] if context.dataset else []
     return [*here, None] if context.person.role_on(None) == "admin" else here
 
 
-def _say_place(place: str | None) -> str:
-    return place or tr("every dataset")
+def _name_dataset(dataset: str | None) -> str:
+    return dataset or tr("every dataset")
 
 
 def _name_choice(role: str) -> str:
@@ -234,7 +238,7 @@ def draw(context: PageContext) -> None:
     st.caption(tr("Each role may do what the ones before it may: annotator, lead, admin."))
     if manages and st.button(tr("Add a person"), type="primary", icon=":material/person_add:"):
         add_dialog()
-    for person in choose_people(people, lambda one: (one.username, one.name)):
+    for person in choose_people(people, lambda person: (person.username, person.name)):
         _draw_person(person, context.dataset, manages=manages)
 
 
@@ -248,8 +252,8 @@ def _draw_person(person: Person, dataset: str | None, *, manages: bool) -> None:
 
 
 def _describe(person: Person, dataset: str | None) -> str:
-    roles = [say_membership(item) for item in person.memberships if item.dataset is None]
-    roles = [name_role(say_role(person, dataset) or ""), *roles] if dataset else roles
+    roles = [describe_membership(item) for item in person.memberships if item.dataset is None]
+    roles = [name_role(describe_role(person, dataset) or ""), *roles] if dataset else roles
     badges = [
         word
         for word, applies in (
@@ -262,6 +266,8 @@ def _describe(person: Person, dataset: str | None) -> str:
     ]
     marks = "".join(f'<span class="annotator-badge">{badge}</span>' for badge in badges)
     name = f"<strong>{escape(person.name or person.username)}</strong> <code>{escape(person.username)}</code>"
-    knows = [say_expertise(held.categories, held.languages) for held in person.memberships if held.dataset]
-    said = escape(", ".join(part for part in (*roles, *knows) if part) or tr("no role"))
-    return f'<div class="annotator-person" dir="auto">{name}{marks}<br><span class="annotator-soft">{said}</span></div>'
+    knows = [
+        describe_expertise(held.categories, held.languages) for held in person.memberships if held.dataset
+    ]
+    description = escape(", ".join(part for part in (*roles, *knows) if part) or tr("no role"))
+    return f'<div class="annotator-person" dir="auto">{name}{marks}<br><span class="annotator-soft">{description}</span></div>'

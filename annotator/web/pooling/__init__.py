@@ -1,1 +1,1 @@
-"""The page Pool, and proposals over REST."""
+"""Draw the page Pool, and answer proposals over REST."""

@@ -12,63 +12,52 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from annotator.domain.errors import AnnotatorError
 from annotator.pooling.proposals_service import propose, read_document, search_documents
 from annotator.storage.database import Database
-from annotator.web.json_body import read_json_object, require_text
-from annotator.web.labeling.api import refuse
+from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.session import require_same_origin, require_signed_in
 
 FOUND_AT_ONCE, MOST_TYPED = 12, 500
 
 
 def routes(database: Database) -> list[Route]:
-    """`GET /api/search`, `GET /api/document`, `POST /api/proposals`."""
+    """Return the routes `GET /api/search`, `GET /api/document` and `POST /api/proposals`."""
 
     async def get_search(request: Request) -> Response:
-        asked = request.query_params
-        try:
-            found = await run_in_threadpool(
-                search_documents,
-                database,
-                require_signed_in(request).actor,
-                asked.get("dataset", ""),
-                asked.get("q", "")[:MOST_TYPED],
-                query_id=asked.get("query", ""),
-                limit=FOUND_AT_ONCE,
-                now=datetime.now(UTC),
-            )
-        except AnnotatorError as error:
-            return refuse(error)
-        return JSONResponse(asdict(found))
+        parameters = request.query_params
+        results = await run_in_threadpool(
+            search_documents,
+            database,
+            require_signed_in(request).actor,
+            parameters.get("dataset", ""),
+            parameters.get("q", "")[:MOST_TYPED],
+            query_id=parameters.get("query", ""),
+            limit=FOUND_AT_ONCE,
+            now=datetime.now(UTC),
+        )
+        return JSONResponse(asdict(results))
 
     async def get_document(request: Request) -> Response:
-        asked = request.query_params
-        try:
-            actor = require_signed_in(request).actor
-            found = await run_in_threadpool(
-                read_document, database, actor, asked.get("dataset", ""), doc_id=asked.get("doc_id", "")
-            )
-        except AnnotatorError as error:
-            return refuse(error)
-        return JSONResponse(asdict(found))
+        parameters = request.query_params
+        actor = require_signed_in(request).actor
+        document = await run_in_threadpool(
+            read_document, database, actor, parameters.get("dataset", ""), doc_id=parameters.get("doc_id", "")
+        )
+        return JSONResponse(asdict(document))
 
     async def post_proposals(request: Request) -> Response:
-        try:
-            require_same_origin(request)
-            asked = await read_json_object(request)
-            pair = await run_in_threadpool(
-                propose,
-                database,
-                require_signed_in(request).actor,
-                require_text(asked, "dataset"),
-                query_id=require_text(asked, "query_id"),
-                doc_id=require_text(asked, "doc_id"),
-                event=asked,
-                now=datetime.now(UTC),
-            )
-        except AnnotatorError as error:
-            return refuse(error)
+        require_same_origin(request)
+        body = await read_json_object(request)
+        pair = await run_in_threadpool(
+            propose,
+            database,
+            require_signed_in(request).actor,
+            require_text(body, "dataset"),
+            query_id=require_text(body, "query_id"),
+            doc_id=require_text(body, "doc_id"),
+            event=body,
+            now=datetime.now(UTC),
+        )
         return JSONResponse({"pair": pair})
 
     return [

@@ -9,7 +9,7 @@ from annotator.overview.service import show_overview
 from annotator.pooling.proposals_service import DocumentProposal, QueryGain, list_proposals
 from annotator.pooling.service import Pool, PoolPair, show_pool
 from annotator.web.kit.charts import chart_statuses, describe_statuses
-from annotator.web.kit.controls import heed_address
+from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.figures import show_number, show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, draw_steps, require_dataset
@@ -19,18 +19,18 @@ from annotator.web.page_context import PageContext
 
 
 def draw_proposals(context: PageContext, dataset: str) -> None:
-    """The section, when anything was proposed."""
-    found = list_proposals(context.database, context.actor, dataset)
-    if not found.proposals:
+    """Draw the section, when anything was proposed."""
+    proposals = list_proposals(context.database, context.actor, dataset)
+    if not proposals.proposals:
         return
     st.header(tr("Proposed by annotators"))
     st.text(
-        tr_n("{n:,} document was proposed.", "{n:,} documents were proposed.", found.total.proposed)
+        tr_n("{n:,} document was proposed.", "{n:,} documents were proposed.", proposals.total.proposed)
         + " "
-        + _say_gain(found.total)
+        + _describe_gain(proposals.total)
     )
     st.dataframe(
-        [_describe_proposal(item) for item in found.proposals],
+        [_describe_proposal(item) for item in proposals.proposals],
         hide_index=True,
         alt=tr("The documents that annotators proposed"),
     )
@@ -38,17 +38,17 @@ def draw_proposals(context: PageContext, dataset: str) -> None:
         tr("What proposals add, by query"),
         [
             {
-                tr("query"): one.query_id,
-                tr("proposed"): one.proposed,
-                tr("relevant"): one.relevant,
-                tr("only proposed"): one.only_proposed,
+                tr("query"): gain.query_id,
+                tr("proposed"): gain.proposed,
+                tr("relevant"): gain.relevant,
+                tr("only proposed"): gain.only_proposed,
             }
-            for one in found.queries
+            for gain in proposals.queries
         ],
     )
 
 
-def _say_gain(total: QueryGain) -> str:
+def _describe_gain(total: QueryGain) -> str:
     if not total.relevant:
         return tr("No relevant document is settled yet.")
     return tr(
@@ -91,8 +91,11 @@ def draw(context: PageContext) -> None:
     with right:
         st.header(tr("By system"))
         counted = [
-            (name_word(one.system), *map(show_number, (one.queries, one.candidates, one.only_here)))
-            for one in pool.systems
+            (
+                name_word(system.system),
+                *map(show_number, (system.queries, system.candidates, system.only_here)),
+            )
+            for system in pool.systems
         ]
         heads = (tr("system"), tr("queries"), tr("pairs"), tr("by it alone"))
         draw_table(tr("Pairs by the system that proposed them"), heads, counted)
@@ -104,7 +107,7 @@ def _draw_pairs(pool: Pool) -> None:
     st.header(tr("Pairs"))
     with st.container(horizontal=True):
         status = _choose(tr("Status"), [name for name, count in pool.statuses.items() if count], "status")
-        system = _choose(tr("System"), [one.system for one in pool.systems], "system")
+        system = _choose(tr("System"), [row.system for row in pool.systems], "system")
     shown = [
         pair
         for pair in pool.pairs
@@ -125,7 +128,7 @@ def _draw_pairs(pool: Pool) -> None:
 
 
 def _choose(label: str, options: list[str], key: str) -> str:
-    heed_address(key, [ALL, *options])
+    apply_url_choice(key, [ALL, *options])
     return st.selectbox(
         label, [ALL, *options], format_func=name_word, key=key, bind="query-params", width=220
     )
@@ -137,13 +140,13 @@ def _describe(pair: PoolPair) -> dict[str, object]:
         tr("document"): pair.doc_id,
         tr("status"): name_word(pair.status),
         tr("best rank"): min((by.rank for by in pair.provenance if by.rank is not None), default=None),
-        tr("proposed by"): "; ".join(_say_proposal(by.system, by.rank, by.score) for by in pair.provenance),
+        tr("proposed by"): "; ".join(_name_proposer(by.system, by.rank, by.score) for by in pair.provenance),
         tr("query text"): pair.query,
         tr("title"): pair.title,
         tr("pair"): pair.pair,
     }
 
 
-def _say_proposal(system: str, rank: int | None, score: float | None) -> str:
-    place = name_word(system) if rank is None else tr("{system} at {rank}", system=system, rank=rank)
-    return place + ("" if score is None else f" ({score:g})")
+def _name_proposer(system: str, rank: int | None, score: float | None) -> str:
+    shown = name_word(system) if rank is None else tr("{system} at {rank}", system=system, rank=rank)
+    return shown + ("" if score is None else f" ({score:g})")

@@ -1,1 +1,1 @@
-"""The page Quality control."""
+"""Draw the page Quality control, and send its tables as files."""

@@ -1,6 +1,6 @@
-"""What a sample of quality control shows and proves, as charts, in words and as rows. Pure functions from its records.
+"""Show what a sample of quality control shows and proves: as charts, in words and as rows. Pure functions of its records.
 
-Two marks stand for the two readings, told apart by their form as well as by their colour: a circle for the share in the
+Two marks stand for the two readings, told apart by shape as well as by colour: a circle for the share in the
 sample, a diamond for what the sample proves of all settled pairs.
 """
 
@@ -30,8 +30,10 @@ ROW, LEGEND_AND_AXIS, CURVE = 34, 104, 220
 
 
 def show_percent(share: float | None, *, at_most: bool = False) -> str:
-    """A share in per cent: with one decimal, or as many as it takes to see on which side of the limit it lies; "–" when
-    there is none. `at_most`: rounded up, as what is proved must be."""
+    """Return a share in per cent, "–" for None: one decimal, or as many as show on which side of the limit it lies.
+
+    `at_most`: rounded up, as an upper bound must be.
+    """
     if share is None:
         return "–"
     for digits in range(1, MOST_DIGITS + 1):
@@ -43,12 +45,12 @@ def show_percent(share: float | None, *, at_most: bool = False) -> str:
 
 
 def name_kind(kind: str) -> str:
-    """The kind of error, in words."""
+    """Return the kind of error in words."""
     return tr(KINDS[kind])
 
 
 def list_defined(rates: Mapping[str, ErrorRate]) -> list[tuple[str, ErrorRate]]:
-    """(kind in words, rate), in their order; those of which nothing can be said are left out."""
+    """Return (kind in words, rate) of each kind of error that has a rate, in their order."""
     return [
         (name_kind(kind), rates[kind])
         for kind in ERROR_KINDS
@@ -57,16 +59,16 @@ def list_defined(rates: Mapping[str, ErrorRate]) -> list[tuple[str, ErrorRate]]:
 
 
 def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
-    """For each kind of error the share in the sample with its interval, and the bound; the dashed line is the limit."""
+    """Chart each kind's share in the sample with its interval, and its bound; the dashed line is the limit."""
     import altair as alt
 
-    told = list_defined(rates)
-    names = [name for name, _ in told]
+    defined = list_defined(rates)
+    names = [name for name, _ in defined]
     kinds = [tr("in the sample"), tr("proved at most")]
     x = alt.X(
         "share:Q",
         title=tr("errors (dashed: the limit of 5 %)"),
-        scale=_shares(alt, told),
+        scale=_shares(alt, defined),
         axis=alt.Axis(**space_percent("~%"), tickCount=6, labelFlush=False),
     )
     y = alt.Y(
@@ -78,7 +80,7 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
     )
     legend = alt.Legend(orient="top", direction="vertical", title=None, symbolStrokeWidth=2.5, labelLimit=220)
     points = (
-        alt.Chart(alt.InlineData(_list_points(told, kinds)))
+        alt.Chart(alt.InlineData(_list_points(defined, kinds)))
         .mark_point(filled=True, size=130, opacity=1)
         .encode(
             x=x,
@@ -95,42 +97,46 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
         )
     )
     spans = [
-        {"name": name, "low": one.ci95[0], "high": one.ci95[1]} for name, one in told if one.ci95 is not None
+        {"name": name, "low": rate.ci95[0], "high": rate.ci95[1]}
+        for name, rate in defined
+        if rate.ci95 is not None
     ]
     lines = (
         alt.Chart(alt.InlineData(spans))
         .mark_rule(strokeWidth=2.5, color=TEAL)
-        .encode(x=alt.X("low:Q", scale=_shares(alt, told)), x2="high:Q", y=y)
+        .encode(x=alt.X("low:Q", scale=_shares(alt, defined)), x2="high:Q", y=y)
     )
-    return alt.layer(_draw_limit(alt, "x", _shares(alt, told)), lines, points).properties(
-        height=len(told) * ROW + LEGEND_AND_AXIS
+    return alt.layer(_draw_limit(alt, "x", _shares(alt, defined)), lines, points).properties(
+        height=len(defined) * ROW + LEGEND_AND_AXIS
     )
 
 
 def describe_rates(rates: Mapping[str, ErrorRate]) -> str:
-    """The same in words."""
-    said = [_describe_rate(name, one) for name, one in list_defined(rates)]
-    return tr("Errors against the limit of 5 %: {list}.", list="; ".join(said))
+    """Return the chart of rates in words."""
+    texts = [_describe_rate(name, rate) for name, rate in list_defined(rates)]
+    return tr("Errors against the limit of 5 %: {list}.", list="; ".join(texts))
 
 
 def list_rate_rows(rates: Mapping[str, ErrorRate]) -> list[dict[str, object]]:
-    """The figures behind the chart; what is undefined is a dash."""
+    """Return the figures of the chart as rows; what is undefined is a dash."""
     return [
         {
             tr("kind of error"): name_kind(kind),
-            tr("errors"): one.errors,
-            tr("pairs checked"): one.checked,
-            tr("in the sample"): show_percent(one.rate),
-            tr("95 % interval"): _show_interval(one),
-            tr("proved at most"): show_percent(one.bound, at_most=True),
+            tr("errors"): rate.errors,
+            tr("pairs checked"): rate.checked,
+            tr("in the sample"): show_percent(rate.rate),
+            tr("95 % interval"): _show_interval(rate),
+            tr("proved at most"): show_percent(rate.bound, at_most=True),
         }
-        for kind, one in ((kind, rates[kind]) for kind in ERROR_KINDS if kind in rates)
+        for kind, rate in ((kind, rates[kind]) for kind in ERROR_KINDS if kind in rates)
     ]
 
 
 def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.LayerChart":
-    """How the bound falls with each further pair without an error. `points`: (further pairs, bound), from 0 on;
-    `further`: how many bring it below the limit."""
+    """Chart how the bound falls with each further pair without an error.
+
+    `points`: (further pairs, bound), from 0 on; `further`: how many bring it below the limit.
+    """
     import altair as alt
 
     rows = [
@@ -164,7 +170,7 @@ def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.Lay
 
 
 def describe_further(points: Sequence[tuple[int, float]], further: int) -> str:
-    """The same in words."""
+    """Return the curve in words."""
     return tr_n(
         "The bound is {now} today. {n:,} further pair without an error would bring it below 5 %.",
         "The bound is {now} today. {n:,} further pairs without an error would bring it below 5 %.",
@@ -174,7 +180,7 @@ def describe_further(points: Sequence[tuple[int, float]], further: int) -> str:
 
 
 def list_further_rows(points: Sequence[tuple[int, float]]) -> list[dict[str, object]]:
-    """The figures behind the curve."""
+    """Return the figures of the curve as rows."""
     return [
         {
             tr("further pairs without an error"): number,
@@ -184,7 +190,7 @@ def list_further_rows(points: Sequence[tuple[int, float]]) -> list[dict[str, obj
     ]
 
 
-def _list_points(told: Sequence[tuple[str, ErrorRate]], kinds: Sequence[str]) -> list[dict[str, Any]]:
+def _list_points(defined: Sequence[tuple[str, ErrorRate]], kinds: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {
             "name": name,
@@ -192,42 +198,44 @@ def _list_points(told: Sequence[tuple[str, ErrorRate]], kinds: Sequence[str]) ->
             "share": share,
             "shown": show_percent(share, at_most=reading == kinds[1]),
         }
-        for name, one in told
-        for reading, share in zip(kinds, (one.rate, one.bound), strict=True)
+        for name, rate in defined
+        for reading, share in zip(kinds, (rate.rate, rate.bound), strict=True)
         if share is not None
     ]
 
 
-def _shares(alt: Any, told: Sequence[tuple[str, ErrorRate]]) -> Any:
-    """From 0 to beyond whatever is shown, and always beyond the limit."""
-    highest = max([LEAST_SCALE, *(edge for _, one in told for edge in (one.bound or 0.0, *(one.ci95 or ())))])
+def _shares(alt: Any, defined: Sequence[tuple[str, ErrorRate]]) -> Any:
+    """Return the scale of the shares: from 0 to beyond the largest figure, and always beyond the limit."""
+    highest = max(
+        [LEAST_SCALE, *(edge for _, rate in defined for edge in (rate.bound or 0.0, *(rate.ci95 or ())))]
+    )
     return alt.Scale(domain=[0, min(1.0, 1.04 * highest)], nice=False)
 
 
 def _draw_limit(alt: Any, axis: str, scale: Any) -> Any:
-    place = alt.X("limit:Q", scale=scale) if axis == "x" else alt.Y("limit:Q", scale=scale)
+    position = alt.X("limit:Q", scale=scale) if axis == "x" else alt.Y("limit:Q", scale=scale)
     line = alt.Chart(alt.InlineData([{"limit": LIMIT}])).mark_rule(
         strokeDash=[5, 4], strokeWidth=2, color=AMBER
     )
-    return line.encode(**{axis: place})
+    return line.encode(**{axis: position})
 
 
-def _describe_rate(name: str, one: ErrorRate) -> str:
+def _describe_rate(name: str, rate: ErrorRate) -> str:
     return tr(
         "{kind} {errors:,} of {checked:,}, {rate} (95 % interval {interval}), proved at most {bound}",
         kind=name,
-        errors=one.errors,
-        checked=one.checked,
-        rate=show_percent(one.rate),
-        interval=_show_interval(one),
-        bound=show_percent(one.bound, at_most=True),
+        errors=rate.errors,
+        checked=rate.checked,
+        rate=show_percent(rate.rate),
+        interval=_show_interval(rate),
+        bound=show_percent(rate.bound, at_most=True),
     )
 
 
-def _show_interval(one: ErrorRate) -> str:
-    return "–" if one.ci95 is None else f"{show_percent(one.ci95[0])} – {show_percent(one.ci95[1])}"
+def _show_interval(rate: ErrorRate) -> str:
+    return "–" if rate.ci95 is None else f"{show_percent(rate.ci95[0])} – {show_percent(rate.ci95[1])}"
 
 
 def _compare(value: float, limit: float) -> int:
-    """Below (-1), at (0) or above it (1)."""
+    """Return -1 for a value below the limit, 0 for one at it, 1 for one above it."""
     return (value > limit) - (value < limit)

@@ -1,7 +1,7 @@
-"""The figures, the draws and the errors of quality control as CSV files; for leads.
+"""Send the figures, the draws and the errors of quality control as CSV files; for leads.
 
-`GET /api/quality?dataset=…&table=kinds|curve|draws|errors`. For spreadsheets (`formats/spreadsheet.py`). The columns
-are named in English in every language, as those of all files; a draw's pairs that are not answered are in none of them.
+`GET /api/quality?dataset=…&table=kinds|curve|draws|errors`. For spreadsheets (`formats/syntax/spreadsheet.py`). Columns
+have English names in every language, as in all files. Pairs that are drawn and not answered are in none of them.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from annotator.domain.errors import AnnotatorError, NotFound
+from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.formats.spreadsheet import write_sheet
+from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.quality.records import QualityDraw, QualityError, QualityStatus
 from annotator.quality.service import project_bound, show_quality
 from annotator.storage.database import Database
-from annotator.web.labeling.api import refuse
 from annotator.web.session import require_same_origin, require_signed_in
 
 ADDRESS = "/api/quality"
@@ -31,33 +30,30 @@ CURVE = ("further_pairs_without_error", "upper_bound")
 
 
 def routes(database: Database) -> list[Route]:
-    """The route, for `web/app.py`."""
+    """Return the route, for `web/app.py`."""
 
     async def get_table(request: Request) -> Response:
-        asked, actor = request.query_params, require_signed_in(request).actor
-        dataset, table = asked.get("dataset", ""), asked.get("table", "")
+        parameters, actor = request.query_params, require_signed_in(request).actor
+        dataset, table = parameters.get("dataset", ""), parameters.get("table", "")
         name = quote(f"{dataset}-quality-{table}.csv", safe="")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
         if request.method == "HEAD":
             return Response(media_type="text/csv", headers=headers)
-        try:
-            require_same_origin(request)  # the errors in it are noted as seen
-            now = datetime.now(UTC)
-            text = await run_in_threadpool(write_table, database, actor, dataset, table, now=now)
-        except AnnotatorError as error:
-            return refuse(error)
+        require_same_origin(request)  # the errors in it are noted as seen
+        now = datetime.now(UTC)
+        text = await run_in_threadpool(write_table, database, actor, dataset, table, now=now)
         return Response(text, media_type="text/csv", headers=headers)
 
     return [Route(ADDRESS, get_table, methods=["GET"])]
 
 
 def list_address(dataset: str, table: str) -> str:
-    """The address of a table's file."""
+    """Return the address of a table's file."""
     return f"{ADDRESS}?{urlencode({'dataset': dataset, 'table': table})}"
 
 
 def write_table(database: Database, actor: Actor, dataset: str, table: str, *, now: datetime) -> str:
-    """A table as CSV. NotFound: there is no such table; NotAllowed: for leads only."""
+    """Return a table as CSV. Raises NotFound for an unknown table, NotAllowed unless the actor is a lead."""
     if table not in TABLES:
         raise NotFound(say("no table {table!r}; there are: {tables}", table=table, tables=", ".join(TABLES)))
     columns, *rows = _list_rows(show_quality(database, actor, dataset, now=now), table)
@@ -69,12 +65,12 @@ def _list_rows(status: QualityStatus, table: str) -> list[Sequence[object]]:
         return [
             KINDS,
             *(
-                (kind, one.errors, one.checked, one.rate, *(one.ci95 or (None, None)), one.bound)
-                for kind, one in status.rates.items()
+                (kind, rate.errors, rate.checked, rate.rate, *(rate.ci95 or (None, None)), rate.bound)
+                for kind, rate in status.rates.items()
             ),
         ]
     if table == "curve":
         return [CURVE, *project_bound(status)]
     records, kind = (status.draws, QualityDraw) if table == "draws" else (status.errors, QualityError)
-    names = [one.name for one in fields(kind)]
+    names = [field.name for field in fields(kind)]
     return [names, *(list(asdict(record).values()) for record in records)]

@@ -1,6 +1,6 @@
-"""The errors that quality control found, each with the way to its case, and what became of it.
+"""Draw the errors that quality control found, each with a link to its disagreement and its state now.
 
-Only pairs that the expert has answered are here; those that wait are never listed anywhere.
+Lists only pairs that the expert has answered. Pairs that wait are never listed anywhere.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,10 @@ STATES = {"reopened": say("to be decided"), "decided": say("decided"), "retired"
 
 
 def draw_errors(status: QualityStatus) -> None:
-    """Those of every round, in their order: those to be decided first. A long list is cut here, and whole in the table
-    behind it."""
+    """Draw the errors of every round, those to be decided first.
+
+    The list is cut after SHOWN; the table behind it has all.
+    """
     dataset, errors = status.dataset, status.errors
     if status.hidden:
         draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
@@ -33,21 +35,21 @@ def draw_errors(status: QualityStatus) -> None:
         if not status.hidden:
             st.text(tr("No error so far."))
         return
-    waiting = sum(one.state == "reopened" for one in errors)
-    retired = sum(one.state == "retired" for one in errors)
+    waiting = sum(error.state == "reopened" for error in errors)
+    retired = sum(error.state == "retired" for error in errors)
     if waiting:
-        said = tr_n(
+        sentence = tr_n(
             "{n:,} pair is open again and waits among the disagreements for a lead who did not judge it.",
             "{n:,} pairs are open again and wait among the disagreements for a lead who did not judge them.",
             waiting,
         )
     elif status.hidden:
-        said = tr("None of those listed here waits for a lead any more.")
+        sentence = tr("None of those listed here waits for a lead any more.")
     elif retired:
-        said = tr("None of them waits for a lead any more.")
+        sentence = tr("None of them waits for a lead any more.")
     else:
-        said = tr("Every one of them has been decided anew.")
-    draw_note(said)
+        sentence = tr("Every one of them has been decided anew.")
+    draw_note(sentence)
     if retired:
         draw_note(
             tr_n(
@@ -63,24 +65,24 @@ def draw_errors(status: QualityStatus) -> None:
     _draw_table(dataset, errors[:SHOWN], rounds=status.round > 1)
     if len(errors) > SHOWN:
         draw_note(tr("The first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
-    draw_numbers(tr("All errors as a table"), [_describe(one) for one in errors])
+    draw_numbers(tr("All errors as a table"), [_describe(error) for error in errors])
     draw_file_link(tr("Errors as CSV"), list_address(dataset, "errors"))
 
 
-def link_case(dataset: str, pair: str) -> str:
-    """The address of a pair's case among the disagreements."""
+def link_disagreement(dataset: str, pair: str) -> str:
+    """Return the address of the pair on the page Disagreements."""
     return f"/disagreements?{urlencode({'dataset': dataset, 'pair': pair})}"
 
 
-def name_state(one: QualityError) -> str:
-    """What became of it, in words."""
-    if one.decided_grade is None:
-        return tr(STATES[one.state])
-    if one.decided_grade == one.expert_grade:
-        return tr("decided {grade}, as the expert", grade=one.decided_grade)
-    if one.decided_grade == one.settled_grade:
-        return tr("decided {grade}, as before", grade=one.decided_grade)
-    return tr("decided {grade}", grade=one.decided_grade)
+def name_state(error: QualityError) -> str:
+    """Return in words whether the error is open, decided or has left the pool."""
+    if error.decided_grade is None:
+        return tr(STATES[error.state])
+    if error.decided_grade == error.expert_grade:
+        return tr("decided {grade}, as the expert", grade=error.decided_grade)
+    if error.decided_grade == error.settled_grade:
+        return tr("decided {grade}, as before", grade=error.decided_grade)
+    return tr("decided {grade}", grade=error.decided_grade)
 
 
 def _draw_table(dataset: str, errors: Sequence[QualityError], *, rounds: bool) -> None:
@@ -89,7 +91,7 @@ def _draw_table(dataset: str, errors: Sequence[QualityError], *, rounds: bool) -
     if rounds:
         columns.append(tr("round"))
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(_draw_row(dataset, one, rounds=rounds) for one in errors)
+    body = "".join(_draw_row(dataset, error, rounds=rounds) for error in errors)
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}">'
         f'<table class="annotator-table"><caption class="annotator-unseen">{caption}</caption>'
@@ -97,41 +99,43 @@ def _draw_table(dataset: str, errors: Sequence[QualityError], *, rounds: bool) -
     )
 
 
-def _draw_row(dataset: str, one: QualityError, *, rounds: bool) -> str:
-    told = tr("Look at {query_id}, {doc_id}", query_id=one.query_id, doc_id=one.doc_id)
-    category = f'<br><span class="annotator-soft">{escape(one.category)}</span>' if one.category else ""
-    document = escape_breakable(one.doc_id)
-    if one.state != "retired":  # a pair that has left the pool is no case any more
+def _draw_row(dataset: str, error: QualityError, *, rounds: bool) -> str:
+    label = tr("Look at {query_id}, {doc_id}", query_id=error.query_id, doc_id=error.doc_id)
+    category = f'<br><span class="annotator-soft">{escape(error.category)}</span>' if error.category else ""
+    document = escape_breakable(error.doc_id)
+    if error.state != "retired":  # a pair that has left the pool is no case any more
         document = (
-            f'<a class="annotator-link" href="{escape(link_case(dataset, one.pair))}" target="_self" '
-            f'title="{escape(told)}">{document}</a>'
+            f'<a class="annotator-link" href="{escape(link_disagreement(dataset, error.pair))}" target="_self" '
+            f'title="{escape(label)}">{document}</a>'
         )
-    settled = f'{one.settled_grade} <span class="annotator-soft">{escape(name_word(one.settled_by))}</span>'
-    note = escape(one.note) if one.note else ""
-    cells = [document, settled, str(one.expert_grade), note, escape(name_state(one))]
+    settled = (
+        f'{error.settled_grade} <span class="annotator-soft">{escape(name_word(error.settled_by))}</span>'
+    )
+    note = escape(error.note) if error.note else ""
+    cells = [document, settled, str(error.expert_grade), note, escape(name_state(error))]
     marks = [' class="annotator-long"', "", "", ' class="annotator-long"' if note else "", ""]
     if rounds:
-        cells.append(str(one.round))
+        cells.append(str(error.round))
         marks.append("")
     return (
-        f'<tr><th scope="row" dir="auto">{escape_breakable(one.query_id)}{category}</th>'
+        f'<tr><th scope="row" dir="auto">{escape_breakable(error.query_id)}{category}</th>'
         + "".join(f'<td dir="auto"{mark}>{cell}</td>' for cell, mark in zip(cells, marks, strict=True))
         + "</tr>"
     )
 
 
-def _describe(one: QualityError) -> dict[str, object]:
+def _describe(error: QualityError) -> dict[str, object]:
     return {
-        tr("query"): one.query_id,
-        tr("document"): one.doc_id,
-        tr("category"): one.category or "",
-        tr("settled"): one.settled_grade,
-        tr("settled by"): name_word(one.settled_by),
-        tr("expert"): one.expert_grade,
-        tr("apart"): one.distance,
-        tr("note"): one.note or "",
-        tr("draw"): one.draw,
-        tr("round"): one.round,
-        tr("answered"): show_time(one.answered_at),
-        tr("state"): name_state(one),
+        tr("query"): error.query_id,
+        tr("document"): error.doc_id,
+        tr("category"): error.category or "",
+        tr("settled"): error.settled_grade,
+        tr("settled by"): name_word(error.settled_by),
+        tr("expert"): error.expert_grade,
+        tr("apart"): error.distance,
+        tr("note"): error.note or "",
+        tr("draw"): error.draw,
+        tr("round"): error.round,
+        tr("answered"): show_time(error.answered_at),
+        tr("state"): name_state(error),
     }

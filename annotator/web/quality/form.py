@@ -24,51 +24,54 @@ from annotator.web.page_context import PageContext, find_context, require_contex
 GRADES = range(4)
 
 
-def draw_preview(found: QualityPreview, *, hide_grades: bool) -> None:
-    """How many pairs of each category and grade. `hide_grades`: for somebody who will judge them, without the grades."""
+def draw_preview(preview: QualityPreview, *, hide_grades: bool) -> None:
+    """Draw how many pairs of each category and grade would be drawn.
+
+    `hide_grades`: without the grades, for the person who will judge the pairs.
+    """
     st.text(
         tr_n(
             "{n:,} pair would be drawn: {drawn} of {population} settled pairs are in the sample then.",
             "{n:,} pairs would be drawn: {drawn} of {population} settled pairs are in the sample then.",
-            found.pairs,
-            drawn=show_number(found.drawn + found.pairs),
-            population=show_number(found.population),
+            preview.pairs,
+            drawn=show_number(preview.drawn + preview.pairs),
+            population=show_number(preview.population),
         )
-        if found.pairs
+        if preview.pairs
         else tr_n(
             "Nothing would be drawn: the sample holds {drawn} pair already.",
             "Nothing would be drawn: the sample holds {drawn} pairs already.",
-            found.drawn,
-            drawn=show_number(found.drawn),
+            preview.drawn,
+            drawn=show_number(preview.drawn),
         )
     )
-    if found.outside:
-        draw_note(say_outside(found.outside))
-    if not found.pairs:
+    if preview.outside:
+        draw_note(describe_outside(preview.outside))
+    if not preview.pairs:
         return
     with st.expander(tr("What would be drawn")):
-        columns, rows = list_preview_rows(found, hide_grades=hide_grades)
+        columns, rows = list_preview_rows(preview, hide_grades=hide_grades)
         draw_table(tr("What would be drawn"), columns, rows)
         draw_note(tr("Pairs drawn / settled pairs that can be checked, those drawn before included."))
         if hide_grades:
             draw_note(tr("Grades are not shown, since you are the one who will judge these pairs."))
 
 
-def list_preview_rows(found: QualityPreview, *, hide_grades: bool) -> tuple[list[str], list[list[str]]]:
-    """The columns and rows of the preview: a category each, with how many pairs of each settled grade."""
+def list_preview_rows(preview: QualityPreview, *, hide_grades: bool) -> tuple[list[str], list[list[str]]]:
+    """Return the columns and rows of the preview: for each category, how many pairs of each settled grade."""
     cells: dict[tuple[str | None, int], tuple[int, int]] = {}
-    for one in found.strata:
-        pairs, population = cells.get((one.category, one.grade), (0, 0))
-        cells[one.category, one.grade] = (pairs + one.pairs, population + one.population)
-    categories = list(dict.fromkeys(one.category for one in found.strata))
+    for stratum in preview.strata:
+        pairs, population = cells.get((stratum.category, stratum.grade), (0, 0))
+        cells[stratum.category, stratum.grade] = (pairs + stratum.pairs, population + stratum.population)
+    categories = list(dict.fromkeys(stratum.category for stratum in preview.strata))
     columns = [tr("category")]
     if not hide_grades:
         columns += [tr("grade {grade}", grade=grade) for grade in GRADES]
     rows = []
     for category in categories:
-        told = [cells.get((category, grade), (0, 0)) for grade in GRADES]
-        total = (sum(pairs for pairs, _ in told), sum(population for _, population in told))
-        shown = [total] if hide_grades else [*told, total]
+        counts = [cells.get((category, grade), (0, 0)) for grade in GRADES]
+        total = (sum(pairs for pairs, _ in counts), sum(population for _, population in counts))
+        shown = [total] if hide_grades else [*counts, total]
         rows.append([category or tr("none"), *(_show_cell(*cell) for cell in shown)])
     return [*columns, tr("all")], rows
 
@@ -79,8 +82,8 @@ def _show_cell(pairs: int, population: int) -> str:
     return f"{show_number(pairs)} / {show_number(population)}"
 
 
-def say_outside(pairs: int) -> str:
-    """How many settled pairs the one who checks cannot check, and why."""
+def describe_outside(pairs: int) -> str:
+    """Describe how many settled pairs the expert cannot check, and why."""
     return tr_n(
         "{n:,} settled pair is outside: whoever checks has judged or seen it, or does not judge its query. The sample says nothing of it.",
         "{n:,} settled pairs are outside: whoever checks has judged or seen them, or does not judge their queries. The sample says nothing of them.",
@@ -94,7 +97,7 @@ AMOUNTS = {"share": say("a share"), "number": say("a number")}
 
 @dataclass(frozen=True, slots=True)
 class DrawFormValues:
-    """What the form says. `size`: the number of pairs, or None: the share `rate`."""
+    """The values of the form. `size`: the number of pairs; None: the share `rate` says how many."""
 
     annotator: str
     rate: float
@@ -104,7 +107,10 @@ class DrawFormValues:
 
 
 def draw_more(context: PageContext, dataset: str, status: QualityStatus) -> None:
-    """The form once something is drawn: open where more is needed, else one click away and not worked out before."""
+    """Draw the form below an existing sample.
+
+    Open if more pairs are needed, else folded and computed only when opened.
+    """
     wanted = (status.further or 0) > status.waiting
     with st.expander(
         tr("Add to the sample, or begin a new round"),
@@ -117,10 +123,10 @@ def draw_more(context: PageContext, dataset: str, status: QualityStatus) -> None
 
 
 def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None:
-    """The fields, what they come to, and the button."""
+    """Draw the fields, the preview and the button."""
     experts = list_experts(context.database, context.actor, dataset)
-    if not any(one.available for one in experts):
-        _say_nobody(context, experts)
+    if not any(expert.available for expert in experts):
+        _draw_no_experts(context, experts)
         return
     if not status.round:
         st.text(
@@ -129,17 +135,17 @@ def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None
             )
         )
     # Other fields once something is drawn, so that no second press draws again.
-    place = f"{dataset} {len(status.draws)}"
-    asked = _ask(experts, status, place)
-    found = _preview(context, dataset, asked)
-    if found is None:
+    key_suffix = f"{dataset} {len(status.draws)}"
+    form_values = _ask(experts, status, key_suffix)
+    preview = _preview(context, dataset, form_values)
+    if preview is None:
         return
-    draw_preview(found, hide_grades=asked.annotator == context.actor.username)
-    _draw_button(dataset, asked, found, place)
+    draw_preview(preview, hide_grades=form_values.annotator == context.actor.username)
+    _draw_button(dataset, form_values, preview, key_suffix)
 
 
-def _say_nobody(context: PageContext, experts: Sequence[QualityExpert]) -> None:
-    if any(one.judged for one in experts):
+def _draw_no_experts(context: PageContext, experts: Sequence[QualityExpert]) -> None:
+    if any(expert.judged for expert in experts):
         st.text(tr("Nobody here can check: everybody has judged or seen every settled pair. Add somebody."))
         draw_link(context, "people")
     else:
@@ -150,42 +156,45 @@ def _say_nobody(context: PageContext, experts: Sequence[QualityExpert]) -> None:
 
 
 def draw_done() -> None:
-    """What the last press did, once."""
+    """Draw what the last press did, once."""
     with st.container():
-        said, refused = st.session_state.pop(DONE, None), st.session_state.pop(REFUSED, None)
-        if said:
-            st.success(said, icon=":material/check:")
+        sentence, refused = st.session_state.pop(DONE, None), st.session_state.pop(REFUSED, None)
+        if sentence:
+            st.success(sentence, icon=":material/check:")
         if refused:
             st.error(escape_markdown(refused), icon=":material/block:")
 
 
 def sort_experts(experts: Sequence[QualityExpert]) -> list[QualityExpert]:
-    """Those who judged nothing first, then those who can check most; whoever can check nothing is left out."""
-    able = [one for one in experts if one.available]
-    return sorted(able, key=lambda one: (one.judged > 0, -one.available, one.username))
+    """Return the experts who can check something: those who judged nothing first, then those who can check most."""
+    able = [expert for expert in experts if expert.available]
+    return sorted(able, key=lambda expert: (expert.judged > 0, -expert.available, expert.username))
 
 
 def choose_size(status: QualityStatus) -> int | None:
-    """How many pairs the sample must hold so that it can decide if no more errors come: None when a share says it better."""
+    """Return how many pairs the sample must hold to pass if no more errors come.
+
+    None where a share is the better default.
+    """
     if not status.round or not status.further:
         return None
     return min(status.population, status.drawn + max(0, status.further - status.waiting))
 
 
-def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) -> DrawFormValues:
-    told = {one.username: one for one in sort_experts(experts)}
+def _ask(experts: Sequence[QualityExpert], status: QualityStatus, key_suffix: str) -> DrawFormValues:
+    by_name = {expert.username: expert for expert in sort_experts(experts)}
     latest = status.draws[-1].annotator if status.draws else None
     who = st.selectbox(
         tr("Who checks"),
-        list(told),
-        format_func=lambda name: _say_expert(told[name]),
-        key=f"who {place}",
-        index=list(told).index(latest) if latest in told else 0,
+        list(by_name),
+        format_func=lambda name: _describe_expert(by_name[name]),
+        key=f"who {key_suffix}",
+        index=list(by_name).index(latest) if latest in by_name else 0,
         help=tr(
             "Somebody who knows the subject and judged none of the pairs. They get the pairs on the page Label, and are not told."
         ),
     )
-    new_round = _ask_round(status, place)
+    new_round = _ask_round(status, key_suffix)
     wanted = None if new_round else choose_size(status)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
@@ -194,7 +203,7 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) ->
             default="share" if wanted is None else "number",
             required=True,
             format_func=lambda amount: tr(AMOUNTS[amount]),
-            key=f"how {place} {new_round}",
+            key=f"how {key_suffix} {new_round}",
         )
         percent, size = 100 * DEFAULT_RATE, None
         if how == "number":
@@ -204,7 +213,7 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) ->
                 value=max(1, wanted or 60),
                 step=10,
                 width=280,
-                key=f"size {place} {new_round}",
+                key=f"size {key_suffix} {new_round}",
                 help=tr("Together with those drawn before, in the same round."),
             )
         else:
@@ -216,7 +225,7 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) ->
                 5.0,
                 format="%g",
                 width=280,
-                key=f"share {place} {new_round}",
+                key=f"share {key_suffix} {new_round}",
                 help=tr(
                     "Together with those drawn before, in the same round. Each category and grade has its part."
                 ),
@@ -227,68 +236,68 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, place: str) ->
             0,
             2**31 - 1,
             0,
-            key=f"seed {place}",
+            key=f"seed {key_suffix}",
             help=tr("The same settled pairs and the same seed give the same sample."),
         )
     return DrawFormValues(str(who), percent / 100, None if size is None else int(size), int(seed), new_round)
 
 
-def _ask_round(status: QualityStatus, place: str) -> bool:
+def _ask_round(status: QualityStatus, key_suffix: str) -> bool:
     if not status.round:
         return False
     return st.toggle(
         tr("Begin a new round"),
-        key=f"anew {place}",
+        key=f"anew {key_suffix}",
         help=tr(
             "A new sample from nothing, for example after much was settled anew. The earlier round stays on record."
         ),
     )
 
 
-def _say_expert(one: QualityExpert) -> str:
-    name = f"{one.name} ({one.username})" if one.name else one.username
+def _describe_expert(expert: QualityExpert) -> str:
+    name = f"{expert.name} ({expert.username})" if expert.name else expert.username
     judged = (
-        tr_n("judged or checked {n:,} settled pair", "judged or checked {n:,} settled pairs", one.judged)
-        if one.judged
+        tr_n("judged or checked {n:,} settled pair", "judged or checked {n:,} settled pairs", expert.judged)
+        if expert.judged
         else tr("judged none of them")
     )
-    return tr("{name}: {judged}, can check {n}", name=name, judged=judged, n=show_number(one.available))
+    return tr("{name}: {judged}, can check {n}", name=name, judged=judged, n=show_number(expert.available))
 
 
-def _preview(context: PageContext, dataset: str, asked: DrawFormValues) -> QualityPreview | None:
+def _preview(context: PageContext, dataset: str, form_values: DrawFormValues) -> QualityPreview | None:
     try:
         return preview_sample(
             context.database,
             context.actor,
             dataset,
-            annotator=asked.annotator,
-            rate=asked.rate,
-            size=asked.size,
-            seed=asked.seed,
-            new_round=asked.new_round,
+            annotator=form_values.annotator,
+            rate=form_values.rate,
+            size=form_values.size,
+            seed=form_values.seed,
+            new_round=form_values.new_round,
         )
     except AnnotatorError as error:
         st.error(escape_markdown(show_refusal(error)))
         return None
 
 
-def _draw_button(dataset: str, asked: DrawFormValues, found: QualityPreview, place: str) -> None:
-    if not found.pairs:
+def _draw_button(dataset: str, form_values: DrawFormValues, preview: QualityPreview, key_suffix: str) -> None:
+    if not preview.pairs:
         return
-    label = tr_n("Draw {n:,} pair", "Draw {n:,} pairs", found.pairs)
-    if asked.new_round:
-        if st.button(label, type="primary", key=f"ask {place}"):
-            confirm_dialog(dataset, asked, label)
+    label = tr_n("Draw {n:,} pair", "Draw {n:,} pairs", preview.pairs)
+    if form_values.new_round:
+        if st.button(label, type="primary", key=f"ask {key_suffix}"):
+            confirm_dialog(dataset, form_values, label)
         return
-    st.button(label, type="primary", key=f"draw {place}", on_click=_draw, args=(dataset, asked))
+    st.button(label, type="primary", key=f"draw {key_suffix}", on_click=_draw, args=(dataset, form_values))
 
 
-def confirm_dialog(dataset: str, asked: DrawFormValues, label: str) -> None:
+def confirm_dialog(dataset: str, form_values: DrawFormValues, label: str) -> None:
     """Open the dialog that asks whether a new round shall begin. `label`: of its button."""
-    st.dialog(tr("Begin a new round?"))(_confirm)(dataset, asked, label)
+    st.dialog(tr("Begin a new round?"))(_confirm)(dataset, form_values, label)
 
 
-def _confirm(dataset: str, asked: DrawFormValues, label: str) -> None:
+def _confirm(dataset: str, form_values: DrawFormValues, label: str) -> None:
     require_context()
     st.text(
         tr(
@@ -298,13 +307,13 @@ def _confirm(dataset: str, asked: DrawFormValues, label: str) -> None:
     )
     with st.container(horizontal=True):
         if st.button(label, type="primary", key="draw anew"):
-            _draw(dataset, asked)
+            _draw(dataset, form_values)
             st.rerun()
         if st.button(tr("Keep this round")):
             st.rerun()
 
 
-def _draw(dataset: str, asked: DrawFormValues) -> None:
+def _draw(dataset: str, form_values: DrawFormValues) -> None:
     """Draw what the form said. Runs before the page is drawn again."""
     context = find_context()
     if context is None:
@@ -314,11 +323,11 @@ def _draw(dataset: str, asked: DrawFormValues) -> None:
             context.database,
             context.actor,
             dataset,
-            annotator=asked.annotator,
-            rate=asked.rate,
-            size=asked.size,
-            seed=asked.seed,
-            new_round=asked.new_round,
+            annotator=form_values.annotator,
+            rate=form_values.rate,
+            size=form_values.size,
+            seed=form_values.seed,
+            new_round=form_values.new_round,
             now=context.now,
         )
     except AnnotatorError as error:

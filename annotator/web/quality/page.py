@@ -35,19 +35,21 @@ VERDICTS = {"passed": say("passed"), "failed": say("failed"), "undecided": say("
 
 
 def draw_verdict(status: QualityStatus, me: str) -> None:
-    """The verdict by the dataset's own rule in one plain sentence, and what is to be done now, once something is drawn. `me`:
-    who looks."""
+    """Draw the verdict by the dataset's rule in one sentence and, once a sample is drawn, what to do now.
+
+    `me`: the username of the reader.
+    """
     for verdict in status.sentences[:1]:
         st.html(show_as("verdict", tr(verdict)))
     if status.round:
-        st.text(_say_next(status, me))
+        st.text(_describe_next_step(status, me))
 
 
-def _say_next(status: QualityStatus, me: str) -> str:
+def _describe_next_step(status: QualityStatus, me: str) -> str:
     if not status.waiting:
         return tr("Everything that was drawn has been looked at.")
-    others = sorted({one.annotator for one in status.draws if one.round == status.round} - {me})
-    if me not in {one.annotator for one in status.draws if one.round == status.round}:
+    others = sorted({draw.annotator for draw in status.draws if draw.round == status.round} - {me})
+    if me not in {draw.annotator for draw in status.draws if draw.round == status.round}:
         return tr_n(
             "{n:,} pair waits for {people} on the page Label. They are not told which of their pairs these are.",
             "{n:,} pairs wait for {people} on the page Label. They are not told which of their pairs these are.",
@@ -62,23 +64,23 @@ def _say_next(status: QualityStatus, me: str) -> str:
 
 
 def draw_readings(status: QualityStatus) -> None:
-    """Both readings of the sample beside each other, with which of them the gate goes by."""
-    found = status.rates["any"]
-    if found.rate is None or found.bound is None:
+    """Draw both readings of the sample beside each other, and mark the one that the gate uses."""
+    error_rate = status.rates["any"]
+    if error_rate.rate is None or error_rate.bound is None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        _draw_reading(status, "rate", show_percent(found.rate), _say_rate(found))
+        _draw_reading(status, "rate", show_percent(error_rate.rate), _describe_rate(error_rate))
     with right:
         _draw_reading(
             status,
             "bound",
-            tr("at most {share}", share=show_percent(found.bound, at_most=True)),
-            _say_bound(status),
+            tr("at most {share}", share=show_percent(error_rate.bound, at_most=True)),
+            _describe_bound(status),
         )
 
 
-def _draw_reading(status: QualityStatus, rule: str, figure: str, said: Sequence[str]) -> None:
+def _draw_reading(status: QualityStatus, rule: str, figure: str, sentences: Sequence[str]) -> None:
     verdict = status.verdicts[rule]
     kind = "met" if verdict == "passed" else "unmet"
     gate = f'<span class="annotator-badge">{escape(tr("the gate goes by this"))}</span>'
@@ -88,23 +90,23 @@ def _draw_reading(status: QualityStatus, rule: str, figure: str, said: Sequence[
             f'<p class="annotator-verdict">{escape(figure)}</p>'
             f'<p class="annotator-state-line"><span class="annotator-state annotator-{kind}">{escape(tr(VERDICTS[verdict]))}</span>'
             f"{gate if status.rule == rule else ''}</p>"
-            f'<p class="annotator-step">{escape(said[0])}</p><p class="annotator-note">{escape(said[1])}</p>'
+            f'<p class="annotator-step">{escape(sentences[0])}</p><p class="annotator-note">{escape(sentences[1])}</p>'
         )
 
 
-def _say_rate(found: ErrorRate) -> tuple[str, str]:
+def _describe_rate(error_rate: ErrorRate) -> tuple[str, str]:
     return (
         tr_n(
             "{n:,} error was found among the {checked} pairs checked. Less than 5 % passes, once 10 % of the settled pairs are checked.",
             "{n:,} errors were found among the {checked} pairs checked. Less than 5 % passes, once 10 % of the settled pairs are checked.",
-            found.errors,
-            checked=show_number(found.checked),
+            error_rate.errors,
+            checked=show_number(error_rate.checked),
         ),
         tr("This is what the sample happens to show. Another sample would show more, or fewer."),
     )
 
 
-def _say_bound(status: QualityStatus) -> tuple[str, str]:
+def _describe_bound(status: QualityStatus) -> tuple[str, str]:
     return (
         tr(
             "No more of the settled pairs that it speaks for ({population}) are errors, with 95 % confidence. Less than 5 % passes.",
@@ -114,16 +116,16 @@ def _say_bound(status: QualityStatus) -> tuple[str, str]:
     )
 
 
-def say_waiting(status: QualityStatus) -> str:
-    """How many of the further pairs are drawn already, after the sentence that says how many it takes."""
+def describe_waiting_pairs(status: QualityStatus) -> str:
+    """Describe how many pairs are drawn and wait; empty if none do."""
     if not status.waiting:
         return ""
     return " " + tr_n("{n:,} pair is drawn and waits.", "{n:,} pairs are drawn and wait.", status.waiting)
 
 
 def draw_counts(status: QualityStatus) -> None:
-    """How far the sample of the present round is, and what it does not speak for."""
-    told = (
+    """Draw how far the sample of this round is, and what it says nothing about."""
+    counts = (
         (tr("drawn"), status.drawn),
         (tr("checked"), status.checked),
         (tr("waiting"), status.waiting),
@@ -131,21 +133,24 @@ def draw_counts(status: QualityStatus) -> None:
         (tr("can no longer be judged"), status.barred),
         (tr("settled since"), status.settled_since),
     )
-    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{show_number(n)}</dd></div>" for name, n in told)
+    items = "".join(f"<div><dt>{escape(name)}</dt><dd>{show_number(n)}</dd></div>" for name, n in counts)
     st.html(f'<dl class="annotator-counts">{items}</dl>')
     for sentence in list_limits(status):
         draw_note(tr(sentence))
 
 
 def list_limits(status: QualityStatus) -> list[Message]:
-    """What is said beside the verdict and the two readings, which stand above: what the sample says nothing of, and what
-    drawing it in steps costs. Without the commands, since the form does that here."""
+    """Return the sentences after the verdict and the readings.
+
+    They say what the sample does not cover and what drawing in steps costs. Sentences with a command are left out, since the
+    form does that here.
+    """
     shown_above = 1 + (2 if status.checked else 1)
-    return [one for one in status.sentences[shown_above:] if "command" not in one.values]
+    return [sentence for sentence in status.sentences[shown_above:] if "command" not in sentence.values]
 
 
 def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
-    """The trail: every draw there was and what came of it, the latest first. None is ever undone."""
+    """Draw every draw with its results, the latest first. A draw is never undone."""
     columns = (
         tr("draw"),
         tr("round"),
@@ -160,29 +165,29 @@ def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
         tr("share"),
         tr("seed"),
     )
-    draw_table(tr("Draws so far"), columns, [_describe(one) for one in reversed(draws)])
+    draw_table(tr("Draws so far"), columns, [_describe(draw) for draw in reversed(draws)])
     draw_file_link(tr("Draws as CSV"), list_address(dataset, "draws"))
 
 
-def _describe(one: QualityDraw) -> tuple[str, ...]:
+def _describe(draw: QualityDraw) -> tuple[str, ...]:
     return (
-        str(one.number),
-        str(one.round),
-        show_time(one.drawn_at),
-        one.annotator,
-        one.drawn_by or tr("the operator"),
-        show_number(one.pairs),
-        show_number(one.checked),
-        show_number(one.errors),
-        show_number(one.population),
-        show_number(one.outside),
-        show_percent(one.rate),
-        str(one.seed),
+        str(draw.number),
+        str(draw.round),
+        show_time(draw.drawn_at),
+        draw.annotator,
+        draw.drawn_by or tr("the operator"),
+        show_number(draw.pairs),
+        show_number(draw.checked),
+        show_number(draw.errors),
+        show_number(draw.population),
+        show_number(draw.outside),
+        show_percent(draw.rate),
+        str(draw.seed),
     )
 
 
 def draw_rule(context: PageContext, status: QualityStatus) -> None:
-    """The choice between the two, one click away."""
+    """Draw the choice of the reading that the gate uses, folded."""
     with st.expander(tr("Change which of the two the gate goes by")), st.form("rule", border=False):
         chosen = st.radio(
             tr("The gate goes by"),
@@ -210,7 +215,7 @@ def draw_rule(context: PageContext, status: QualityStatus) -> None:
 
 
 def draw_evidence(context: PageContext, status: QualityStatus) -> None:
-    """Both readings with the rule, then the errors by kind beside what would decide it."""
+    """Draw both readings with the rule, then the errors by kind beside what would decide it."""
     st.header(tr("What the sample shows and what it proves"))
     draw_readings(status)
     draw_rule(context, status)
@@ -232,7 +237,7 @@ def draw_evidence(context: PageContext, status: QualityStatus) -> None:
 
 
 def _draw_further(status: QualityStatus) -> None:
-    """What it takes to bring the bound below the limit, as long as it is not."""
+    """Draw how many further pairs would bring the bound below the limit."""
     st.header(tr("What would decide it"))
     if status.further is None:
         st.text(
@@ -253,7 +258,7 @@ def _draw_further(status: QualityStatus) -> None:
             csv=list_address(status.dataset, "curve"),
             name=f"{status.dataset}-quality-curve",
         )
-        draw_note(words + say_waiting(status))
+        draw_note(words + describe_waiting_pairs(status))
         draw_numbers(tr("Numbers of this curve"), charts.list_further_rows(points))
 
 

@@ -1,1 +1,1 @@
-"""The page Releases, and the files of a release over HTTP."""
+"""Draw the page Releases, and send the files of a release over HTTP."""

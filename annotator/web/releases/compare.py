@@ -17,8 +17,7 @@ from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
-    from annotator.releases.published_service import QrelChange, ReleaseDiff
-    from annotator.releases.service import Release
+    from annotator.releases.records import QrelChange, Release, ReleaseDiff
 
 
 SHOWN, FEW = 200, 10
@@ -40,12 +39,12 @@ COLUMNS = {
 
 
 def draw_diff(diff: "ReleaseDiff", *, advice: bool = True) -> None:
-    """The figures, the version they call for (unless it is said elsewhere), and what differs, changed grades first."""
-    st.text(say_figures(diff))
+    """Draw what differs: figures, the version they call for (unless `advice` is False), then the differences by kind."""
+    st.text(describe_figures(diff))
     if diff.before is None:
         return
     if advice:
-        draw_note(say_advice(diff))
+        draw_note(describe_advice(diff))
     for kind, name in KINDS.items():
         _draw_kind(tr(name), kind, diff)
     _draw_queries(tr("Added queries"), diff, diff.queries_added)
@@ -54,25 +53,25 @@ def draw_diff(diff: "ReleaseDiff", *, advice: bool = True) -> None:
         texts = tr("Changed query texts")
         with st.expander(f"{texts}: {len(diff.texts_changed):,}"):
             draw_table(texts, (tr("query"), tr("old text"), tr("new text")), diff.texts_changed[:SHOWN])
-            _say_rest(len(diff.texts_changed), diff)
+            _draw_rest(len(diff.texts_changed), diff)
 
 
-def say_figures(diff: "ReleaseDiff") -> str:
-    """How much differs, in a sentence."""
+def describe_figures(diff: "ReleaseDiff") -> str:
+    """Describe how much differs, in one sentence."""
     if diff.before is None:
         return tr("There is no release before, so there is nothing to compare with: everything is new.")
-    said = list(_list_figures(diff))
+    figures = list(_list_figures(diff))
     if diff.scale_changed:
-        said.append(tr("another scale"))
+        figures.append(tr("another scale"))
     if _is_reworded(diff):
-        said.append(tr("guideline {new} instead of {old}", new=diff.guideline[1], old=diff.guideline[0]))
+        figures.append(tr("guideline {new} instead of {old}", new=diff.guideline[1], old=diff.guideline[0]))
     return tr(
-        "Against {before}: {changes}.", before=diff.before, changes=", ".join(said) or tr("no difference")
+        "Against {before}: {changes}.", before=diff.before, changes=", ".join(figures) or tr("no difference")
     )
 
 
 def _list_figures(diff: "ReleaseDiff") -> Iterator[str]:
-    """Each figure with its noun, but for what there is none of."""
+    """Yield each count with its noun, without the zeros."""
     counts = diff.counts
     if n := counts.get("changed", 0):
         yield tr_n("{n:,} changed grade", "{n:,} changed grades", n)
@@ -92,8 +91,8 @@ def _list_figures(diff: "ReleaseDiff") -> Iterator[str]:
         yield tr_n("{n:,} changed query text", "{n:,} changed query texts", n)
 
 
-def say_advice(diff: "ReleaseDiff") -> str:
-    """Which step of the version this calls for."""
+def describe_advice(diff: "ReleaseDiff") -> str:
+    """Describe which step of the version number the differences call for, and why."""
     if diff.advice == "none":
         return tr("Nothing has changed since {version}: no new version is called for.", version=diff.before)
     return tr("This calls for a {step} version: {why}.", step=name_word(diff.advice), why=diff.advice_why)
@@ -112,7 +111,7 @@ def _draw_kind(name: str, kind: str, diff: "ReleaseDiff") -> None:
         if rows:
             draw_table(name, [tr(column) for column in COLUMNS[kind]], rows)
         if len(rows) < total:
-            _say_rest(total, diff, len(rows))
+            _draw_rest(total, diff, len(rows))
 
 
 def _row(change: "QrelChange") -> tuple[object, ...]:
@@ -125,31 +124,31 @@ def _row(change: "QrelChange") -> tuple[object, ...]:
 
 
 def _draw_queries(name: str, diff: "ReleaseDiff", queries: Iterable[str]) -> None:
-    found = list(queries)
-    if found:
-        with st.expander(f"{name}: {len(found):,}"):
-            rows = [(query_id, f"{diff.whole.get(query_id, 0):,}") for query_id in found[:SHOWN]]
+    query_ids = list(queries)
+    if query_ids:
+        with st.expander(f"{name}: {len(query_ids):,}"):
+            rows = [(query_id, f"{diff.whole.get(query_id, 0):,}") for query_id in query_ids[:SHOWN]]
             draw_table(name, (tr("query"), tr("pairs")), rows)
-            _say_rest(len(found), diff)
+            _draw_rest(len(query_ids), diff)
 
 
-def _say_rest(total: int, diff: "ReleaseDiff", shown: int = SHOWN) -> None:
-    """Where the rest is, when not everything is shown."""
+def _draw_rest(total: int, diff: "ReleaseDiff", shown: int = SHOWN) -> None:
+    """Draw the command that lists everything, if not everything is shown."""
     if total > shown:
         after = diff.after or "VERSION"
         command = f"annotator release diff {diff.dataset} {diff.before} {after}"
-        said = tr(
+        sentence = tr(
             "{shown:,} of {total:,} are shown. All of them: {command}",
             shown=shown,
             total=total,
             command=command,
         )
-        draw_note(said)
+        draw_note(sentence)
 
 
 def draw_comparison(context: PageContext, dataset: str, listed: "list[Release]") -> None:
-    """Two versions to choose, and what the second changed against the first."""
-    versions = [one.version for one in listed]
+    """Draw two versions to choose, and what the second changed against the first."""
+    versions = [release.version for release in listed]
     if len(versions) < 2:
         there = tr("There is one release, {version}.", version=versions[0]) if versions else ""
         why = tr("Two are needed to compare. What a new one would change stands under Next release.")

@@ -1,4 +1,4 @@
-"""The files of a release over HTTP, for leads: one by one, or all in a zip made while it is sent.
+"""Send the files of a release over HTTP, for leads: one by one, or all in a zip made while it is sent.
 
 `GET /api/release?dataset=…&version=…` is the zip; `&file=…` is one file. Sends only files of the release's manifest with
 the bytes that were published (`releases/verified_files.py`). Holds no whole file in memory. The zip of a release is
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
@@ -20,13 +20,15 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from annotator.domain.errors import AnnotatorError, ConflictError
+from annotator.domain.errors import ConflictError
+from annotator.releases.files_service import OpenedRelease, open_release, shows_grades
 from annotator.releases.published_service import note_downloaded
-from annotator.releases.service import OpenedRelease, VerifiedFile, open_release, tells_grades
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.labeling.api import refuse
 from annotator.web.session import require_same_origin, require_signed_in
+
+if TYPE_CHECKING:
+    from annotator.releases.verified_files import VerifiedFile
 
 ADDRESS = "/api/release"
 MEDIA_TYPES = {
@@ -46,32 +48,29 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def routes(database: Database, settings: Settings) -> list[Route]:
-    """The route, for `web/app.py`."""
+    """Return the route, for `web/app.py`."""
 
     async def get_release(request: Request) -> Response:
-        asked = request.query_params
-        try:
-            opened = await run_in_threadpool(
-                open_release,
-                database,
-                require_signed_in(request).actor,
-                asked.get("dataset", ""),
-                asked.get("version", ""),
-                asked.get("file"),
-                exports_dir=settings.exports_dir,
-            )
-            if request.method != "HEAD":
-                await run_in_threadpool(_note_sent, database, request, opened)
-        except AnnotatorError as error:
-            return refuse(error)
-        return _send_zip(opened, request) if asked.get("file") is None else _send_file(opened, request)
+        parameters = request.query_params
+        opened = await run_in_threadpool(
+            open_release,
+            database,
+            require_signed_in(request).actor,
+            parameters.get("dataset", ""),
+            parameters.get("version", ""),
+            parameters.get("file"),
+            exports_dir=settings.exports_dir,
+        )
+        if request.method != "HEAD":
+            await run_in_threadpool(_note_sent, database, request, opened)
+        return _send_zip(opened, request) if parameters.get("file") is None else _send_file(opened, request)
 
     return [Route(ADDRESS, get_release, methods=["GET"])]
 
 
 def _note_sent(database: Database, request: Request, opened: OpenedRelease) -> None:
-    """Note that the lead is sent the grades of the release's pairs; so another site cannot have them fetched."""
-    if not any(map(tells_grades, opened.files)):
+    """Note that the lead has seen the grades of the release's pairs; refuse a request from another site."""
+    if not any(map(shows_grades, opened.files)):
         return
     try:
         require_same_origin(request)
@@ -83,13 +82,13 @@ def _note_sent(database: Database, request: Request, opened: OpenedRelease) -> N
 
 
 def list_address(dataset: str, version: str, file: str | None = None) -> str:
-    """The address of a release's zip, or of one of its files."""
-    asked = {"dataset": dataset, "version": version, **({} if file is None else {"file": file})}
-    return f"{ADDRESS}?{urlencode(asked)}"
+    """Return the address of a release's zip, or of one of its files."""
+    parameters = {"dataset": dataset, "version": version, **({} if file is None else {"file": file})}
+    return f"{ADDRESS}?{urlencode(parameters)}"
 
 
 class VerifiedResponse(StreamingResponse):
-    """Sends pieces of verified files, and closes the files whatever happens.
+    """Send pieces of verified files, and close the files whatever happens.
 
     A file that is rewritten while it is sent ends the connection before the response is complete, so that the browser
     says the download failed.
@@ -139,13 +138,16 @@ def _send_file(opened: OpenedRelease, request: Request) -> Response:
     return VerifiedResponse(opened, pieces, status_code=206, headers=headers, media_type=media_type)
 
 
-def _read(file: VerifiedFile, start: int, stop: int, request: Request) -> Iterable[bytes]:
+def _read(file: "VerifiedFile", start: int, stop: int, request: Request) -> Iterable[bytes]:
     return () if request.method == "HEAD" else file.read(start, stop)
 
 
-def _read_range(request: Request, file: VerifiedFile) -> tuple[int, int] | None:
-    """From where to where to send, by the request's one range (RFC 9110, 14.2); None: everything. An empty range is one
-    that the file does not have. Several ranges, other units, and a range of another file are answered by everything."""
+def _read_range(request: Request, file: "VerifiedFile") -> tuple[int, int] | None:
+    """Return the first byte to send and the one after the last, from the request's range (RFC 9110, 14.2); None for all.
+
+    Nothing lies between the two if the file does not reach that far. Several ranges, other units, and a range of another
+    version of the file (`If-Range`) get the whole file.
+    """
     match = _RANGE.fullmatch(request.headers.get("range", ""))
     if match is None or request.headers.get("if-range", f'"{file.sha256}"') != f'"{file.sha256}"':
         return None
@@ -172,15 +174,18 @@ def _stem(opened: OpenedRelease) -> str:
 
 
 def _name_as(name: str) -> dict[str, str]:
-    """The header by which a browser keeps it under that name, whatever the letters (RFC 6266, RFC 5987)."""
+    """Return the header that names the downloaded file, whatever its letters (RFC 6266, RFC 5987)."""
     plain = "".join(letter if " " <= letter <= "~" and letter not in '"\\%' else "_" for letter in name)
     return {
         "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
     }
 
 
-def zip_pieces(files: Mapping[str, VerifiedFile], *, folder: str, at: datetime) -> Iterator[bytes]:
-    """A zip of the files below `folder/`, piece by piece while they are read. `at`: the time they bear."""
+def zip_pieces(files: Mapping[str, "VerifiedFile"], *, folder: str, at: datetime) -> Iterator[bytes]:
+    """Yield a zip of the files below `folder/`, piece by piece while they are read.
+
+    `at`: the time that its entries bear.
+    """
     sink = _ZipSink()
     moment = max(at.astimezone(UTC), EARLIEST).timetuple()[:6]
     archive = ZipFile(sink, "w")
@@ -197,7 +202,7 @@ def zip_pieces(files: Mapping[str, VerifiedFile], *, folder: str, at: datetime) 
 
 
 class _ZipSink:
-    """What has been written and not been taken yet."""
+    """A file for ZipFile to write to, from which the pieces written so far are taken."""
 
     def __init__(self) -> None:
         self.held: list[bytes] = []
@@ -207,13 +212,13 @@ class _ZipSink:
         return len(data)
 
     def flush(self) -> None:
-        """Nothing waits elsewhere."""
+        """Do nothing: no piece waits elsewhere."""
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     def take(self) -> Iterator[bytes]:
-        """The pieces held, as one; nothing when there are none."""
+        """Yield the pieces written since the last call, joined; nothing if there are none."""
         if self.held:
             piece, self.held = b"".join(self.held), []
             yield piece

@@ -1,4 +1,4 @@
-"""The gates of a release as a checklist, each with the way to the work that it needs; or as they were when it went out."""
+"""Draw the gates of a release as a checklist with links to the work they need, or as they were when it was published."""
 
 from collections.abc import Sequence
 from html import escape
@@ -14,7 +14,7 @@ from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
-    from annotator.releases.gates import ReleaseGate
+    from annotator.releases.records import ReleaseGate
 
 NAMES = {
     "kappa": say("Cohen's κ reaches its target"),
@@ -45,8 +45,10 @@ PAIR = (say("query"), say("document"))
 
 
 def draw_gates(context: PageContext, gates: "Sequence[ReleaseGate]") -> None:
-    """Each gate with what it requires and what was measured; where it is not met, what is missing and the links to
-    the work."""
+    """Draw each gate with what it requires and what was measured.
+
+    An unmet gate also has what is missing and links to the work.
+    """
     st.html(_summarise(gates))
     for gate in gates:
         with st.container(border=True, gap="xsmall"):
@@ -62,7 +64,7 @@ def draw_gates(context: PageContext, gates: "Sequence[ReleaseGate]") -> None:
 
 
 def draw_kept_gates(gates: "Sequence[ReleaseGate]") -> None:
-    """The gates of a release that is out: nothing is to be done about them any more."""
+    """Draw the gates of a published release, without links: nothing can be done about them any more."""
     if not gates:
         st.text(tr("This release keeps no gates."))
     for gate in gates:
@@ -71,17 +73,17 @@ def draw_kept_gates(gates: "Sequence[ReleaseGate]") -> None:
 
 
 def name_gate(gate: "ReleaseGate") -> str:
-    """The gate in words."""
+    """Return the gate in words."""
     return tr(NAMES.get(gate.name, gate.name))
 
 
 def name_state(gate: "ReleaseGate") -> str:
-    """Whether it is met, or went out all the same."""
+    """Return whether the gate is met, or was overridden when the release was published."""
     return tr("met") if gate.met else tr("not met, overridden") if gate.override else tr("not met")
 
 
-def say_measured(gate: "ReleaseGate") -> str:
-    """What was measured; in words where there is no figure, never as a bare 0."""
+def describe_measured(gate: "ReleaseGate") -> str:
+    """Describe what was measured; where there is no figure, in words and not as 0."""
     if gate.measured is None:
         return tr("not done") if gate.name == "quality_control" else tr("undefined")
     if gate.name == "coverage" and not gate.required:
@@ -102,8 +104,8 @@ def say_measured(gate: "ReleaseGate") -> str:
     return tr("{n:,.0f} stale", n=figure) if gate.name == "stale" else f"{figure:g}"
 
 
-def say_required(gate: "ReleaseGate") -> str:
-    """What it takes."""
+def describe_required(gate: "ReleaseGate") -> str:
+    """Describe the value that the gate requires."""
     if gate.name == "kappa":
         return tr("at least {figure:g}", figure=gate.required)
     if gate.name == "quality_control":
@@ -113,32 +115,32 @@ def say_required(gate: "ReleaseGate") -> str:
 
 def _summarise(gates: "Sequence[ReleaseGate]") -> str:
     met = sum(gate.met for gate in gates)
-    said = tr("{met} of {gates} gates are met.", met=met, gates=len(gates))
+    sentence = tr("{met} of {gates} gates are met.", met=met, gates=len(gates))
     if met < len(gates):
-        said += " " + tr("Each of the others needs work, or a reason.")
-    return f'<p class="annotator-step">{escape(said)}</p>'
+        sentence += " " + tr("Each of the others needs work, or a reason.")
+    return f'<p class="annotator-step">{escape(sentence)}</p>'
 
 
 def _describe(gate: "ReleaseGate") -> str:
     state = name_state(gate)
     kind = "met" if gate.met else "unmet"
-    said = tr(
+    summary = tr(
         "Required: {required} · measured: {measured}",
-        required=say_required(gate),
-        measured=say_measured(gate),
+        required=describe_required(gate),
+        measured=describe_measured(gate),
     )
-    told = tr(gate.why) if gate.why else ""
-    if told and not told.endswith((".", "。")):
-        told = tr("{sentence}.", sentence=told[0].upper() + told[1:])
-    why = show_as("note", told) if told else ""
+    note = tr(gate.why) if gate.why else ""
+    if note and not note.endswith((".", "。")):
+        note = tr("{sentence}.", sentence=note[0].upper() + note[1:])
+    why = show_as("note", note) if note else ""
     override, kept = gate.override, ""
     if override:
-        told = tr("Published all the same, says {lead}: {reason}", lead=override.by, reason=override.reason)
-        kept = show_as("note", told)
+        note = tr("Published all the same, says {lead}: {reason}", lead=override.by, reason=override.reason)
+        kept = show_as("note", note)
     return (
         f'<p class="annotator-step"><span class="annotator-state annotator-{kind}">{escape(state)}</span> '
         f"<strong>{escape(name_gate(gate))}</strong><br>"
-        f"{escape(said)}</p>{why}{kept}"
+        f"{escape(summary)}</p>{why}{kept}"
     )
 
 

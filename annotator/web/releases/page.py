@@ -15,9 +15,11 @@ from annotator.domain.errors import AnnotatorError, GateNotMet
 from annotator.domain.messages import say
 from annotator.domain.settling import SETTLED
 from annotator.overview.service import show_overview
-from annotator.releases.published_service import suggest_next
-from annotator.releases.service import Release, check_release, list_releases, preview_release, publish_release
-from annotator.web.kit.controls import heed_tab
+from annotator.releases.files_service import list_releases
+from annotator.releases.gates_service import check_release
+from annotator.releases.records import Release
+from annotator.releases.service import preview_release, publish_release
+from annotator.web.kit.controls import apply_url_tab
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_steps, require_dataset
@@ -25,16 +27,14 @@ from annotator.web.kit.row_table import draw_rows
 from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
-from annotator.web.releases.compare import draw_comparison, draw_diff, say_advice
+from annotator.web.releases.compare import describe_advice, draw_comparison, draw_diff
 from annotator.web.releases.downloads import list_address
 from annotator.web.releases.gates import draw_gates, draw_kept_gates, name_gate
 from annotator.web.releases.qrels import draw_qrels
 from annotator.web.releases.texts import draw_published
 
 if TYPE_CHECKING:
-    from annotator.releases.gates import ReleaseGate
-    from annotator.releases.published_service import ReleaseDiff
-    from annotator.releases.service import ReleaseCheck
+    from annotator.releases.records import ReleaseCheck, ReleaseDiff, ReleaseGate
 
 
 PARTS = (say("Qrels"), say("Gates"), say("Datasheet"), say("Changes"), say("Files"))
@@ -52,13 +52,13 @@ NOTES = {"law.json": say("the law-search evaluator's NDCG function needs law-com
 
 
 def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -> None:
-    """The list, the latest first, and below it the chosen release."""
+    """Draw the releases, the latest first, and below them the chosen one."""
     if not listed:
         st.text(tr("Nothing is published yet. What the first release needs stands under Next release."))
         return
     newest = list(reversed(listed))
     release = _find_chosen(newest)
-    rows = [(one.version, _describe(one)) for one in newest]
+    rows = [(release.version, _describe(release)) for release in newest]
     draw_rows(
         f"releases {dataset}",
         tr("The releases. Choose one to see it."),
@@ -69,7 +69,7 @@ def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -
         leads_to=".annotator-release",
     )
     _draw_head(release)
-    heed_tab("part", PARTS)
+    apply_url_tab("part", PARTS)
     parts = st.tabs([tr(name) for name in PARTS], key="part", bind="query-params")
     for name, part in zip(PARTS, parts, strict=True):
         if part.open:
@@ -78,12 +78,12 @@ def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -
 
 
 def _find_chosen(newest: "list[Release]") -> "Release":
-    """The one in the address; the latest without one."""
-    asked = st.query_params.get("version")
-    found = next((one for one in newest if one.version == asked), None)
-    if asked is not None and found is None:
+    """Return the release that the address names; the latest if it names none or an unknown one."""
+    version = st.query_params.get("version")
+    chosen = next((release for release in newest if release.version == version), None)
+    if version is not None and chosen is None:
         st.warning(tr("There is no such version. This is the latest."), icon=":material/search_off:")
-    return found or newest[0]
+    return chosen or newest[0]
 
 
 def _choose(version: str) -> None:
@@ -108,7 +108,7 @@ def _describe(release: "Release") -> list[str]:
 
 
 def _draw_head(release: "Release") -> None:
-    said = tr_n(
+    summary = tr_n(
         "{n:,} qrel. Published {time}, by {lead}; {folder}.",
         "{n:,} qrels. Published {time}, by {lead}; {folder}.",
         release.qrels,
@@ -120,15 +120,15 @@ def _draw_head(release: "Release") -> None:
         f'<div class="annotator-release" data-key="{escape(release.version)}">'
         f"<h2>{escape(f'{release.dataset} {release.version}')}</h2>"
         + (show_as("said", release.note) if release.note else "")
-        + show_as("note", said)
+        + show_as("note", summary)
         + "</div>"
     )
 
 
 def _draw_part(name: str, context: PageContext, release: "Release", newest: "list[Release]") -> None:
     if name == "Qrels":
-        place = newest.index(release)
-        earlier = [one.version for one in newest[place + 1 :]]
+        index = newest.index(release)
+        earlier = [older.version for older in newest[index + 1 :]]
         draw_qrels(context, release.dataset, release.version, earlier)
     elif name == "Gates":
         draw_kept_gates(release.gates)
@@ -151,8 +151,8 @@ def _draw_files(release: "Release") -> None:
     )
     st.code(str(release.path.resolve()), language=None)
     if release.folder != "whole":
-        said = tr("Nothing can be downloaded: {why}.", why=FOLDERS[release.folder])
-        st.warning(said, icon=":material/folder_off:")
+        sentence = tr("Nothing can be downloaded: {why}.", why=FOLDERS[release.folder])
+        st.warning(sentence, icon=":material/folder_off:")
         return
     items = "".join(f"<li>{_link(release, name)}</li>" for name in release.files)
     st.html(
@@ -164,7 +164,7 @@ def _draw_files(release: "Release") -> None:
 def _link(release: "Release", name: str) -> str:
     address = escape(list_address(release.dataset, release.version, name))
     path = release.path / name
-    size = say_size(path.stat().st_size) if path.is_file() else tr("gone")
+    size = describe_size(path.stat().st_size) if path.is_file() else tr("gone")
     note = f" · {tr(NOTES[name])}" if name in NOTES else ""
     return (
         f'<a class="annotator-link" href="{address}" target="_self" download>{escape(name)}</a> '
@@ -172,8 +172,8 @@ def _link(release: "Release", name: str) -> str:
     )
 
 
-def say_size(size: int) -> str:
-    """Bytes for people: "312 bytes", "4.1 kB", "12.5 MB"."""
+def describe_size(size: int) -> str:
+    """Return a number of bytes for people: "312 bytes", "4.1 kB", "12.5 MB"."""
     for factor, unit in SIZES:
         if size >= factor:
             return f"{size / factor:.1f} {unit}"
@@ -183,19 +183,19 @@ def say_size(size: int) -> str:
 def draw_form(
     context: PageContext, dataset: str, check: "ReleaseCheck", *, advised: str, advice: str = ""
 ) -> None:
-    """Version, note and the reasons for unmet gates; publishes, and begins the page anew.
+    """Draw the fields for version, note and reasons for unmet gates; publish when the button is pressed.
 
-    `advised`: the version that is offered; `advice`: why. The fields and the button belong to the suggested
-    version: after publishing they are new ones, so that a second press of the old button publishes nothing.
+    `advised`: the version to offer; `advice`: why. The keys of fields and button belong to the suggested version: after
+    publishing they are new ones, so that a second press of the old button publishes nothing.
     """
-    draw_note(say_content(check))
+    draw_note(describe_content(check))
     if not holds_anything(check):
         return
-    place = f"{dataset} {check.suggested}"
+    key_suffix = f"{dataset} {check.suggested}"
     version = st.text_input(
         tr("Version"),
         advised,
-        key=f"version {place}",
+        key=f"version {key_suffix}",
         on_change="ignore",
         width=200,
         help=tr("MAJOR.MINOR.PATCH. A version is published once and never changed."),
@@ -204,46 +204,48 @@ def draw_form(
         draw_note(advice)
     note = st.text_area(
         tr("Note"),
-        key=f"note {place}",
+        key=f"note {key_suffix}",
         on_change="ignore",
         height=80,
         help=tr("What this release is for; it is published with it."),
     )
-    reasons = {gate.name: _ask_reason(gate, place) for gate in check.gates if not gate.met}
-    if st.button(tr("Publish"), type="primary", key=f"publish {place}"):
+    reasons = {gate.name: _ask_reason(gate, key_suffix) for gate in check.gates if not gate.met}
+    if st.button(tr("Publish"), type="primary", key=f"publish {key_suffix}"):
         given = {name: reason for name, reason in reasons.items() if reason.strip()}
         _publish(context, dataset, version or "", note or "", given)
 
 
 def holds_anything(check: "ReleaseCheck") -> bool:
-    """Whether a release of this moment would hold a qrel."""
+    """Return whether a release made now would hold a qrel."""
     return any(check.statuses.get(status) for status in SETTLED)
 
 
-def say_content(check: "ReleaseCheck") -> str:
-    """What a release of this moment would hold, and what it would leave out."""
-    held = [_say_count(status, check.statuses[status]) for status in SETTLED if check.statuses.get(status)]
+def describe_content(check: "ReleaseCheck") -> str:
+    """Describe what a release made now would hold, and what it would leave out."""
+    held = [
+        _describe_count(status, check.statuses[status]) for status in SETTLED if check.statuses.get(status)
+    ]
     absent = {status: pairs for status, pairs in check.statuses.items() if status not in SETTLED}
-    left = [_say_count(status, pairs) for status, pairs in absent.items()]
+    left = [_describe_count(status, pairs) for status, pairs in absent.items()]
     if not held:
         return tr("Nothing is settled yet, so there is nothing to publish.")
-    said = tr("It would hold {content}.", content=", ".join(held))
-    return f"{said} {tr('Left out: {content}.', content=', '.join(left))}" if left else said
+    sentence = tr("It would hold {content}.", content=", ".join(held))
+    return f"{sentence} {tr('Left out: {content}.', content=', '.join(left))}" if left else sentence
 
 
-def _say_count(status: str, pairs: int) -> str:
+def _describe_count(status: str, pairs: int) -> str:
     return tr("{pairs:,} {status}", pairs=pairs, status=name_word(status))
 
 
 def choose_version(suggested: str, called_for: str | None, published: Sequence[str]) -> str:
-    """The version to offer: the one called for, unless it is taken."""
+    """Return the version to offer: the one called for, or the suggested one if that is taken."""
     return suggested if called_for is None or called_for in published else called_for
 
 
-def _ask_reason(gate: "ReleaseGate", place: str) -> str:
+def _ask_reason(gate: "ReleaseGate", key_suffix: str) -> str:
     reason = st.text_input(
         tr("Reason to publish although this is not met: {gate}", gate=name_gate(gate)),
-        key=f"reason {place} {gate.name}",
+        key=f"reason {key_suffix} {gate.name}",
         on_change="ignore",
         help=tr("Without one the release is refused. The manifest keeps it."),
     )
@@ -265,10 +267,10 @@ def _publish(context: PageContext, dataset: str, version: str, note: str, overri
             )
             st.session_state["published"] = made.version
     except GateNotMet:
-        said = tr(
+        sentence = tr(
             "Not published: a gate is not met. Do the work it names, or say above why you publish all the same."
         )
-        st.error(said, icon=":material/block:")
+        st.error(sentence, icon=":material/block:")
     except AnnotatorError as error:
         why = escape_markdown(show_refusal(error))
         st.error(tr("Not published: {why}.", why=why), icon=":material/block:")
@@ -277,7 +279,7 @@ def _publish(context: PageContext, dataset: str, version: str, note: str, overri
 
 
 def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None:
-    """Gates, preview and form."""
+    """Draw the gates, what the next release would change, and the form to publish it."""
     check = check_release(context.database, context.actor, dataset)
     st.header(tr("What a release needs"))
     draw_gates(context, check.gates)
@@ -286,9 +288,9 @@ def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None
         st.header(tr("What it would change"))
         diff = _preview(context, dataset)
         draw_diff(diff, advice=False)
-        called_for = None if diff.advice == "none" else suggest_next(diff.before, diff.advice)
-        advised = choose_version(check.suggested, called_for, [one.version for one in listed])
-        advice = say_advice(diff)
+        called_for = None if diff.advice == "none" else diff.next_version
+        advised = choose_version(check.suggested, called_for, [release.version for release in listed])
+        advice = describe_advice(diff)
     st.header(tr("Publish"))
     draw_form(context, dataset, check, advised=advised, advice=advice)
 
@@ -322,8 +324,8 @@ def draw(context: PageContext) -> None:
 
 
 def _draw_tabs(context: PageContext, dataset: str, listed: list[Release]) -> None:
-    """Only the tab that is open is worked out; which one stands in the address."""
-    heed_tab("tab", [name for name, _ in TABS])
+    """Draw the open tab only; the address says which one is open."""
+    apply_url_tab("tab", [name for name, _ in TABS])
     drawn = st.tabs([tr(name) for name, _ in TABS], key="tab", bind="query-params")
     for tab, (_, draw_tab) in zip(drawn, TABS, strict=True):
         if tab.open:
@@ -332,7 +334,7 @@ def _draw_tabs(context: PageContext, dataset: str, listed: list[Release]) -> Non
 
 
 def _is_empty(context: PageContext, dataset: str) -> bool:
-    """Whether there is no pair yet; then it says what comes first."""
+    """Return whether the dataset has no pairs; if so, draw what to do first."""
     _, counts = show_dataset(context.database, context.actor, dataset)
     if not counts.pairs:
         draw_steps(context, show_overview(context.database, context.actor, dataset).steps)

@@ -1,7 +1,8 @@
-"""Browse the qrels of a release, page by page with filters, and the trail behind the chosen one.
+"""Browse the qrels of a release, page by page with filters, and show what the chosen one rests on.
 
-The address holds filters, page and the chosen qrel, so it can be sent to a colleague. A trail lists every judgment, the
-decision, or the file that the grade came from. People appear under their release pseudonyms; all text is escaped.
+The address holds filters, page and the chosen qrel, so it can be sent to a colleague. For the chosen qrel, every judgment,
+the decision, or the file that the grade came from is shown. People appear under their release pseudonyms; all text is
+escaped.
 """
 
 import json
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.domain.errors import NotFound
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say
 from annotator.releases.published_service import browse_qrels, list_guidelines, trace_qrel
-from annotator.web.kit.controls import heed_address
+from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
@@ -25,7 +27,7 @@ from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
-    from annotator.releases.published_service import Guideline, QrelPage, QrelRow, QrelTrace
+    from annotator.releases.records import Guideline, QrelPage, QrelRow, QrelTrace
 
 
 WHY_SETTLED = {
@@ -36,8 +38,8 @@ WHY_SETTLED = {
 }
 
 
-def draw_trail(trace: "QrelTrace", key: str, guidelines: "Sequence[Guideline]") -> None:
-    """The whole trail. `key`: the chosen row's, by which it is brought into the window."""
+def draw_trace(trace: "QrelTrace", key: str, guidelines: "Sequence[Guideline]") -> None:
+    """Draw everything that a qrel rests on. `key`: the key of the chosen row, which scrolls this into view."""
     query = show_as("query", trace.query) if trace.query is not None else ""
     st.html(
         f'<div class="annotator-trail" data-key="{escape(key)}"><h3>{escape(tr("Why grade {grade}", grade=trace.grade))}</h3>'
@@ -51,10 +53,10 @@ def draw_trail(trace: "QrelTrace", key: str, guidelines: "Sequence[Guideline]") 
         + "</div>"
     )
     if not trace.complete:
-        said = tr(
+        sentence = tr(
             "This release does not record what each grade rests on. Below is what had been judged until then."
         )
-        st.info(said, icon=":material/history:")
+        st.info(sentence, icon=":material/history:")
     st.html("".join(_list_parts(trace)))
     used = {judgment.guideline_version for judgment in trace.judgments} - {None}
     if trace.adjudication:
@@ -69,7 +71,7 @@ def _list_parts(trace: "QrelTrace") -> list[str]:
     for judgment in trace.judgments:
         answer = tr("cannot be rated") if judgment.grade is None else f"{judgment.grade}"
         marks = [tr("simulated")] if judgment.simulated else []
-        marks += [name_word(judgment.purpose)] if judgment.purpose != "independent" else []
+        marks += [name_word(judgment.purpose)] if judgment.purpose != COUNTED_PURPOSE else []
         parts.append(
             _line(judgment.annotator, answer, marks, judgment.judged_at, judgment.guideline_version)
             + (show_as("note", judgment.note) if judgment.note else "")
@@ -133,7 +135,10 @@ MAX_TEXT = 120
 
 
 def draw_qrels(context: PageContext, dataset: str, version: str, earlier: list[str]) -> None:
-    """Filters, table and trail. `earlier`: the versions published before, the latest first."""
+    """Draw the filters, the table and what the chosen qrel rests on.
+
+    `earlier`: the versions before this one, the latest first.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom"):
         search = st.text_input(
             tr("Search"),
@@ -148,18 +153,18 @@ def draw_qrels(context: PageContext, dataset: str, version: str, earlier: list[s
         origin = _choose(tr("Origin"), ORIGINS, "origin")
         since = _choose(tr("Changed since"), (ALL, *earlier), "since") if earlier else ALL
     page = _find_page()
-    found = _browse(context, dataset, version, (search or "", grade, origin, since), page)
-    if page > 1 and not found.rows:
-        page, found = 1, _browse(context, dataset, version, (search or "", grade, origin, since), 1)
+    qrel_page = _browse(context, dataset, version, (search or "", grade, origin, since), page)
+    if page > 1 and not qrel_page.rows:
+        page, qrel_page = 1, _browse(context, dataset, version, (search or "", grade, origin, since), 1)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _draw_table(found, f"qrels {dataset} {version}", page, compared=since != ALL)
+        _draw_table(qrel_page, f"qrels {dataset} {version}", page, compared=since != ALL)
     with right:
-        _draw_trail(context, dataset, version)
+        _draw_chosen_trace(context, dataset, version)
 
 
 def _choose(label: str, options: tuple[str, ...], key: str) -> str:
-    heed_address(key, options)
+    apply_url_choice(key, options)
     return st.selectbox(
         label, options, format_func=name_word, key=key, bind="query-params", on_change=_begin_anew, width=150
     )
@@ -170,9 +175,13 @@ def _begin_anew() -> None:
 
 
 def _find_page() -> int:
-    """The page that is chosen, before its control is drawn."""
-    found = str(st.session_state.get("page", st.query_params.get("page", "1")))
-    return int(found) if found.isascii() and found.isdigit() and len(found) < 9 and int(found) else 1
+    """Return the number of the page to show, from 1, before the control for it is drawn."""
+    page_text = str(st.session_state.get("page", st.query_params.get("page", "1")))
+    return (
+        int(page_text)
+        if page_text.isascii() and page_text.isdigit() and len(page_text) < 9 and int(page_text)
+        else 1
+    )
 
 
 def _browse(
@@ -194,20 +203,20 @@ def _browse(
     )
 
 
-def _draw_table(found: "QrelPage", key: str, page: int, *, compared: bool) -> None:
+def _draw_table(qrel_page: "QrelPage", key: str, page: int, *, compared: bool) -> None:
     first = (page - 1) * PAGE
-    if not found.rows:
+    if not qrel_page.rows:
         st.text(tr("No qrel is like that. Choose other filters."))
         return
-    last = first + len(found.rows)
+    last = first + len(qrel_page.rows)
     draw_note(
         tr_n(
             "{first:,} to {last:,} of {total:,} qrel.",
             "{first:,} to {last:,} of {total:,} qrels.",
-            found.total,
+            qrel_page.total,
             first=first + 1,
             last=last,
-            total=found.total,
+            total=qrel_page.total,
         )
     )
     before = (tr("before"),) if compared else ()
@@ -216,13 +225,13 @@ def _draw_table(found: "QrelPage", key: str, page: int, *, compared: bool) -> No
         key,
         tr("The qrels. Choose one to see the judgments behind it."),
         columns,
-        [(_key(row.query_id, row.doc_id), _cells(row, compared)) for row in found.rows],
+        [(_key(row.query_id, row.doc_id), _cells(row, compared)) for row in qrel_page.rows],
         chosen=_find_chosen(),
         on_choose=_follow,
         button=1,
         leads_to=".annotator-trail",
     )
-    pages = -(-found.total // PAGE)
+    pages = -(-qrel_page.total // PAGE)
     if pages > 1:
         st.pagination(pages, key="page", bind="query-params")
 
@@ -234,7 +243,7 @@ def _cells(row: "QrelRow", compared: bool) -> list[str]:
     return [query, row.doc_id, str(row.grade), *before, name_word(row.origin)]
 
 
-def _draw_trail(context: PageContext, dataset: str, version: str) -> None:
+def _draw_chosen_trace(context: PageContext, dataset: str, version: str) -> None:
     chosen = _find_chosen()
     if chosen is None:
         draw_note(tr("Choose a qrel to see the judgments behind its grade."))
@@ -247,7 +256,7 @@ def _draw_trail(context: PageContext, dataset: str, version: str) -> None:
     except NotFound:
         st.info(tr("{version} holds no such qrel.", version=version), icon=":material/search_off:")
         return
-    draw_trail(trace, chosen, list_guidelines(context.database, context.actor, dataset))
+    draw_trace(trace, chosen, list_guidelines(context.database, context.actor, dataset))
 
 
 def _key(query_id: str, doc_id: str) -> str:

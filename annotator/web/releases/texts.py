@@ -1,6 +1,6 @@
-"""The texts that a release carries, its datasheet and its changes, as pages instead of Markdown.
+"""Draw the texts of a release, its datasheet and its changes, as pages instead of Markdown.
 
-Pictures and links to other files of the release lead to them.
+Pictures and links to other files of the release are turned into addresses of those files.
 """
 
 from codecs import iterdecode
@@ -20,13 +20,13 @@ from annotator.web.page_context import PageContext
 from annotator.web.releases.downloads import list_address
 
 if TYPE_CHECKING:
-    from annotator.releases.service import Release
+    from annotator.releases.records import Release
 
 LIMIT = 200_000
 
 
 def draw_published(context: PageContext, release: "Release", name: str) -> None:
-    """The file of that name as it was published, as far as LIMIT characters."""
+    """Draw the published file of that name, up to LIMIT characters."""
     try:
         text = read_published(context.database, context.actor, release, name, context.settings.exports_dir)
     except (NotFound, ConflictError):
@@ -38,8 +38,8 @@ def draw_published(context: PageContext, release: "Release", name: str) -> None:
 
 
 def read_published(database: Database, actor: Actor, release: "Release", name: str, exports_dir: Path) -> str:
-    """A little more than the first LIMIT characters of a file, which must be the published one (ConflictError)."""
-    from annotator.releases.service import open_release
+    """Return a little more than the first LIMIT characters of a file. Raises ConflictError if it is not as published."""
+    from annotator.releases.files_service import open_release
 
     opened = open_release(database, actor, release.dataset, release.version, name, exports_dir=exports_dir)
     try:
@@ -54,15 +54,15 @@ def read_published(database: Database, actor: Actor, release: "Release", name: s
 
 
 def render(text: str, release: "Release") -> str:
-    """The Markdown as HTML that holds nothing active."""
+    """Return the Markdown as HTML without active content."""
     return render_markdown(text, lambda piece: _point(piece.attrs, release))
 
 
 def _point(attrs: "dict[str, str | int | float]", release: "Release") -> None:
-    """Files of the release are found at their addresses; pictures from elsewhere are not shown."""
+    """Point to the release's files by their addresses, and drop pictures from elsewhere."""
     for attribute in ("src", "href"):
-        asked = unquote(str(attrs.get(attribute, "")))
-        if asked in release.files:
-            attrs[attribute] = list_address(release.dataset, release.version, asked)
+        path = unquote(str(attrs.get(attribute, "")))
+        if path in release.files:
+            attrs[attribute] = list_address(release.dataset, release.version, path)
         elif attribute == "src" and attribute in attrs:
             attrs[attribute] = ""

@@ -1,7 +1,7 @@
-"""REST for the panel: the document of a pair as safe HTML (`rendering/`).
+"""REST for the panels: the document of a pair as safe HTML.
 
-Fetched ahead by the panel. Refuses who has no role on the dataset, and keys that are not theirs. Only the beginning of
-a very long document is read. It has few threads, and those of its own, so that judgments never wait for renderings.
+The panel fetches it ahead. Only the beginning of a very long document is read. Renderings have a few threads of their
+own, so that judgments never wait for them.
 """
 
 from anyio import CapacityLimiter, to_thread
@@ -9,13 +9,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from annotator.domain.errors import AnnotatorError, NotFound
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.labeling.service import read_document_beginning
 from annotator.storage.database import Database
-from annotator.storage.document_text import DocumentBeginning, find_shown
-from annotator.storage.lookup import find_dataset, key_of
-from annotator.web.labeling.api import refuse
 from annotator.web.rendering.documents import LONGEST, RenderedDocument, render_document
 from annotator.web.session import require_signed_in
 
@@ -23,21 +19,17 @@ THREADS = 4
 
 
 def routes(database: Database) -> list[Route]:
-    """The route, for `web/app.py`."""
-    threads: list[CapacityLimiter] = []  # made when the event loop is there
+    """Return the route `GET /api/rendering?dataset&pair`."""
+    limiters: list[CapacityLimiter] = []  # filled in the first request: it needs the event loop
 
     async def get_rendering(request: Request) -> Response:
-        asked = request.query_params
-        try:
-            actor = require_signed_in(request).actor
-            dataset, pair = asked.get("dataset", ""), asked.get("pair", "")
-            if not threads:
-                threads.append(CapacityLimiter(THREADS))
-            rendered = await to_thread.run_sync(
-                lambda: _render(database, actor, dataset, pair), limiter=threads[0]
-            )
-        except AnnotatorError as error:
-            return refuse(error)
+        actor, parameters = require_signed_in(request).actor, request.query_params
+        dataset, pair = parameters.get("dataset", ""), parameters.get("pair", "")
+        if not limiters:
+            limiters.append(CapacityLimiter(THREADS))
+        rendered = await to_thread.run_sync(
+            lambda: _render_pair(database, actor, dataset, pair), limiter=limiters[0]
+        )
         return JSONResponse(
             {"html": rendered.html, "kind": rendered.kind, "blocked": rendered.blocked, "cut": rendered.cut}
         )
@@ -45,16 +37,6 @@ def routes(database: Database) -> list[Route]:
     return [Route("/api/rendering", get_rendering, methods=["GET"])]
 
 
-def _render(database: Database, actor: Actor, dataset: str, pair: str) -> RenderedDocument:
-    shown = _find(database, actor, dataset, pair)
-    return render_document(shown.text, shown.media_type, doc_id=shown.doc_id)
-
-
-def _find(database: Database, actor: Actor, dataset: str, pair: str) -> DocumentBeginning:
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "annotator")
-        shown = find_shown(session, dataset_pk, actor.person_id, pair, most=LONGEST + 1)
-    if shown is None:
-        raise NotFound("there is no text for this pair")
-    return shown
+def _render_pair(database: Database, actor: Actor, dataset: str, pair: str) -> RenderedDocument:
+    document = read_document_beginning(database, actor, dataset, pair, characters=LONGEST + 1)
+    return render_document(document.text, document.media_type, doc_id=document.doc_id)

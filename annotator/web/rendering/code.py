@@ -34,19 +34,19 @@ LINES_PER_BLOCK = 200
 
 
 def find_language(doc_id: str) -> str | None:
-    """The language of a source file, by the suffix of its path; "#section" behind it does not count."""
+    """Return the language of a source file, by the suffix of its path; "#section" behind it does not count."""
     return BY_SUFFIX.get(PurePosixPath(doc_id.split("#")[0].split("?")[0]).suffix.lower())
 
 
 def write_code(text: str, doc_id: str) -> str:
-    """A source file as blocks of lines, each of which scrolls sideways by itself."""
+    """Return a source file as blocks of lines, each of which scrolls sideways by itself."""
     lines = highlight(text, find_language(doc_id) or "").splitlines(keepends=True)
     blocks = ["".join(lines[at : at + LINES_PER_BLOCK]) for at in range(0, len(lines), LINES_PER_BLOCK)]
     return "".join(f"<pre>\n{block}</pre>" for block in blocks)
 
 
 def highlight(code: str, language: str) -> str:
-    """The code escaped, its words in spans that never cross a line end. Without colours: unknown languages, long
+    """Return the code escaped, its words in spans that never cross a line end. Without colours: unknown languages, long
     code, and lines so long that a machine wrote them."""
     lexer = _find_lexer(language.lower())
     if (
@@ -68,7 +68,7 @@ def _write(kind: str, value: str) -> str:
 
 @cache
 def _name(kind: str) -> str | None:
-    """Our word for a Pygments token, e.g. "Token.Literal.String.Doc" -> "string"; None: not coloured."""
+    """Return our word for a Pygments token, e.g. "Token.Literal.String.Doc" -> "string"; None: not coloured."""
     for start, name in (
         ("Token.Comment.Preproc", "keyword"), ("Token.Comment", "comment"), ("Token.Keyword", "keyword"),
         ("Token.Literal.String", "string"), ("Token.Literal.Number", "number"), ("Token.Name.Class", "name"),

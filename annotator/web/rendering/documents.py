@@ -36,7 +36,7 @@ _lock = threading.Lock()
 
 
 def render_document(text: str, media_type: str, *, doc_id: str) -> RenderedDocument:
-    """The document as HTML; of the kind "text" when it is plain text, or when it cannot be rendered."""
+    """Return the document as HTML; of the kind "text" when it is plain text, or when it cannot be rendered."""
     kind = find_kind(media_type, doc_id)
     if kind == "text":
         return PLAIN
@@ -67,8 +67,10 @@ def find_kind(media_type: str, doc_id: str) -> str:
 
 
 def write_safe(text: str, kind: str, doc_id: str) -> tuple[str, int]:
-    """The text as safe HTML, and how much was taken out; an empty one when its own format's parser stumbles over it.
-    May take long, or for ever: this is called in a process apart (`sandbox.py`)."""
+    """Return the text as safe HTML, and how much was taken out; empty HTML when the parser of its format fails.
+
+    May take long, or for ever: this is called in a process apart (`sandbox.py`).
+    """
     try:
         return make_safe(_writer(kind)(text, doc_id), kind)
     except (

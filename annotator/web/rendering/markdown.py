@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def write_markdown(text: str, _doc_id: str) -> str:
-    """The HTML, not yet safe. Headings are those below the page's own."""
+    """Return the HTML, not yet safe. Headings are those below the page's own."""
     parser = _parser()
     tokens = parser.parse(text)
     for token in tokens:

@@ -50,12 +50,12 @@ class AnyOptions(dict[str, Callable[[str | None], str]]):
         return True
 
     def __missing__(self, name: str) -> Callable[[str | None], str]:
-        return lambda found: found or ""
+        return lambda value: value or ""
 
 
 @cache
 def make_state_classes() -> tuple[Any, ...]:
-    """The states of docutils' parser, with our directives in place of its own."""
+    """Return the states of docutils' parser, with our directives in place of its own."""
     from docutils.parsers.rst import directives, states
 
     block = _block_class()
@@ -69,10 +69,10 @@ def make_state_classes() -> tuple[Any, ...]:
 
         def directive(self, match: Any, **presets: Any) -> Any:
             name = match.group(1).lower()
-            found = None
+            directive_class = None
             if name in ITSELF:
-                found, _ = directives.directive(name, self.memo.language, self.document)  # type: ignore[attr-defined]
-            return self.run_directive(found or block, match, name, presets)  # type: ignore[attr-defined]
+                directive_class, _ = directives.directive(name, self.memo.language, self.document)  # type: ignore[attr-defined]
+            return self.run_directive(directive_class or block, match, name, presets)  # type: ignore[attr-defined]
 
     AnyDirectiveState.explicit.constructs = [  # docutils keeps its methods in a list, where another class cannot replace them
         (AnyDirectiveState.directive if method is states.Body.directive else method, pattern)
@@ -122,7 +122,7 @@ def _show(block: Any) -> list[Any]:
 
 
 def _box(block: Any, name: str) -> list[Any]:
-    """A note, or a directive that nobody here knows, as a box with its name."""
+    """Return a note, or a directive that nobody here knows, as a box with its name."""
     from docutils import nodes
 
     argument, title = (
@@ -146,7 +146,7 @@ def _box(block: Any, name: str) -> list[Any]:
 
 
 def _content(block: Any, *, first: str = "") -> list[Any]:
-    """What stands below the directive, as nodes; `first` goes before it as text of its own."""
+    """Return what stands below the directive, as nodes; `first` goes before it as text of its own."""
     from docutils import nodes
 
     inside = nodes.Element()
@@ -167,8 +167,8 @@ def _list_entries(block: Any) -> list[Any]:
 
 
 def _image(block: Any) -> str:
-    said = block.options.get("alt", "").strip() or _argument(block).rsplit("/", 1)[-1]
-    return f'<img alt="{escape(said)}">'
+    alt = block.options.get("alt", "").strip() or _argument(block).rsplit("/", 1)[-1]
+    return f'<img alt="{escape(alt)}">'
 
 
 def _highlighted(block: Any) -> str:
@@ -229,12 +229,12 @@ def _inliner_class() -> Any:
 
 
 def make_inliner() -> Any:
-    """A fresh one for each document: it keeps state."""
+    """Return a fresh one for each document: it keeps state."""
     return _inliner_class()()
 
 
 def read_words(text: str) -> str:
-    """What a role shows: "title <target>" its title, "~package.Name" the name, else its text."""
+    """Return what a role shows: "title <target>" its title, "~package.Name" the name, else its text."""
     titled = _TITLED.fullmatch(text)
     if titled:
         return titled[1]
@@ -273,7 +273,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def write_rst(text: str, _doc_id: str) -> str:
-    """The HTML, not yet safe. ValueError when docutils gives up on the text."""
+    """Return the HTML, not yet safe. ValueError when docutils gives up on the text."""
     from docutils.core import publish_parts
     from docutils.parsers.rst import Parser
     from docutils.utils import SystemMessage
@@ -306,7 +306,7 @@ def _make_writer() -> Any:
             node.children = [child for child in node.children if isinstance(child, nodes.literal_block)]
 
         def depart_system_message(self, node: Any) -> None:
-            """It has no element of its own."""
+            """Write nothing: a system message has no element of its own."""
 
         def visit_section(self, node: Any) -> None:
             if "system-messages" in node["classes"]:

@@ -36,7 +36,7 @@ _VOID = {"br", "hr", "img", "wbr", "input", "meta", "link", "col", "area", "base
 
 
 def make_safe(html: str, kind: str) -> tuple[str, int]:
-    """The HTML made safe, and how many images and pieces of embedded content were taken out.
+    """Return the HTML made safe, and how many images and pieces of embedded content were taken out.
 
     ValueError for HTML nested so deep that nobody wrote it by hand.
     """
@@ -47,7 +47,7 @@ def make_safe(html: str, kind: str) -> tuple[str, int]:
     # What nh3 writes is regular: no "<" in text, no quote in an attribute. So an image is found by its pattern.
     shown, images = _IMAGE.subn(_replace_image, first)
     if kind == "html":
-        shown = _HEADING.sub(lambda found: found[1] + LOWER[found[2]], shown)
+        shown = _HEADING.sub(lambda tag: tag[1] + LOWER[tag[2]], shown)
     return _clean(shown, BLOCKS | INLINE), images + embedded
 
 
@@ -69,7 +69,7 @@ def _clean(html: str, tags: set[str]) -> str:
 
 
 def _filter(_tag: str, name: str, value: str) -> str | None:
-    """What may stay of an attribute; None takes it away."""
+    """Return what may stay of an attribute; None takes it away."""
     if name == "class":
         return " ".join(word for word in value.split() if word.startswith(PREFIX)) or None
     if name == "href":
@@ -81,14 +81,14 @@ def _filter(_tag: str, name: str, value: str) -> str | None:
     return value
 
 
-def _replace_image(found: "re.Match[str]") -> str:
-    said = _ALT.search(found[0])
-    words = said[1].replace("<", "&lt;").replace(">", "&gt;").strip() if said else ""
+def _replace_image(tag: "re.Match[str]") -> str:
+    alt = _ALT.search(tag[0])
+    words = alt[1].replace("<", "&lt;").replace(">", "&gt;").strip() if alt else ""
     return f'<span class="dx-image">{words or "…"}</span>'
 
 
 def _is_too_deep(html: str) -> bool:
-    """Whether more elements are open at once than any document has. Counts tags; knows no rules of closing."""
+    """Return whether more elements are open at once than any document has. Counts tags; knows no rules of closing."""
     depth = 0
     for closing, name in _OPENED.findall(html):
         if name.lower() in _VOID:

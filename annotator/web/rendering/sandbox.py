@@ -25,7 +25,7 @@ class RenderingProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def render(self, text: str, kind: str, doc_id: str) -> tuple[str, int]:
-        """The safe HTML and how much was taken out; ("", 0) when it could not be had in time."""
+        """Return the safe HTML and how much was taken out; ("", 0) when it could not be had in time."""
         try:
             process = self._find_process()
         except OSError:
@@ -67,15 +67,15 @@ class RenderingProcess:
         self._process = None
 
 
-def _ask(process: subprocess.Popen[bytes], asked: dict[str, str]) -> tuple[str, int] | None:
+def _ask(process: subprocess.Popen[bytes], request: dict[str, str]) -> tuple[str, int] | None:
     if process.stdin is None or process.stdout is None:
         return None
-    process.stdin.write(json.dumps(asked).encode() + b"\n")
+    process.stdin.write(json.dumps(request).encode() + b"\n")
     process.stdin.flush()
-    told = process.stdout.readline()
-    if not told.endswith(b"\n"):
+    answer = process.stdout.readline()
+    if not answer.endswith(b"\n"):
         return None
-    html, blocked = json.loads(told)
+    html, blocked = json.loads(answer)
     return str(html), int(blocked)
 
 
@@ -85,7 +85,7 @@ for _ in range(PROCESSES):
 
 
 def render_apart(text: str, kind: str, doc_id: str) -> tuple[str, int]:
-    """The safe HTML and how much was taken out; ("", 0) when it took too long or the parser gave up."""
+    """Return the safe HTML and how much was taken out; ("", 0) when it took too long or the parser gave up."""
     worker = _idle.get()
     try:
         return worker.render(text, kind, doc_id)

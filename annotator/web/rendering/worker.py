@@ -25,10 +25,10 @@ def work(limit: float) -> None:
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # a parser that prints must not disturb the answers
     for line in source:
-        asked = json.loads(line)
+        request = json.loads(line)
         try:
             _set_timer(limit)
-            answer = write_safe(asked["text"], asked["kind"], asked["doc_id"])
+            answer = write_safe(request["text"], request["kind"], request["doc_id"])
         except (MemoryError, TooLongError):
             answer = ("", 0)
         finally:

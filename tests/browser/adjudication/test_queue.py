@@ -1,4 +1,4 @@
-"""The queue of disputes in a real browser: its address, the browser's way back, by keyboard only, and on a phone."""
+"""The queue of disagreements in a real browser: its address, the browser's way back, by keyboard only, and on a phone."""
 
 import re
 
@@ -19,7 +19,7 @@ WHOLE = "() => document.documentElement.scrollWidth <= innerWidth"
 
 @pytest.fixture
 def world(database: Database) -> JudgedWorld:
-    """Three disputes in the dataset `d`, which lea leads: three grades apart, two, and one."""
+    """Three disagreements in the dataset `d`, which lea leads: three grades apart, two, and one."""
     made = JudgedWorld(database)
     change_person(database, OPERATOR, "lea", role="lead", dataset="d", now=NOW)
     first, second = made.person("first"), made.person("second", simulated=True)
@@ -51,7 +51,7 @@ def test_a_filter_is_in_the_address_and_the_browsers_way_back_takes_it_off(
     expect(page.get_by_text("1 of 3: 2 against 3.")).to_be_visible()
 
 
-def test_every_column_is_in_sight_and_the_keyboard_goes_through_the_rows_to_the_case_and_back(
+def test_every_column_is_in_sight_and_the_keyboard_goes_through_the_rows_to_the_disagreement_and_back(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to=f"{QUEUE}&show=all")
@@ -83,6 +83,6 @@ def test_on_a_phone_every_part_is_whole_and_accessible_in_both_themes(
         expect(page.locator('[data-stale="true"]')).to_have_count(0)  # faded while it is drawn again
         for theme in ("light", "dark"):
             use_theme(page, theme)
-            violations += [f"{part} {theme}: {' '.join(one)}" for one in list_violations(page)]
+            violations += [f"{part} {theme}: {' '.join(violation)}" for violation in list_violations(page)]
         assert page.evaluate(WHOLE), part
     assert violations == []

@@ -135,8 +135,10 @@ def test_the_files_of_a_chart_are_made_without_leaving_the_browser(
     elsewhere: list[str] = []
     page.on(
         "request",
-        lambda one: (
-            elsewhere.append(one.url) if not one.url.startswith((server.address, "data:", "blob:")) else None
+        lambda item: (
+            elsewhere.append(item.url)
+            if not item.url.startswith((server.address, "data:", "blob:"))
+            else None
         ),
     )
     sign_in(page, "lea", to="/agreement?dataset=d&tab=Groups&by=category")

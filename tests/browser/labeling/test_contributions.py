@@ -55,20 +55,20 @@ def test_a_proposal_goes_to_the_other_annotator_blind(
     assert [grade for _pair, grade in stored(database)] == [3]
 
     other = browser.new_context(locale="en-US")
-    theirs = other.new_page()
-    told: list[str] = []
-    theirs.on("response", lambda answer: told.append(answer.text()) if "/api/" in answer.url else None)
-    sign_in(theirs, "minjun")
-    open_panel(theirs)
+    other_page = other.new_page()
+    bodies: list[str] = []
+    other_page.on("response", lambda answer: bodies.append(answer.text()) if "/api/" in answer.url else None)
+    sign_in(other_page, "minjun")
+    open_panel(other_page)
     shown = set()
     for _ in range(3):
-        shown.add(theirs.locator(".docid").inner_text().split()[0])
-        assert "Proposed" not in theirs.locator(".panel .work").inner_text()
-        press(theirs, "1")
-    wait_saved(theirs)
+        shown.add(other_page.locator(".docid").inner_text().split()[0])
+        assert "Proposed" not in other_page.locator(".panel .work").inner_text()
+        press(other_page, "1")
+    wait_saved(other_page)
     assert "missed/1" in shown
     for word in ("proposed by", "hanako", "secret-system"):
-        assert all(word not in body for body in told)
+        assert all(word not in body for body in bodies)
     assert dict(stored(database, "minjun"))[stored(database)[0][0]] == 1
     other.close()
 

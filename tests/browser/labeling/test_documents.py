@@ -44,10 +44,14 @@ def test_plain_text_is_shown_exactly_as_it_is(page: Page, answers: Answers) -> N
     assert answers.asked == ["http://view.test/"]
 
 
-@pytest.mark.parametrize(("text", "said"), [(None, "has not been imported"), ("", "This document is empty.")])
-def test_a_document_without_text_says_so(page: Page, answers: Answers, text: str | None, said: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "message"), [(None, "has not been imported"), ("", "This document is empty.")]
+)
+def test_a_document_without_text_says_so(
+    page: Page, answers: Answers, text: str | None, message: str
+) -> None:
     show(page, text, media_type="text/markdown")
-    expect(region(page)).to_contain_text(said)
+    expect(region(page)).to_contain_text(message)
     expect(page.get_by_role("button", name="Find")).to_be_hidden()
 
 
@@ -93,7 +97,7 @@ def test_a_document_prepared_ahead_is_there_at_once(page: Page, answers: Answers
     answers.renderings["p2"] = rendered("<p>ready</p>")
     show(page, "one")
     prepare(page, "*ready*", pair="p2", media_type="text/markdown")
-    page.wait_for_function("() => window.view.made.get('p2').sheets.formatted?.parts.length === 1")
+    page.wait_for_function("() => window.view.prepared.get('p2').texts.formatted?.parts.length === 1")
     now = page.evaluate(
         "() => { window.view.show(window.ahead); return document.querySelector('.formatted').textContent; }"
     )
@@ -141,7 +145,7 @@ def test_matches_are_counted_and_stepped_through_around_the_end(page: Page, answ
     expect(page.get_by_text("Matches: 3")).to_be_visible()
     seen = []
     for _ in range(4):
-        page.evaluate("() => window.view.nextMatch(1)")
+        page.evaluate("() => window.view.goToMatch(1)")
         seen.append(page.locator("mark.here").text_content())
         assert is_in_view(page, "mark.here")
     assert seen == ["alpha", "beta", "alpha", "alpha"]
@@ -152,7 +156,7 @@ def test_matches_are_counted_and_stepped_through_around_the_end(page: Page, answ
 
 def test_find_goes_through_the_whole_loaded_text_and_ends_by_escape(page: Page, answers: Answers) -> None:
     show(page, FILLER * 20 + "ﾊﾝﾄﾞﾗ and ハンドラ\n" + FILLER * 20 + "the ハンドラ\n", query="ハンドラ")
-    page.evaluate("() => window.view.find()")
+    page.evaluate("() => window.view.openFind()")
     field = page.get_by_role("searchbox", name="Find in the document")
     expect(field).to_be_focused()
     field.fill("ハンドラ")
@@ -170,7 +174,7 @@ def test_find_goes_through_the_whole_loaded_text_and_ends_by_escape(page: Page, 
     field.fill("")
     field.press("Enter")
     expect(region(page)).to_be_focused()
-    page.evaluate("() => window.view.find()")
+    page.evaluate("() => window.view.openFind()")
     field.press("Escape")
     expect(region(page)).to_be_focused()
     expect(page.get_by_text("Matches: 3")).to_be_visible()
@@ -181,7 +185,7 @@ def test_find_crosses_inline_elements_and_leaves_the_text_as_it_was(page: Page, 
     answers.renderings["p1"] = rendered(html)
     show(page, "x", media_type="text/markdown", query="retry b")
     expect(page.locator(".formatted p")).to_have_count(2)
-    page.evaluate("() => window.view.find()")
+    page.evaluate("() => window.view.openFind()")
     page.get_by_role("searchbox").fill("try")
     expect(page.get_by_text("1 of 2").first).to_be_visible()
     assert list_marks(page, "mark.hit") == ["t", "ry", "try"]
@@ -197,7 +201,7 @@ def test_the_whole_of_a_document_that_was_handed_cut_comes_behind_what_is_read(
     whole = "".join(f"{number} 行 🙂\n" for number in range(60_000)) + "終わり"
     answers.texts["p1"] = whole
     show(page, whole[:200_000], length=len(whole), query="終わり")
-    page.evaluate("() => window.view.find()")
+    page.evaluate("() => window.view.openFind()")
     page.get_by_role("searchbox").fill("終わり")
     expect(page.get_by_text("The loaded part was searched").first).to_be_visible()
     page.get_by_role("searchbox").press("Escape")
@@ -206,7 +210,7 @@ def test_the_whole_of_a_document_that_was_handed_cut_comes_behind_what_is_read(
     expect(page.get_by_text("Matches: 1")).to_be_visible()
     assert region(page).evaluate("(e) => e.scrollTop") == 1000
     assert page.locator(".text").evaluate("(e) => e.textContent") == whole
-    page.evaluate("() => window.view.nextMatch(1)")
+    page.evaluate("() => window.view.goToMatch(1)")
     assert is_in_view(page, "mark.here")
 
 
@@ -220,20 +224,20 @@ def test_a_very_long_document_is_built_piece_by_piece_marked_near_the_view_only_
         line,
     )
     page.get_by_role("button", name="Show the whole document").evaluate("(e) => e.click()")
-    whole = "(n) => window.view.current.sheet.length === n"
+    whole = "(n) => window.view.current.shown.length === n"
     page.wait_for_function(whole, arg=len(line) * 120_000, timeout=60_000)
-    assert page.evaluate("() => window.view.current.sheet.matches") == 120_000
+    assert page.evaluate("() => window.view.current.shown.matches") == 120_000
     assert page.locator("mark").count() < 5_000
     assert 2_000 <= page.locator(".part").count() < 3_000
     show(page, "next", pair="p2")
-    assert page.evaluate("() => window.view.made.has('p1')") is False
+    assert page.evaluate("() => window.view.prepared.has('p1')") is False
 
 
 def test_only_the_documents_used_last_are_kept(page: Page, answers: Answers) -> None:
     show(page, "first", pair="p0")
     for number in range(1, 40):
         prepare(page, "x", pair=f"p{number}")
-    kept = page.evaluate("() => [...window.view.made.keys()]")
+    kept = page.evaluate("() => [...window.view.prepared.keys()]")
     assert len(kept) <= 12
     assert {"p0", "p39"} <= set(kept)
 

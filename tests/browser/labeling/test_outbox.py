@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
+from annotator.web.kit.modules import join_modules
 from annotator.web.labeling.api import MAX_BODY
 from annotator.web.labeling.panel.component import FOLDER
 
@@ -24,8 +25,7 @@ FILL = """(notes) => {
 def outbox(context: BrowserContext, page: Page) -> Page:
     context.route("http://box.test/", lambda route: route.fulfill(body="<p>", content_type="text/html"))
     page.goto("http://box.test/")  # a page that has a storage
-    for script in ("elements.js", "outbox.js"):
-        page.add_script_tag(content=(FOLDER / script).read_text(encoding="utf-8"))
+    page.add_script_tag(content=join_modules(FOLDER / "outbox.js"))
     return page
 
 
@@ -54,11 +54,11 @@ NUMBERS = """([username, clocks]) => clocks.map((clock) => {
 
 def test_a_browser_numbers_its_presses_in_their_order_whatever_its_clock_says(outbox: Page) -> None:
     day = 86_400_000
-    found = outbox.evaluate(NUMBERS, ["花子", [10**12, 10**12 + 400 * day, 10**12 - 3 * day, 10**12]])
-    numbers = [number for _browser, number in found]
+    evaluation = outbox.evaluate(NUMBERS, ["花子", [10**12, 10**12 + 400 * day, 10**12 - 3 * day, 10**12]])
+    numbers = [number for _browser, number in evaluation]
     assert numbers == sorted(set(numbers))
-    assert len({browser for browser, _number in found}) == 1
+    assert len({browser for browser, _number in evaluation}) == 1
     waiting = outbox.evaluate("() => new Outbox('花子', 'd').list().map((event) => event.browser_number)")
     assert waiting == numbers, "what waits is handed in in that order"
     ((other, _number),) = outbox.evaluate(NUMBERS, ["민준", [10**12]])
-    assert other != found[0][0], "nothing tells that two people used one browser"
+    assert other != evaluation[0][0], "nothing tells that two people used one browser"

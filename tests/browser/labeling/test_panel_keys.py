@@ -143,8 +143,8 @@ def test_cannot_rate_asks_for_the_reason_and_takes_one_more_key(page: Page, data
     assert len({first, second, third}) == 3
     press(page, "l")
     wait_saved(page)
-    found = {j.pair_key: j.outcome for j in list_judgments(database, OPERATOR, "demo", history=True)}
-    assert found == {first: "unrateable", second: "unrateable", third: "later"}
+    outcomes = {j.pair_key: j.outcome for j in list_judgments(database, OPERATOR, "demo", history=True)}
+    assert outcomes == {first: "unrateable", second: "unrateable", third: "later"}
     with database.read() as session:
         reasons = {row.reason for row in session.query(JudgmentRow)}
     assert reasons == {"document_missing", "other", None}

@@ -5,7 +5,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from annotator.dataset.service import change_settings
 from annotator.domain.people import OPERATOR
-from annotator.labeling.calibration_service import mark_pair
+from annotator.labeling.calibration_service import set_check
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.lookup import find_person, key_of
@@ -139,8 +139,8 @@ def test_a_refused_answer_is_taken_back_on_its_row_at_once_and_what_is_settled_i
             session.add(DisclosureRow(pair_pk=key_of(pair.pk), person_pk=hanako, disclosed_at=NOW))
     press(page, "2")
     expect(page.get_by_role("alert")).to_contain_text("you have seen what others answered")
-    for place in (0, 1):
-        expect(rows(page).nth(place)).to_contain_text("Needs nothing more")
+    for row in (0, 1):
+        expect(rows(page).nth(row)).to_contain_text("Needs nothing more")
     press(page, "0")
     wait_saved(page)
     assert [grade for _pair, grade in stored(database)] == [0]
@@ -151,7 +151,7 @@ def test_in_training_the_list_steps_aside_and_comes_back_when_it_is_passed(
 ) -> None:
     training = on_screen(page)
     change_settings(database, OPERATOR, "demo", {"training_score": "1"}, now=NOW)
-    mark_pair(database, OPERATOR, "demo", training, kind="training", grade=3, explanation="全部", now=NOW)
+    set_check(database, OPERATOR, "demo", training, kind="training", grade=3, explanation="全部", now=NOW)
     page.reload()
     expect(page.get_by_text("Training comes one pair at a time.")).to_be_visible()
     strip = page.get_by_role("group", name="About this pair")

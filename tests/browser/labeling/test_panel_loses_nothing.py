@@ -95,12 +95,12 @@ def test_while_another_program_locks_the_database_presses_wait_in_the_browser_an
     with other.write() as session:
         session.execute(text("SELECT 1"))  # takes the write lock
         press(page, "23123")
-        said = panel(page).get_by_text("The database cannot be used just now")
-        expect(said).to_contain_text("kept in this browser")
+        notice = panel(page).get_by_text("The database cannot be used just now")
+        expect(notice).to_contain_text("kept in this browser")
     other.dispose()
     before = pressed(page)
     wait_saved(page)
-    expect(said).to_be_hidden()
+    expect(notice).to_be_hidden()
     assert stored(database) == before
     assert "Traceback" not in server.log
     assert server.log.count("database unavailable") == 1

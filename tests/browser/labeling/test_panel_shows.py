@@ -57,7 +57,7 @@ def test_the_terms_of_a_query_are_marked_in_japanese_korean_and_code(
     fill_pool(database, documents=1, queries=(query,), texts=(text,))
     sign_in(page, "hanako")
     open_panel(page)
-    assert [found.casefold() for found in page.locator(".text mark").all_inner_texts()] == expected
+    assert [mark.casefold() for mark in page.locator(".text mark").all_inner_texts()] == expected
     assert page.locator(".text").evaluate("(e) => e.textContent") == text
     expect(page.locator("[data-at=query]")).to_have_attribute("lang", "ja")
 
@@ -66,8 +66,8 @@ def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
     page: Page, database: Database, sign_in: SignIn
 ) -> None:
     fill_pool(database)
-    told: list[str] = []
-    page.on("response", lambda answer: told.append(answer.text()) if "/api/" in answer.url else None)
+    bodies: list[str] = []
+    page.on("response", lambda answer: bodies.append(answer.text()) if "/api/" in answer.url else None)
     sign_in(page, "minjun")
     open_panel(page)
     press(page, "3")
@@ -76,7 +76,7 @@ def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
     sign_in(page, "hanako")
     open_panel(page)
     page.wait_for_timeout(300)
-    pairs = [pair for body in told for pair in json.loads(body)["pairs"]]
+    pairs = [pair for body in bodies for pair in json.loads(body)["pairs"]]
     assert len(pairs) >= 40
     for pair in pairs:
         assert set(pair) == {
@@ -85,7 +85,7 @@ def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
         assert set(pair["query"]) == {"query_id", "text", "narrative", "language"}
         assert set(pair["document"]) == {"doc_id", "title", "url", "media_type", "text", "length", "sha256", "metadata"}  # fmt: skip
     for word in ("secret-system", "0.123", "rank", "score", "grade"):
-        assert all(word not in body for body in told)
+        assert all(word not in body for body in bodies)
 
 
 def test_that_a_lead_settled_the_pair_on_the_screen_is_said_and_a_judgment_of_it_refused(

@@ -160,8 +160,8 @@ def test_a_lease_that_ran_out_while_offline_keeps_the_judgment_and_says_that_it_
         "pressed_at": "2026-01-05T00:00:00Z",
     }
     now = datetime.now(UTC)
-    asked = submit_judgments(database, actor, "demo", events=[event], have=[], want=0, now=now)
-    assert asked.acknowledged
+    response = submit_judgments(database, actor, "demo", events=[event], have=[], want=0, now=now)
+    assert response.acknowledged
     context.set_offline(False)
     wait_saved(page)
     expect(page.get_by_text("Your judgment is kept and counted as well.")).to_be_visible()

@@ -8,7 +8,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.people.service import add_person, change_person, find_actor, revoke_sessions
+from annotator.people.service import add_person, change_person, find_actor
+from annotator.people.sign_in_service import revoke_sessions
 from annotator.storage.database import Database
 from annotator.web.navigation import PAGES
 from tests.browser.conftest import NOW, PASSWORD, Server, SignIn
@@ -19,10 +20,10 @@ PEOPLE_TITLE = re.compile("^People$")
 def list_complaints(page: Page) -> list[str]:
     """Collects what the browser's console complains about, from now on; Streamlit looks for its server below the
     page's own path first, which is the one thing not found."""
-    found: list[str] = []
-    page.on("console", lambda message: found.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: found.append(str(error)))
-    return found
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return complaints
 
 
 def revoke(database: Database, username: str) -> None:
@@ -43,10 +44,10 @@ def test_nothing_the_pages_do_is_forbidden_by_their_own_policy(
 ) -> None:
     complaints = list_complaints(page)
     sign_in(page, "ada")
-    for known in PAGES:
-        page.goto(f"{server.address}/{known.address}?dataset=demo")
+    for listed_page in PAGES:
+        page.goto(f"{server.address}/{listed_page.address}?dataset=demo")
         expect(page.get_by_role("heading", level=1).first).to_be_attached()
-        expect(page).to_have_title(f"{known.title} · Annotator")
+        expect(page).to_have_title(f"{listed_page.title} · Annotator")
     assert [text for text in complaints if "404" not in text] == []
 
 

@@ -13,8 +13,8 @@ from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import open_panel, panel, wait_saved
 from tests.integration.judged_world import NOW, JudgedWorld
 
-GRADES = {("Q1", f"章 {place}.md"): 2 for place in range(6)} | {
-    ("Q2", f"절 {place}.md"): 0 for place in range(4)
+GRADES = {("Q1", f"章 {number}.md"): 2 for number in range(6)} | {
+    ("Q2", f"절 {number}.md"): 0 for number in range(4)
 }
 WRONG = ("Q2", "절 2.md")
 NEW = ("Q2", "새 문서.md")
@@ -48,10 +48,10 @@ def draw_everything(page: Page) -> None:
 
 def judge_all(page: Page) -> None:
     """Give each pair its grade, but for one of them."""
-    told = {pair_key("d", *name): grade for name, grade in (GRADES | {WRONG: 3, NEW: 1}).items()}
-    while told:
+    grades_by_pair = {pair_key("d", *name): grade for name, grade in (GRADES | {WRONG: 3, NEW: 1}).items()}
+    while grades_by_pair:
         pair = str(panel(page).get_attribute("data-pair-id"))
-        page.keyboard.press(str(told.pop(pair)))
+        page.keyboard.press(str(grades_by_pair.pop(pair)))
         expect(panel(page)).not_to_have_attribute("data-pair-id", pair)
     wait_saved(page)
 
@@ -90,8 +90,8 @@ def test_a_lead_draws_the_expert_judges_blind_and_the_error_leads_to_its_case(
     handed = [pair for answer in heard for pair in answer["pairs"]]
     assert {pair["pair"] for pair in handed} == {pair_key("d", *name) for name in (*GRADES, NEW)}
     assert len({frozenset(pair) for pair in handed}) == 1  # the new pair and those drawn look alike
-    said = str(heard).lower()
-    assert not [word for word in ("quality", "settled", "expert", "draw", "purpose") if word in said]
+    heard_text = str(heard).lower()
+    assert not [word for word in ("quality", "settled", "expert", "draw", "purpose") if word in heard_text]
     experts.close()
 
     page.reload()
@@ -113,11 +113,11 @@ def test_at_400_pixels_no_date_or_share_of_a_draw_is_broken_and_only_the_table_s
     cells = row.locator("td")
     expect(cells).to_have_count(11)
     for cell in cells.all():
-        told = cell.inner_text()
+        cell_text = cell.inner_text()
         lines = cell.evaluate(
             "e => { const r = document.createRange(); r.selectNodeContents(e);"
             " return new Set([...r.getClientRects()].map(box => Math.round(box.top))).size }"
         )
-        assert lines == 1, told
+        assert lines == 1, cell_text
     for part in ("document.scrollingElement", "document.querySelector('.stMain')"):
         assert page.evaluate(f"{part}.scrollWidth") <= 400

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from annotator.adjudication.service import adjudicate, show_case
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.demo import build_demo
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person, find_actor
-from annotator.releases.service import check_release, publish_release
+from annotator.releases.gates_service import check_release
+from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.pool import pair_key
 from tests.browser.conftest import Server, SignIn
@@ -65,7 +66,7 @@ def published(world: JudgedWorld, exports: Path) -> JudgedWorld:
     with world.database.read() as session:
         lead = find_actor(session, "lea")
     pair = pair_key("d", "Q1", "中間")
-    seen = show_case(world.database, lead, "d", pair, now=NOW).seen
+    seen = show_disagreement(world.database, lead, "d", pair, now=NOW).seen
     adjudicate(
         world.database, lead, "d", pair, grade=1, rationale=f"根拠 {HOSTILE}", reason="query ambiguous", seen=seen, now=LATER
     )  # fmt: skip
@@ -110,8 +111,8 @@ def test_a_lead_publishes_and_downloads_one_file_and_all_of_them(
     assert download.value.suggested_filename == "d-1.0.0.zip"
     with zipfile.ZipFile(io.BytesIO(download.value.path().read_bytes())) as archive:
         assert archive.testzip() is None
-        found = {name.removeprefix("d-1.0.0/") for name in archive.namelist()}
-    assert found == {
+        names = {name.removeprefix("d-1.0.0/") for name in archive.namelist()}
+    assert names == {
         path.relative_to(folder / "1.0.0").as_posix() for path in folder.rglob("*") if path.is_file()
     }
     expect(page.get_by_role("heading", name="d 1.0.0")).to_be_visible()
@@ -130,7 +131,7 @@ def test_enter_on_a_row_shows_the_trail_and_the_focus_stays(
     expect(row(page, "中間")).to_be_focused()
     page.keyboard.press("Enter")
     expect(trail(page)).to_contain_text("Why grade 1")
-    for said in (
+    for text in (
         "annotator_1: ",
         "annotator_2: ",
         "guideline 1",
@@ -138,7 +139,7 @@ def test_enter_on_a_row_shows_the_trail_and_the_focus_stays(
         f"根拠 {HOSTILE}",
         f"ノート {HOSTILE}",
     ):
-        expect(page.get_by_test_id("stMain").get_by_text(said).first).to_be_visible()
+        expect(page.get_by_test_id("stMain").get_by_text(text).first).to_be_visible()
     expect(row(page, "中間")).to_be_focused()
     expect(row(page, "中間")).to_have_attribute("aria-current", "true")
     expect_nothing_taken(page)

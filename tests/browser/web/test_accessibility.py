@@ -64,12 +64,12 @@ def list_violations(page: Page) -> Found:
     return violations
 
 
-def _flatten(found: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
-    for violation in found:
+def _flatten(violations: list[dict[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    for violation in violations:
         for node in violation["nodes"]:
-            place = str(node["target"])
-            if not any(rule == violation["id"] and part in place for rule, part in OF_STREAMLIT):
-                yield violation["id"], place, f"{node['failureSummary'][:300]} {node['html'][:200]}"
+            text = str(node["target"])
+            if not any(rule == violation["id"] and part in text for rule, part in OF_STREAMLIT):
+                yield violation["id"], text, f"{node['failureSummary'][:300]} {node['html'][:200]}"
 
 
 def open_page(page: Page, server: Server, address: str) -> None:
@@ -95,12 +95,12 @@ def test_no_page_violates_wcag_22_aa(
     choose_language(world.database, ada, language)
     sign_in(page, "ada")
     violations: list[str] = []
-    for address in [one.address for one in PAGES]:
+    for address in [listed_page.address for listed_page in PAGES]:
         open_page(page, server, address)
         expect(page.locator("html")).to_have_attribute("lang", language)
         for theme in themes:
             use_theme(page, theme)
-            violations += [f"{address} {theme}: {' '.join(one)}" for one in list_violations(page)]
+            violations += [f"{address} {theme}: {' '.join(violation)}" for violation in list_violations(page)]
     assert not violations, "\n".join(violations)
 
 

@@ -1,4 +1,4 @@
-"""The pages of a lead in a real browser: where one lands, and headings and charts. Decisions: test_deciding.py."""
+"""The pages of a lead in a real browser: where one lands, and headings and charts. Decisions: test_decision_panel.py."""
 
 import re
 from itertools import pairwise

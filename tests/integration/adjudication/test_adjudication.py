@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import insert, select
 from sqlmodel import col
 
-from annotator.adjudication.queue_service import find_disagreements
+from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.adjudication.records import Decision
 from annotator.adjudication.service import (
     adjudicate,
-    show_case,
+    show_disagreement,
 )
 from annotator.domain.errors import (
     ConflictError,
@@ -54,7 +54,7 @@ class Court(JudgedWorld):
             self.judge(self.minjun, query_id, doc_id, grades[1])
 
     def case(self, pair: str):
-        return show_case(self.database, self.lead, "d", pair, now=NOW)
+        return show_disagreement(self.database, self.lead, "d", pair, now=NOW)
 
     def decide(
         self, pair: str, grade: int = 2, *, actor: Actor | None = None, seen: str | None = None, **more
@@ -72,8 +72,8 @@ class Court(JudgedWorld):
         )
 
     def open_ids(self) -> list[str]:
-        found = find_disagreements(self.database, self.lead, "d", now=NOW)
-        return [item.doc_id for item in found if item.status == "open"]
+        disagreements = find_disagreements(self.database, self.lead, "d", now=NOW)
+        return [item.doc_id for item in disagreements if item.status == "open"]
 
 
 @pytest.fixture
@@ -113,7 +113,15 @@ def test_a_put_off_and_a_dependent_judgment_make_no_disagreement(court: Court) -
 
 def test_a_decision_settles_and_a_later_agreement_leaves_it_in_the_list(court: Court) -> None:
     assert court.decide(court.far, 1, reason=" 指針 ") == Decision(
-        court.far, 1, "graded", 1, "第17条", "指針", LATER
+        pair=court.far,
+        revision=1,
+        decided_at=LATER,
+        lead_pk=court.lead.person_id or 0,
+        lead=court.lead.username,
+        outcome="graded",
+        grade=1,
+        rationale="第17条",
+        reason="指針",
     )
     assert court.open_ids() == ["近い"]
     decided = find_disagreements(court.database, court.lead, "d", now=NOW)[-1]
@@ -123,24 +131,32 @@ def test_a_decision_settles_and_a_later_agreement_leaves_it_in_the_list(court: C
     assert (decided.doc_id, decided.status, decided.distance, decided.since) == ("遠い", "decided", 0, LATER)
 
 
-def test_a_case_names_nobody_and_shows_no_rank(court: Court) -> None:
-    case = court.case(court.far)
-    assert (case.query, case.document_text, case.title, case.barred) == (
+def test_a_disagreement_names_nobody_and_shows_no_rank(court: Court) -> None:
+    disagreement = court.case(court.far)
+    assert (
+        disagreement.query.text,
+        disagreement.document.text,
+        disagreement.document.title,
+        disagreement.barred,
+    ) == (
         "ハンドラキュー 🔎",
         "本文 <b>",
         "مرحبا",
         None,
     )
-    assert sorted(judgment.letter for judgment in case.judgments) == ["A", "B"]
-    assert {(judgment.grade, judgment.note) for judgment in case.judgments} == {(0, "ノート 遠い"), (3, None)}
-    shown = repr(case)
+    assert sorted(judgment.letter for judgment in disagreement.judgments) == ["A", "B"]
+    assert {(judgment.grade, judgment.note) for judgment in disagreement.judgments} == {
+        (0, "ノート 遠い"),
+        (3, None),
+    }
+    shown = repr(disagreement)
     for secret in ("花子", "민준", "bm25", "rank", "score", "annotator_pk", "event"):
         assert secret not in shown
-    assert court.case(court.far) == case
-    assert court.case(court.near).document_text is None
+    assert court.case(court.far) == disagreement
+    assert court.case(court.near).document.text is None
 
 
-def test_what_is_simulated_is_marked_in_the_queue_and_in_the_case(court: Court) -> None:
+def test_what_is_simulated_is_marked_in_the_queue_and_in_the_disagreement(court: Court) -> None:
     bot = court.person("bot", simulated=True)
     court.judge(bot, "Q1", "遠い", 1)
     assert [
@@ -165,18 +181,18 @@ def test_the_queue_tells_a_lead_which_pairs_they_judged_themselves(court: Court)
         assert not any(item.yours for item in find_disagreements(court.database, actor, "d", now=NOW))
 
 
-def test_a_case_says_when_a_judgment_was_made_on_another_text(court: Court) -> None:
+def test_a_disagreement_says_when_a_judgment_was_made_on_another_text(court: Court) -> None:
     assert not court.case(court.far).text_changed
     with court.database.write() as session:
         row = session.scalars(select(DocumentRow).where(col(DocumentRow.doc_id) == "遠い")).one()
         session.add(DocumentTextRow(document_pk=row.pk, sha256="bb", text="改訂", imported_at=NOW))
         session.flush()
         row.text_sha256 = "bb"
-    case = court.case(court.far)
-    assert (case.text_changed, case.document_text) == (True, "改訂")
+    disagreement = court.case(court.far)
+    assert (disagreement.text_changed, disagreement.document.text) == (True, "改訂")
 
 
-def test_an_annotator_has_no_fixed_place_from_case_to_case(court: Court) -> None:
+def test_an_annotator_has_no_fixed_place_from_pair_to_pair(court: Court) -> None:
     firsts = set()
     for number in range(12):
         pair = court.pair("Q1", f"d{number}")
@@ -191,7 +207,7 @@ def test_deciding_anew_appends_a_revision_and_the_last_one_holds(court: Court) -
     again = court.decide(court.far, 3, rationale="見直し")
     assert (again.revision, again.grade) == (2, 3)
     assert [(item.revision, item.grade) for item in court.case(court.far).decisions] == [(1, 1), (2, 3)]
-    assert court.case(court.far).status == "settled"
+    assert court.case(court.far).progress.stage == "settled"
 
 
 def test_a_decision_on_judgments_that_changed_is_refused(court: Court) -> None:
@@ -202,7 +218,9 @@ def test_a_decision_on_judgments_that_changed_is_refused(court: Court) -> None:
     assert court.case(court.far).decisions == ()
 
 
-def test_of_two_decisions_on_one_case_the_first_holds_and_sending_it_twice_is_one(court: Court) -> None:
+def test_of_two_decisions_on_one_disagreement_the_first_holds_and_sending_it_twice_is_one(
+    court: Court,
+) -> None:
     seen, other = court.case(court.far).seen, court.person("other lead", "lead")
     made = court.decide(court.far, 1, seen=seen)
     assert court.decide(court.far, 1, seen=seen) == made
@@ -242,7 +260,7 @@ def test_a_lead_may_not_decide_a_pair_they_ever_judged(court: Court) -> None:
     both = court.person("both", "lead")
     court.judge(both, "Q1", "遠い", 1)
     court.judge(both, "Q1", "遠い", None, outcome="later")
-    assert show_case(court.database, both, "d", court.far, now=NOW).barred
+    assert show_disagreement(court.database, both, "d", court.far, now=NOW).barred
     with pytest.raises(NotAllowed, match="another lead"):
         court.decide(court.far, actor=both)
     court.judge(both, "Q2", "近い", None, outcome="later")
@@ -257,7 +275,7 @@ def test_only_a_lead_and_a_person_may_decide_and_only_a_lead_may_look(court: Cou
     with pytest.raises(NotAllowed):
         find_disagreements(court.database, court.hanako, "d", now=NOW)
     with pytest.raises(NotAllowed):
-        show_case(court.database, court.hanako, "d", court.far, now=NOW)
+        show_disagreement(court.database, court.hanako, "d", court.far, now=NOW)
 
 
 def test_a_lead_of_another_dataset_may_not_decide_here(court: Court) -> None:
@@ -270,10 +288,10 @@ def test_a_lead_of_another_dataset_may_not_decide_here(court: Court) -> None:
             MembershipRow(person_pk=court.lead.person_id, dataset_pk=elsewhere.dataset_pk, role="lead")
         )
     with pytest.raises(NotFound):
-        show_case(court.database, court.lead, "other", court.far, now=NOW)
+        show_disagreement(court.database, court.lead, "other", court.far, now=NOW)
 
 
-def test_a_lead_who_has_looked_at_a_case_can_no_longer_judge_its_pair(court: Court) -> None:
+def test_a_lead_who_has_looked_at_a_disagreement_can_no_longer_judge_its_pair(court: Court) -> None:
     def judge() -> SubmitResponse:
         event = {
             "id": str(uuid4()), "pair": court.far, "outcome": "graded", "grade": 2, "pressed_at": LATER.isoformat(),
@@ -282,7 +300,7 @@ def test_a_lead_who_has_looked_at_a_case_can_no_longer_judge_its_pair(court: Cou
             court.database, court.lead, "d", events=[event], have=[court.far], want=0, now=LATER
         )
 
-    show_case(court.database, OPERATOR, "d", court.far, now=NOW)
+    show_disagreement(court.database, OPERATOR, "d", court.far, now=NOW)
     assert judge().acknowledged
     court.case(court.far)
     court.case(court.far)

@@ -48,19 +48,21 @@ def test_the_list_is_narrowed_by_the_same_words_as_the_page(bench: Bench) -> Non
     assert names("--distance", "3", "--query", "Q1", "--annotator", "a", "--annotator", "b") == ["far"]
     assert names("--reason", "question") == []
     assert names("--show", "decided") == []
-    for words, found in (
+    for words, expected in (
         (("--show", "some"), "expected one of open, decided, all, found 'some'"),
         (("--reason", "x"), "expected one of differ, unrateable"),
         (("--grades", "3-1"), "expected two grades such as 1-2, found '3-1'"),
         (("--sort", "x"), "sort: expected one of"),
     ):
-        assert found in refused(bench.database, "disagreements", "d", *words)
+        assert expected in refused(bench.database, "disagreements", "d", *words)
 
 
 def test_a_meeting_from_the_file_to_the_decisions(bench: Bench, tmp_path: Path) -> None:
     path = tmp_path / "meeting.csv"
-    said = run(bench.database, "disagreements", "d", "--csv", str(path), "--as", "lead", "--no-taste").stdout
-    assert f"Wrote {path}." in said
+    output = run(
+        bench.database, "disagreements", "d", "--csv", str(path), "--as", "lead", "--no-taste"
+    ).stdout
+    assert f"Wrote {path}." in output
     assert [item.name for item in tmp_path.iterdir() if "meeting" in item.name] == ["meeting.csv"]
     with path.open(encoding="utf-8-sig", newline="") as file:
         header, *rows = csv.reader(file)
@@ -84,15 +86,15 @@ def test_a_meeting_from_the_file_to_the_decisions(bench: Bench, tmp_path: Path) 
 
 def test_a_policy_is_looked_at_carried_out_listed_and_undone(bench: Bench) -> None:
     words = ("settle", "d", "--as", "lead", "--policy", "lower")
-    said = run(bench.database, *words, "--dry-run").stdout
-    assert "3 pairs differ only by taste and are settled at the lower grade:" in said
-    assert "- 2 against 3: 2 pairs get 2" in said
-    assert "- 2 pairs are left: the grades lie further apart, or on both sides of relevance" in said
+    output = run(bench.database, *words, "--dry-run").stdout
+    assert "3 pairs differ only by taste and are settled at the lower grade:" in output
+    assert "- 2 against 3: 2 pairs get 2" in output
+    assert "- 2 pairs are left: the grades lie further apart, or on both sides of relevance" in output
     assert bench.decided() == {}
     assert "rationale: expected some words" in refused(bench.database, *words)
     words += ("--rationale", "疑わしきは低く")
-    said = run(bench.database, *words, "--query", "Q2").stdout
-    assert said.splitlines()[-1].startswith(
+    output = run(bench.database, *words, "--query", "Q2").stdout
+    assert output.splitlines()[-1].startswith(
         "Settled as batch 1. To take it back: annotator settle d --undo 1"
     )
     assert bench.decided() == {"t3": 1}
@@ -107,7 +109,7 @@ def test_a_policy_is_looked_at_carried_out_listed_and_undone(bench: Bench) -> No
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("words", "expected"),
     [
         ((), "expected one of --policy, --undo and --batches"),
         (("--policy", "lower", "--undo", "1"), "expected one of --policy, --undo and --batches"),
@@ -116,5 +118,5 @@ def test_a_policy_is_looked_at_carried_out_listed_and_undone(bench: Bench) -> No
         (("--undo", "7"), "no batch 7 in d"),
     ],
 )
-def test_what_settle_cannot_do_is_said(bench: Bench, words: tuple[str, ...], found: str) -> None:
-    assert found in refused(bench.database, "settle", "d", "--as", "lead", *words)
+def test_what_settle_cannot_do_is_said(bench: Bench, words: tuple[str, ...], expected: str) -> None:
+    assert expected in refused(bench.database, "settle", "d", "--as", "lead", *words)

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.bulk_service import FileDecisions, adjudicate_file, export_queue
-from annotator.adjudication.queue_records import QueueFilter
-from annotator.adjudication.queue_service import find_disagreements
+from annotator.adjudication.bulk.bulk_service import FileDecisions, adjudicate_file, export_queue
+from annotator.adjudication.queue.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
@@ -18,8 +18,8 @@ from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import AdjudicationRow, AuditEventRow, DecisionProposalRow
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.labeling_tables import DisclosureRow
-from tests.integration.adjudication.test_adjudication import LATER, NOW, Court
-from tests.integration.judged_world import JudgedWorld
+from tests.integration.adjudication.test_adjudication import LATER, Court
+from tests.integration.judged_world import NOW, JudgedWorld
 
 NASTY = ("-1+1", "007", "=SUM(A1)", "'x", 'a,"b"\n', " a ", "@x", "１２", "x" * 1_000)
 
@@ -158,28 +158,32 @@ def test_the_exported_queue_says_all_that_a_meeting_needs_and_nobodys_name(court
     both = court.person("both", "lead")
     court.judge(both, "Q2", "近い", None, note='図のみ,\n"見えない"')
     header, far, near = export(court)
-    found = dict(zip(header, far, strict=True))
-    assert (found["query_id"], found["doc_id"], found["grade"], found["rationale"]) == ("Q1", "遠い", "", "")
-    assert (found["why"], found["apart"], found["grades"], found["title"]) == ("differ", "3", "0 3", "مرحبا")
-    assert found["seen"] == f"{court.far}:{court.case(court.far).seen}"
-    assert found["link"] == f"https://a/disagreements?dataset=d&pair={court.far}"
-    letters = {one.note: one.letter for one in court.case(court.far).judgments}
-    assert found["notes"] == f"{letters['ノート 遠い']}: ノート 遠い"
-    found = dict(zip(header, near, strict=True))
-    assert (found["why"], found["grades"], found["category"]) == (
+    cells = dict(zip(header, far, strict=True))
+    assert (cells["query_id"], cells["doc_id"], cells["grade"], cells["rationale"]) == ("Q1", "遠い", "", "")
+    assert (cells["why"], cells["apart"], cells["grades"], cells["title"]) == ("differ", "3", "0 3", "مرحبا")
+    assert cells["seen"] == f"{court.far}:{court.case(court.far).seen}"
+    assert cells["link"] == f"https://a/disagreements?dataset=d&pair={court.far}"
+    letters = {judgment.note: judgment.letter for judgment in court.case(court.far).judgments}
+    assert cells["notes"] == f"{letters['ノート 遠い']}: ノート 遠い"
+    cells = dict(zip(header, near, strict=True))
+    assert (cells["why"], cells["grades"], cells["category"]) == (
         "differ unrateable",
         "2 3 unrateable",
         "law",
     )
-    said = {f"{one.letter}: {one.note}" for one in court.case(court.near).judgments if one.note}
-    assert found["notes"] == "\n".join(sorted(said))
-    assert len(said) == 2
+    notes = {
+        f"{judgment.letter}: {judgment.note}"
+        for judgment in court.case(court.near).judgments
+        if judgment.note
+    }
+    assert cells["notes"] == "\n".join(sorted(notes))
+    assert len(notes) == 2
     assert "花子" not in str((far, near))
     assert "both" not in str((far, near))
     assert [row[1] for row in export(court, QueueFilter(category="law"))[1:]] == ["近い"]
 
 
-def test_the_state_that_an_export_carries_is_the_one_that_a_case_shows(court: Court) -> None:
+def test_the_state_that_an_export_carries_is_the_one_that_a_disagreement_shows(court: Court) -> None:
     expert = court.person("expert")
     court.check_quality(expert, "Q1", "同じ", 3, settled=1)
     file(court, "Q1,遠い,1,x,")
@@ -247,25 +251,25 @@ def test_another_datasets_export_is_refused_even_where_it_names_the_same_pairs(c
 
 def test_ids_that_spreadsheets_spoil_come_back_to_their_pairs(database: Database) -> None:
     world = JudgedWorld(database)
-    lead, one, two = world.person("lead", "lead"), world.person("a"), world.person("b")
+    lead, first, two = world.person("lead", "lead"), world.person("a"), world.person("b")
     world.query("=1+1", "検索")
     for doc_id in NASTY:
         world.pair("=1+1", doc_id)
-        world.judge(one, "=1+1", doc_id, 0)
+        world.judge(first, "=1+1", doc_id, 0)
         world.judge(two, "=1+1", doc_id, 3)
     rows = export(world, actor=lead)
     assert not any(cell[:1] in tuple("=+-@\t\r") for row in rows for cell in row if cell)
     data = write(rows, {row[1]: ("2", f"決定 {n}", "") for n, row in enumerate(rows[1:])})
     assert bring_back(world, data, actor=lead).decided == len(NASTY)
-    found = find_disagreements(database, lead, "d", now=NOW)
-    assert {item.doc_id: item.decided for item in found} == dict.fromkeys(NASTY, 2)
+    disagreements = find_disagreements(database, lead, "d", now=NOW)
+    assert {item.doc_id: item.decided for item in disagreements} == dict.fromkeys(NASTY, 2)
 
 
-def test_who_takes_the_queue_away_has_seen_its_grades_and_the_trail_says_so(court: Court) -> None:
+def test_who_takes_the_queue_away_has_seen_its_grades_and_the_audit_log_says_so(court: Court) -> None:
     export(court, QueueFilter(reasons=QueueReason.DIFFER, category="law"))
     export(court, actor=OPERATOR)
     with court.database.read() as session:
-        seen = session.execute(select(DisclosureRow.person_pk, DisclosureRow.pair_pk)).all()
+        seen = session.execute(select(col(DisclosureRow.person_pk), col(DisclosureRow.pair_pk))).all()
         first, second = session.scalars(select(AuditEventRow).order_by(col(AuditEventRow.pk)))
     assert [person for person, _ in seen] == [court.lead.person_id]
     assert (first.action, first.person_pk, first.after) == (
@@ -276,7 +280,7 @@ def test_who_takes_the_queue_away_has_seen_its_grades_and_the_trail_says_so(cour
     assert (second.person_pk, second.after) == (None, {"pairs": 2, "filter": {}})
 
 
-def test_what_a_file_decides_stands_in_the_trail(court: Court) -> None:
+def test_what_a_file_decides_stands_in_the_audit_log(court: Court) -> None:
     file(court, "Q1,遠い,1,x,slip")
     file(court, "Q1,遠い,2,y,")
     with court.database.read() as session:

@@ -8,15 +8,15 @@ import pytest
 from sqlalchemy import func, select
 from sqlmodel import col
 
-from annotator.adjudication.bulk_service import adjudicate_file
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.storage.adjudication_tables import (
     AdjudicationRow,
     AuditEventRow,
     CurrentAdjudicationRow,
-    DisputeRow,
+    DisagreementRow,
 )
 from annotator.storage.database import Database
-from tests.integration.lead_desk import DOCUMENTS, Desk
+from tests.integration.decision_world import DOCUMENTS, DecisionWorld
 from tests.integration.release_world import EPOCH
 
 LINES = "query_id,doc_id,grade,rationale\n" + "".join(f"Q1,{doc_id},2,理由\n" for doc_id in DOCUMENTS)
@@ -25,7 +25,7 @@ import os, signal, sys
 from contextlib import contextmanager
 from datetime import datetime
 from annotator.people.service import find_actor
-from annotator.adjudication.bulk_service import adjudicate_file
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.storage.database import Database
 
 url, now, lines, moment = sys.argv[1:]
@@ -48,19 +48,19 @@ adjudicate_file(database, lead, 'd', lines.encode(), 'd.csv', now=datetime.fromi
 
 
 def count(database: Database) -> list[int]:
-    """Decisions, those that hold, pairs that wait, and what the trail tells."""
-    waiting = select(func.count()).select_from(DisputeRow).where(col(DisputeRow.open))
+    """Decisions, those that hold, pairs that wait, and what the audit log tells."""
+    waiting = select(func.count()).select_from(DisagreementRow).where(col(DisagreementRow.open))
     with database.read() as session:
         rows = (AdjudicationRow, CurrentAdjudicationRow, AuditEventRow)
-        found = [session.scalar(select(func.count()).select_from(row)) or 0 for row in rows]
-        return [*found[:2], session.scalar(waiting) or 0, found[2]]
+        counts = [session.scalar(select(func.count()).select_from(row)) or 0 for row in rows]
+        return [*counts[:2], session.scalar(waiting) or 0, counts[2]]
 
 
 @pytest.mark.parametrize("moment", ["before the commit", "after it"])
 def test_killed_at_any_moment_a_file_of_decisions_is_there_whole_or_not_at_all(
     database: Database, database_url: str, moment: str
 ) -> None:
-    desk = Desk(database)
+    desk = DecisionWorld(database)
     before, after = count(database), [4, 4, 0, 4]
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, database_url, EPOCH.isoformat(), LINES, moment],

@@ -7,24 +7,24 @@ import pytest
 from sqlalchemy import event, select, update
 from sqlmodel import col
 
-from annotator.adjudication import discussion_service, discussion_sql
-from annotator.adjudication.discussion_service import (
+from annotator.adjudication.discussion import discussion_service, discussion_sql
+from annotator.adjudication.discussion.discussion_records import OwnDiscussion, PairDiscussion, explain_wait
+from annotator.adjudication.discussion.discussion_service import (
     ask_to_discuss,
     close_discussion,
     count_news,
     list_own_discussions,
     open_discussion,
     read_discussed_text,
-    say_in_discussion,
+    take_discussion_turn,
 )
-from annotator.adjudication.discussion_sql import read_discussions
-from annotator.adjudication.records import OwnDiscussion, PairDiscussion, say_wait
+from annotator.adjudication.discussion.discussion_sql import read_discussions
 from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import submit_judgments
-from annotator.releases.service import check_gates
+from annotator.releases.gates_service import check_gates
 from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
@@ -36,7 +36,7 @@ LATER = NOW + timedelta(days=1)
 
 
 class Talk:
-    """Query Q1 with a disputed pair (0 against 3) and, where asked for, one more that nobody has judged."""
+    """Query Q1 with a open pair (0 against 3) and, where asked for, one more that nobody has judged."""
 
     def __init__(self, database: Database, *, open_pair: bool = False, **settings: str) -> None:
         self.database = database
@@ -59,7 +59,7 @@ class Talk:
         return open_discussion(self.database, actor, "d", self.pair, now=LATER)
 
     def say(self, actor: Actor, decided: Any, seen: str, note: str = "") -> Any:
-        return say_in_discussion(
+        return take_discussion_turn(
             self.database, actor, "d", self.pair, decided=decided, note=note, seen=seen, now=LATER
         )
 
@@ -81,13 +81,13 @@ def test_annotators_look_at_each_others_notes_and_stand_or_revise_once(database:
     talk.ask()
     talk.ask()
     with database.read() as session:
-        told = session.scalars(select(col(AuditEventRow.action))).all()
-    assert told == ["asked to discuss"], "asking again changes nothing"
+        actions = session.scalars(select(col(AuditEventRow.action))).all()
+    assert actions == ["asked to discuss"], "asking again changes nothing"
     (waiting,) = talk.own(talk.hanako)
     assert (waiting.stage, waiting.others, waiting.seen) == ("waiting", (), "")
     assert (waiting.own.grade, waiting.own.note, waiting.text_length) == (0, "違う <b>", 4)
     opened = talk.open(talk.hanako)
-    assert [(said.grade, said.note, said.turn) for said in opened.others] == [(3, "그대로", None)]
+    assert [(shown.grade, shown.note, shown.turn) for shown in opened.others] == [(3, "그대로", None)]
     assert {opened.own.letter, opened.others[0].letter} == {"A", "B"}
     turn = talk.say(talk.hanako, 2, opened.seen, "  第17条  ")
     assert (turn.grade, turn.revised, turn.note) == (2, True, "第17条")
@@ -96,15 +96,15 @@ def test_annotators_look_at_each_others_notes_and_stand_or_revise_once(database:
         with pytest.raises(StateError, match="done once"):
             talk.say(talk.hanako, grade, opened.seen, note)
     state = talk.state()
-    assert state is not None and (state.state, state.waits) == ("asked", {"민준": "answer"})
+    assert state is not None and (state.state, state.waiting) == ("asked", {"민준": "answer"})
     seen = talk.open(talk.minjun)
     assert seen.others[0].turn is None, "the other's turn would weigh on one's own"
     assert not talk.say(talk.minjun, 3, seen.seen).revised
-    (said,) = talk.own(talk.minjun)
-    assert said.stage == "said" and said.others[0].turn == turn
+    (discussion,) = talk.own(talk.minjun)
+    assert discussion.stage == "said" and discussion.others[0].turn == turn
     state = talk.state()
-    assert state is not None and (state.state, state.waits) == ("answered", {})
-    assert {name: (one.grade, one.revised) for name, one in state.turns.items()} == {
+    assert state is not None and (state.state, state.waiting) == ("answered", {})
+    assert {name: (own_turn.grade, own_turn.revised) for name, own_turn in state.turns.items()} == {
         "花子": (2, True), "민준": (3, False),
     }  # fmt: skip
 
@@ -117,12 +117,12 @@ def test_nobody_is_shown_it_before_their_own_open_work_on_the_query_is_done(data
     with pytest.raises(StateError, match="first judge what is still open to you of query Q1"):
         talk.open(talk.hanako)
     state = talk.state()
-    assert state is not None and state.waits == {"花子": "own_work", "민준": "own_work"}
-    assert say_wait("A", "Q1", state.waits["花子"]) == "waits until A has finished query Q1"
+    assert state is not None and state.waiting == {"花子": "own_work", "민준": "own_work"}
+    assert explain_wait("A", "Q1", state.waiting["花子"]) == "waits until A has finished query Q1"
     talk.world.judge(talk.hanako, "Q1", "未判定", 1)
     assert talk.open(talk.hanako).stage == "open"
     state = talk.state()
-    assert state is not None and state.waits == {"花子": "answer", "민준": "own_work"}
+    assert state is not None and state.waiting == {"花子": "answer", "민준": "own_work"}
     assert count_news(database, talk.hanako, "d", now=LATER) == 1
 
 
@@ -154,8 +154,8 @@ def test_what_one_has_begun_stands_first_and_what_one_has_said_last(database: Da
     talk.say(talk.hanako, 0, talk.open(talk.hanako).seen)
     talk.pair = pairs[2]
     talk.open(talk.hanako)
-    found = [(one.pair, one.stage) for one in talk.own(talk.hanako)]
-    assert found == [(pairs[2], "open"), (pairs[1], "waiting"), (pairs[0], "said")]
+    stages = [(discussion.pair, discussion.stage) for discussion in talk.own(talk.hanako)]
+    assert stages == [(pairs[2], "open"), (pairs[1], "waiting"), (pairs[0], "said")]
 
 
 def test_a_turn_on_judgments_that_have_changed_since_is_refused(database: Database) -> None:
@@ -172,14 +172,14 @@ def test_a_turn_on_judgments_that_have_changed_since_is_refused(database: Databa
 def test_nothing_is_said_any_more_once_a_lead_has_closed_or_decided_it(database: Database) -> None:
     talk = Talk(database)
     talk.ask()
-    mine, theirs = talk.open(talk.hanako), talk.open(talk.minjun)
+    hanako_view, minjun_view = talk.open(talk.hanako), talk.open(talk.minjun)
     close_discussion(database, talk.lead, "d", talk.pair, now=LATER)
     with pytest.raises(StateError, match="a lead has decided it or closed the discussion"):
-        talk.say(talk.hanako, 0, mine.seen)
+        talk.say(talk.hanako, 0, hanako_view.seen)
     talk.ask()
     talk.world.add_decision(talk.lead, "Q1", "遠い", 2)
     with pytest.raises(StateError, match="a lead has decided it or closed the discussion"):
-        talk.say(talk.minjun, 3, theirs.seen)
+        talk.say(talk.minjun, 3, minjun_view.seen)
     state = talk.state()
     assert state is None or not state.turns
 
@@ -224,7 +224,7 @@ def test_somebody_who_did_not_judge_the_pair_sees_and_says_nothing(database: Dat
     talk.world.judge(late, "Q1", "遠い", None, outcome="later")
     for stranger in (talk.world.person("other"), late, talk.lead):
         assert talk.own(stranger) == []
-        for act in (talk.open, lambda one: talk.say(one, 1, "")):
+        for act in (talk.open, lambda item: talk.say(item, 1, "")):
             with pytest.raises(NotAllowed, match="you did not judge this pair"):
                 act(stranger)
         with pytest.raises(NotAllowed):
@@ -255,8 +255,8 @@ def test_one_who_is_disabled_meanwhile_is_not_waited_for(database: Database) -> 
     talk.ask()
     talk.disable(talk.minjun)
     state = talk.state()
-    assert state is not None and state.waits == {"花子": "answer", "민준": "gone"}
-    assert say_wait("B", "Q1", "gone") == "B can no longer be asked"
+    assert state is not None and state.waiting == {"花子": "answer", "민준": "gone"}
+    assert explain_wait("B", "Q1", "gone") == "B can no longer be asked"
     talk.say(talk.hanako, 0, talk.open(talk.hanako).seen)
     state = talk.state()
     assert state is not None and state.state == "answered"
@@ -269,14 +269,14 @@ def test_a_dataset_asks_by_itself_from_its_distance_on_until_a_lead_closes_or_de
     near = talk.world.pair("Q1", "近い")
     talk.world.judge(talk.hanako, "Q1", "近い", 2)
     talk.world.judge(talk.minjun, "Q1", "近い", 3)
-    assert [one.pair for one in talk.own(talk.hanako)] == [talk.pair]
+    assert [discussion.pair for discussion in talk.own(talk.hanako)] == [talk.pair]
     state = talk.state()
-    assert state is not None and state.by_itself and state.state == "asked"
+    assert state is not None and state.asked_by_setting and state.state == "asked"
     change_settings(database, OPERATOR, "d", {"discuss_from": "1"}, now=LATER)
-    assert {one.pair for one in talk.own(talk.hanako)} == {talk.pair, near}
+    assert {discussion.pair for discussion in talk.own(talk.hanako)} == {talk.pair, near}
     close_discussion(database, talk.lead, "d", talk.pair, now=LATER)
     close_discussion(database, talk.lead, "d", talk.pair, now=LATER)
-    assert [one.pair for one in talk.own(talk.hanako)] == [near]
+    assert [discussion.pair for discussion in talk.own(talk.hanako)] == [near]
     state = talk.state()
     assert state is not None and state.state == "closed"
     with pytest.raises(StateError, match="a lead has decided it or closed the discussion"):
@@ -284,10 +284,10 @@ def test_a_dataset_asks_by_itself_from_its_distance_on_until_a_lead_closes_or_de
     talk.ask()
     assert len(talk.own(talk.hanako)) == 2
     talk.world.add_decision(talk.lead, "Q1", "近い", 2)
-    assert [one.pair for one in talk.own(talk.minjun)] == [talk.pair]
+    assert [discussion.pair for discussion in talk.own(talk.minjun)] == [talk.pair]
     with database.read() as session:
-        told = session.scalars(select(col(AuditEventRow.action)).order_by(col(AuditEventRow.pk)))
-        assert list(told) == ["changed settings", "closed discussion", "asked to discuss"]
+        actions = session.scalars(select(col(AuditEventRow.action)).order_by(col(AuditEventRow.pk)))
+        assert list(actions) == ["changed settings", "closed discussion", "asked to discuss"]
 
 
 def test_neither_agreement_nor_a_release_counts_what_is_said(database: Database) -> None:
@@ -313,10 +313,14 @@ def _count(talk: Talk) -> str:
 
 def test_without_any_discussion_looking_for_one_is_one_read(database: Database) -> None:
     talk = Talk(database)
-    asked: list[str] = []
-    event.listen(database.engine, "before_cursor_execute", lambda *told: asked.append(str(told[2])))
+    statements: list[str] = []
+    event.listen(
+        database.engine, "before_cursor_execute", lambda *arguments: statements.append(str(arguments[2]))
+    )
     assert talk.own(talk.hanako) == []
-    about_pairs = [statement for statement in asked if "judgment" in statement or "discussion" in statement]
+    about_pairs = [
+        statement for statement in statements if "judgment" in statement or "discussion" in statement
+    ]
     assert len(about_pairs) == 1
 
 
@@ -333,11 +337,11 @@ def test_what_waits_for_an_annotator_stands_before_what_they_have_said(
         talk.world.judge(talk.minjun, "Q1", doc_id, grade)
     talk.say(talk.hanako, 3, talk.open(talk.hanako).seen)
     monkeypatch.setattr(discussion_sql, "FEW", few)
-    monkeypatch.setattr(discussion_service, "MOST_NEW", 1)
-    assert [one.pair for one in talk.own(talk.hanako)] == [later, talk.pair]
+    monkeypatch.setattr(discussion_service, "MOST_NEWS", 1)
+    assert [discussion.pair for discussion in talk.own(talk.hanako)] == [later, talk.pair]
     assert count_news(database, talk.hanako, "d", now=LATER) == 1
     monkeypatch.setattr(discussion_service, "MOST_DISCUSSIONS", 1)
-    assert [one.pair for one in talk.own(talk.hanako)] == [later]
+    assert [discussion.pair for discussion in talk.own(talk.hanako)] == [later]
     talk.pair = later
     talk.say(talk.hanako, 3, talk.open(talk.hanako).seen)
     assert count_news(database, talk.hanako, "d", now=LATER) == 0
@@ -345,7 +349,11 @@ def test_what_waits_for_an_annotator_stands_before_what_they_have_said(
 
 def test_for_a_lead_who_judged_nothing_news_are_looked_for_in_one_read(database: Database) -> None:
     talk = Talk(database, discuss_from="3")
-    asked: list[str] = []
-    event.listen(database.engine, "before_cursor_execute", lambda *told: asked.append(str(told[2])))
+    statements: list[str] = []
+    event.listen(
+        database.engine, "before_cursor_execute", lambda *arguments: statements.append(str(arguments[2]))
+    )
     assert count_news(database, talk.lead, "d", now=LATER) == 0
-    assert len([statement for statement in asked if "judgment" in statement or "dispute" in statement]) == 1
+    assert (
+        len([statement for statement in statements if "judgment" in statement or "dispute" in statement]) == 1
+    )

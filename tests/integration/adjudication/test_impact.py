@@ -1,4 +1,4 @@
-"""What the choice of a dispute's grade moves: computed for what is due, and equal to whole evaluations, on both databases."""
+"""What the choice of a disagreement's grade moves: computed for what is due, and equal to whole evaluations, on both databases."""
 
 import math
 import threading
@@ -9,17 +9,17 @@ import pytest
 from sqlalchemy import delete, select
 from sqlmodel import col
 
-from annotator.adjudication import impact_service
-from annotator.adjudication.impact_service import bring_up_to_date, count_steps, recompute
-from annotator.adjudication.impact_sql import JudgedRows, read_judged
-from annotator.adjudication.queue_records import QueueFilter
-from annotator.adjudication.queue_service import find_disagreements, list_queue
-from annotator.adjudication.service import adjudicate, show_case
+from annotator.adjudication.impact import impact_service
+from annotator.adjudication.impact.impact_service import bring_up_to_date, count_steps, recompute
+from annotator.adjudication.impact.impact_sql import JudgedRows, read_judged
+from annotator.adjudication.queue.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_service import find_disagreements, list_queue
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.people import OPERATOR
 from annotator.storage.adjudication_tables import QueryScoreRow, ScoreTotalRow
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disagreements import derive_disputes
-from annotator.storage.impact_scores import note_all_due
+from annotator.storage.disagreements import derive_disagreements
+from annotator.storage.impact_scores import list_due, note_all_due
 from annotator.storage.lookup import key_of
 from annotator.storage.pool import pair_key
 from annotator.storage.tables import QueryRow
@@ -34,7 +34,7 @@ CHOICES: dict[str, list[int | None]] = {"Q1 a": [0, 3], "Q1 c": [1, 2], "Q2 a": 
 
 @pytest.fixture
 def world(database: Database, tmp_path: Path) -> ScoredWorld:
-    """Four disputes on two queries, and three systems, one of which has nothing for Q2."""
+    """Four disagreements on two queries, and three systems, one of which has nothing for Q2."""
     world = ScoredWorld(database, tmp_path)
     world.both("Q1", "a", 0, 3)
     world.both("Q1", "b", 2, 2)
@@ -51,7 +51,7 @@ def world(database: Database, tmp_path: Path) -> ScoredWorld:
 
 def decide(world: ScoredWorld, query_id: str, doc_id: str, grade: int) -> None:
     pair = pair_key("d", query_id, doc_id)
-    seen = show_case(world.database, world.lead, "d", pair, now=NOW).seen
+    seen = show_disagreement(world.database, world.lead, "d", pair, now=NOW).seen
     adjudicate(world.database, world.lead, "d", pair, grade=grade, rationale="第17条", seen=seen, now=LATER)
 
 
@@ -62,7 +62,12 @@ def test_what_a_choice_moves_is_the_difference_of_whole_evaluations(world: Score
     for name, choice in CHOICES.items():
         query_id, doc_id = name.split()
         assert stored[name] == pytest.approx(world.try_grades(STANDING, query_id, doc_id, choice)), name
-    assert {name: found[3] for name, found in stored.items()} == {"Q1 a": 1, "Q1 c": 0, "Q2 a": 0, "Q2 d": 0}
+    assert {name: impacts[3] for name, impacts in stored.items()} == {
+        "Q1 a": 1,
+        "Q1 c": 0,
+        "Q2 a": 0,
+        "Q2 d": 0,
+    }
 
 
 def test_each_query_is_scored_as_the_grades_stand_and_summed_up(world: ScoredWorld) -> None:
@@ -71,10 +76,10 @@ def test_each_query_is_scored_as_the_grades_stand_and_summed_up(world: ScoredWor
     expected = world.evaluate(STANDING)
     for query_id, systems in scores.items():
         assert systems.keys() == {name for name, run in world.runs.items() if query_id in run}
-        for system, found in systems.items():
-            assert found == pytest.approx(expected[system][query_id]), (query_id, system)
+        for system, system_scores in systems.items():
+            assert system_scores == pytest.approx(expected[system][query_id]), (query_id, system)
     assert totals == {
-        system: pytest.approx([sum(one[metric] for one in queries.values()) for metric in range(3)])
+        system: pytest.approx([sum(query[metric] for query in queries.values()) for metric in range(3)])
         for system, queries in expected.items()
     }
 
@@ -99,8 +104,8 @@ def test_one_decision_leaves_what_everything_computed_anew_comes_to(world: Score
     with world.database.write() as session:
         note_all_due(session, world.dataset_pk)
     bring_up_to_date(world.database, "d")
-    assert {name: found[:3] for name, found in stored.items()} == {
-        name: pytest.approx(found[:3]) for name, found in world.stored().items()
+    assert {name: impacts[:3] for name, impacts in stored.items()} == {
+        name: pytest.approx(impacts[:3]) for name, impacts in world.stored().items()
     }
     assert world.scores()[0] == scores
     assert world.scores()[1] == {system: pytest.approx(sums) for system, sums in totals.items()}
@@ -113,7 +118,7 @@ def test_a_decision_computes_its_own_query_and_no_other(world: ScoredWorld) -> N
     assert world.due() == {"Q1", "Q2"}
     with world.database.write() as session:
         lock_dataset(session, world.dataset_pk)
-        query_pk = min(impact_service.list_due(session, world.dataset_pk))
+        query_pk = min(list_due(session, world.dataset_pk))
         recompute(session, world.dataset_pk, [query_pk])
     assert world.due() == {"Q2"}
     grades = {**STANDING, "Q1": {**STANDING["Q1"], "f": 3}}
@@ -122,7 +127,7 @@ def test_a_decision_computes_its_own_query_and_no_other(world: ScoredWorld) -> N
 
 def test_as_long_as_the_sums_are_not_known_a_decision_leaves_its_query_due(world: ScoredWorld) -> None:
     with world.database.write() as session:
-        queries = impact_service.list_due(session, world.dataset_pk)
+        queries = list_due(session, world.dataset_pk)
         recompute(session, world.dataset_pk, queries)
     assert world.due() == {"Q1", "Q2", "Q3"}
 
@@ -133,17 +138,20 @@ def test_a_decision_on_many_queries_at_once_leaves_them_due(
     bring_up_to_date(world.database, "d")
     monkeypatch.setattr(impact_service, "WITH_A_DECISION", 1)
     with world.database.write() as session:
-        derive_disputes(session, world.dataset_pk)
-        recompute(session, world.dataset_pk, impact_service.list_due(session, world.dataset_pk))
+        derive_disagreements(session, world.dataset_pk)
+        recompute(session, world.dataset_pk, list_due(session, world.dataset_pk))
     assert world.due() == {"Q1", "Q2", "Q3"}
 
 
 def test_nothing_is_due_after_it_and_a_run_makes_everything_due(world: ScoredWorld) -> None:
     assert world.due() == {"Q1", "Q2", "Q3"}
     assert count_steps(world.database, "d") == 6, "each query twice: the sums come first"
-    told: list[tuple[int, int]] = []
-    assert bring_up_to_date(world.database, "d", tell=lambda done, total: told.append((done, total))) == 0
-    assert told == [(3, 6), (6, 6)]
+    steps: list[tuple[int, int]] = []
+    assert (
+        bring_up_to_date(world.database, "d", report_progress=lambda done, total: steps.append((done, total)))
+        == 0
+    )
+    assert steps == [(3, 6), (6, 6)]
     assert (world.due(), count_steps(world.database, "d")) == (set(), 0)
     before = world.stored()["Q2 a"]
     world.rank("新しい", {"Q2": ["a"]})
@@ -185,7 +193,7 @@ def test_two_may_do_it_at_once(world: ScoredWorld, monkeypatch: pytest.MonkeyPat
             world.try_grades(grades, query_id, doc_id, choice)[:3]
         )
     assert world.scores()[1] == {
-        system: pytest.approx([sum(one[metric] for one in queries.values()) for metric in range(3)])
+        system: pytest.approx([sum(query[metric] for query in queries.values()) for metric in range(3)])
         for system, queries in world.evaluate(grades).items()
     }
 
@@ -208,18 +216,18 @@ def test_a_run_that_comes_while_it_is_computed_is_not_left_out(
     with world.database.write() as session:
         note_all_due(session, world.dataset_pk)
     assert bring_up_to_date(world.database, "d") == 0
-    assert stored == {name: pytest.approx(found) for name, found in world.stored().items()}
+    assert stored == {name: pytest.approx(impacts) for name, impacts in world.stored().items()}
 
 
 def test_what_is_known_is_the_same_in_whatever_order_it_was_read(world: ScoredWorld) -> None:
     with world.database.read() as session:
         queries = session.scalars(select(col(QueryRow.pk))).all()
-        known = read_judged(session, [key_of(pk) for pk in queries])
-    turned = JudgedRows(*(rows[::-1] for rows in known))
-    assert len(known.answered) > 1
-    assert turned.digest() == known.digest()
-    assert known._replace(answered=known.answered[1:]).digest() != known.digest()
-    assert known._replace(other=known.answered, answered=known.other).digest() != known.digest()
+        judged = read_judged(session, [key_of(pk) for pk in queries])
+    turned = JudgedRows(*(rows[::-1] for rows in judged))
+    assert len(judged.answered) > 1
+    assert turned.digest() == judged.digest()
+    assert judged._replace(answered=judged.answered[1:]).digest() != judged.digest()
+    assert judged._replace(other=judged.answered, answered=judged.other).digest() != judged.digest()
 
 
 def test_a_judgment_that_comes_between_the_sums_and_the_weights_counts(
@@ -270,25 +278,30 @@ def test_a_pair_that_quality_control_contradicts_is_a_choice_between_what_was_se
 def test_the_queue_is_brought_up_to_date_before_it_is_sorted_by_impact(world: ScoredWorld) -> None:
     page = list_queue(world.database, world.lead, "d", QueueFilter(), sort="impact", now=LATER)
     assert page.due == 0
-    found = [(f"{item.query_id} {item.doc_id}", item.impact, item.flips) for item in page.items]
+    items = [(f"{item.query_id} {item.doc_id}", item.impact, item.flips) for item in page.items]
     stored = world.stored()
-    assert found == sorted(
-        ((name, moved[0], moved[3]) for name, moved in stored.items()), key=lambda one: -one[1]
+    assert items == sorted(
+        ((name, moved[0], moved[3]) for name, moved in stored.items()), key=lambda item: -item[1]
     )
-    assert found[0][1] > found[-1][1] > 0
+    assert items[0][1] > items[-1][1] > 0
 
 
 def test_a_queue_of_which_much_is_due_says_so_and_a_list_computes_it(
     world: ScoredWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotator.adjudication.queue_service.FEW", 5)
+    monkeypatch.setattr("annotator.adjudication.queue.queue_service.FEW", 5)
     assert list_queue(world.database, world.lead, "d", QueueFilter(), now=LATER).due == 3
-    told: list[tuple[int, int]] = []
-    found = find_disagreements(
-        world.database, OPERATOR, "d", sort="impact", now=LATER, tell=lambda *given: told.append(given)
+    steps: list[tuple[int, int]] = []
+    disagreements = find_disagreements(
+        world.database,
+        OPERATOR,
+        "d",
+        sort="impact",
+        now=LATER,
+        report_progress=lambda *given: steps.append(given),
     )
-    assert told[-1] == (6, 6)
-    assert {f"{item.query_id} {item.doc_id}": item.impact for item in found} == {
+    assert steps[-1] == (6, 6)
+    assert {f"{item.query_id} {item.doc_id}": item.impact for item in disagreements} == {
         name: moved[0] for name, moved in world.stored().items()
     }
 
@@ -299,6 +312,6 @@ def test_scores_that_were_lost_are_made_again(world: ScoredWorld) -> None:
     with world.database.write() as session:
         session.execute(delete(ScoreTotalRow))
         session.execute(delete(QueryScoreRow))
-        derive_disputes(session, world.dataset_pk)
+        derive_disagreements(session, world.dataset_pk)
     bring_up_to_date(world.database, "d")
     assert (world.stored(), world.scores()) == before

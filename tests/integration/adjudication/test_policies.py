@@ -7,27 +7,27 @@ import pytest
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from annotator.adjudication.bulk_service import (
+from annotator.adjudication.bulk.bulk_service import (
     adjudicate_file,
     list_batches,
     preview_policy,
     settle_by_policy,
     undo_batch,
 )
-from annotator.adjudication.policies import PolicyPreview
-from annotator.adjudication.queue_records import QueueFilter
-from annotator.adjudication.queue_service import find_disagreements
-from annotator.adjudication.service import adjudicate, show_case
+from annotator.adjudication.bulk.policy_records import PolicyPreview
+from annotator.adjudication.queue.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_service import find_disagreements
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.questions_service import ask_question
 from annotator.storage.adjudication_tables import (
     AdjudicationRow,
     AuditEventRow,
-    CaseAssignmentRow,
-    CaseHoldRow,
+    DisagreementAssignmentRow,
+    DisagreementHoldRow,
+    DisagreementRow,
     DiscussionRow,
-    DisputeRow,
     SettleBatchRow,
 )
 from annotator.storage.database import Database
@@ -66,17 +66,17 @@ class Bench(JudgedWorld):
         )  # fmt: skip
 
     def decided(self) -> dict[str, object]:
-        found = find_disagreements(self.database, self.lead, "d", now=LATER)
-        return {item.doc_id: item.decided for item in found if item.status == "decided"}
+        disagreements = find_disagreements(self.database, self.lead, "d", now=LATER)
+        return {item.doc_id: item.decided for item in disagreements if item.status == "decided"}
 
     def pk(self, doc_id: str) -> int:
-        found = find_disagreements(self.database, self.lead, "d", now=LATER)
-        (key,) = [item.pair for item in found if item.doc_id == doc_id]
+        disagreements = find_disagreements(self.database, self.lead, "d", now=LATER)
+        (key,) = [item.pair for item in disagreements if item.doc_id == doc_id]
         with self.database.read() as session:
             return session.scalars(select(col(PairRow.pk)).where(col(PairRow.key) == key)).one() or 0
 
     def left(self, **more) -> dict[str, int]:
-        return {one.obstacle: one.pairs for one in self.look(**more).left_out}
+        return {skipped.obstacle: skipped.pairs for skipped in self.look(**more).left_out}
 
     def add(self, row: object) -> None:
         with self.database.write() as session:
@@ -89,13 +89,13 @@ def bench(database: Database) -> Bench:
 
 
 def test_a_preview_says_what_would_be_settled_and_what_is_left_and_changes_nothing(bench: Bench) -> None:
-    found = bench.look()
-    assert [(one.low, one.high, one.grade, one.pairs) for one in found.by_grades] == [
+    view = bench.look()
+    assert [(settled.low, settled.high, settled.grade, settled.pairs) for settled in view.by_grades] == [
         (1, 2, 1, 1),
         (2, 3, 2, 2),
     ]
-    assert (found.pairs, found.impact_sum, found.impact_mean) == (3, None, None)
-    assert {one.obstacle: one.pairs for one in found.left_out} == {"not_taste": 2}
+    assert (view.pairs, view.impact_sum, view.impact_mean) == (3, None, None)
+    assert {skipped.obstacle: skipped.pairs for skipped in view.left_out} == {"not_taste": 2}
     assert bench.look("higher", QueueFilter(query_id="Q2")).by_grades[0].grade == 2
     assert bench.look("lower", QueueFilter(category="law", shown="all")).pairs == 2
     assert bench.decided() == {}
@@ -103,9 +103,11 @@ def test_a_preview_says_what_would_be_settled_and_what_is_left_and_changes_nothi
 
 def test_the_impact_of_what_is_settled_is_summed_where_runs_are_known(bench: Bench) -> None:
     with bench.database.write() as session:
-        session.execute(update(DisputeRow).values(impact=0.25, recall_impact=0.0, mrr_impact=0.0, flips=1))
-    found = bench.look()
-    assert (found.impact_sum, found.impact_mean, found.flips) == (0.75, 0.25, 3)
+        session.execute(
+            update(DisagreementRow).values(impact=0.25, recall_impact=0.0, mrr_impact=0.0, flips=1)
+        )
+    view = bench.look()
+    assert (view.impact_sum, view.impact_mean, view.flips) == (0.75, 0.25, 3)
 
 
 def test_settling_decides_what_was_shown_as_one_batch_with_its_trail(bench: Bench) -> None:
@@ -117,7 +119,7 @@ def test_settling_decides_what_was_shown_as_one_batch_with_its_trail(bench: Benc
     with bench.database.read() as session:
         made = session.scalars(select(AdjudicationRow)).all()
         events = session.scalars(select(AuditEventRow)).all()
-    assert {(one.batch_pk, one.rationale, one.lead_pk) for one in made} == {
+    assert {(decision.batch_pk, decision.rationale, decision.lead_pk) for decision in made} == {
         (batch.number, "趣味の違い", bench.lead.person_id)
     }
     assert [event.action for event in events] == ["settled by policy"] * 3
@@ -130,7 +132,7 @@ def test_whatever_keeps_a_lead_or_a_policy_from_a_pair_leaves_it_out(bench: Benc
     bench.judge(other, "Q2", "t3", 1)
     assert bench.left(actor=other) == {"not_taste": 2, "judged": 1}
     bench.add(
-        CaseHoldRow(
+        DisagreementHoldRow(
             pair_pk=bench.pk("t1"),
             lead_pk=other.person_id or 0,
             tab="t",
@@ -139,7 +141,9 @@ def test_whatever_keeps_a_lead_or_a_policy_from_a_pair_leaves_it_out(bench: Benc
     )
     assert bench.left() == {"not_taste": 2, "held": 1}
     assert bench.left(actor=other) == {"not_taste": 2, "judged": 1}
-    bench.add(CaseAssignmentRow(pair_pk=bench.pk("t2"), lead_pk=other.person_id or 0, assigned_at=LATER))
+    bench.add(
+        DisagreementAssignmentRow(pair_pk=bench.pk("t2"), lead_pk=other.person_id or 0, assigned_at=LATER)
+    )
     assert bench.left() == {"not_taste": 2, "held": 1, "assigned": 1}
     bench.add(DiscussionRow(pair_pk=bench.pk("t3"), asked_by_pk=other.person_id or 0, asked_at=LATER))
     assert bench.left() == {"not_taste": 2, "held": 1, "assigned": 1, "discussed": 1}
@@ -209,12 +213,12 @@ def test_undoing_takes_back_what_holds_and_leaves_what_was_decided_anew(bench: B
         events = session.scalars(
             select(AuditEventRow).where(col(AuditEventRow.action) == "undid policy")
         ).all()
-    assert [(one.revision, one.rationale) for one in last] == [(2, "早すぎた")] * 2
+    assert [(decision.revision, decision.rationale) for decision in last] == [(2, "早すぎた")] * 2
     assert [(event.before or {})["grade"] for event in events] == [2, 1]
     with pytest.raises(StateError, match="undone already"):
         undo_batch(bench.database, bench.lead, "d", batch.number, now=LATER)
     again = bench.settle("higher")
-    assert (again.pairs, [one.number for one in list_batches(bench.database, OPERATOR, "d")]) == (
+    assert (again.pairs, [past_batch.number for past_batch in list_batches(bench.database, OPERATOR, "d")]) == (
         2, [again.number, batch.number],
     )  # fmt: skip
 
@@ -244,33 +248,33 @@ def test_a_policy_that_is_cut_off_half_way_leaves_nothing(
 
 
 def test_of_a_policy_and_a_lead_who_decides_at_once_neither_is_overwritten(bench: Bench) -> None:
-    other, digest, said = bench.person("other", "lead"), bench.look().digest, list[str]()
+    other, digest, messages = bench.person("other", "lead"), bench.look().digest, list[str]()
     with bench.database.read() as session:
         key = session.scalars(select(col(PairRow.key)).where(col(PairRow.pk) == bench.pk("t1"))).one()
-    seen = show_case(bench.database, other, "d", key, now=NOW).seen
+    seen = show_disagreement(bench.database, other, "d", key, now=NOW).seen
 
     def settle() -> None:
         try:
             bench.settle(digest=digest)
-            said.append("policy")
+            messages.append("policy")
         except ConflictError as error:
-            said.append(str(error))
+            messages.append(str(error))
 
     def decide() -> None:
         try:
             adjudicate(bench.database, other, "d", key, grade=3, rationale="x", seen=seen, now=LATER)
-            said.append("lead")
+            messages.append("lead")
         except ConflictError:
-            said.append("refused")
+            messages.append("refused")
 
-    threads = [threading.Thread(target=one) for one in (settle, decide)]
+    threads = [threading.Thread(target=action) for action in (settle, decide)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    if "lead" in said:
+    if "lead" in messages:
         assert bench.decided() == {"t1": 3}
-        assert any("now it would be 2" in one for one in said)
+        assert any("now it would be 2" in message for message in messages)
     else:
-        assert sorted(said) == ["policy", "refused"]
+        assert sorted(messages) == ["policy", "refused"]
         assert bench.decided() == {"t1": 2, "t2": 2, "t3": 1}

@@ -7,14 +7,14 @@ import pytest
 from sqlalchemy import delete, update
 from sqlmodel import col
 
-from annotator.adjudication.queue_records import SORTS, QueueFilter
-from annotator.adjudication.queue_service import find_disagreements, list_queue
+from annotator.adjudication.queue.queue_records import SORTS, QueueFilter
+from annotator.adjudication.queue.queue_service import find_disagreements, list_queue
 from annotator.domain.settling import QueueReason
 from annotator.storage.adjudication_tables import (
-    CaseAssignmentRow,
-    CaseHoldRow,
-    CaseLaterRow,
-    DisputeRow,
+    DisagreementAssignmentRow,
+    DisagreementHoldRow,
+    DisagreementRow,
+    PutOffDisagreementRow,
     ScoreDueRow,
 )
 from annotator.storage.database import Database
@@ -25,7 +25,7 @@ SOON = NOW + timedelta(minutes=5)
 
 
 class Queue(JudgedWorld):
-    """Five open disputes a, b, c, d, f of three queries, and e, which is decided; `lea` asks."""
+    """Five open disagreements a, b, c, d, f of three queries, and e, which is decided; `lea` asks."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -58,7 +58,9 @@ class Queue(JudgedWorld):
     def set(self, doc_id: str, **values: Any) -> None:
         pair_pk = self.find_pk(doc_id)
         with self.database.write() as session:
-            session.execute(update(DisputeRow).where(col(DisputeRow.pair_pk) == pair_pk).values(**values))
+            session.execute(
+                update(DisagreementRow).where(col(DisagreementRow.pair_pk) == pair_pk).values(**values)
+            )
 
     def add(self, row: type[Any], doc_id: str, **values: Any) -> None:
         with_pair = row.model_validate({"pair_pk": self.find_pk(doc_id), **values})
@@ -67,15 +69,15 @@ class Queue(JudgedWorld):
 
     def ask(self, *, sort: str = "distance", **wanted: Any) -> str:
         """The documents that the filter lets through, in order; the same a page at a time, counted and as a whole."""
-        asked = QueueFilter(**wanted)
-        page = list_queue(self.database, self.lea, "d", asked, sort=sort, now=NOW)
-        found = "".join(one.doc_id for one in page.items)
-        whole = find_disagreements(self.database, self.lea, "d", wanted=asked, sort=sort, now=NOW)
-        assert "".join(one.doc_id for one in whole) == found
-        part = list_queue(self.database, self.lea, "d", asked, sort=sort, offset=1, limit=2, now=NOW)
-        assert "".join(one.doc_id for one in part.items) == found[1:3]
-        assert page.total == part.total == len(found)
-        return found
+        queue_filter = QueueFilter(**wanted)
+        page = list_queue(self.database, self.lea, "d", queue_filter, sort=sort, now=NOW)
+        doc_ids = "".join(item.doc_id for item in page.items)
+        whole = find_disagreements(self.database, self.lea, "d", wanted=queue_filter, sort=sort, now=NOW)
+        assert "".join(item.doc_id for item in whole) == doc_ids
+        part = list_queue(self.database, self.lea, "d", queue_filter, sort=sort, offset=1, limit=2, now=NOW)
+        assert "".join(item.doc_id for item in part.items) == doc_ids[1:3]
+        assert page.total == part.total == len(doc_ids)
+        return doc_ids
 
 
 @pytest.fixture
@@ -98,8 +100,8 @@ def test_each_order_puts_first_what_it_says_and_among_equals_the_furthest_apart_
 
 
 def test_decided_ones_come_after_open_ones_and_what_oneself_put_off_last_of_these(queue: Queue) -> None:
-    queue.add(CaseLaterRow, "a", lead_pk=queue.lou.person_id, put_off_at=NOW)
-    queue.add(CaseLaterRow, "b", lead_pk=queue.lea.person_id, put_off_at=NOW)
+    queue.add(PutOffDisagreementRow, "a", lead_pk=queue.lou.person_id, put_off_at=NOW)
+    queue.add(PutOffDisagreementRow, "b", lead_pk=queue.lea.person_id, put_off_at=NOW)
     assert queue.ask(shown="all") == "acfdbe"
     assert queue.ask(shown="all", sort="impact") == "cdfabe"
 
@@ -107,9 +109,9 @@ def test_decided_ones_come_after_open_ones_and_what_oneself_put_off_last_of_thes
 def test_each_filter_lets_through_what_it_says(queue: Queue) -> None:
     queue.set("e", reasons=int(QueueReason.DIFFER | QueueReason.STALE), waiting=0)
     queue.set("a", reasons=int(QueueReason.DIFFER | QueueReason.QUESTION), waiting=int(QueueReason.DIFFER))
-    queue.add(CaseAssignmentRow, "a", lead_pk=queue.lou.person_id, assigned_at=NOW)
-    queue.add(CaseAssignmentRow, "c", lead_pk=queue.lea.person_id, assigned_at=NOW)
-    for wanted, found in (
+    queue.add(DisagreementAssignmentRow, "a", lead_pk=queue.lou.person_id, assigned_at=NOW)
+    queue.add(DisagreementAssignmentRow, "c", lead_pk=queue.lea.person_id, assigned_at=NOW)
+    for wanted, expected in (
         ({"shown": "decided"}, "e"), ({"shown": "all"}, "acfbde"),
         ({"reasons": QueueReason.UNRATEABLE}, "d"), ({"reasons": QueueReason.UNRATEABLE | QueueReason.DIFFER}, "acfbd"),
         ({"reasons": QueueReason.QUESTION}, ""), ({"reasons": QueueReason.STALE, "shown": "all"}, "e"),
@@ -120,7 +122,7 @@ def test_each_filter_lets_through_what_it_says(queue: Queue) -> None:
         ({"assigned": "lou"}, "a"), ({"assigned": "lea"}, "c"), ({"assigned": ""}, "fbd"),
         ({"category": "law", "taste": False, "annotators": ("bea",)}, "a"),
     ):  # fmt: skip
-        assert queue.ask(**wanted) == found, wanted  # type: ignore[arg-type]
+        assert queue.ask(**wanted) == expected, wanted  # type: ignore[arg-type]
 
 
 def test_what_is_open_is_counted_whatever_the_filter(queue: Queue) -> None:
@@ -136,10 +138,10 @@ def test_what_is_open_is_counted_whatever_the_filter(queue: Queue) -> None:
 
 def test_a_row_says_who_has_its_pair_now_and_what_the_reader_did_with_it(queue: Queue) -> None:
     for doc_id, lead, until in (("a", queue.lou, SOON), ("b", queue.lea, SOON), ("c", queue.lou, NOW)):
-        queue.add(CaseHoldRow, doc_id, lead_pk=lead.person_id, tab="t", expires_at=until)
-    queue.add(CaseAssignmentRow, "c", lead_pk=queue.lou.person_id, assigned_at=NOW)
-    queue.add(CaseLaterRow, "b", lead_pk=queue.lou.person_id, put_off_at=NOW)
-    queue.add(CaseLaterRow, "f", lead_pk=queue.lea.person_id, put_off_at=NOW)
+        queue.add(DisagreementHoldRow, doc_id, lead_pk=lead.person_id, tab="t", expires_at=until)
+    queue.add(DisagreementAssignmentRow, "c", lead_pk=queue.lou.person_id, assigned_at=NOW)
+    queue.add(PutOffDisagreementRow, "b", lead_pk=queue.lou.person_id, put_off_at=NOW)
+    queue.add(PutOffDisagreementRow, "f", lead_pk=queue.lea.person_id, put_off_at=NOW)
     rows = list_queue(queue.database, queue.lea, "d", QueueFilter(shown="all"), now=NOW).items
     assert {row.doc_id: row.held_by for row in rows if row.held_by} == {"a": "lou"}
     assert {row.doc_id: row.assigned_to for row in rows if row.assigned_to} == {"c": "lou"}

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import update
 from sqlmodel import col
 
-from annotator.adjudication.queue_service import compute_queue_pace, find_disagreements, summarize_queue
+from annotator.adjudication.queue.queue_service import compute_queue_pace, find_disagreements, summarize_queue
 from annotator.domain.errors import NotAllowed
 from annotator.domain.settling import QueueReason
-from annotator.storage.adjudication_tables import CaseAssignmentRow, DisputeRow, SettleBatchRow
+from annotator.storage.adjudication_tables import DisagreementAssignmentRow, DisagreementRow, SettleBatchRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_pair_pk
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -18,7 +18,7 @@ LATER = NOW + timedelta(days=1)
 
 
 def make(database: Database) -> tuple[JudgedWorld, dict[str, str]]:
-    """Five disputes, of which 決 is decided; the first pair is none."""
+    """Five disagreements, of which 決 is decided; the first pair is none."""
     world = JudgedWorld(database)
     world.query("Q1", "検索 🔎", category="設定")
     world.query("Q2", "검색")
@@ -40,28 +40,30 @@ def test_what_is_open_is_counted_by_each_filter(database: Database) -> None:
     lead = world.person("other", "lead")
     with database.write() as session:
         pair_pk = find_pair_pk(session, world.dataset_pk, None, keys["b"])
-        session.add(CaseAssignmentRow(pair_pk=pair_pk, lead_pk=lead.person_id, assigned_at=NOW))
-        session.execute(update(DisputeRow).where(col(DisputeRow.pair_pk) == pair_pk).values(flips=2))
-    found = summarize_queue(database, lead, "d")
-    assert {reason: n for reason, n in found.by_reason.items() if n} == {
+        session.add(DisagreementAssignmentRow(pair_pk=pair_pk, lead_pk=lead.person_id, assigned_at=NOW))
+        session.execute(
+            update(DisagreementRow).where(col(DisagreementRow.pair_pk) == pair_pk).values(flips=2)
+        )
+    summary = summarize_queue(database, lead, "d")
+    assert {reason: n for reason, n in summary.by_reason.items() if n} == {
         QueueReason.DIFFER: 3,
         QueueReason.UNRATEABLE: 1,
     }
-    assert found.by_grades == {(0, 3): 2, (2, 3): 1}
-    assert found.by_category == {"設定": 2, None: 2}
-    assert (found.taste, found.flips, found.assigned) == (1, 1, {"other": 1})
+    assert summary.by_grades == {(0, 3): 2, (2, 3): 1}
+    assert summary.by_category == {"設定": 2, None: 2}
+    assert (summary.taste, summary.flips, summary.assigned) == (1, 1, {"other": 1})
 
 
-def test_disputes_of_another_dataset_are_none_of_these(database: Database) -> None:
+def test_disagreements_of_another_dataset_are_none_of_these(database: Database) -> None:
     world, _keys = make(database)
     lead = world.person("other lead", "lead")
-    told = lambda: (  # noqa: E731
+    summarize = lambda: (  # noqa: E731
         summarize_queue(database, lead, "d"),
         compute_queue_pace(database, lead, "d", now=LATER),
         [item.pair for item in find_disagreements(database, lead, "d", now=LATER)],
     )
-    told()  # the impacts are up to date from now on
-    before = told()
+    summarize()  # the impacts are up to date from now on
+    before = summarize()
     there = JudgedWorld(database, name="there")
     there.judged = 100  # events of their own
     there.query("Q9", "一", category="設定")
@@ -71,21 +73,21 @@ def test_disputes_of_another_dataset_are_none_of_these(database: Database) -> No
         there.judge(first, "Q9", doc_id, 0)
         there.judge(second, "Q9", doc_id, 3)
     there.add_decision(lead, "Q9", "y", 1)
-    assert told() == before
+    assert summarize() == before
 
 
 def test_an_empty_queue_counts_nothing(database: Database) -> None:
     world = JudgedWorld(database)
-    found = summarize_queue(database, world.person("lead", "lead"), "d")
-    assert (found.by_grades, found.by_category, found.taste, found.flips) == ({}, {}, 0, 0)
+    summary = summarize_queue(database, world.person("lead", "lead"), "d")
+    assert (summary.by_grades, summary.by_category, summary.taste, summary.flips) == ({}, {}, 0, 0)
 
 
 def test_the_pace_counts_what_was_decided_by_hand_in_the_last_seven_days(database: Database) -> None:
     world, _keys = make(database)
     lead = world.person("other", "lead")
-    found = compute_queue_pace(database, lead, "d", now=LATER)
-    assert (found.open, found.decided, found.arrived, found.working_days) == (4, 1, 5, 1)
-    assert found.working_days_left == 4
+    pace = compute_queue_pace(database, lead, "d", now=LATER)
+    assert (pace.open, pace.decided, pace.arrived, pace.working_days) == (4, 1, 5, 1)
+    assert pace.working_days_left == 4
     week = compute_queue_pace(database, lead, "d", now=NOW + timedelta(days=8))
     assert (week.decided, week.arrived, week.per_day) == (0, 0, None)
 
@@ -119,5 +121,5 @@ def test_the_seconds_of_a_decision_are_read_as_they_were_stored(database: Databa
     lead = world.person("other", "lead")
     for doc, seconds in (("가", 4.0), ("b", 6.0), ("ج", 8.0), ("d", 9.0), ("同", 12.0)):
         world.add_decision(lead, "Q1" if doc in "同가b" else "Q2", doc, 2, seconds=seconds)
-    found = compute_queue_pace(database, lead, "d", now=LATER)
-    assert (found.timed, found.seconds, found.open, found.work) == (5, 8.0, 0, 0)
+    pace = compute_queue_pace(database, lead, "d", now=LATER)
+    assert (pace.timed, pace.seconds, pace.open, pace.work) == (5, 8.0, 0, 0)

@@ -1,10 +1,15 @@
-"""Grades as far apart as they can be, decided by two leads where the dataset asks for it: blind, and both in the trail."""
+"""Grades as far apart as they can be, decided by two leads where the dataset asks for it: blind, and both in the audit log."""
 
 import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.service import DisagreementView, adjudicate, hand_out_cases, show_case
+from annotator.adjudication.disagreement_records import DisagreementView
+from annotator.adjudication.service import (
+    adjudicate,
+    hand_out_disagreements,
+    show_disagreement,
+)
 from annotator.domain.people import Actor
 from annotator.storage.adjudication_tables import AuditEventRow, DecisionProposalRow
 from annotator.storage.database import Database
@@ -13,7 +18,7 @@ from tests.integration.judged_world import NOW, JudgedWorld
 
 
 class Two(JudgedWorld):
-    """One dispute of 0 against 3, one of 0 against 2; three leads."""
+    """One disagreement of 0 against 3, one of 0 against 2; three leads."""
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
@@ -33,7 +38,7 @@ class Two(JudgedWorld):
             session.add(row)
 
     def case(self, actor: Actor, pair: str | None = None) -> DisagreementView:
-        return show_case(self.database, actor, "d", pair or self.far, now=NOW)
+        return show_disagreement(self.database, actor, "d", pair or self.far, now=NOW)
 
     def say(
         self, actor: Actor, grade: object, *, pair: str | None = None, rationale: str = "第17条"
@@ -45,10 +50,10 @@ class Two(JudgedWorld):
         )  # fmt: skip
 
     def head(self, actor: Actor) -> list[str]:
-        found = hand_out_cases(self.database, actor, "d", tab=actor.username, want=4, now=NOW)
+        batch = hand_out_disagreements(self.database, actor, "d", tab=actor.username, want=4, now=NOW)
         with self.database.write() as session:
             session.connection().exec_driver_sql("DELETE FROM case_hold")
-        return [case.doc_id for case in found.cases]
+        return [view.document.doc_id for view in batch.disagreements]
 
     def actions(self) -> list[str]:
         with self.database.read() as session:
@@ -66,14 +71,22 @@ def two(database: Database) -> Two:
 
 def test_the_first_lead_proposes_and_the_second_who_agrees_decides(two: Two) -> None:
     assert two.say(two.lea, 3, rationale="first") is None
-    mine, theirs = two.case(two.lea), two.case(two.lou)
-    assert ([one.by for one in mine.proposals], theirs.proposals) == (["lea"], ())
-    assert (mine.needs_second, mine.status, theirs.seen == mine.seen) == (True, "disputed", True)
+    lea_view, lou_view = two.case(two.lea), two.case(two.lou)
+    assert ([proposal.lead for proposal in lea_view.proposals], lou_view.proposals) == (["lea"], ())
+    assert (lea_view.needs_two_leads, lea_view.progress.stage, lou_view.seen == lea_view.seen) == (
+        True,
+        "disputed",
+        True,
+    )
     assert two.head(two.lea) == ["近い"]
     assert two.head(two.lou) == ["遠い", "近い"]
     assert two.say(two.lou, 3) is not None
-    case = two.case(two.lin)
-    assert (case.status, case.decided_by, case.proposals) == ("settled", ("lou",), ())
+    disagreement = two.case(two.lin)
+    assert (disagreement.progress.stage, [decision.lead for decision in disagreement.decisions]) == (
+        "settled",
+        ["lou"],
+    )
+    assert disagreement.proposals == ()
     assert two.actions() == ["proposed", "decided"]
     with two.database.read() as session:
         last = session.scalars(select(AuditEventRow).order_by(col(AuditEventRow.pk).desc())).first()
@@ -87,8 +100,8 @@ def test_two_who_differ_see_each_other_then_and_either_may_come_round(two: Two) 
     two.say(two.lea, 3)
     assert two.say(two.lou, "unrateable") is None
     for who in (two.lea, two.lou, two.lin):
-        assert [one.by for one in two.case(who).proposals] == ["lea", "lou"]
-    assert two.case(two.lou).status == "disputed"
+        assert [proposal.lead for proposal in two.case(who).proposals] == ["lea", "lou"]
+    assert two.case(two.lou).progress.stage == "disputed"
     assert two.head(two.lea) == ["近い", "遠い"]
     assert two.say(two.lea, "unrateable") is not None
     assert two.case(two.lin).decisions[-1].outcome == "unrateable"
@@ -107,7 +120,7 @@ def test_the_same_proposal_twice_is_one_and_another_takes_its_place(two: Two) ->
     two.say(two.lea, 3)
     assert two.actions() == ["proposed"]
     two.say(two.lea, 2)
-    assert [one.grade for one in two.case(two.lea).proposals] == [2]
+    assert [proposal.grade for proposal in two.case(two.lea).proposals] == [2]
     assert two.say(two.lea, "withdrawn", rationale="") is None
     assert two.proposals() == 0
     assert two.actions() == ["proposed", "proposed", "withdrew"]
@@ -129,8 +142,8 @@ def test_a_settled_pair_that_takes_two_is_open_again_once_one_of_them_says_other
     assert two.say(two.lou, 3, rationale="in other words") is not None
     seen = two.case(two.lin).seen
     assert two.say(two.lin, 1) is None
-    case = two.case(two.lou)
-    assert ([one.outcome for one in case.decisions], case.status) == (
+    disagreement = two.case(two.lou)
+    assert ([decision.outcome for decision in disagreement.decisions], disagreement.progress.stage) == (
         ["graded", "graded", "withdrawn"],
         "disputed",
     )

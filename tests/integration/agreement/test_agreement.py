@@ -45,13 +45,13 @@ def world(database: Database) -> TwoJudges:
 
 
 def test_the_figures_are_those_of_the_current_independent_grades(world: TwoJudges) -> None:
-    found = world.report().measured
-    assert found.pairs == 6
-    assert found.observed_agreement == pytest.approx(4 / 6)
-    (pair,) = found.annotator_pairs
+    measured = world.report().measured
+    assert measured.pairs == 6
+    assert measured.observed_agreement == pytest.approx(4 / 6)
+    (pair,) = measured.annotator_pairs
     assert pair.annotators == ("高橋", "고양이")
     assert pair.confusion == ((1, 0, 0, 0), (1, 1, 0, 0), (0, 0, 1, 0), (0, 0, 1, 1))
-    assert found.cohen_kappa["unweighted"].value == pytest.approx((4 / 6 - 8 / 36) / (1 - 8 / 36))
+    assert measured.cohen_kappa["unweighted"].value == pytest.approx((4 / 6 - 8 / 36) / (1 - 8 / 36))
 
 
 def test_what_is_not_an_independent_grade_does_not_count(world: TwoJudges, database: Database) -> None:
@@ -125,9 +125,9 @@ def test_the_same_seed_gives_the_same_report_and_another_seed_another(world: Two
 
 
 def test_the_command_draws_with_the_datasets_seed_unless_told_another(world: TwoJudges) -> None:
-    asked = ("d", "--json", "--resamples", "50")
-    found = [json.loads(_run(world, *asked, *more).stdout)["seed"] for more in ((), ("--seed", "0"))]
-    assert found == [7, 0]
+    arguments = ("d", "--json", "--resamples", "50")
+    seeds = [json.loads(_run(world, *arguments, *more).stdout)["seed"] for more in ((), ("--seed", "0"))]
+    assert seeds == [7, 0]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_a_group_is_measured_on_its_own_queries(world: TwoJudges) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (
             {"by": "colour"},
@@ -164,9 +164,9 @@ def test_a_group_is_measured_on_its_own_queries(world: TwoJudges) -> None:
     ],
 )
 def test_an_option_outside_what_there_is_is_refused(
-    world: TwoJudges, options: dict[str, Any], said: str
+    world: TwoJudges, options: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(ValidationError, match=said):
+    with pytest.raises(ValidationError, match=message):
         world.report(**options)
 
 
@@ -209,26 +209,26 @@ def _run(world: JudgedWorld, *words: str) -> Any:
 
 
 def test_the_json_has_the_documented_shape(world: TwoJudges) -> None:
-    found = json.loads(_run(world, "d", "--by", "category", "--resamples", "100", "--json").stdout)
-    assert list(found)[:12] == [
+    report = json.loads(_run(world, "d", "--by", "category", "--resamples", "100", "--json").stdout)
+    assert list(report)[:12] == [
         "dataset", "annotators", "pairs", "observed_agreement", "cohen_kappa", "fleiss_kappa",
         "krippendorff_alpha", "gwet_ac1", "gwet_ac2", "cut_points", "annotator_pairs", "groups",
     ]  # fmt: skip
-    assert (found["dataset"], found["annotators"], found["pairs"]) == ("d", ["高橋", "고양이"], 6)
-    assert set(found["cohen_kappa"]) == {"unweighted", "linear", "quadratic"}
-    assert set(found["krippendorff_alpha"]) == {"nominal", "ordinal", "interval"}
-    assert set(found["cohen_kappa"]["linear"]) == {"value", "ci95"}
-    assert len(found["cohen_kappa"]["linear"]["ci95"]) == 2
-    assert [cut["relevant_from"] for cut in found["cut_points"]] == [1, 2, 3]
-    assert len(found["annotator_pairs"][0]["confusion"]) == 4
-    assert set(found["annotator_pairs"][0]) == {
+    assert (report["dataset"], report["annotators"], report["pairs"]) == ("d", ["高橋", "고양이"], 6)
+    assert set(report["cohen_kappa"]) == {"unweighted", "linear", "quadratic"}
+    assert set(report["krippendorff_alpha"]) == {"nominal", "ordinal", "interval"}
+    assert set(report["cohen_kappa"]["linear"]) == {"value", "ci95"}
+    assert len(report["cohen_kappa"]["linear"]["ci95"]) == 2
+    assert [cut["relevant_from"] for cut in report["cut_points"]] == [1, 2, 3]
+    assert len(report["annotator_pairs"][0]["confusion"]) == 4
+    assert set(report["annotator_pairs"][0]) == {
         "annotators", "pairs", "queries", "warning", "observed_agreement", "cohen_kappa", "confusion", "paradox",
     }  # fmt: skip
-    assert [(group["by"], group["value"], group["pairs"]) for group in found["groups"]] == [
+    assert [(group["by"], group["value"], group["pairs"]) for group in report["groups"]] == [
         ("category", "법령", 3),
         ("category", None, 3),
     ]
-    assert all(isinstance(sentence, str) for sentence in found["diagnosis"])
+    assert all(isinstance(sentence, str) for sentence in report["diagnosis"])
 
 
 def test_undefined_values_are_null_with_a_reason_in_the_json(database: Database) -> None:
@@ -239,12 +239,12 @@ def test_undefined_values_are_null_with_a_reason_in_the_json(database: Database)
         for annotator in ("a", "b"):
             actor = world.person(f"{annotator}{number}")
             world.judge(actor, "q", f"d{number}", 2)
-    found = json.loads(_run(world, "d", "--json").stdout)
-    assert found["observed_agreement"] == 1.0
+    report = json.loads(_run(world, "d", "--json").stdout)
+    assert report["observed_agreement"] == 1.0
     for value in (
-        found["cohen_kappa"]["quadratic"],
-        found["gwet_ac1"],
-        found["cut_points"][0]["cohen_kappa"],
+        report["cohen_kappa"]["quadratic"],
+        report["gwet_ac1"],
+        report["cut_points"][0]["cohen_kappa"],
     ):
         assert value["value"] is None
         assert "observed agreement is 100 %" in value["why"]

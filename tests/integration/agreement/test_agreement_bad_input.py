@@ -13,7 +13,8 @@ from annotator.cli.main import app
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.importing.service import import_judgments, import_queries
+from annotator.importing.judgments_service import import_judgments
+from annotator.importing.texts_service import import_queries
 from annotator.storage.database import Database
 from tests.agreement_cases import CASES, Case, Row, check, check_value, list_values
 
@@ -24,9 +25,9 @@ HEAD = "query_id,doc_id,annotator,grade\n"
 def bring(database: Database, folder: Path, rows: tuple[Row, ...]) -> None:
     """A dataset `d` with these judgments, and a category of which nothing is judged."""
     create_dataset(database, OPERATOR, "d", now=NOW)
-    known = sorted({row[0] for row in rows} | {"Q0"})
+    query_ids = sorted({row[0] for row in rows} | {"Q0"})
     queries, judgments = folder / "q.csv", folder / "j.csv"
-    lines = [f"{query_id},검색 {query_id},법령" for query_id in known]
+    lines = [f"{query_id},검색 {query_id},법령" for query_id in query_ids]
     queries.write_text("\n".join(["query_id,text,category", *lines, "unjudged,何もない,空", ""]), "utf-8")
     import_queries(database, OPERATOR, "d", queries, now=NOW)
     if rows:
@@ -47,9 +48,9 @@ def read(result: Result) -> dict[str, Any]:
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is no JSON")
 
-    found = json.loads(result.stdout, parse_constant=refuse)
-    assert isinstance(found, dict)
-    return found
+    as_json = json.loads(result.stdout, parse_constant=refuse)
+    assert isinstance(as_json, dict)
+    return as_json
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -64,9 +65,9 @@ def test_a_dataset_that_cannot_be_measured_gets_sentences(
     assert report.diagnosis and case.said in "\n".join(report.diagnosis)
     assert not any("nan" in sentence.split() for sentence in report.diagnosis)
     for by in ("category", "annotator", "difficulty"):
-        found = read(run(database, "--by", by, "--json"))
-        assert sorted(found["annotators"]) == sorted(case.people)
-        check(case, found)
+        as_json = read(run(database, "--by", by, "--json"))
+        assert sorted(as_json["annotators"]) == sorted(case.people)
+        check(case, as_json)
     shown = run(database)
     assert shown.exit_code == 0, shown.stderr
     assert "nan" not in shown.stdout.split()
@@ -74,8 +75,8 @@ def test_a_dataset_that_cannot_be_measured_gets_sentences(
 
 def test_a_group_without_judgments_is_there_with_its_reason(database: Database, tmp_path: Path) -> None:
     bring(database, tmp_path, CASES["one query only"].rows)
-    found = read(run(database, "--by", "category", "--json"))
-    empty = next(group for group in found["groups"] if group["value"] == "空")
+    as_json = read(run(database, "--by", "category", "--json"))
+    empty = next(group for group in as_json["groups"] if group["value"] == "空")
     assert (empty["pairs"], empty["observed_agreement"]) == (0, None)
     for value in list_values(empty):
         assert value["value"] is None

@@ -9,7 +9,8 @@ import pytest
 
 from annotator.cli import terminal
 from annotator.storage.database import Database
-from tests.integration.agreement_places import (
+from tests.integration.agreement_world import AgreementWorld
+from tests.integration.shown_figures import (
     KINDS,
     METRICS,
     Path_,
@@ -24,7 +25,6 @@ from tests.integration.agreement_places import (
     read_terminal,
     run_command,
 )
-from tests.integration.agreement_world import AgreementWorld
 
 SIZES = (2, 5, 120)
 ALL = "files page report terminal manifest datasheet"
@@ -120,66 +120,74 @@ def test_every_figure_is_the_same_wherever_it_is_shown(
     monkeypatch.setitem(terminal.chosen, "database", None)
     world = AgreementWorld(database, people)
     html = tmp_path / "report.html"
-    told = flatten(json.loads(run_command(world, "--json", "--html", str(html))))
+    json_figures = flatten(json.loads(run_command(world, "--json", "--html", str(html))))
     manifest, datasheet, gate = read_release(world, tmp_path)
-    places = {
-        "files": read_files(world, told),
-        "page": read_page(world, told),
-        "report": read_report(html.read_text(encoding="utf-8"), told),
-        "terminal": read_terminal(run_command(world), told),
+    surfaces = {
+        "files": read_files(world, json_figures),
+        "page": read_page(world, json_figures),
+        "report": read_report(html.read_text(encoding="utf-8"), json_figures),
+        "terminal": read_terminal(run_command(world), json_figures),
         "manifest": Place([], {}),
         "datasheet": datasheet,
         "gate": gate,
         "overview": read_overview(world),
     }
     for path, figure in manifest.items():
-        places["manifest"].add(path, figure, 6)
-    wrong = [problem for name, place in places.items() for problem in compare(name, place, told)]
-    undeclared = sorted({find_pattern(path) for path in told} - set(SHOWN) - set(ONLY_JSON))
-    wrong += [f"{one}: say in SHOWN where it is shown too, or in ONLY_JSON why not" for one in undeclared]
+        surfaces["manifest"].add(path, figure, 6)
+    wrong = [
+        problem for name, surface in surfaces.items() for problem in compare(name, surface, json_figures)
+    ]
+    undeclared = sorted({find_pattern(path) for path in json_figures} - set(SHOWN) - set(ONLY_JSON))
+    wrong += [
+        f"{pattern}: say in SHOWN where it is shown too, or in ONLY_JSON why not" for pattern in undeclared
+    ]
     assert wrong == [], "\n".join(wrong[:40])
 
 
-def compare(name: str, place: Place, told: Mapping[Path_, object]) -> list[str]:
+def compare(name: str, surface: Place, json_figures: Mapping[Path_, object]) -> list[str]:
     """What this place shows otherwise than the JSON, or does not show although it should."""
     wrong, seen = list[str](), set[Path_]()
-    for one in place.seen:
-        pattern = find_pattern(one.path)
-        seen.add(one.path)
-        if one.path not in told:
-            in_all = count_rows(told, pattern)
-            if pattern not in COUNTS or one.shown != in_all:
-                wrong.append(f"{name} shows {one.path} as {one.shown}: the JSON has {in_all or 'none'}")
+    for seen_figure in surface.seen:
+        pattern = find_pattern(seen_figure.path)
+        seen.add(seen_figure.path)
+        if seen_figure.path not in json_figures:
+            in_all = count_rows(json_figures, pattern)
+            if pattern not in COUNTS or seen_figure.shown != in_all:
+                wrong.append(
+                    f"{name} shows {seen_figure.path} as {seen_figure.shown}: the JSON has {in_all or 'none'}"
+                )
         elif name not in SHOWN.get(pattern, "").split():
-            wrong.append(f"{name} shows {one.path}, which SHOWN does not declare")
-        elif not is_same(one.shown, told[one.path], one.digits):
-            wrong.append(f"{name} shows {one.path} as {one.shown}: the JSON says {told[one.path]}")
-    for path, figure in told.items():
+            wrong.append(f"{name} shows {seen_figure.path}, which SHOWN does not declare")
+        elif not is_same(seen_figure.shown, json_figures[seen_figure.path], seen_figure.digits):
+            wrong.append(
+                f"{name} shows {seen_figure.path} as {seen_figure.shown}: the JSON says {json_figures[seen_figure.path]}"
+            )
+    for path, figure in json_figures.items():
         pattern = find_pattern(path)
         if figure is None or path in seen or name not in SHOWN.get(pattern, "").split():
             continue
-        if name == "datasheet" and path[0] == "annotator_pairs" and len(list_pairs(told)) == 1:
+        if name == "datasheet" and path[0] == "annotator_pairs" and len(list_pairs(json_figures)) == 1:
             continue  # of two annotators the dataset's figures are theirs, and no table says them again
-        if not is_cut(place, pattern) and not is_explained(pattern, path, seen):
+        if not is_cut(surface, pattern) and not is_explained(pattern, path, seen):
             wrong.append(f"{name} does not show {path} ({figure})")
-    for rows, number in place.listed.items():
-        if number >= 0 and number != count_rows(told, ".".join(rows)):
+    for rows, number in surface.listed.items():
+        if number >= 0 and number != count_rows(json_figures, ".".join(rows)):
             wrong.append(
-                f"{name} says there are {number} of {rows}: there are {count_rows(told, '.'.join(rows))}"
+                f"{name} says there are {number} of {rows}: there are {count_rows(json_figures, '.'.join(rows))}"
             )
     return wrong
 
 
-def count_rows(told: Mapping[Path_, object], pattern: str) -> int:
+def count_rows(json_figures: Mapping[Path_, object], pattern: str) -> int:
     """How many rows the JSON has; of the leanings by period, how many annotators."""
     steps = [step for step in pattern.split(".") if step not in ("confusion",)]
-    at = max((place for place, step in enumerate(steps) if step == "*"), default=-1)
+    at = max((surface for surface, step in enumerate(steps) if step == "*"), default=-1)
     if pattern.endswith("leanings") and at == 1:
         at = 3
     at = 1 if at < 0 else at
     rows = {
         path[at]
-        for path in told
+        for path in json_figures
         if len(path) > at
         and find_pattern(path).split(".")[:1] == steps[:1]
         and (at < 3 or "leanings" in path)
@@ -187,14 +195,14 @@ def count_rows(told: Mapping[Path_, object], pattern: str) -> int:
     return len(rows)
 
 
-def list_pairs(told: Mapping[Path_, object]) -> set[str]:
+def list_pairs(json_figures: Mapping[Path_, object]) -> set[str]:
     """The annotator pairs of the JSON."""
-    return {path[1] for path in told if path[0] == "annotator_pairs"}
+    return {path[1] for path in json_figures if path[0] == "annotator_pairs"}
 
 
-def is_cut(place: Place, pattern: str) -> bool:
+def is_cut(surface: Place, pattern: str) -> bool:
     """Whether the place lists some of these rows only, and says how many there are."""
-    return any(pattern.startswith(".".join(rows)) for rows in place.listed)
+    return any(pattern.startswith(".".join(rows)) for rows in surface.listed)
 
 
 def is_explained(pattern: str, path: Path_, seen: set[Path_]) -> bool:
@@ -206,7 +214,7 @@ def is_same(shown: object, figure: object, digits: int) -> bool:
     """Whether both are the same once rounded as it is shown."""
     if isinstance(shown, (tuple, list)) and isinstance(figure, (tuple, list)):
         return len(shown) == len(figure) and all(
-            is_same(one, other, digits) for one, other in zip(shown, figure, strict=True)
+            is_same(table, other, digits) for table, other in zip(shown, figure, strict=True)
         )
     if isinstance(shown, (int, float)) and isinstance(figure, (int, float)):
         return abs(shown - figure) <= 0.5 * 10.0**-digits * (digits > 0) + 1e-9

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from annotator.adjudication.bulk_service import adjudicate_file
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.agreement.dawid_skene import estimate
 from annotator.agreement.service import compute_consensus, write_estimates
 from annotator.cli.main import app
@@ -57,7 +57,7 @@ def run(world: JudgedWorld, *words: str) -> Result:
 def test_the_tables_begin_with_the_verdict_and_end_with_what_counts(world: Judges) -> None:
     shown = run(world, "--by", "category").stdout
     assert shown.startswith(("MET: ", "NOT MET: ", "UNKNOWN: "))
-    places = [
+    positions = [
         shown.index(words)
         for words in (
             "\n- ",
@@ -69,24 +69,24 @@ def test_the_tables_begin_with_the_verdict_and_end_with_what_counts(world: Judge
             "grades given by",
         )
     ]
-    assert places == sorted(places)
+    assert positions == sorted(positions)
     assert "said to be unrateable, so there is no grade" in shown
     assert "13 judgments count." in shown
 
 
 def test_the_json_keeps_every_documented_key_and_adds_what_else_there_is(world: Judges) -> None:
-    found = json.loads(run(world, "--by", "category", "--json").stdout)
-    assert [key for key in found if key in DOCUMENTED] == DOCUMENTED
-    assert set(found["cohen_kappa"]["linear"]) == {"value", "ci95"}
-    assert {"kappa_target", "resamples", "seed", "left_out", "outdated", "leanings", "periods"} <= set(found)
-    kinds = {one["kind"]: one["judgments"] for one in found["left_out"]}
+    report = json.loads(run(world, "--by", "category", "--json").stdout)
+    assert [key for key in report if key in DOCUMENTED] == DOCUMENTED
+    assert set(report["cohen_kappa"]["linear"]) == {"value", "ci95"}
+    assert {"kappa_target", "resamples", "seed", "left_out", "outdated", "leanings", "periods"} <= set(report)
+    kinds = {item["kind"]: item["judgments"] for item in report["left_out"]}
     assert kinds == {"unrateable": 1, "later": 1, "revised": 1}
-    assert {one["annotator"] for one in found["leanings"]} == set(found["annotators"])
-    assert set(found["leanings"][0]) == {
+    assert {leaning["annotator"] for leaning in report["leanings"]} == set(report["annotators"])
+    assert set(report["leanings"][0]) == {
         "annotator", "comparisons", "mean", "ci95", "krippendorff_alpha_ordinal_without", "pairs_without",
         "cohen_kappa_with_others",
     }  # fmt: skip
-    assert "estimates" not in found
+    assert "estimates" not in report
 
 
 def test_the_page_is_written_with_every_name_escaped(world: Judges, tmp_path: Path) -> None:
@@ -105,9 +105,9 @@ def test_the_page_is_written_with_every_name_escaped(world: Judges, tmp_path: Pa
 
 def test_with_json_only_the_document_is_on_stdout(world: Judges, tmp_path: Path) -> None:
     done = run(world, "--json", "--html", str(tmp_path / "a.html"), "--consensus", str(tmp_path / "b.csv"))
-    found = json.loads(done.stdout)
-    assert found["estimates"]["are_qrels"] is False
-    assert found["estimates"]["pairs"] == 5
+    report = json.loads(done.stdout)
+    assert report["estimates"]["are_qrels"] is False
+    assert report["estimates"]["pairs"] == 5
     assert "Estimates for comparison" in (tmp_path / "a.html").read_text()
     assert "no qrels" in done.stderr
 
@@ -125,15 +125,15 @@ def test_the_files_are_there_also_for_whoever_stops_reading_the_output(
 
 @pytest.mark.parametrize("option", ["--html", "--consensus"])
 @pytest.mark.parametrize(
-    ("name", "said"), [("-", "found '-'"), ("", "it is a folder"), ("nowhere/x", "there is no folder")]
+    ("name", "message"), [("-", "found '-'"), ("", "it is a folder"), ("nowhere/x", "there is no folder")]
 )
 def test_a_file_that_cannot_be_is_refused_before_anything_is_computed(
-    world: Judges, tmp_path: Path, option: str, name: str, said: str
+    world: Judges, tmp_path: Path, option: str, name: str, message: str
 ) -> None:
     done = run(world, option, name if name == "-" else str(tmp_path / name))
     assert (done.exit_code, done.stdout) == (1, "")
     assert isinstance(done.exception, ValidationError)
-    assert said in str(done.exception)
+    assert message in str(done.exception)
     assert [path for path in tmp_path.iterdir() if not path.name.startswith("annotator.db")] == []
 
 
@@ -171,11 +171,11 @@ def test_the_estimates_of_shared_pairs_stand_beside_what_settled_them(world: Jud
     with (tmp_path / "estimates.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["doc_id"]: row for row in csv.DictReader(file)}
     assert list(rows) == ["文書0", "文書2", "文書4", "文書1", "文書3"]
-    told = {
+    estimates = {
         name: (row["majority_estimate"], row["median_estimate"], row["settled_grade"], row["settled_by"])
         for name, row in rows.items()
     }
-    assert told == {
+    assert estimates == {
         "文書0": ("0", "0", "0", "unanimous"),
         "文書2": ("3", "3", "", ""),
         "文書4": ("", "0.5", "", ""),

@@ -12,11 +12,11 @@ from sqlmodel import col
 
 from annotator.agreement.grades_sql import GradeRows, read_grades
 from annotator.agreement.records import CoefficientValue, PairSelection
-from annotator.agreement.service import compute_agreement, list_groupings, list_pairs_behind, read_stamp
+from annotator.agreement.service import compute_agreement, list_groupings, list_selected_pairs, read_stamp
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.importing.service import import_judgments
+from annotator.importing.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
@@ -60,23 +60,23 @@ def test_each_judgment_that_counts_is_read_with_its_figures(world: World, databa
     world.judge(world.bo, "q1 d", "d2 d", 1, purpose="conditional")
     world.judge(world.ann, "q2 d", "d1 d", None, outcome="later")
     world.judge(world.bo, "q2 d", "d1 d", 2, purpose="quality")
-    found = world.read()
-    assert found.grade.tolist() == [3, 0]
-    assert found.annotator.tolist() == [world.ann.person_id, world.bo.person_id]
-    assert found.made_at.tolist() == [FIRST + MINUTE, FIRST + 2 * MINUTE]
-    assert found.seconds.tolist() == [2.5, 2.5]
+    grades = world.read()
+    assert grades.grade.tolist() == [3, 0]
+    assert grades.annotator.tolist() == [world.ann.person_id, world.bo.person_id]
+    assert grades.made_at.tolist() == [FIRST + MINUTE, FIRST + 2 * MINUTE]
+    assert grades.seconds.tolist() == [2.5, 2.5]
     with database.read() as session:
-        pair = session.get_one(PairRow, found.pair.tolist()[0])
-        assert (found.query == pair.query_pk).all()
-        assert (found.pair == pair.pk).all()
-        assert session.get_one(RubricRow, found.rubric.tolist()[0]).dataset_pk == world.dataset_pk
+        pair = session.get_one(PairRow, grades.pair.tolist()[0])
+        assert (grades.query == pair.query_pk).all()
+        assert (grades.pair == pair.pk).all()
+        assert session.get_one(RubricRow, grades.rubric.tolist()[0]).dataset_pk == world.dataset_pk
 
 
 def test_a_revision_is_read_in_the_place_of_what_it_revises(world: World) -> None:
     world.judge(world.ann, "q1 d", "d1 d", 3)
     world.judge(world.ann, "q1 d", "d1 d", 1)
-    found = world.read()
-    assert (found.grade.tolist(), found.made_at.tolist()) == ([1], [FIRST + 2 * MINUTE])
+    grades = world.read()
+    assert (grades.grade.tolist(), grades.made_at.tolist()) == ([1], [FIRST + 2 * MINUTE])
 
 
 def test_a_time_is_cut_to_its_second_and_an_unknown_duration_is_none(
@@ -91,9 +91,9 @@ def test_a_time_is_cut_to_its_second_and_an_unknown_duration_is_none(
             "grade": 2, "judged_at": at, "received_at": at + timedelta(hours=9), "seconds": None,
         }))  # fmt: skip
         derive_current(session, world.dataset_pk)
-    found = world.read()
-    assert found.made_at.tolist() == [int(at.timestamp())]
-    assert np.isnan(found.seconds).tolist() == [True]
+    grades = world.read()
+    assert grades.made_at.tolist() == [int(at.timestamp())]
+    assert np.isnan(grades.seconds).tolist() == [True]
 
 
 def test_of_an_imported_judgment_nobody_claims_the_guideline_nor_a_time_that_its_file_does_not_give(
@@ -105,40 +105,44 @@ def test_of_an_imported_judgment_nobody_claims_the_guideline_nor_a_time_that_its
     file = tmp_path / "j.csv"
     file.write_text("\n".join(["query_id,doc_id,annotator,grade,judged_at", *lines]), encoding="utf-8")
     import_judgments(database, OPERATOR, "d", file, now=NOW)
-    found = world.read()
-    assert set(found.rubric.tolist()) == {0}
-    times = [int(datetime.fromisoformat(one).timestamp()) for one in given]
-    assert sorted(found.made_at.tolist()) == [0] * 4 + times
+    grades = world.read()
+    assert set(grades.rubric.tolist()) == {0}
+    times = [int(datetime.fromisoformat(time).timestamp()) for time in given]
+    assert sorted(grades.made_at.tolist()) == [0] * 4 + times
     world.judge(world.person("cho"), "q2 d", "d1 d", 1)
     migration = import_module("annotator.storage.migrations.versions.0015_which_judgments_came_with_a_file")
     with database.write() as session:
         columns = select(col(CurrentJudgmentRow.judgment_pk), col(CurrentJudgmentRow.imported))
-        known = dict(session.execute(columns.order_by(col(CurrentJudgmentRow.judgment_pk))).all())
-        assert sorted(known.values()) == [0, 1, 1, 2, 2, 2, 2]
+        imported_by_judgment = dict(
+            session.execute(columns.order_by(col(CurrentJudgmentRow.judgment_pk))).all()
+        )
+        assert sorted(imported_by_judgment.values()) == [0, 1, 1, 2, 2, 2, 2]
         session.execute(update(CurrentJudgmentRow).values(imported=0))
         session.execute(text(migration.FILL))
-        assert dict(session.execute(columns).all()) == known
+        assert dict(session.execute(columns).all()) == imported_by_judgment
     listed = list_judgments(database, OPERATOR, "d")
-    assert sum(one.judged_at is None for one in listed) == 4, "the same rule as that of the judgments' list"
+    assert sum(judgment.judged_at is None for judgment in listed) == 4, (
+        "the same rule as that of the judgments' list"
+    )
     for by, expected in (
         ("week", [("2019-W19", 1), (None, 2)]),
         ("guideline_version", [(None, 3)]),
     ):
         groups = compute_agreement(database, OPERATOR, "d", by=by, resamples=0).groups
-        assert [(one.value, one.measured.pairs) for one in groups] == expected
+        assert [(group.value, group.measured.pairs) for group in groups] == expected
         for value, pairs in expected:
             for names in ((), ("ann d",), ("ann d", "bo d")):
                 selection = PairSelection(kind="shared", annotators=names, by=by, value=value)
-                behind = list_pairs_behind(database, OPERATOR, "d", selection, limit=9, now=NOW)
+                behind = list_selected_pairs(database, OPERATOR, "d", selection, limit=9, now=NOW)
                 assert (behind.total, len(behind.pairs)) == (pairs, pairs)
 
 
 def test_only_this_datasets_pairs_in_the_pool_are_read(world: World, database: Database) -> None:
     other = World(database, name="other")
     other.judged = 500  # event ids of its own
-    for one in (world, other):
-        for doc in (f"d1 {one.name}", f"d2 {one.name}"):
-            one.judge(one.ann, f"q1 {one.name}", doc, 1)
+    for item in (world, other):
+        for doc in (f"d1 {item.name}", f"d2 {item.name}"):
+            item.judge(item.ann, f"q1 {item.name}", doc, 1)
     with database.write() as session:
         session.execute(
             update(PairRow).where(col(PairRow.dataset_pk) == other.dataset_pk).values(retired_at=NOW)
@@ -182,8 +186,8 @@ def test_large_primary_keys_are_read_exactly(world: World, database: Database) -
             "grade": 3, "judged_at": NOW, "received_at": NOW,
         }))  # fmt: skip
         derive_current(session, world.dataset_pk)
-    found = world.read()
-    assert (found.annotator.tolist(), found.rubric.tolist(), found.grade.tolist()) == (
+    grades = world.read()
+    assert (grades.annotator.tolist(), grades.rubric.tolist(), grades.grade.tolist()) == (
         [2_000_000_011],
         [1],
         [3],
@@ -216,7 +220,7 @@ def test_everything_to_group_by_is_listed_and_can_be_grouped_by(world: World, da
 
 
 def test_more_groups_than_can_be_compared_are_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotator.agreement.report.MOST_GROUPS", 1)
+    monkeypatch.setattr("annotator.agreement.report.MOST_COMPARED_GROUPS", 1)
     world.judge(world.ann, "q1 d", "d1 d", 1)
     with pytest.raises(
         ValidationError, match="source has 2 different values: more than the 1 that can be compared"
@@ -255,14 +259,18 @@ def test_the_stamp_of_a_report_changes_with_what_it_rests_on_and_with_nothing_el
 def test_the_first_figures_are_told_before_the_report_and_are_its_own(
     world: World, database: Database
 ) -> None:
-    told: list[tuple[int, CoefficientValue]] = []
+    first_figures: list[tuple[int, CoefficientValue]] = []
     for annotator, grades in ((world.ann, (0, 1, 2)), (world.bo, (0, 1, 1))):
         for grade, (query_id, doc_id) in zip(
             grades, (("q1 d", "d1 d"), ("q1 d", "d2 d"), ("q2 d", "d1 d")), strict=True
         ):
             world.judge(annotator, query_id, doc_id, grade)
     report = compute_agreement(
-        database, OPERATOR, "d", resamples=10, tell=lambda pairs, kappa: told.append((pairs, kappa))
+        database,
+        OPERATOR,
+        "d",
+        resamples=10,
+        report_progress=lambda pairs, kappa: first_figures.append((pairs, kappa)),
     )
-    ((pairs, kappa),) = told
+    ((pairs, kappa),) = first_figures
     assert (pairs, kappa.value) == (report.measured.pairs, report.measured.cohen_kappa["unweighted"].value)

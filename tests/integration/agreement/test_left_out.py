@@ -75,15 +75,15 @@ class RandomWorld(JudgedWorld):
             row for row, gone in stored if not gone and row["purpose"] in ("independent", "conditional")
         ]
         latest: dict[tuple[int, int], dict[str, Any]] = {}
-        for row in sorted(ordinary, key=lambda one: one["pk"]):
+        for row in sorted(ordinary, key=lambda item: item["pk"]):
             latest[row["pair_pk"], row["annotator_pk"]] = row
         current = {row["event_id"] for row in latest.values()}
         grades = Counter(row["pair_pk"] for row in latest.values() if _is_grade(row))
-        found: dict[str, set[str]] = {}
+        by_kind: dict[str, set[str]] = {}
         for row, gone in stored:
             kind = "left_pool" if gone else _name_kind(row, current, grades)
-            found.setdefault(kind, set()).add(row["event_id"])
-        return found
+            by_kind.setdefault(kind, set()).add(row["event_id"])
+        return by_kind
 
 
 def _is_grade(row: dict[str, Any]) -> bool:
@@ -114,19 +114,24 @@ def test_every_judgment_counts_or_is_left_out_for_one_reason(
         expected = world.sort_out()
         counted = len(expected.pop("counted", ()))
         with database.read() as session:
-            found = {one.kind: one.judgments for one in count_left_out(session, world.dataset_pk)}
+            by_kind = {
+                excluded.kind: excluded.judgments for excluded in count_left_out(session, world.dataset_pk)
+            }
             listed = {
-                kind: {one.event_id for one in list_left_out(session, world.dataset_pk, kind, limit=100)}
+                kind: {
+                    excluded.event_id
+                    for excluded in list_left_out(session, world.dataset_pk, kind, limit=100)
+                }
                 for kind in WHY
             }
             stored = (
                 select(col(JudgmentRow.pk)).join(PairRow).where(col(PairRow.dataset_pk) == world.dataset_pk)
             )
             total = len(session.scalars(stored).all())
-        assert found == {kind: len(ids) for kind, ids in expected.items()}
+        assert by_kind == {kind: len(ids) for kind, ids in expected.items()}
         assert {kind: ids for kind, ids in listed.items() if ids} == expected
-        assert counted + sum(found.values()) == total
-        seen |= set(found)
+        assert counted + sum(by_kind.values()) == total
+        seen |= set(by_kind)
     assert seen == set(WHY)
 
 
@@ -149,7 +154,7 @@ def test_a_list_is_cut_into_pages_and_names_the_judgment(database: Database) -> 
         first = list_left_out(session, world.dataset_pk, "single", limit=2)
         rest = list_left_out(session, world.dataset_pk, "single", limit=2, offset=2)
         (counted,) = count_left_out(session, world.dataset_pk)
-    assert [one.event_id for one in (*first, *rest)] == events
+    assert [item.event_id for item in (*first, *rest)] == events
     assert (counted.kind, counted.judgments) == ("single", 3)
     (last,) = rest
     assert (last.pair, last.query_id, last.doc_id, last.annotator) == (key, "법-1", "文書2", "고양이")
@@ -177,4 +182,4 @@ def test_a_grade_under_an_older_standard_counts_and_is_counted(database: Databas
         assert count_outdated(session, world.dataset_pk) == 0
         session.execute(update(CurrentJudgmentRow).values(stale=1))
         assert count_outdated(session, world.dataset_pk) == 2
-        assert [one.kind for one in count_left_out(session, world.dataset_pk)] == ["unrateable"]
+        assert [excluded.kind for excluded in count_left_out(session, world.dataset_pk)] == ["unrateable"]

@@ -49,8 +49,8 @@ def test_a_reader_who_stops_early_ends_the_command_quietly(
     if lines:
         assert os.read(reader, 1), "the first line is read, and no further one"
         os.close(reader)
-    said = process.communicate()[1]
-    assert said == ""
+    errors = process.communicate()[1]
+    assert errors == ""
     assert process.returncode == 141
 
 

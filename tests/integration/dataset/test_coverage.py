@@ -10,9 +10,10 @@ from annotator.dataset.records import Coverage
 from annotator.dataset.service import change_settings, show_dataset
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 from annotator.overview.service import show_overview
-from annotator.releases.service import check_release, publish_release
+from annotator.releases.gates_service import check_release
+from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
 from annotator.storage.pair_states import list_pair_states
@@ -144,13 +145,13 @@ def test_gate_overview_and_datasheet_say_alike_that_it_is_not_yet_known_what_a_d
     gates = {gate.name: gate for gate in check_release(database, lead, "d").gates}
     assert (gates["relevant"].measured, gates["relevant"].met) == (0, True)
     assert (gates["coverage"].required, gates["coverage"].measured) == (2, 2)
-    said = "none, and 1 not yet known"
+    measured = "none, and 1 not yet known"
     rows = say(show_overview(database, lead, "d").coverage)
     for name in ("queries without a relevant document", "queries without a document of grade 2 or 3"):
-        assert rows[name] == (said, True)
+        assert rows[name] == (measured, True)
     waived = {"kappa": "few", "quality_control": "none", "disagreements": "later"}
     made = publish_release(database, lead, "d", "1.0.0", exports_dir=tmp_path, now=NOW, overrides=waived)
     sheet = (made.path / "DATASHEET.md").read_text("utf-8")
-    assert f"| queries without a relevant document | none | {said} | yes |" in sheet
+    assert f"| queries without a relevant document | none | {measured} | yes |" in sheet
     assert "leaves out 1 query without a relevant document among those settled" in sheet
     assert "no relevant document among those judged" not in sheet

@@ -28,9 +28,9 @@ def test_a_template_is_set_shown_and_taken_away(run) -> None:  # type: ignore[no
     assert "requirements: languages_per_category    ja 7, en 2, mixed 1\n" in shown
     assert "requirements: queries_without_relevant  none\n" in shown
     assert json.loads(run("dataset", "show", "d", "--json").stdout)["requirements"]["queries"] == 50
-    said = run("dataset", "set", "d", "requirements=none", "overlap=3").stdout
-    assert "requirements = none\n" in said
-    assert "overlap = 3\n" in said
+    output = run("dataset", "set", "d", "requirements=none", "overlap=3").stdout
+    assert "requirements = none\n" in output
+    assert "overlap = 3\n" in output
     assert json.loads(run("dataset", "show", "d", "--json").stdout)["requirements"] is None
 
 

@@ -147,8 +147,8 @@ def test_how_disputes_are_decided_is_set_as_typed_and_every_change_of_it_is_in_t
             change_settings(database, OPERATOR, "d", {"discuss_from": wrong}, now=NOW)
     change_settings(database, OPERATOR, "d", {"overlap": "3"}, now=NOW)
     with database.read() as session:
-        found = session.scalars(select(AuditEventRow).order_by(col(AuditEventRow.pk))).all()
-    assert [(event.action, event.before, event.after) for event in found] == [
+        events = session.scalars(select(AuditEventRow).order_by(col(AuditEventRow.pk))).all()
+    assert [(event.action, event.before, event.after) for event in events] == [
         ("changed settings", {"second_adjudicator": False}, {"second_adjudicator": True}),
         ("changed settings", {"discuss_from": None}, {"discuss_from": 2}),
     ]

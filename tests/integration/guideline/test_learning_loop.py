@@ -8,10 +8,14 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import add_decisions
-from annotator.adjudication.discussion_service import count_news, list_own_decisions, object_to_decision
-from annotator.adjudication.objections_sql import list_objections
-from annotator.adjudication.queue_service import find_disagreements
-from annotator.adjudication.service import adjudicate, show_case
+from annotator.adjudication.discussion.discussion_service import (
+    count_news,
+    list_own_decisions,
+    object_to_decision,
+)
+from annotator.adjudication.discussion.objections_sql import list_objections
+from annotator.adjudication.queue.queue_service import find_disagreements
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.domain.settling import QueueReason
@@ -36,15 +40,15 @@ class Decided:
         self.world.query("Q1", "ハンドラ")
         self.far = self.world.pair("Q1", "遠い", title="題")
         self.near = self.world.pair("Q1", "近い")
-        for doc_id, one, two in (("遠い", 0, 3), ("近い", 2, 3)):
-            self.world.judge(self.hanako, "Q1", doc_id, one)
+        for doc_id, first, two in (("遠い", 0, 3), ("近い", 2, 3)):
+            self.world.judge(self.hanako, "Q1", doc_id, first)
             self.world.judge(self.minjun, "Q1", doc_id, two)
 
     def decide(
         self, pair: str, grade: Any, rationale: str = "第17条", *, by: Actor | None = None, **given: Any
     ) -> None:
         lead = by or self.lead
-        seen = show_case(self.database, lead, "d", pair, now=LATER).seen
+        seen = show_disagreement(self.database, lead, "d", pair, now=LATER).seen
         adjudicate(
             self.database, lead, "d", pair, grade=grade, rationale=rationale, seen=seen, now=LATER, **given
         )
@@ -64,9 +68,9 @@ def test_annotators_see_what_was_decided_on_their_pairs_and_why(database: Databa
     world.decide(world.far, 2, cause="guideline_gap")
     world.decide(world.near, 2)
     assert count_news(database, world.hanako, "d", now=LATER) == 2
-    found = world.own(world.hanako)
-    assert (found.total, found.differing) == (2, 1)
-    far = next(one for one in found.decisions if one.pair == world.far)
+    own = world.own(world.hanako)
+    assert (own.total, own.differing) == (2, 1)
+    far = next(decision for decision in own.decisions if decision.pair == world.far)
     assert (far.grade, far.own_grade, far.rationale, far.cause, far.new) == (
         2,
         0,
@@ -74,10 +78,10 @@ def test_annotators_see_what_was_decided_on_their_pairs_and_why(database: Databa
         "guideline_gap",
         True,
     )
-    assert [one.differs for one in found.decisions if one.pair == world.near] == [False]
-    assert [one.pair for one in world.own(world.hanako, differing=True).decisions] == [world.far]
+    assert [decision.differs for decision in own.decisions if decision.pair == world.near] == [False]
+    assert [decision.pair for decision in world.own(world.hanako, differing=True).decisions] == [world.far]
     assert count_news(database, world.hanako, "d", now=LATER) == 0
-    assert not any(one.new for one in world.own(world.hanako).decisions)
+    assert not any(decision.new for decision in world.own(world.hanako).decisions)
     assert world.own(world.world.person("other")).total == 0
 
 
@@ -110,18 +114,20 @@ def test_an_objection_opens_the_pair_again_and_a_later_decision_answers_it(datab
     world.object(world.hanako)
     world.object(world.hanako)
     (reopened,) = [
-        one for one in find_disagreements(database, world.lead, "d", now=LATER) if one.pair == world.far
+        disagreement
+        for disagreement in find_disagreements(database, world.lead, "d", now=LATER)
+        if disagreement.pair == world.far
     ]
     assert reopened.status == "open" and reopened.waiting == QueueReason.OBJECTION
     with database.read() as session:
         pk = session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == world.far)) or 0
         assert has_seen(session, pk, world.hanako.person_id or 0), "who objects knows what was decided"
-    (mine,) = world.own(world.hanako).decisions
-    assert mine.objection is not None and not mine.objection.answered
+    (own_decision,) = world.own(world.hanako).decisions
+    assert own_decision.objection is not None and not own_decision.objection.answered
     with database.read() as session:
-        assert [(one.annotator, one.text) for one in list_objections(session, [pk])[pk]] == [
-            ("花子", "本文を見てください")
-        ]
+        assert [
+            (objection.annotator, objection.text) for objection in list_objections(session, [pk])[pk]
+        ] == [("花子", "本文を見てください")]
     world.decide(world.far, 2, "見ました。それでも2です", by=world.other)
     (answered,) = world.own(world.hanako).decisions
     assert answered.objection is not None and answered.objection.answered
@@ -167,9 +173,9 @@ def test_a_decision_that_was_taken_back_stays_with_whoever_objected_to_it_only(d
             find_dataset(session, "d").pk or 0,
             [{**given, "revision": 2, "outcome": "withdrawn", "grade": None}],
         )
-    (mine,) = world.own(world.hanako).decisions
-    assert (mine.outcome, mine.differs) == ("withdrawn", False)
-    assert mine.objection is not None and mine.objection.answered
+    (own_decision,) = world.own(world.hanako).decisions
+    assert (own_decision.outcome, own_decision.differs) == ("withdrawn", False)
+    assert own_decision.objection is not None and own_decision.objection.answered
     assert world.own(world.minjun).total == 0
 
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from annotator.cli.main import app
 from annotator.domain.errors import AnnotatorError
 from annotator.storage.database import Database
-from tests.integration.standard_world import StandardWorld
+from tests.integration.guideline_world import GuidelineWorld
 
 FILE = """
 title: 評価基準
@@ -28,7 +28,7 @@ grades:
 class Commands:
     """The command line over the test's database."""
 
-    def __init__(self, world: StandardWorld, folder: Path) -> None:
+    def __init__(self, world: GuidelineWorld, folder: Path) -> None:
         self.world, self.file = world, folder / "rubric.yaml"
         self.file.write_text(FILE, encoding="utf-8")
         self.url = world.database.url.render_as_string(hide_password=False)
@@ -46,13 +46,13 @@ class Commands:
 
 @pytest.fixture
 def commands(database: Database, tmp_path: Path) -> Commands:
-    return Commands(StandardWorld(database, tmp_path), tmp_path)
+    return Commands(GuidelineWorld(database, tmp_path), tmp_path)
 
 
 def test_a_version_is_published_from_a_file_shown_listed_and_compared(commands: Commands) -> None:
     file = str(commands.file)
-    said = commands.run("set", "d", file, "--change", "semantic", "--why", "改正", "--as", "léa")
-    assert said == "Published version 2 of d's standard.\n5 judgments are asked again.\n"
+    output = commands.run("set", "d", file, "--change", "semantic", "--why", "改正", "--as", "léa")
+    assert output == "Published version 2 of d's standard.\n5 judgments are asked again.\n"
     shown = commands.run("show", "d")
     assert shown.startswith("version 2 (semantic)\n改正\n\n評価基準\n")
     assert "2  大半\n   大半に答える。\n   + 手順書\n   - 目次\n" in shown

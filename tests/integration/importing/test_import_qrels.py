@@ -9,15 +9,16 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import SQLModel, col
 
-from annotator.adjudication.queue_service import find_disagreements
+from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.agreement.service import compute_agreement
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats import registry
 from annotator.formats.registry import FORMATS, Format, read_truth
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
+from annotator.importing.ground_truth_service import import_qrels
+from annotator.importing.judgments_service import import_judgments
 from annotator.importing.report import ImportReport
-from annotator.importing.service import import_judgments, import_qrels
 from annotator.labeling.service import compute_progress, submit_judgments
 from annotator.people.service import find_actor
 from annotator.storage.current_judgments import list_current_judgments
@@ -109,12 +110,12 @@ class Desk:
 
     def _by_document(self, read: Any) -> dict[str, ImportedQrel]:
         with self.database.read() as session:
-            found = read(session, key_of(find_dataset(session, "d").pk))
+            body = read(session, key_of(find_dataset(session, "d").pk))
             statement = select(col(PairRow.pk), col(DocumentRow.doc_id)).join(
                 DocumentRow, col(DocumentRow.pk) == PairRow.document_pk
             )
             names = dict(tuple(row) for row in session.execute(statement))
-            return {names[pk]: qrel for pk, qrel in found.items()}
+            return {names[pk]: qrel for pk, qrel in body.items()}
 
     def dump(self) -> dict[str, list[str]]:
         with self.database.read() as session:
@@ -305,17 +306,17 @@ def test_a_dry_run_reports_and_stores_nothing(desk: Desk) -> None:
     assert desk.dump() == before
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
+@pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
 def test_every_format_can_be_imported_and_the_same_again_changes_nothing(
-    database: Database, known: Format
+    database: Database, file_format: Format
 ) -> None:
-    (path,) = SAMPLES.glob(f"{known.name}.nasty*")
-    grades_by = "all=2" if known.read_graded else None
-    _, truth = read_truth(InputSource(str(path)), format_name=known.name, grades_by=grades_by)
+    (path,) = SAMPLES.glob(f"{file_format.name}.nasty*")
+    grades_by = "all=2" if file_format.read_graded else None
+    _, truth = read_truth(InputSource(str(path)), format_name=file_format.name, grades_by=grades_by)
     world = JudgedWorld(database)
     for query in truth.queries:
         world.query(query.query_id, query.text)
-    options: dict[str, Any] = {"now": NOW, "format_name": known.name, "grades_by": grades_by}
+    options: dict[str, Any] = {"now": NOW, "format_name": file_format.name, "grades_by": grades_by}
     report = import_qrels(database, OPERATOR, "d", path, **options)
     assert report.added == len(truth.qrels) > 0
     assert import_qrels(database, OPERATOR, "d", path, **options).unchanged == len(truth.qrels)
@@ -347,7 +348,7 @@ def test_grades_of_another_scale_are_mapped_and_the_record_says_so(desk: Desk) -
         kept = list_kept_imports(session, desk.world.dataset_pk)
     assert record.options["map_grades"] == {"4": 3, "-2": "unrateable"}
     assert record.figures["mapped_grades"] == {"4": 1, "-2": 1}
-    assert sorted(one.grade for one in kept.values()) == [1, 3]
+    assert sorted(qrel.grade for qrel in kept.values()) == [1, 3]
 
 
 def test_the_annotators_in_a_file_become_judges_whose_disagreement_waits_for_a_lead(desk: Desk) -> None:
@@ -364,19 +365,19 @@ def test_the_annotators_in_a_file_become_judges_whose_disagreement_waits_for_a_l
         assert {row.password_hash for row in session.scalars(select(PersonRow)) if "_" in row.username} == {
             None
         }
-    assert [(one.annotator, one.doc_id, one.grade, one.purpose) for one in held] == [
+    assert [(judgment.annotator, judgment.doc_id, judgment.grade, judgment.purpose) for judgment in held] == [
         ("annotator_1", "민법/제17조", 3, "independent"),
         ("annotator_2", "민법/제17조", 2, "independent"),
     ]
-    assert [(one.grade, one.note) for one in suggestions.values()] == [(3, "명백하다")], (
-        "what the file settled"
-    )
+    assert [(suggestion.grade, suggestion.note) for suggestion in suggestions.values()] == [
+        (3, "명백하다")
+    ], "what the file settled"
     assert len(kept) == 2, "what only the file settled is kept as ever"
     assert [record.kind for record in records] == ["judgments", "qrels"]
     assert all(record.options["as_judgments"] for record in records)
-    assert [one.doc_id for one in find_disagreements(desk.database, OPERATOR, "d", now=NOW)] == [
-        "민법/제17조"
-    ]
+    assert [
+        disagreement.doc_id for disagreement in find_disagreements(desk.database, OPERATOR, "d", now=NOW)
+    ] == ["민법/제17조"]
     agreement = compute_agreement(desk.database, OPERATOR, "d", resamples=0)
     assert (agreement.measured.pairs, agreement.measured.observed_agreement) == (1, 0.0)
     again = desk.bring(LAW, now=LATER, as_judgments=True)
@@ -395,7 +396,9 @@ def test_the_annotators_in_a_file_are_the_people_whom_the_importer_declares(desk
         dataset_pk = key_of(find_dataset(session, "d").pk)
         held = list_current_judgments(session, dataset_pk)
         records = list_import_records(session, dataset_pk)
-    assert [(one.annotator, one.annotator_pk == desk.ann.person_id, one.grade) for one in held] == [
+    assert [
+        (judgment.annotator, judgment.annotator_pk == desk.ann.person_id, judgment.grade) for judgment in held
+    ] == [
         ("ann", True, 2),
         ("田中", False, 3),
     ]
@@ -410,7 +413,7 @@ def test_the_annotators_in_a_file_are_the_people_whom_the_importer_declares(desk
 
 
 @pytest.mark.parametrize(
-    ("names", "as_judgments", "said"),
+    ("names", "as_judgments", "message"),
     [
         ({"annotator_1": "田中"}, True, "found none for annotator_2"),
         (
@@ -422,10 +425,10 @@ def test_the_annotators_in_a_file_are_the_people_whom_the_importer_declares(desk
     ],
 )
 def test_names_that_do_not_fit_the_annotators_in_a_file_are_refused(
-    desk: Desk, names: dict[str, str], as_judgments: bool, said: str
+    desk: Desk, names: dict[str, str], as_judgments: bool, message: str
 ) -> None:
     before = desk.dump()
-    with pytest.raises(ValidationError, match=said):
+    with pytest.raises(ValidationError, match=message):
         desk.bring(LAW, as_judgments=as_judgments, declared={"annotators": names})
     assert desk.dump() == before
 
@@ -477,7 +480,7 @@ def test_what_an_annotator_in_a_file_could_not_rate_is_a_judgment_too(desk: Desk
     with desk.database.read() as session:
         held = list_current_judgments(session, desk.world.dataset_pk)
         kept = list_kept_imports(session, desk.world.dataset_pk)
-    assert [(one.doc_id, one.annotator, one.outcome, one.grade) for one in held] == [
+    assert [(judgment.doc_id, judgment.annotator, judgment.outcome, judgment.grade) for judgment in held] == [
         ("d1", "ann", "unrateable", None),
         ("d1", "田中", "graded", 2),
         ("d2", "ann", "unrateable", None),
@@ -486,7 +489,9 @@ def test_what_an_annotator_in_a_file_could_not_rate_is_a_judgment_too(desk: Desk
         ("d3", "田中", "graded", 0),
     ]
     assert not kept, "the pair that the file settled is judged here now"
-    assert sorted(one.doc_id for one in find_disagreements(desk.database, OPERATOR, "d", now=NOW)) == [
+    assert sorted(
+        disagreement.doc_id for disagreement in find_disagreements(desk.database, OPERATOR, "d", now=NOW)
+    ) == [
         "d1",
         "d3",
     ]

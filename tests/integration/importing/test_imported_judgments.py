@@ -13,10 +13,11 @@ from typer.testing import CliRunner
 
 from annotator.cli.main import app
 from annotator.domain.people import OPERATOR
-from annotator.importing.service import import_judgments
+from annotator.importing.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
+from annotator.releases.gates_service import check_release
 from annotator.releases.published_service import trace_qrel
-from annotator.releases.service import check_release, publish_release
+from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.import_records import list_import_records
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -69,18 +70,18 @@ def world(database: Database, tmp_path: Path) -> Iterator[Imported]:
 
 
 def find_known(world: Imported) -> dict[str, tuple[datetime | None, int | None]]:
-    found = list_judgments(world.database, OPERATOR, "d")
-    return {one.doc_id: (one.judged_at, one.guideline_version) for one in found}
+    judgments = list_judgments(world.database, OPERATOR, "d")
+    return {judgment.doc_id: (judgment.judged_at, judgment.guideline_version) for judgment in judgments}
 
 
 STATED = datetime(2019, 5, 6, 7, 8, 9, tzinfo=UTC)
 
 
 def test_what_a_file_does_not_say_is_not_claimed(world: Imported) -> None:
-    known = find_known(world)
-    assert (known["甲"], known["乙"]) == ((None, None), (STATED, None))
-    assert known["丙"][0] is not None
-    assert known["丙"][1] == 1
+    times = find_known(world)
+    assert (times["甲"], times["乙"]) == ((None, None), (STATED, None))
+    assert times["丙"][0] is not None
+    assert times["丙"][1] == 1
 
 
 def test_judgments_that_were_imported_before_there_were_records_are_told_by_their_ids(
@@ -116,8 +117,8 @@ def test_the_history_of_a_published_grade_says_so_too(world: Imported, tmp_path:
 def test_the_command_writes_null(world: Imported, database_url: str) -> None:
     done = CliRunner().invoke(app, ["judgments", "d", "--json", "--database", database_url])
     rows: list[dict[str, Any]] = json.loads(done.stdout)
-    found = {row["doc_id"]: (row["judged_at"], row["guideline_version"]) for row in rows}
-    assert (found["甲"], found["乙"]) == ((None, None), ("2019-05-06T07:08:09Z", None))
+    rows_by_document = {row["doc_id"]: (row["judged_at"], row["guideline_version"]) for row in rows}
+    assert (rows_by_document["甲"], rows_by_document["乙"]) == ((None, None), ("2019-05-06T07:08:09Z", None))
 
 
 def test_what_is_declared_is_kept_and_told_in_the_datasheet(
@@ -190,10 +191,14 @@ def test_the_last_line_holds_also_where_an_earlier_file_said_it(
         path.write_text("\n".join((HEAD, *(f"Q1,丙,花子,{grade}" for grade in grades.split()))), "utf-8")
         for _ in range(2):  # the second time changes nothing
             import_judgments(world.database, OPERATOR, "d", path, now=NOW.replace(day=day))
-    found = list_judgments(world.database, OPERATOR, "d")
-    assert [one.grade for one in found if (one.doc_id, one.annotator) == ("丙", "花子")] == [holds]
-    told = list_judgments(world.database, OPERATOR, "d", history=True)
-    assert [one.grade for one in told if (one.doc_id, one.annotator) == ("丙", "花子")] == history
+    judgments = list_judgments(world.database, OPERATOR, "d")
+    assert [
+        judgment.grade for judgment in judgments if (judgment.doc_id, judgment.annotator) == ("丙", "花子")
+    ] == [holds]
+    judgments = list_judgments(world.database, OPERATOR, "d", history=True)
+    assert [
+        judgment.grade for judgment in judgments if (judgment.doc_id, judgment.annotator) == ("丙", "花子")
+    ] == history
 
 
 def test_which_of_contradicting_lines_holds_is_said(world: Imported) -> None:
@@ -201,8 +206,10 @@ def test_which_of_contradicting_lines_holds_is_said(world: Imported) -> None:
     path.write_text(f"{HEAD},judged_at\nQ1,丙,花子,2,2019-05-06\nQ1,丙,花子,0,2019-05-05\n", "utf-8")
     report = import_judgments(world.database, OPERATOR, "d", path, now=LATER)
     assert report.notes[-1].endswith("the latest by its time (judged_at) holds, or else the last line")
-    found = list_judgments(world.database, OPERATOR, "d")
-    assert [one.grade for one in found if (one.doc_id, one.annotator) == ("丙", "花子")] == [2]
+    judgments = list_judgments(world.database, OPERATOR, "d")
+    assert [
+        judgment.grade for judgment in judgments if (judgment.doc_id, judgment.annotator) == ("丙", "花子")
+    ] == [2]
 
 
 def test_what_is_declared_of_a_file_that_is_imported_already_is_kept_with_that_import(

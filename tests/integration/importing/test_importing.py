@@ -1,6 +1,5 @@
 """Importing, on both databases: all of a file or nothing, twice is once, and every bad line is named."""
 
-import gc
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -15,14 +14,11 @@ from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.importing.judgments_service import import_judgments
+from annotator.importing.pairs_service import import_pairs
 from annotator.importing.report import ImportReport
-from annotator.importing.service import (
-    import_documents,
-    import_judgments,
-    import_pairs,
-    import_queries,
-    import_run,
-)
+from annotator.importing.runs_service import import_run
+from annotator.importing.texts_service import import_documents, import_queries
 from annotator.people.service import find_actor, require_role
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.current_judgments import list_current_judgments
@@ -198,8 +194,8 @@ def test_a_folder_is_imported_by_file_or_by_section(desk: Desk) -> None:
     assert ("法.md#제1조-목적", "법 › 제1조 (목적)", "text/markdown") in desk.rows(
         DocumentRow.doc_id, DocumentRow.title, DocumentRow.media_type
     )
-    one = import_documents(desk.database, OPERATOR, "d", desk.folder / "docs" / "法.md", now=NOW)
-    assert counts(one) == (1, 0, 0, 1)
+    single = import_documents(desk.database, OPERATOR, "d", desk.folder / "docs" / "法.md", now=NOW)
+    assert counts(single) == (1, 0, 0, 1)
 
 
 def test_sections_of_a_table_are_refused(desk: Desk) -> None:
@@ -275,8 +271,8 @@ def test_pairs_join_the_pool_with_the_provenance_import(desk: Desk) -> None:
     assert counts(report) == (3, 2, 0, 1)
     assert counts(desk.bring(import_pairs, "p.csv", text)) == (3, 0, 0, 3)
     with desk.database.read() as session:
-        found = session.scalars(select(ProvenanceRow).order_by(col(ProvenanceRow.pair_pk))).all()
-    assert [(row.system, row.rank, row.signals) for row in found] == [
+        rows = session.scalars(select(ProvenanceRow).order_by(col(ProvenanceRow.pair_pk))).all()
+    assert [(row.system, row.rank, row.signals) for row in rows] == [
         ("import", None, {"why": "古い"}),
         ("import", None, {}),
     ]
@@ -299,21 +295,27 @@ def test_judgments_bring_their_people_documents_and_pairs(desk: Desk) -> None:
         "new annotators, without a sign-in: 田中 太郎, שרה",
     )
     with desk.database.read() as session:
-        found = list_current_judgments(session, 1)
+        current_judgments = list_current_judgments(session, 1)
         people = session.scalars(select(PersonRow)).all()
         judged = session.scalars(select(col(PairRow.judged))).all()
         shas = session.scalars(select(col(JudgmentRow.document_sha256)).order_by(col(JudgmentRow.pk))).all()
-    assert [(row.query_id, row.doc_id, row.annotator, row.outcome, row.grade) for row in found] == [
+    assert [
+        (row.query_id, row.doc_id, row.annotator, row.outcome, row.grade) for row in current_judgments
+    ] == [
         ("Q1", "d1", "田中 太郎", "graded", 3),
         ("Q1", "d2", "שרה", "unrateable", None),
         ("Q2", "d1", "שרה", "graded", 0),
     ]
-    assert (found[0].note, found[0].seconds, found[0].judged_at) == (
+    assert (current_judgments[0].note, current_judgments[0].seconds, current_judgments[0].judged_at) == (
         "よい",
         2.5,
         datetime(2026, 1, 1, tzinfo=UTC),
     )
-    assert (found[1].judged_at, found[1].purpose, found[1].guideline_version) == (None, "independent", None)
+    assert (
+        current_judgments[1].judged_at,
+        current_judgments[1].purpose,
+        current_judgments[1].guideline_version,
+    ) == (None, "independent", None)
     assert [(person.password_hash, person.simulated) for person in people] == [(None, False)] * 2
     assert judged == [1, 1, 1]
     assert [sha is None for sha in shas] == [False, True, False]
@@ -536,7 +538,6 @@ def command(
         with pytest.raises(SystemExit) as ended:
             main.run()
         out, err = capfdbinary.readouterr()
-        gc.enable()  # an import switches it off, since its process ends with it
         code = ended.value.code
         return code if isinstance(code, int) else 0, out.decode(), err.decode()
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,12 +39,12 @@ def world(database: Database) -> JudgedWorld:
 def test_an_earlier_ground_truth_is_imported_and_reported(world: JudgedWorld, tmp_path: Path) -> None:
     path = tmp_path / "qrels.txt"
     path.write_text("Q1 0 مادة/١ 2\nQ1 0 법/1 0\n", encoding="utf-8")
-    found = read(world.database, "import", "qrels", "d", str(path), "--dry-run")
-    assert (found["kind"], found["read"], found["added"], found["dry_run"]) == ("qrels", 2, 2, True)
-    said = run(world.database, "import", "qrels", "d", str(path)).stdout
-    assert "qrels: 2 read, 2 new" in said
-    assert "- 1 pair was judged here already: the judgments count" in said
-    assert "Next: annotator release check d" in said
+    body = read(world.database, "import", "qrels", "d", str(path), "--dry-run")
+    assert (body["kind"], body["read"], body["added"], body["dry_run"]) == ("qrels", 2, 2, True)
+    output = run(world.database, "import", "qrels", "d", str(path)).stdout
+    assert "qrels: 2 read, 2 new" in output
+    assert "- 1 pair was judged here already: the judgments count" in output
+    assert "Next: annotator release check d" in output
     assert {pair["doc_id"]: pair["status"] for pair in read(world.database, "pairs", "d")} == {
         "법/1": "single", "남은 것": "unjudged", "مادة/١": "imported",
     }  # fmt: skip
@@ -51,6 +52,19 @@ def test_an_earlier_ground_truth_is_imported_and_reported(world: JudgedWorld, tm
     assert {pair["doc_id"]: pair["status"] for pair in read(world.database, "pairs", "d")}[
         "مادة/١"
     ] == "unjudged"
+
+
+def test_an_import_prints_each_step_on_a_terminal(
+    world: JudgedWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "queries.csv"
+    path.write_text("query_id,text\nQ2,검색\n", encoding="utf-8")
+    assert "reading" not in run(world.database, "import", "queries", "d", str(path)).stderr
+    terminal = SimpleNamespace(stderr=SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr("annotator.cli.importing.sys", terminal)
+    done = run(world.database, "import", "queries", "d", str(path))
+    assert done.exit_code == 0, done.output
+    assert f"reading {path} …" in done.stderr
 
 
 def test_grades_by_is_for_files_without_grades(world: JudgedWorld, tmp_path: Path) -> None:
@@ -65,17 +79,17 @@ def test_grades_by_is_for_files_without_grades(world: JudgedWorld, tmp_path: Pat
 def test_a_remap_says_what_it_did_and_what_it_did_not_find(world: JudgedWorld, tmp_path: Path) -> None:
     path = tmp_path / "new.csv"
     path.write_text("old_doc_id,new_doc_id\n법/1,مادة/١\nない,x\n", encoding="utf-8")
-    found = read(world.database, "remap", "d", str(path), "--dry-run")
-    assert {key: found[key] for key in ("renamed", "split", "merged", "unknown", "left_over", "dry_run")} == {
+    body = read(world.database, "remap", "d", str(path), "--dry-run")
+    assert {key: body[key] for key in ("renamed", "split", "merged", "unknown", "left_over", "dry_run")} == {
         "renamed": {"법/1": "مادة/١"}, "split": {}, "merged": {},
         "unknown": ["ない"], "left_over": ["남은 것"], "dry_run": True,
     }  # fmt: skip
-    said = run(world.database, "remap", "d", str(path)).stdout
-    assert "2 links: 1 document renamed, 0 split, 0 made of several" in said
-    assert "- 1 pair went along with everything judged of them" in said
-    assert "- 1 old id is not in the dataset: ない" in said
-    assert "- 1 document with pairs is not in the file: 남은 것" in said
-    assert "Next: annotator import documents d PATH" in said
+    output = run(world.database, "remap", "d", str(path)).stdout
+    assert "2 links: 1 document renamed, 0 split, 0 made of several" in output
+    assert "- 1 pair went along with everything judged of them" in output
+    assert "- 1 old id is not in the dataset: ない" in output
+    assert "- 1 document with pairs is not in the file: 남은 것" in output
+    assert "Next: annotator import documents d PATH" in output
     assert {row["doc_id"] for row in read(world.database, "judgments", "d")} == {"مادة/١"}
     assert "Nothing changed." in run(world.database, "remap", "d", str(path)).stdout
 

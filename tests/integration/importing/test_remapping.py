@@ -14,15 +14,17 @@ from sqlalchemy import func, select
 from sqlmodel import SQLModel, col
 
 from annotator.adjudication.decisions_sql import derive_decided
-from annotator.adjudication.queue_service import find_disagreements
-from annotator.adjudication.service import adjudicate, show_case
+from annotator.adjudication.queue.queue_service import find_disagreements
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import BadInput, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.importing.ground_truth_service import import_qrels
 from annotator.importing.remapping import RemapReport
 from annotator.importing.remapping_service import remap_documents
-from annotator.importing.service import import_documents, import_qrels, import_run
+from annotator.importing.runs_service import import_run
+from annotator.importing.texts_service import import_documents
 from annotator.labeling.service import SubmitResponse, compute_progress, list_judgments, submit_judgments
 from annotator.pooling.service import list_pairs, pool_runs
 from annotator.releases.judged_sql import iterate_documents, iterate_judged_queries
@@ -103,19 +105,19 @@ class Desk(JudgedWorld):
         }
 
     def grades(self, *, history: bool = False) -> list[tuple[str, str, str, int | None]]:
-        found = list_judgments(self.database, OPERATOR, "d", history=history)
-        return sorted((row.query_id, row.doc_id, row.annotator, row.grade) for row in found)
+        judgments = list_judgments(self.database, OPERATOR, "d", history=history)
+        return sorted((row.query_id, row.doc_id, row.annotator, row.grade) for row in judgments)
 
     def suggested(self) -> dict[tuple[str, str], ImportedQrel]:
         with self.database.read() as session:
-            found = list_suggestions(session, self.dataset_pk)
+            suggestions = list_suggestions(session, self.dataset_pk)
             statement = (
                 select(col(PairRow.pk), col(QueryRow.query_id), col(DocumentRow.doc_id))
                 .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
                 .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
             )
             names = {pk: (query_id, doc_id) for pk, query_id, doc_id in session.execute(statement)}
-            return {names[pk]: qrel for pk, qrel in found.items()}
+            return {names[pk]: qrel for pk, qrel in suggestions.items()}
 
     def texts(self) -> dict[str, tuple[str | None, set[str]]]:
         """By doc_id: the text shown, and every text kept."""
@@ -296,7 +298,7 @@ def test_a_split_document_leaves_and_its_parts_are_to_be_judged_again(desk: Desk
     assert (report.pairs_retired, report.pairs_new, report.suggestions) == (2, 4, 2)
     assert (report.documents_new, report.pairs_carried) == (2, 0)
     assert set(desk.pool().values()) == {"unjudged"} and len(desk.pool()) == 4
-    assert {place: item.grade for place, item in desk.suggested().items()} == {
+    assert {pair: item.grade for pair, item in desk.suggested().items()} == {
         ("Q1", "법#1"): 3, ("Q1", "법#2"): 3,
     }  # fmt: skip
     assert desk.open_to(desk.ann) == {(query, doc) for query in ("Q1", "Q2") for doc in ("법#1", "법#2")}
@@ -333,9 +335,9 @@ def test_a_part_that_keeps_the_old_id_is_judged_again_on_a_pair_of_its_own(desk:
 
 
 def test_a_chain_of_chunks_that_move_up_by_one(desk: Desk) -> None:
-    for place in (1, 2, 3):
-        desk.pair("Q1", f"#{place}", text=f"chunk {place}")
-        desk.judge(desk.ann, "Q1", f"#{place}", place)
+    for number in (1, 2, 3):
+        desk.pair("Q1", f"#{number}", text=f"chunk {number}")
+        desk.judge(desk.ann, "Q1", f"#{number}", number)
     desk.remap("#1>#1", "#2>#2", "#2>#3", "#3>#4")
     assert desk.pool() == {
         ("Q1", "#1"): "single", ("Q1", "#2"): "unjudged", ("Q1", "#3"): "unjudged", ("Q1", "#4"): "single",
@@ -444,11 +446,11 @@ def test_a_pair_that_has_left_is_no_case_any_more_and_its_decision_stays_on_reco
     key = desk.pair("Q1", "a")
     desk.judge(desk.ann, "Q1", "a", 3)
     desk.judge(desk.bob, "Q1", "a", 1)
-    seen = show_case(desk.database, desk.lead, "d", key, now=NOW).seen
+    seen = show_disagreement(desk.database, desk.lead, "d", key, now=NOW).seen
     adjudicate(desk.database, desk.lead, "d", key, grade=2, rationale="理由", seen=seen, now=LATER)
     desk.remap("a>x", "a>y")
     with pytest.raises(NotFound):
-        show_case(desk.database, desk.lead, "d", key, now=NOW)
+        show_disagreement(desk.database, desk.lead, "d", key, now=NOW)
     assert find_disagreements(desk.database, desk.lead, "d", now=NOW) == []
     assert desk.suggested()[("Q1", "x")].grade == 2
     with desk.database.read() as session:
@@ -550,7 +552,7 @@ class Small:
                 MembershipRow(person_pk=key_of(person.pk), dataset_pk=self.pk, role="annotator")
                 for person in people
             )
-            chosen = {place: state for place, state in states.items() if state != "absent"}
+            chosen = {pair: state for pair, state in states.items() if state != "absent"}
             add_candidates(
                 session, self.pk, self.name,
                 [
@@ -655,9 +657,9 @@ def test_whatever_the_mapping_no_judgment_is_lost_doubled_or_on_another_document
     after = small.places()
     assert small.judgments() == judged, "a judgment or decision is gone, new, or on another pair"
     assert before.keys() <= after.keys(), "a pair is gone"
-    said = set(links)
+    links_of_file = set(links)
     for key, (query_id, doc_id, _, _) in before.items():
-        new, (query_after, doc_after, _, in_pool) = kind_of(doc_id, said), after[key]
+        new, (query_after, doc_after, _, in_pool) = kind_of(doc_id, links_of_file), after[key]
         assert query_after == query_id
         if in_pool:
             assert doc_after == new, "a pair of the pool is on another document than the file says"
@@ -669,9 +671,9 @@ def test_whatever_the_mapping_no_judgment_is_lost_doubled_or_on_another_document
     assert len(pool) == len(set(pool))
     expected = set()
     for query_id, doc_id, _, _ in before.values():
-        new = kind_of(doc_id, said)
+        new = kind_of(doc_id, links_of_file)
         expected |= (
-            {(query_id, target) for old, target in said if old == doc_id}
+            {(query_id, target) for old, target in links_of_file if old == doc_id}
             if new is None
             else {(query_id, new)}
         )

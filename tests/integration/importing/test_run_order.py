@@ -7,11 +7,12 @@ import pytest
 from sqlalchemy import select, text
 from sqlmodel import col
 
-from annotator.adjudication.impact_service import bring_up_to_date
+from annotator.adjudication.impact.impact_service import bring_up_to_date
 from annotator.domain.errors import BadInput, ConflictError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.importing.remapping_service import remap_documents
-from annotator.importing.service import import_queries, import_run
+from annotator.importing.runs_service import import_run
+from annotator.importing.texts_service import import_queries
 from annotator.pooling.service import list_pairs, pool_runs
 from annotator.storage.database import Database
 from annotator.storage.import_records import list_import_records
@@ -36,10 +37,10 @@ def stored(desk: Desk) -> dict[str, list[tuple[int, dict[str, object]]]]:
     statement = statement.join(DocumentRow, col(DocumentRow.pk) == col(RunEntryRow.document_pk))
     with desk.database.read() as session:
         rows = session.execute(statement.order_by(col(RunEntryRow.query_pk))).all()
-    found: dict[str, list[tuple[int, dict[str, object]]]] = {}
+    results: dict[str, list[tuple[int, dict[str, object]]]] = {}
     for doc_id, rank, signals in rows:
-        found.setdefault(doc_id, []).append((rank, signals))
-    return found
+        results.setdefault(doc_id, []).append((rank, signals))
+    return results
 
 
 def test_a_run_whose_ranks_contradict_its_scores_is_stored_by_score_and_says_so(desk: Desk) -> None:
@@ -91,7 +92,7 @@ def test_nothing_is_counted_as_left_out_of_a_run_that_is_stored_whole(desk: Desk
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "message"),
     [
         (
             "Q1 Q0 a 1 2.0 s\nQ1 Q0 c 2 0.5 s\nQ1 Q0 d 3 0.5 s\n",
@@ -101,11 +102,11 @@ def test_nothing_is_counted_as_left_out_of_a_run_that_is_stored_whole(desk: Desk
     ],
 )
 def test_results_of_equal_score_that_trec_eval_orders_otherwise_are_counted(
-    desk: Desk, lines: str, said: str
+    desk: Desk, lines: str, message: str
 ) -> None:
     notes = "; ".join(desk.bring(import_run, "r.txt", lines).notes)
-    assert said in notes
-    assert ("of equal score" in notes) is bool(said)
+    assert message in notes
+    assert ("of equal score" in notes) is bool(message)
 
 
 def test_the_same_file_again_changes_the_order_that_it_is_stored_in_and_nothing_else(desk: Desk) -> None:

@@ -12,7 +12,8 @@ from sqlmodel import col
 from annotator.domain.errors import AnnotatorError, BadInput
 from annotator.domain.people import OPERATOR
 from annotator.importing.report import FolderReport
-from annotator.importing.service import import_queries, import_run, import_runs
+from annotator.importing.runs_service import import_run, import_runs
+from annotator.importing.texts_service import import_queries
 from annotator.storage.database import Database
 from annotator.storage.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
@@ -39,11 +40,11 @@ def results(desk: Desk, system: str = "s") -> dict[str, list[tuple[str, int]]]:
         .where(col(RunRow.system) == system)
         .order_by(col(QueryRow.position), col(RunEntryRow.rank))
     )
-    found: dict[str, list[tuple[str, int]]] = {}
+    results: dict[str, list[tuple[str, int]]] = {}
     with desk.database.read() as session:
         for query_id, doc_id, rank in session.execute(statement):
-            found.setdefault(query_id, []).append((doc_id, rank))
-    return found
+            results.setdefault(query_id, []).append((doc_id, rank))
+    return results
 
 
 def answer(query: dict[str, Any], *doc_ids: str, **further: Any) -> str:

@@ -12,9 +12,8 @@ from annotator.cli.main import app
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.labeling.assignment import JudgmentProgress, QuerySelection
 from annotator.labeling.assignment_service import (
-    JudgmentProgress,
-    QuerySelection,
     assign,
     list_left,
     preview_overlap,
@@ -278,10 +277,10 @@ def test_the_commands_give_take_back_hand_on_and_show(world: AssignmentWorld, tm
         return done.stdout
 
     (tmp_path / "ids").write_text("﻿Q0\n\nQ2\n", encoding="utf-8")
-    told = run(
+    output = run(
         "assign", "d", "--to", "kim", "--to", "花子", "--queries", str(tmp_path / "ids"), "--as", "lee"
     )
-    assert "Gave 2 queries: kim, 花子." in told
+    assert "Gave 2 queries: kim, 花子." in output
     assert "Took back 1 query: 花子." in run("assign", "d", "--from", "花子", "--queries", "Q2")
     listed = run("assign", "d", "--list")
     assert "Each pair is judged by 2 annotators." in listed
@@ -289,10 +288,10 @@ def test_the_commands_give_take_back_hand_on_and_show(world: AssignmentWorld, tm
     assert "2 queries go from kim to 花子 (1 of them shared before); 0 pairs in hand freed." in run(
         "reassign", "d", "--from", "kim", "--to", "花子"
     )
-    found = json.loads(run("assign", "d", "--list", "--json"))
-    assert found["queries"][0]["given_to"] == ["花子"]
-    assert found["judgments"] == {"done": 0, "left": 24}
-    told = run("people", "disable", "花子")
-    assert "annotator reassign d --from 花子 --to USER" in told
+    body = json.loads(run("assign", "d", "--list", "--json"))
+    assert body["queries"][0]["given_to"] == ["花子"]
+    assert body["judgments"] == {"done": 0, "left": 24}
+    output = run("people", "disable", "花子")
+    assert "annotator reassign d --from 花子 --to USER" in output
     wrong = CliRunner().invoke(app, ["--database", url, "assign", "d", "--to", "kim", "--list"])
     assert wrong.exit_code == 2

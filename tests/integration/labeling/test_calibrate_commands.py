@@ -36,6 +36,8 @@ def test_pairs_are_marked_listed_answered_shown_and_unmarked(database: Database,
     assert result["repeats"]["why"] == "no pair has been judged a second time"
     assert "+2.00" in run(database, "results", "d").stdout
     assert "ordinary work again" in run(database, "unmark", "d", "Q1", "문서/2").stdout
-    assert [one["doc_id"] for one in json.loads(run(database, "list", "d", "--json").stdout)] == ["문서/1"]
+    assert [check["doc_id"] for check in json.loads(run(database, "list", "d", "--json").stdout)] == [
+        "문서/1"
+    ]
     refused = run(database, "unmark", "d", "Q1", "문서/2")
     assert "annotator calibrate list d" in str(refused.exception)

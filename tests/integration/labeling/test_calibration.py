@@ -12,11 +12,11 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.calibration_service import (
     compute_results,
     find_candidates,
+    import_checks,
     list_checks,
-    mark_file,
-    mark_pair,
+    remove_check,
+    set_check,
     show_own_checks,
-    unmark_pair,
 )
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow, RepeatRow
@@ -39,7 +39,7 @@ def world(database: Database) -> JudgedWorld:
 
 
 def mark(world: JudgedWorld, lead: Actor, text: str, **more: Any) -> Any:
-    return mark_file(world.database, lead, world.name, (HEADER + text).encode(), "m.csv", now=NOW, **more)
+    return import_checks(world.database, lead, world.name, (HEADER + text).encode(), "m.csv", now=NOW, **more)
 
 
 def repeat(world: JudgedWorld, actor: Actor, query_id: str, doc_id: str, grade: int | None) -> None:
@@ -71,9 +71,9 @@ def test_pairs_are_marked_from_a_file_listed_and_marked_otherwise(world: JudgedW
 
 def test_a_file_with_a_bad_line_marks_nothing_and_names_every_one(world: JudgedWorld) -> None:
     lead = world.person("lea", "lead")
-    with pytest.raises(BadInput) as told:
+    with pytest.raises(BadInput) as error:
         mark(world, lead, "Q1,문서/1,gold,1,x\nQ1,nowhere,gold,1,x\nQ2,문서/7,gold,9,x\n")
-    assert [problem.line for problem in told.value.problems] == [4, 3]
+    assert [problem.line for problem in error.value.problems] == [4, 3]
     assert list_checks(world.database, lead, "d", now=NOW) == []
 
 
@@ -82,8 +82,8 @@ def test_only_leads_mark_see_marks_and_read_results(world: JudgedWorld) -> None:
     key = pair_key("d", "Q1", "문서/1")
     for act in (
         lambda: mark(world, ann, "Q1,문서/1,gold,1,x\n"),
-        lambda: mark_pair(world.database, ann, "d", key, kind="gold", grade=1, explanation="", now=NOW),
-        lambda: unmark_pair(world.database, ann, "d", key, now=NOW),
+        lambda: set_check(world.database, ann, "d", key, kind="gold", grade=1, explanation="", now=NOW),
+        lambda: remove_check(world.database, ann, "d", key, now=NOW),
         lambda: list_checks(world.database, ann, "d", now=NOW),
         lambda: compute_results(world.database, ann, "d", now=NOW),
         lambda: find_candidates(world.database, ann, "d", now=NOW),
@@ -97,12 +97,12 @@ def test_one_pair_is_marked_and_refused_as_a_file_would_be(world: JudgedWorld) -
     lead = world.person("lea", "lead")
     good: dict[str, Any] = {"kind": "gold", "grade": 1, "explanation": "", "now": NOW}
     key = pair_key("d", "Q1", "문서/1")
-    assert mark_pair(world.database, lead, "d", key, **good).added == 1
+    assert set_check(world.database, lead, "d", key, **good).added == 1
     for bad in ({"kind": "silver"}, {"grade": 4}, {"kind": "training"}):
         with pytest.raises(ValidationError):
-            mark_pair(world.database, lead, "d", key, **{**good, **bad})
+            set_check(world.database, lead, "d", key, **{**good, **bad})
     with pytest.raises(NotFound):
-        mark_pair(world.database, lead, "d", "nonsense", **good)
+        set_check(world.database, lead, "d", "nonsense", **good)
 
 
 def lacking(world: JudgedWorld) -> dict[str, int]:
@@ -117,10 +117,10 @@ def test_a_marked_pair_lacks_nothing_until_it_is_unmarked(world: JudgedWorld) ->
     assert before[key] == 2
     mark(world, lead, "Q1,문서/1,gold,1,x\n")
     assert lacking(world) == {**before, key: 0}
-    unmark_pair(world.database, lead, "d", key, now=NOW)
+    remove_check(world.database, lead, "d", key, now=NOW)
     assert lacking(world) == before
     with pytest.raises(NotFound):
-        unmark_pair(world.database, lead, "d", key, now=NOW)
+        remove_check(world.database, lead, "d", key, now=NOW)
 
 
 def test_whoever_answered_a_check_or_set_its_grade_cannot_judge_the_pair_once_it_is_unmarked(
@@ -133,7 +133,7 @@ def test_whoever_answered_a_check_or_set_its_grade_cannot_judge_the_pair_once_it
     world.judge(ann, "Q1", "문서/1", 3, purpose="training")
     world.judge(bob, "Q1", "문서/1", 3, purpose="training")
     world.judge(eve, "Q1", "문서/1", None, purpose="training", outcome="later")
-    unmark_pair(world.database, lead, "d", pair_key("d", "Q1", "문서/1"), now=NOW)
+    remove_check(world.database, lead, "d", pair_key("d", "Q1", "문서/1"), now=NOW)
     with world.database.read() as session:
         barred = {row.person_pk for row in session.scalars(select(DisclosureRow))}
     assert barred == {ann.person_id, lead.person_id}  # bob keeps the judgment he gave before
@@ -193,12 +193,14 @@ def test_pairs_judged_alike_are_offered_and_any_pair_can_be_searched(world: Judg
         world.judge(who, "Q2", "문서/8", 3 if who is ann else 0)
     (offered,) = find_candidates(world.database, lead, "d", now=NOW)
     assert (offered.doc_id, offered.status, offered.grade, offered.judged) == ("문서/1", "unanimous", 2, 2)
-    found = find_candidates(world.database, lead, "d", words="문서/8", now=NOW)
-    assert [(one.doc_id, one.status, one.grade) for one in found] == [("문서/8", "disagreement", None)]
-    assert len(find_candidates(world.database, lead, "d", words="検索", now=NOW)) == 5
-    assert [one.doc_id for one in find_candidates(world.database, lead, "d", words="題 3", now=NOW)] == [
-        "문서/3"
+    candidates = find_candidates(world.database, lead, "d", words="문서/8", now=NOW)
+    assert [(candidate.doc_id, candidate.status, candidate.grade) for candidate in candidates] == [
+        ("문서/8", "disagreement", None)
     ]
+    assert len(find_candidates(world.database, lead, "d", words="検索", now=NOW)) == 5
+    assert [
+        candidate.doc_id for candidate in find_candidates(world.database, lead, "d", words="題 3", now=NOW)
+    ] == ["문서/3"]
     assert find_candidates(world.database, lead, "d", words="100%_", now=NOW) == []
     mark(world, lead, "Q1,문서/1,gold,2,\n")
     assert find_candidates(world.database, lead, "d", now=NOW)[0].kind == "gold"

@@ -7,12 +7,11 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import (
-    NextPair,
-    find_check_kinds,
     find_repeats,
     note_repeats_answered,
     read_explanations,
 )
+from annotator.labeling.pair_records import NextPair
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow, ProposalRow, RepeatRow
@@ -23,8 +22,8 @@ from tests.integration.labeling_world import NOW
 
 def checks_of(handed: list[NextPair], ordinary: list[int]) -> list[NextPair]:
     """What is in the hand-out beside the ordinary pairs, whose order must have been kept."""
-    assert [one.pair_pk for one in handed if one.pair_pk in ordinary] == ordinary
-    return [one for one in handed if one.pair_pk not in ordinary]
+    assert [handed_pair.pair_pk for handed_pair in handed if handed_pair.pair_pk in ordinary] == ordinary
+    return [handed_pair for handed_pair in handed if handed_pair.pair_pk not in ordinary]
 
 
 @pytest.fixture
@@ -105,14 +104,12 @@ def test_each_annotator_trains_in_an_order_of_their_own(database: Database) -> N
     assert sorted(world.next_training(ann)) == world.pairs
 
 
-def test_marks_and_explanations_are_found_by_pair(database: Database) -> None:
+def test_explanations_of_training_pairs_are_found_by_pair(database: Database) -> None:
     world = CheckedWorld(database)
     trained, gold, plain = world.pairs[:3]
     world.mark("training", trained, grade=3)
     world.mark("gold", gold)
     with database.read() as session:
-        assert find_check_kinds(session, world.pairs[:3]) == {trained: "training", gold: "gold"}
-        assert find_check_kinds(session, []) == {}
         assert read_explanations(session, [trained, gold, plain]) == {trained: (3, f"because {trained}")}
 
 
@@ -143,7 +140,7 @@ def test_the_turns_of_gold_go_on_where_the_answers_are(database: Database) -> No
     world = CheckedWorld(database, queries=1, documents=80, gold_rate=0.3)
     ann = world.person("ann")
     world.mark("gold", *world.pairs[40:])
-    at_once = [one.pair_pk for one in world.mixed(ann, world.pairs[:20])]
+    at_once = [handed_pair.pair_pk for handed_pair in world.mixed(ann, world.pairs[:20])]
     one_by_one: list[int] = []
     for number in range(20):
         if number == 10:  # answered so far
@@ -151,7 +148,9 @@ def test_the_turns_of_gold_go_on_where_the_answers_are(database: Database) -> No
                 world.answer(ann, pair, 1, purpose="gold" if pair in world.pairs[40:] else "independent")
         held = [] if number == 10 else one_by_one
         held = [pair for pair in held if number < 10 or pair not in answered_before(one_by_one, world)]
-        one_by_one += [one.pair_pk for one in world.mixed(ann, [world.pairs[number]], held=held)]
+        one_by_one += [
+            handed_pair.pair_pk for handed_pair in world.mixed(ann, [world.pairs[number]], held=held)
+        ]
     assert one_by_one == at_once
 
 
@@ -174,10 +173,10 @@ def test_gold_comes_once_and_never_of_what_one_has_judged_proposed_or_seen(datab
         session.execute(insert(ProposalRow), [row])
         session.get_one(PairRow, left).retired_at = NOW
     ordinary = world.pairs[7:] * 10
-    came = {one.pair_pk for one in world.mixed(ann, ordinary)} - set(ordinary)
+    came = {handed_pair.pair_pk for handed_pair in world.mixed(ann, ordinary)} - set(ordinary)
     assert came == {good, put_off}
     world.answer(ann, good, 1, purpose="gold")
-    came = {one.pair_pk for one in world.mixed(ann, ordinary)} - set(ordinary)
+    came = {handed_pair.pair_pk for handed_pair in world.mixed(ann, ordinary)} - set(ordinary)
     assert came == {put_off}
 
 
@@ -186,7 +185,7 @@ def test_gold_that_is_in_the_browser_is_not_handed_again(one_query: CheckedWorld
     set_rates(world, gold_rate=0.5)
     ann = world.person("ann")
     world.mark("gold", world.pairs[30], world.pairs[31])
-    came = {one.pair_pk for one in world.mixed(ann, world.pairs[:20], held=[world.pairs[30]])}
+    came = {handed_pair.pair_pk for handed_pair in world.mixed(ann, world.pairs[:20], held=[world.pairs[30]])}
     assert came - set(world.pairs[:20]) == {world.pairs[31]}
 
 
@@ -198,7 +197,7 @@ def test_gold_of_the_same_query_comes_first_and_that_of_others_where_the_query_c
     own, foreign = world.pairs[15:17], world.pairs[50:53]
     world.mark("gold", *own, *foreign)
     ordinary = [*world.pairs[:15], *world.pairs[20:35]]  # two queries
-    handed = [one.pair_pk for one in world.mixed(ann, ordinary)]
+    handed = [handed_pair.pair_pk for handed_pair in world.mixed(ann, ordinary)]
     change = handed.index(world.pairs[20])
     assert set(own) <= set(handed[:change])
     assert not set(foreign) & set(handed[: handed.index(world.pairs[14])])
@@ -214,10 +213,10 @@ def test_a_repeat_is_ones_own_answer_under_a_key_of_its_own(one_query: CheckedWo
     handed = world.mixed(ann, ordinary)
     repeats = checks_of(handed, ordinary)
     assert repeats
-    assert {one.pair_pk for one in repeats} <= set(world.pairs[:15])  # five answers came after these
-    assert len({one.key for one in repeats}) == len(repeats)
-    assert not {one.key for one in repeats} & set(world.keys.values())
-    assert all(one.key and len(one.key) == len(world.keys[1]) for one in repeats)
+    assert {repeat.pair_pk for repeat in repeats} <= set(world.pairs[:15])  # five answers came after these
+    assert len({repeat.key for repeat in repeats}) == len(repeats)
+    assert not {repeat.key for repeat in repeats} & set(world.keys.values())
+    assert all(repeat.key and len(repeat.key) == len(world.keys[1]) for repeat in repeats)
     assert world.mixed(ann, ordinary) == handed  # a reload brings the same, under the same keys
     assert world.mixed(bob, ordinary) == [NextPair(pair) for pair in ordinary]  # who has answered nothing
 
@@ -229,19 +228,21 @@ def test_a_repeat_comes_once(one_query: CheckedWorld) -> None:
     for pair in world.pairs[:7]:
         world.answer(ann, pair, 1)
     repeats = checks_of(world.mixed(ann, world.pairs[20:]), world.pairs[20:])
-    keys = [one.key or "" for one in repeats]
+    keys = [repeat.key or "" for repeat in repeats]
     with world.database.write() as session:
-        assert find_repeats(session, world.worklist(bob), keys) == {}  # of somebody else
-        found = find_repeats(session, world.worklist(ann), [*keys, "nonsense", world.keys[1]])
-        assert {key: target.pair_pk for key, target in found.items()} == {
-            one.key: one.pair_pk for one in repeats
+        assert find_repeats(session, world.request(bob), keys) == {}  # of somebody else
+        stored_repeats = find_repeats(session, world.request(ann), [*keys, "nonsense", world.keys[1]])
+        assert {key: target.pair_pk for key, target in stored_repeats.items()} == {
+            repeat.key: repeat.pair_pk for repeat in repeats
         }
-        note_repeats_answered(session, world.worklist(ann), [target.repeat_pk for target in found.values()])
+        note_repeats_answered(
+            session, world.request(ann), [target.repeat_pk for target in stored_repeats.values()]
+        )
     with world.database.read() as session:
         rows = session.scalars(select(RepeatRow)).all()
         assert [row.answered_at for row in rows] == [world.now] * len(repeats)
     again = checks_of(world.mixed(ann, world.pairs[20:]), world.pairs[20:])
-    assert not {one.pair_pk for one in repeats} & {one.pair_pk for one in again}
+    assert not {repeat.pair_pk for repeat in repeats} & {repeat.pair_pk for repeat in again}
 
 
 def test_no_repeat_of_what_is_settled_disclosed_outdated_marked_put_off_or_conditional(
@@ -268,7 +269,7 @@ def test_no_repeat_of_what_is_settled_disclosed_outdated_marked_put_off_or_condi
         session.add(AdjudicationRow.model_validate(row))
         derive_decided(session, [settled])
     repeats = checks_of(world.mixed(ann, world.pairs[20:]), world.pairs[20:])
-    assert [one.pair_pk for one in repeats] == [good]
+    assert [repeat.pair_pk for repeat in repeats] == [good]
 
 
 def test_a_repeat_waits_for_answers_on_other_pairs(one_query: CheckedWorld) -> None:
@@ -282,7 +283,7 @@ def test_a_repeat_waits_for_answers_on_other_pairs(one_query: CheckedWorld) -> N
     for pair in world.pairs[2:6]:
         world.answer(ann, pair, 1)
     repeats = checks_of(world.mixed(ann, world.pairs[20:]), world.pairs[20:])
-    assert [one.pair_pk for one in repeats] == [world.pairs[0]]
+    assert [repeat.pair_pk for repeat in repeats] == [world.pairs[0]]
 
 
 def disclose(world: CheckedWorld, actor: Actor, pair: int) -> None:

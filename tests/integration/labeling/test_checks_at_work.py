@@ -63,7 +63,11 @@ def test_gold_and_repeats_come_once_each_at_about_their_rates_and_progress_tells
     done = [done for done, _total in browser.progress]
     assert done[:-1] == list(range(len(browser.met)))
     assert browser.progress[-1] == (browser.last.total, browser.last.total)
-    (result,) = [one for one in compute_results(database, lead, "d", now=world.now) if one.annotator == "ann"]
+    (result,) = [
+        annotator_result
+        for annotator_result in compute_results(database, lead, "d", now=world.now)
+        if annotator_result.annotator == "ann"
+    ]
     assert (result.gold.answered, result.gold.exact) == (len(golden), 1)
     assert (result.repeats.n, result.repeats.equal) == (len(repeats), 1)
 
@@ -76,8 +80,8 @@ def test_handed_pairs_do_not_differ_in_anything_but_what_they_are(database: Data
     for pk in world.pairs[:10]:
         world.answer(ann, pk, 2)
     handed = world.send(ann, want=20).pairs
-    known = set(world.keys.values())
-    checks = [pair for pair in handed if pair.pair not in known]
+    pair_keys = set(world.keys.values())
+    checks = [pair for pair in handed if pair.pair not in pair_keys]
     checks += [pair for pair in handed if pair.pair in {world.keys[pk] for pk in world.pairs[30:]}]
     assert len(checks) > 2
     for pair in handed:
@@ -92,7 +96,7 @@ def test_training_comes_first_and_alone_until_it_is_passed(database: Database) -
     assert {pair.pair for pair in browser.queue} == {world.keys[pair] for pair in training}
     assert all(pair.training for pair in browser.queue)
     browser.answer(2)
-    assert [told.grade for told in browser.last.feedback] == [2]
+    assert [feedback.grade for feedback in browser.last.feedback] == [2]
     browser.answer(0)
     browser.answer(2)
     assert browser.last.training and not browser.last.training.passed

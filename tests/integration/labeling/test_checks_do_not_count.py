@@ -31,8 +31,11 @@ def everything_that_counts(world: JudgedWorld) -> tuple[object, ...]:
     progress = compute_progress(world.database, OPERATOR, world.name)
     agreement = compute_agreement(world.database, OPERATOR, world.name)
     agreement = replace(agreement, left_out=(), findings=())  # these do tell of checks
-    current = [one.event_id for one in list_judgments(world.database, OPERATOR, world.name)]
-    people = [(one.annotator, one.judged, one.unrateable, one.later) for one in progress.annotators]
+    current = [judgment.event_id for judgment in list_judgments(world.database, OPERATOR, world.name)]
+    people = [
+        (annotator.annotator, annotator.judged, annotator.unrateable, annotator.later)
+        for annotator in progress.annotators
+    ]
     return agreement, states, judged, overview.coverage, overview.pairs.by_status, people, current
 
 
@@ -66,7 +69,7 @@ def test_no_check_enters_agreement_states_coverage_or_a_release(database: Databa
     before, first = everything_that_counts(world), publish("1.0.0")
     check_everything(world)
     after = everything_that_counts(world)
-    people = before[5], [one for one in after[5] if one[0] != "new"]  # type: ignore[attr-defined]
+    people = before[5], [person for person in after[5] if person[0] != "new"]  # type: ignore[attr-defined]
     assert people[0] == people[1]
     assert [*after[:5], after[6]] == [*before[:5], before[6]]
     second = publish("1.0.1")
@@ -81,7 +84,7 @@ def test_the_history_keeps_checks_with_their_purpose(database: Database) -> None
     world = ReleaseWorld(database)
     check_everything(world)
     kept = list_judgments(database, OPERATOR, world.name, history=True)
-    purposes = [one.purpose for one in kept]
+    purposes = [judgment.purpose for judgment in kept]
     assert (purposes.count("gold"), purposes.count("training"), purposes.count("repeat")) == (6, 2, 2)
 
 

@@ -7,12 +7,12 @@ from datetime import timedelta
 
 import pytest
 
-from annotator.adjudication.service import show_case
+from annotator.adjudication.service import show_disagreement
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.storage.database import Database
+from tests.integration.decision_world import DecisionWorld
 from tests.integration.judged_world import NOW
 from tests.integration.labeling_world import World
-from tests.integration.lead_desk import Desk
 
 AHEAD = [timedelta(days=400), timedelta(hours=3)]
 A_MOMENT = CLOCK_SLACK / 2
@@ -51,15 +51,15 @@ def test_a_lease_of_a_moment_ago_holds_although_the_clock_was_put_back_since(dat
 def test_a_pair_that_was_open_before_a_lead_in_the_future_is_open_to_others(
     database: Database, ahead: timedelta
 ) -> None:
-    desk = Desk(database)
+    desk = DecisionWorld(database)
     assert desk.ask(desk.lea, 4, now=NOW + ahead) == ["甲", "乙", "丙", "丁"]
     assert desk.ask(desk.lou, 1, now=NOW + ahead) == []
-    assert show_case(database, desk.lou, "d", desk.keys["甲"], now=NOW).held_by is None
+    assert show_disagreement(database, desk.lou, "d", desk.keys["甲"], now=NOW).status.held_by is None
     assert desk.ask(desk.lou, 1, now=NOW) == ["甲"]
     assert desk.ask(desk.lea, 1, tab="t2", now=NOW) == ["乙"], "who has it now holds it"
 
 
 def test_a_hold_of_a_moment_ago_holds_although_the_clock_was_put_back_since(database: Database) -> None:
-    desk = Desk(database)
+    desk = DecisionWorld(database)
     desk.ask(desk.lea, 4, now=NOW + A_MOMENT)
     assert desk.ask(desk.lou, 1, now=NOW) == []

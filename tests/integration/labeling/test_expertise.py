@@ -28,8 +28,10 @@ def test_expertise_is_given_shown_and_taken_back_one_kind_at_a_time(database: Da
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    told = run("people", "set", "花子", "--dataset", "d", "--categories", "判例, howto", "--languages", "ja")
-    assert "annotator on d (判例, howto; ja)" in told
+    output = run(
+        "people", "set", "花子", "--dataset", "d", "--categories", "判例, howto", "--languages", "ja"
+    )
+    assert "annotator on d (判例, howto; ja)" in output
     assert "annotator on d (判例, howto; ja)" in run("people", "list")
     run("people", "set", "花子", "--dataset", "d", "--categories", "none")
     assert _held(database, "花子") == (Membership("d", "annotator", None, ("ja",)),)

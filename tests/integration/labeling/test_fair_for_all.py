@@ -133,16 +133,16 @@ class Town(World):
         for key in [*shown, *(event["pair"] for event in events)]:
             if self.now - browser.asked[key] >= LEASE:
                 self.lost.add(key)
-        told = self.send(browser.actor, *events, have=shown, want=want, tab=browser.tab, whole=whole)
-        assert {refusal.code for refusal in told.refused} <= {"settled"}, "a lead decided meanwhile"
+        response = self.send(browser.actor, *events, have=shown, want=want, tab=browser.tab, whole=whole)
+        assert {refusal.code for refusal in response.refused} <= {"settled"}, "a lead decided meanwhile"
         for event in events:
-            if event["id"] in told.surplus:
+            if event["id"] in response.surplus:
                 free = event["pair"] in self.lost or self.changed_at >= browser.asked[event["pair"]]
                 assert free, "while all leases run, nobody does what another is at"
-        self.surplus.update(told.surplus)
-        browser.shows = [pair for pair in browser.shows if pair.pair not in told.judged]
+        self.surplus.update(response.surplus)
+        browser.shows = [pair for pair in browser.shows if pair.pair not in response.judged]
         fresh = [
-            pair for pair in told.pairs if not (whole and pair.answer and pair.answer.outcome != "later")
+            pair for pair in response.pairs if not (whole and pair.answer and pair.answer.outcome != "later")
         ]
         for pair in fresh:
             assert pair.pair not in shown, "what the browser shows is not handed out once more"
@@ -151,7 +151,7 @@ class Town(World):
             self.handed_at[key_of(browser.actor.person_id), pair.pair] = self.sent
         browser.shows += fresh
         browser.asked.update({pair.pair: self.now for pair in browser.shows})
-        return len(told.pairs)
+        return len(response.pairs)
 
     def press(self, browser: Browser) -> dict[str, Any]:
         """An answer on the pair on the screen."""
@@ -173,7 +173,7 @@ class Town(World):
         elif kind == "wait":
             self.later(minutes=self.drawn.choice((30, 70)))
         elif kind == "standard":
-            self._change_standard()
+            self._change_guideline()
         else:
             self.changed_at = self.now
             with self.database.write() as session:
@@ -195,7 +195,7 @@ class Town(World):
             "reason": None, "decided_at": self.now,
         }  # fmt: skip
 
-    def _change_standard(self) -> None:
+    def _change_guideline(self) -> None:
         with self.database.read() as session:
             version = find_rubric(session, self.dataset_pk).version
         new = replace(DEFAULT_RUBRIC, guideline=f"# {version + 1}")
@@ -267,23 +267,23 @@ def check_nobody_ran_dry(town: Town) -> None:
         lacking = set(session.scalars(select(col(PairRow.pk)).where(col(PairRow.lacking) > 0)))
         settled = set(session.scalars(select(col(AdjudicationRow.pair_pk))))
     assert not lacking & settled
-    assert not {place for place in list_allowed(town) - given if place[1] in lacking}
+    assert not {pair for pair in list_allowed(town) - given if pair[1] in lacking}
 
 
 def check_only_what_is_allowed(town: Town) -> None:
     """Nobody was given a pair outside their expertise, of others' queries, proposed by them, or whose grades they saw."""
-    real = {place for place, rows in list_answers(town).items() if rows[0].purpose != "training"}
+    real = {pair for pair, rows in list_answers(town).items() if rows[0].purpose != "training"}
     assert real <= list_allowed(town)
 
 
 def list_answers(town: Town) -> dict[tuple[int, int], list[JudgmentRow]]:
     """By (person, pair), in the order of pressing; what was put off is no answer."""
-    found: dict[tuple[int, int], list[JudgmentRow]] = defaultdict(list)
+    answers: dict[tuple[int, int], list[JudgmentRow]] = defaultdict(list)
     with town.database.read() as session:
         for row in session.scalars(select(JudgmentRow).order_by(col(JudgmentRow.pk))):
             if row.outcome != "later":
-                found[row.annotator_pk, row.pair_pk].append(row)
-    return found
+                answers[row.annotator_pk, row.pair_pk].append(row)
+    return answers
 
 
 def check_nothing_twice(town: Town) -> None:
@@ -294,7 +294,9 @@ def check_nothing_twice(town: Town) -> None:
         assert kinds["gold"] <= 1
         assert len({*kinds} - {"repeat"}) <= 1, "a pair is ordinary work or a check"
         ordinary = [row.rubric_pk for row in rows if row.purpose in ("independent", "conditional")]
-        assert all(one < other for one, other in pairwise(ordinary)), "again under a newer standard only"
+        assert all(earlier < other for earlier, other in pairwise(ordinary)), (
+            "again under a newer standard only"
+        )
 
 
 def check_repeats(town: Town) -> int:
@@ -304,15 +306,15 @@ def check_repeats(town: Town) -> int:
     rows = sorted(
         (row for some in list_answers(town).values() for row in some), key=lambda row: key_of(row.pk)
     )
-    number = {row.event_id: place for place, row in enumerate(rows)}
+    number = {row.event_id: index for index, row in enumerate(rows)}
     assert len(number) == len(rows)
     for repeat in repeats:
-        mine = [row for row in rows if row.annotator_pk == repeat.annotator_pk]
+        own_rows = [row for row in rows if row.annotator_pk == repeat.annotator_pk]
         handed = town.handed_at[repeat.annotator_pk, repeat.key]
-        before = [row for row in mine if int(row.event_id.replace("-", ""), 16) <= handed]
+        before = [row for row in own_rows if int(row.event_id.replace("-", ""), 16) <= handed]
         first = max(
-            place
-            for place, row in enumerate(before)
+            index
+            for index, row in enumerate(before)
             if row.pair_pk == repeat.pair_pk and row.purpose == "independent"
         )
         others = {row.pair_pk for row in before[first + 1 :]} - {repeat.pair_pk}

@@ -37,8 +37,8 @@ def test_an_event_id_seen_before_is_acknowledged_again_and_changes_nothing(world
 
 def test_an_event_id_that_stands_for_another_judgment_is_refused(world: World) -> None:
     ann, bob = world.person("ann"), world.person("bob")
-    one, two = (handed.pair for handed in world.send(ann, want=2).pairs)
-    event = world.event(one, 1)
+    first, two = (handed.pair for handed in world.send(ann, want=2).pairs)
+    event = world.event(first, 1)
     world.send(ann, event)
     for forged in ({**event, "pair": two}, {**event, "grade": 2}):
         assert world.send(ann, forged).refused[0].event_id == event["id"]
@@ -101,9 +101,9 @@ def test_an_event_no_press_could_have_made_is_refused_and_the_others_are_stored(
     world: World, changes: dict[str, object], why: str
 ) -> None:
     ann = world.person("ann")
-    one, two = (handed.pair for handed in world.send(ann, want=2).pairs)
+    first, two = (handed.pair for handed in world.send(ann, want=2).pairs)
     good = world.event(two, 0)
-    exchange = world.send(ann, {**world.event(one), **changes}, good)
+    exchange = world.send(ann, {**world.event(first), **changes}, good)
     assert exchange.acknowledged == (good["id"],)
     assert why in exchange.refused[0].why
     assert [(j.pair_key, j.grade) for j in list_judgments(world.database, OPERATOR, "d")] == [(two, 0)]
@@ -220,10 +220,10 @@ def test_a_reload_gives_back_the_pairs_that_were_in_the_browser(world: World) ->
 
 def test_two_tabs_of_one_annotator_are_given_different_pairs(world: World) -> None:
     ann = world.person("ann")
-    one = [handed.pair for handed in world.send(ann, want=4, tab="one").pairs]
+    first_pairs = [handed.pair for handed in world.send(ann, want=4, tab="one").pairs]
     two = [handed.pair for handed in world.send(ann, want=4, tab="two").pairs]
-    three = [handed.pair for handed in world.send(ann, have=one, want=2, tab="one").pairs]
-    assert len({*one, *two, *three}) == 10
+    three = [handed.pair for handed in world.send(ann, have=first_pairs, want=2, tab="one").pairs]
+    assert len({*first_pairs, *two, *three}) == 10
     assert [handed.pair for handed in world.send(ann, want=4, tab="two").pairs] == two, "a reload of a tab"
 
 
@@ -313,9 +313,9 @@ def test_a_settled_pair_is_neither_given_nor_judged(world: World) -> None:
 
 def test_a_pair_judged_in_another_tab_is_named(world: World) -> None:
     ann = world.person("ann")
-    one, two = (handed.pair for handed in world.send(ann, want=2).pairs)
-    world.send(ann, world.event(one))
-    assert world.send(ann, have=[one, two]).judged == (one,)
+    first, two = (handed.pair for handed in world.send(ann, want=2).pairs)
+    world.send(ann, world.event(first))
+    assert world.send(ann, have=[first, two]).judged == (first,)
 
 
 def test_a_judged_pair_that_a_browser_still_shows_keeps_nobody_else_from_it(world: World) -> None:
@@ -328,15 +328,15 @@ def test_a_judged_pair_that_a_browser_still_shows_keeps_nobody_else_from_it(worl
 
 def test_a_judgment_remembers_the_text_and_the_guideline_that_were_on_the_screen(world: World) -> None:
     ann = world.person("ann")
-    one, two, three = world.send(ann, want=3).pairs
+    first, two, three = world.send(ann, want=3).pairs
     with world.database.write() as session:
         session.connection().exec_driver_sql(
             "INSERT INTO document_text (document_pk, sha256, text, imported_at) "
             "SELECT pk, 'bb', 'new', '2026-03-04 05:06:08+00:00' FROM document"
         )
         session.connection().exec_driver_sql("UPDATE document SET text_sha256 = 'bb'")
-    told = {"document_sha256": one.document_sha256, "guideline_version": one.guideline_version}
-    world.send(ann, world.event(one.pair, 1, **told), world.event(two.pair, 2))
+    versions = {"document_sha256": first.document_sha256, "guideline_version": first.guideline_version}
+    world.send(ann, world.event(first.pair, 1, **versions), world.event(two.pair, 2))
     world.send(ann, world.event(three.pair, 3, document_sha256="forged", guideline_version=99))
     with world.database.read() as session:
         stored = session.scalars(select(JudgmentRow).order_by(JudgmentRow.pk)).all()
@@ -346,12 +346,12 @@ def test_a_judgment_remembers_the_text_and_the_guideline_that_were_on_the_screen
 
 def test_nothing_handed_out_betrays_rank_score_system_or_a_grade(world: World) -> None:
     ann, bob = world.person("ann"), world.person("bob")
-    for handed in world.send(ann, want=50).pairs:
-        world.send(ann, world.event(handed.pair, 3, note="secret of ann"))
+    for pair in world.send(ann, want=50).pairs:
+        world.send(ann, world.event(pair.pair, 3, note="secret of ann"))
     handed = world.send(bob, want=50).pairs
-    told = repr([asdict(pair) for pair in handed])
+    sent = repr([asdict(pair) for pair in handed])
     for word in ("bm25", "9.5", "secret", "ann", "grade", "rank", "score"):
-        assert word not in told
+        assert word not in sent
     # neither the order nor the ids follow the ranks
     ranks = [int(pair.doc_id[-1]) for pair in handed]
     keys = sorted(handed, key=lambda pair: pair.pair)

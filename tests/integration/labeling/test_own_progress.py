@@ -28,10 +28,12 @@ class Panel:
 
     def send(self, *events: dict[str, Any]) -> SubmitResponse:
         self.last = submit_judgments(
-            self.world.database, self.actor, "d", events=list(events), have=[one.pair for one in self.queue],
+            self.world.database, self.actor, "d", events=list(events), have=[handed_pair.pair for handed_pair in self.queue],
             want=self.ahead - len(self.queue), now=self.world.now,
         )  # fmt: skip
-        self.queue = [one for one in self.queue if one.pair not in self.last.judged] + [*self.last.pairs]
+        self.queue = [
+            handed_pair for handed_pair in self.queue if handed_pair.pair not in self.last.judged
+        ] + [*self.last.pairs]
         self.read.append((self.last.done, self.last.total))
         return self.last
 
@@ -48,11 +50,11 @@ class Panel:
 
     def list_blocks(self) -> list[str]:
         """The queries in the order in which their blocks came."""
-        found: list[str] = []
-        for one in self.met:
-            if not found or found[-1] != one.query_id:
-                found.append(one.query_id)
-        return found
+        blocks: list[str] = []
+        for handed_pair in self.met:
+            if not blocks or blocks[-1] != handed_pair.query_id:
+                blocks.append(handed_pair.query_id)
+        return blocks
 
 
 def make_world(database: Database, **more: Any) -> CheckedWorld:
@@ -69,7 +71,7 @@ def check_never_back(panel: Panel) -> None:
     done, total = zip(*panel.read, strict=True)
     assert list(done) == sorted(done), "done never falls"
     assert list(total) == sorted(total), "the total never falls"
-    assert all(one <= other for one, other in panel.read)
+    assert all(judged <= other for judged, other in panel.read)
 
 
 @pytest.mark.parametrize("ahead", [1, 6])
@@ -84,7 +86,7 @@ def test_one_annotator_reads_a_count_that_only_goes_forward_and_ends_exactly(
     while panel.answer():
         pass
     check_never_back(panel)
-    ended = [place for place, (done, total) in enumerate(panel.read) if done == total]
+    ended = [index for index, (done, total) in enumerate(panel.read) if done == total]
     assert ended and min(ended) >= len(panel.met), "done is the total at the end, and not before"
     assert panel.last.answered == len(panel.met)
 
@@ -125,7 +127,9 @@ def test_nothing_of_the_count_tells_a_check_from_an_ordinary_pair(database: Data
     while panel.answer():
         pass
     gold = {world.keys[pair] for pair in world.pairs[::6]}
-    checks = [one.pair in gold or one.pair not in world.keys.values() for one in panel.met]
+    checks = [
+        handed_pair.pair in gold or handed_pair.pair not in world.keys.values() for handed_pair in panel.met
+    ]
     assert sum(checks) >= 8
     steps = [
         (after[0] - before[0], after[1] - before[1])
@@ -145,7 +149,7 @@ def test_a_query_comes_once_and_no_finished_one_comes_back_for_a_check(
         pass
     blocks = panel.list_blocks()
     assert len(blocks) == len(set(blocks)) == 5
-    repeats = [one for one in panel.met if one.pair not in world.keys.values()]
+    repeats = [handed_pair for handed_pair in panel.met if handed_pair.pair not in world.keys.values()]
     assert len(repeats) >= 4
 
 

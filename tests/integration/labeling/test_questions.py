@@ -10,10 +10,10 @@ from annotator.labeling.questions_service import (
     answer_question,
     ask_question,
     count_open_questions,
+    flag_for_guideline,
     list_for_guideline,
     list_own_questions,
     list_questions,
-    mark_for_guideline,
     read_question_text,
 )
 from annotator.storage.database import Database
@@ -82,9 +82,9 @@ def test_leads_see_what_waits_first_and_the_asker_sees_the_answer(world: World) 
     hanako, lead = world.person("hanako"), world.person("lead", "lead")
     pairs = [pair.pair for pair in world.send(hanako, want=3).pairs]
     numbers = []
-    for place, pair in enumerate(pairs):
+    for index, pair in enumerate(pairs):
         world.later(minutes=1)
-        numbers.append(ask(world, hanako, pair, f"question {place}"))
+        numbers.append(ask(world, hanako, pair, f"question {index}"))
     assert count_open_questions(world.database, lead, "d") == 3
     answer(world, lead, numbers[0], "はい、含まれます。")
     assert [item.number for item in list_questions(world.database, lead, "d")] == [
@@ -100,11 +100,11 @@ def test_a_lead_sees_query_document_and_who_asks_but_nobodys_grade(world: World)
     pair = world.send(hanako, want=1).pairs[0]
     world.send(hanako, world.event(pair.pair, 3, note="secret note"))
     number = ask(world, hanako, pair.pair)
-    found = list_questions(world.database, lead, "d")[0]
-    assert (found.query, found.doc_id, found.asked_by) == (pair.query, pair.doc_id, "hanako")
+    listed = list_questions(world.database, lead, "d")[0]
+    assert (listed.query, listed.doc_id, listed.asked_by) == (pair.query, pair.doc_id, "hanako")
     assert read_question_text(world.database, lead, "d", number) == pair.text
-    assert not [name for name in type(found).__dataclass_fields__ if "grade" in name or "outcome" in name]
-    assert "secret" not in repr(found)
+    assert not [name for name in type(listed).__dataclass_fields__ if "grade" in name or "outcome" in name]
+    assert "secret" not in repr(listed)
 
 
 def test_a_lead_who_may_still_judge_the_pair_is_told_so(world: World) -> None:
@@ -125,18 +125,18 @@ def test_a_question_is_answered_anew_only_over_the_answer_that_was_read(world: W
         answer(world, second, number, "No.")
     answer(world, first, number, "Yes.")
     answer(world, second, number, "No.", seen="Yes.")
-    found = list_own_questions(world.database, hanako, "d")[0]
-    assert (found.answer, found.answered_by) == ("No.", "lead2")
+    listed = list_own_questions(world.database, hanako, "d")[0]
+    assert (listed.answer, listed.answered_by) == ("No.", "lead2")
 
 
 def test_marked_answers_are_listed_for_the_guideline(world: World) -> None:
     hanako, lead = world.person("hanako"), world.person("lead", "lead")
     number, other = (ask(world, hanako, pair.pair) for pair in world.send(hanako, want=2).pairs)
-    mark_for_guideline(world.database, lead, "d", other, in_guideline=True)
+    flag_for_guideline(world.database, lead, "d", other, in_guideline=True)
     assert list_for_guideline(world.database, lead, "d") == []
     answer(world, lead, number, "Yes.")
     assert list_for_guideline(world.database, lead, "d") == []
-    mark_for_guideline(world.database, lead, "d", number, in_guideline=True)
+    flag_for_guideline(world.database, lead, "d", number, in_guideline=True)
     assert [item.number for item in list_for_guideline(world.database, lead, "d")] == [number]
 
 
@@ -148,7 +148,7 @@ def test_annotators_see_their_own_questions_only_and_answer_none(world: World) -
         lambda: list_questions(world.database, minjun, "d"),
         lambda: answer(world, minjun, number, "x"),
         lambda: read_question_text(world.database, minjun, "d", number),
-        lambda: mark_for_guideline(world.database, minjun, "d", number, in_guideline=True),
+        lambda: flag_for_guideline(world.database, minjun, "d", number, in_guideline=True),
         lambda: list_for_guideline(world.database, minjun, "d"),
     ):
         with pytest.raises(NotAllowed):

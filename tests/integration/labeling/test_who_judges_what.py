@@ -9,10 +9,11 @@ from sqlmodel import col
 from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import change_settings
 from annotator.domain.people import OPERATOR, Actor
-from annotator.labeling.assignment_service import QuerySelection, assign, show_assignment
+from annotator.labeling.assignment import QuerySelection
+from annotator.labeling.assignment_service import assign, show_assignment
 from annotator.overview.service import show_overview
 from annotator.people.service import change_person
-from annotator.releases.service import check_release
+from annotator.releases.gates_service import check_release
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import find_dataset, key_of
@@ -37,10 +38,10 @@ def _count_answers(database: Database) -> dict[tuple[str | None, int], set[int]]
                 QueryRow, col(QueryRow.pk) == col(PairRow.query_pk)
             )
         )
-        found: dict[tuple[str | None, int], set[int]] = {}
+        answers: dict[tuple[str | None, int], set[int]] = {}
         for category, wanted, judged in pairs:
-            found.setdefault((category, wanted), set()).add(judged)
-        return found
+            answers.setdefault((category, wanted), set()).add(judged)
+        return answers
 
 
 def _purposes(database: Database) -> list[str]:
@@ -174,9 +175,9 @@ def test_nobody_runs_dry_while_a_pair_is_left_that_they_may_do(database: Databas
     grades = iter(range(10_000))
     while _take_turns(world, people, grades):
         pass
-    found = show_assignment(database, OPERATOR, "d", now=world.now)
-    assert {person.username: person.pairs for person in found.people} == dict.fromkeys(people, 0)
-    assert sum(query.open_pairs for query in found.queries) == found.stuck
+    assignment = show_assignment(database, OPERATOR, "d", now=world.now)
+    assert {person.username: person.pairs for person in assignment.people} == dict.fromkeys(people, 0)
+    assert sum(query.open_pairs for query in assignment.queries) == assignment.stuck
     with database.read() as session:
         assert len(session.scalars(select(CurrentJudgmentRow)).all()) == len(_purposes(database))
 

@@ -14,8 +14,8 @@ from sqlalchemy import func, select
 from sqlmodel import col
 from typer.testing import CliRunner
 
-from annotator.adjudication.queue_records import QueueFilter
-from annotator.adjudication.queue_service import (
+from annotator.adjudication.queue.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_service import (
     compute_queue_pace,
     count_open,
     find_disagreements,
@@ -27,14 +27,15 @@ from annotator.cli.main import app
 from annotator.dataset.service import show_dataset
 from annotator.domain.people import OPERATOR
 from annotator.domain.settling import OPEN, SETTLED
+from annotator.importing.ground_truth_service import import_qrels
 from annotator.importing.remapping_service import remap_documents
-from annotator.importing.service import import_qrels
-from annotator.labeling.calibration_service import mark_pair
+from annotator.labeling.calibration_service import set_check
 from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import compute_progress, list_judgments
 from annotator.overview.service import show_overview, show_status
 from annotator.pooling.service import list_pairs, show_pool
-from annotator.releases.service import check_release, publish_release
+from annotator.releases.gates_service import check_release
+from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import QueryWorkRow
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -60,13 +61,13 @@ class Walk(JudgedWorld):
         self.query("Q2", "검색", category="법")
         yield "queries"
         keys = {
-            doc: self.pair("Q1" if place < 6 else "Q2", doc, rank=1 + place)
-            for place, doc in enumerate(DOCUMENTS)
+            doc: self.pair("Q1" if index < 6 else "Q2", doc, rank=1 + index)
+            for index, doc in enumerate(DOCUMENTS)
         }
         yield "pooled"
         for doc, kind in (("가", "training"), ("나", "gold"), ("癸", "gold")):
             mark = {"kind": kind, "grade": 2, "explanation": "第17条"}
-            mark_pair(self.database, self.lead, "d", keys[doc], now=NOW, **mark)
+            set_check(self.database, self.lead, "d", keys[doc], now=NOW, **mark)
         self.judge(self.hanako, "Q2", "가", 2, purpose="training")
         self.judge(self.hanako, "Q2", "나", 2, purpose="gold")
         yield "checks"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.adjudication.service import adjudicate, show_case
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound
 from annotator.domain.people import OPERATOR
@@ -38,13 +38,13 @@ class Glance(JudgedWorld):
 
     def judge_all(self, *grades: tuple[int, int]) -> None:
         """One (花子's, 민준's) for each pair in order."""
-        places = [("Q1", "Q1/甲"), ("Q1", "Q1/乙"), ("Q2", "Q2/甲"), ("Q2", "Q2/乙")]
-        for (query_id, doc_id), (first, second) in zip(places, grades, strict=True):
+        pairs = [("Q1", "Q1/甲"), ("Q1", "Q1/乙"), ("Q2", "Q2/甲"), ("Q2", "Q2/乙")]
+        for (query_id, doc_id), (first, second) in zip(pairs, grades, strict=True):
             self.judge(self.hanako, query_id, doc_id, first)
             self.judge(self.minjun, query_id, doc_id, second)
 
     def decide(self, pair: str, grade: int) -> None:
-        seen = show_case(self.database, self.lead, "d", pair, now=NOW).seen
+        seen = show_disagreement(self.database, self.lead, "d", pair, now=NOW).seen
         adjudicate(self.database, self.lead, "d", pair, grade=grade, rationale="第17条", seen=seen, now=LATER)
 
     def publish(self, version: str, folder: Path) -> None:
@@ -55,13 +55,13 @@ class Glance(JudgedWorld):
 
 
 def test_before_anything_is_judged_every_pair_is_short(database: Database) -> None:
-    found = Glance(database).look()
-    assert (found.counts.pairs, found.pairs.by_status["unjudged"], found.pairs.by_status["unanimous"]) == (
+    view = Glance(database).look()
+    assert (view.counts.pairs, view.pairs.by_status["unjudged"], view.pairs.by_status["unanimous"]) == (
         4,
         4,
         0,
     )
-    assert [step.what for step in found.steps] == ["Have 4 pairs judged"]
+    assert [step.what for step in view.steps] == ["Have 4 pairs judged"]
 
 
 def test_pairs_that_are_begun_are_counted_among_the_short_ones(database: Database) -> None:
@@ -115,9 +115,9 @@ def test_what_quality_control_reopened_is_open_and_is_no_settled_pair(database: 
     world = Glance(database)
     world.judge_all((0, 0), (1, 1), (2, 2), (3, 3))
     world.check_quality(world.person("専門家"), "Q2", "Q2/甲", 0, settled=2)
-    found = world.look()
-    assert (found.pairs.by_status["reopened"], found.pairs.by_status["unanimous"]) == (1, 3)
-    (step,) = [step for step in found.steps if step.page == "disagreements"]
+    view = world.look()
+    assert (view.pairs.by_status["reopened"], view.pairs.by_status["unanimous"]) == (1, 3)
+    (step,) = [step for step in view.steps if step.page == "disagreements"]
     assert (step.what, "1 of them was reopened by quality control" in step.why) == (
         "Settle 1 open disagreement", True,
     )  # fmt: skip
@@ -139,9 +139,9 @@ def test_what_the_dataset_must_cover_is_a_step_until_it_does(database: Database)
     world = Glance(database)
     required = {"queries": 3, "most_without_relevant": 0}
     change_settings(database, OPERATOR, "d", {"kappa_target": "-1"}, requirements=required, now=NOW)
-    found = world.look()
-    assert (found.coverage.required, found.coverage.met) == (2, 0)
-    (step,) = [step for step in found.steps if "coverage" in step.what]
+    view = world.look()
+    assert (view.coverage.required, view.coverage.met) == (2, 0)
+    (step,) = [step for step in view.steps if "coverage" in step.what]
     assert (step.what, "cover: queries. Import" in step.why) == ("Meet 1 requirement of coverage", True)
     world.judge_all((0, 0), (0, 0), (3, 3), (3, 3))
     (step,) = [step for step in world.look().steps if "coverage" in step.what]

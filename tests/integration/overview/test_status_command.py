@@ -42,11 +42,11 @@ def run(database: Database, *arguments: str, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_every_pair_has_one_status(database: Database) -> None:
     make(database)
-    found = show_status(database, OPERATOR, "d", now=NOW + timedelta(days=1))
-    statuses = {status: n for status, n in found.pairs.by_status.items() if n}
-    assert statuses == {"unjudged": 1, "unanimous": 1, "disagreement": 1, "adjudicated": 1, "reopened": 1}
-    assert (found.pairs.pairs, found.pairs.to_judge, found.pairs.waiting) == (5, 1, 2)
-    assert (found.pace.open, found.pace.decided) == (2, 1)
+    status = show_status(database, OPERATOR, "d", now=NOW + timedelta(days=1))
+    counts = {name: n for name, n in status.pairs.by_status.items() if n}
+    assert counts == {"unjudged": 1, "unanimous": 1, "disagreement": 1, "adjudicated": 1, "reopened": 1}
+    assert (status.pairs.pairs, status.pairs.to_judge, status.pairs.waiting) == (5, 1, 2)
+    assert (status.pace.open, status.pace.decided) == (2, 1)
 
 
 def test_it_is_for_leads(database: Database) -> None:
@@ -59,26 +59,26 @@ def test_it_says_how_long_the_queue_lasts_or_why_that_is_not_known(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make(database)
-    said = run(database, monkeypatch=monkeypatch)
-    assert "5 pairs: 1 unjudged, 1 unanimous, 1 disagreement, 1 reopened, 1 adjudicated." in said
-    assert "To judge: 1 pair, 0 begun." in said
+    output = run(database, monkeypatch=monkeypatch)
+    assert "5 pairs: 1 unjudged, 1 unanimous, 1 disagreement, 1 reopened, 1 adjudicated." in output
+    assert "To judge: 1 pair, 0 begun." in output
     assert (
         "Queue: 2 pairs wait for a lead, 2 of them without a settled grade (grades differ 1, quality control 1)."
-        in said
+        in output
     )
-    assert "Work left: not known: how long it took is known of 1 decision of the last 7 days only" in said
-    assert "It lasts: about 2 working days at this pace." in said
+    assert "Work left: not known: how long it took is known of 1 decision of the last 7 days only" in output
+    assert "It lasts: about 2 working days at this pace." in output
 
 
 def test_as_json_it_has_every_figure(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     make(database)
-    found = json.loads(run(database, "--json", monkeypatch=monkeypatch))
-    assert found["queue"] == {
+    body = json.loads(run(database, "--json", monkeypatch=monkeypatch))
+    assert body["queue"] == {
         "open": 2, "taste": 0, "flips": 0,
         "by_status": {**dict.fromkeys(PAIR_STATUSES, 0), "disagreement": 1, "reopened": 1},
         "by_reason": {"differ": 1, "unrateable": 0, "quality": 1, "objection": 0, "question": 0, "stale": 0},
     }  # fmt: skip
-    assert (found["pace"]["per_day"], found["pace"]["working_days_left"], found["pace"]["work"]) == (
+    assert (body["pace"]["per_day"], body["pace"]["working_days_left"], body["pace"]["work"]) == (
         1,
         2,
         None,

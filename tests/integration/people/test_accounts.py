@@ -18,17 +18,19 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateEr
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn, TooManyAttempts, WrongSignIn
 from annotator.people.service import (
     add_person,
-    change_password,
     change_person,
     disable_person,
     find_actor,
-    find_session,
     has_anybody_who_signs_in,
     list_memberships,
     list_people,
-    list_sessions,
     remove_role,
     require_admin,
+)
+from annotator.people.sign_in_service import (
+    change_password,
+    find_session,
+    list_sessions,
     revoke_sessions,
     sign_in,
     sign_out,
@@ -83,12 +85,16 @@ def stored(database: Database) -> str:
 class TestSigningIn:
     def test_the_right_password_opens_a_session(self, datasets: Database) -> None:
         add(datasets, "花子", "lead", "law")
-        found = who(datasets, enter(datasets, "花子"))
-        assert found is not None
-        assert found.actor.username == "花子"
-        assert found.memberships == (Membership("law", "lead"),)
-        assert (found.role_on("law"), found.role_on("nablarch"), found.role_on(None)) == ("lead", None, None)
-        assert found.expires_at == NOW + timedelta(hours=12)
+        person = who(datasets, enter(datasets, "花子"))
+        assert person is not None
+        assert person.actor.username == "花子"
+        assert person.memberships == (Membership("law", "lead"),)
+        assert (person.role_on("law"), person.role_on("nablarch"), person.role_on(None)) == (
+            "lead",
+            None,
+            None,
+        )
+        assert person.expires_at == NOW + timedelta(hours=12)
 
     def test_neither_password_nor_token_is_stored(self, datasets: Database) -> None:
         add(datasets, "hanako")
@@ -119,7 +125,7 @@ class TestSigningIn:
     ) -> None:
         checked: list[str] = []
         monkeypatch.setattr(
-            "annotator.people.service.is_password", lambda _password, kept: bool(checked.append(kept))
+            "annotator.people.sign_in_service.is_password", lambda _password, kept: bool(checked.append(kept))
         )
         with pytest.raises(WrongSignIn):
             enter(datasets, "nobody")
@@ -241,24 +247,25 @@ class TestPasswords:
         assert made.one_time_password is not None
         assert made.one_time_password not in repr(made)
         token = enter(datasets, "hanako", made.one_time_password)
-        found = who(datasets, token)
-        assert found is not None
-        assert found.must_change_password
-        change_password(datasets, found.actor, made.one_time_password, PASSWORD, keep_token=token, now=NOW)
-        found = who(datasets, token)
-        assert found is not None
-        assert not found.must_change_password
+        person = who(datasets, token)
+        assert person is not None
+        assert person.must_change_password
+        change_password(datasets, person.actor, made.one_time_password, PASSWORD, keep_token=token, now=NOW)
+        person = who(datasets, token)
+        assert person is not None
+        assert not person.must_change_password
         with pytest.raises(WrongSignIn):
             enter(datasets, "hanako", made.one_time_password)
 
     @pytest.mark.parametrize(
-        ("password", "asked", "must"), [(None, False, False), (PASSWORD, True, True), (PASSWORD, None, False)]
+        ("password", "requested", "must"),
+        [(None, False, False), (PASSWORD, True, True), (PASSWORD, None, False)],
     )
     def test_whether_it_must_be_changed_can_be_said(
-        self, datasets: Database, password: str | None, asked: bool | None, must: bool
+        self, datasets: Database, password: str | None, requested: bool | None, must: bool
     ) -> None:
         made = add_person(
-            datasets, OPERATOR, "x", role="lead", password=password, must_change_password=asked, now=NOW
+            datasets, OPERATOR, "x", role="lead", password=password, must_change_password=requested, now=NOW
         )
         assert made.person.must_change_password is must
 
@@ -316,7 +323,7 @@ class TestPasswords:
             change_person(datasets, OPERATOR, "hanako", password="another one 次", now=NOW)
             return True
 
-        monkeypatch.setattr("annotator.people.service.is_password", change_meanwhile)
+        monkeypatch.setattr("annotator.people.sign_in_service.is_password", change_meanwhile)
         with pytest.raises(WrongSignIn):
             enter(datasets, "hanako")
 
@@ -554,21 +561,21 @@ class TestTheLastAdmin:
         with datasets.read() as session:
             actors["ada"] = find_actor(session, "ada")
         both_looked, look = Barrier(2), storage_roles._is_administered
-        looked, told = set[int](), list[Exception]()
+        looked, refusals = set[int](), list[Exception]()
 
         def look_together(session: Session) -> bool:
-            found = look(session)
+            result = look(session)
             if get_ident() in looked:
                 with suppress(BrokenBarrierError):
                     both_looked.wait(timeout=0.3)
             looked.add(get_ident())
-            return found
+            return result
 
         def step_down(username: str) -> None:
             try:
                 change_person(datasets, actors[username], username, role="lead", now=NOW)
             except StateError as error:
-                told.append(error)
+                refusals.append(error)
 
         monkeypatch.setattr(storage_roles, "_is_administered", look_together)
         threads = [Thread(target=step_down, args=(username,)) for username in actors]
@@ -577,6 +584,6 @@ class TestTheLastAdmin:
         for thread in threads:
             thread.join()
         monkeypatch.undo()
-        assert len(told) == 1
+        assert len(refusals) == 1
         roles = [item.memberships[0].role for item in list_people(datasets, OPERATOR)]
         assert sorted(roles) == ["admin", "lead"]

@@ -12,7 +12,7 @@ from annotator.cli.main import app
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import AnnotatorError, StateError
 from annotator.domain.people import OPERATOR
-from annotator.people.service import sign_in
+from annotator.people.sign_in_service import sign_in
 from annotator.storage.database import Database
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -75,9 +75,9 @@ def test_people_are_listed_with_their_roles(database: Database) -> None:
     listed = run(database, "people", "list").stdout
     assert "admin on every dataset" in listed
     assert "annotator on demo" in listed
-    found = run_json(database, "people", "list", "--dataset", "demo")
-    assert [person["username"] for person in found] == ["ada", "민준"]
-    assert "password_hash" not in json.dumps(found)
+    body = run_json(database, "people", "list", "--dataset", "demo")
+    assert [person["username"] for person in body] == ["ada", "민준"]
+    assert "password_hash" not in json.dumps(body)
 
 
 def test_name_role_and_password_are_changed_together_or_not_at_all(database: Database) -> None:
@@ -147,7 +147,7 @@ def test_an_address_that_others_reach_is_warned_about_unless_https_is_before_it(
 ) -> None:
     if secure:
         monkeypatch.setenv("ANNOTATOR_SECURE_COOKIE", secure)
-    monkeypatch.setattr("annotator.web.serve.serve_app", lambda *_args, **_kwargs: None)
+    monkeypatch.setattr("annotator.web.server.serve.serve_app", lambda *_args, **_kwargs: None)
     done = run(database, "serve", "--host", host)
     assert done.exit_code == 0, done.exception
     assert ("passwords and sign-ins travel in the clear" in " ".join(done.stderr.split())) is warned

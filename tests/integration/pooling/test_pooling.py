@@ -59,11 +59,11 @@ class Pool(JudgedWorld):
             queries = dict(session.execute(select(col(QueryRow.query_id), col(QueryRow.pk))).all())
             documents = dict(session.execute(select(col(DocumentRow.doc_id), col(DocumentRow.pk))).all())
             for query_id, doc_ids in results.items():
-                for place, doc_id in enumerate(doc_ids):
+                for index, doc_id in enumerate(doc_ids):
                     session.add(
                         RunEntryRow(
                             run_pk=key_of(run.pk), query_pk=queries[query_id], document_pk=documents[doc_id],
-                            rank=first + place, score=9.5 - place, signals={"벡터": 0.25, "route": [place]},
+                            rank=first + index, score=9.5 - index, signals={"벡터": 0.25, "route": [index]},
                         )
                     )  # fmt: skip
 
@@ -105,7 +105,7 @@ def test_every_system_that_proposed_a_pair_is_kept_with_its_signals(world: Pool)
         ("s1", 1, 9.5, {"벡터": 0.25, "route": [0]}),
         ("s2", 2, 8.5, {"벡터": 0.25, "route": [1]}),
     ]
-    assert [(one.system, one.candidates, one.only_here) for one in report.systems] == [
+    assert [(system.system, system.candidates, system.only_here) for system in report.systems] == [
         ("s1", 2, 1),
         ("s2", 2, 1),
     ]
@@ -169,7 +169,7 @@ def test_runs_and_retriever_pool_together(world: Pool) -> None:
     world.run("s", {"Q2": ["제2조", "b"]})
     report = world.pool(retrievers=["bm25"])
     assert world.places()[("Q2", "b")] == [("annotator:bm25", 2), ("s", 2)]
-    assert [one.system for one in report.systems] == ["annotator:bm25", "s"]
+    assert [system.system for system in report.systems] == ["annotator:bm25", "s"]
 
 
 def test_what_there_is_nothing_of_is_refused_with_the_way_on(world: Pool, database: Database) -> None:
@@ -212,8 +212,8 @@ def test_pairs_are_listed_by_status(world: Pool) -> None:
     world.judge(second, "Q2", "a", 3)
     statuses = {pair.doc_id: pair.status for pair in list_pairs(world.database, OPERATOR, "d")}
     assert statuses == {"a": "disagreement", "b": "unjudged"}
-    found = list_pairs(world.database, OPERATOR, "d", status="disagreement")
-    assert [pair.pair for pair in found] == [pair_key("d", "Q2", "a")]
+    pairs = list_pairs(world.database, OPERATOR, "d", status="disagreement")
+    assert [pair.pair for pair in pairs] == [pair_key("d", "Q2", "a")]
     with pytest.raises(ValidationError, match=r"status: expected one of unjudged, .*, found 'done'"):
         list_pairs(world.database, OPERATOR, "d", status="done")
 
@@ -226,16 +226,18 @@ def test_the_whole_pool_is_shown_with_its_counts(world: Pool) -> None:
     world.run("s1", {"Q2": ["b"]})
     world.pool()
     world.judge(world.person("김"), "Q2", "a", 3)
-    found = show_pool(world.database, OPERATOR, "d")
-    assert found.statuses == {
+    pool = show_pool(world.database, OPERATOR, "d")
+    assert pool.statuses == {
         "unjudged": 3, "unrateable": 0, "imported": 0, "single": 1, "unanimous": 0, "disagreement": 0, "reopened": 0, "adjudicated": 0,
     }  # fmt: skip
-    assert [(one.system, one.queries, one.candidates, one.only_here) for one in found.systems] == [
+    assert [
+        (system.system, system.queries, system.candidates, system.only_here) for system in pool.systems
+    ] == [
         ("bm25", 1, 1, 1),
         ("s1", 1, 1, 0),
         ("s2", 2, 3, 2),
     ]
-    assert [(pair.query_id, pair.query, pair.title) for pair in found.pairs] == [
+    assert [(pair.query_id, pair.query, pair.title) for pair in pool.pairs] == [
         ("Q2", "トランザクション", ""),
         ("Q2", "トランザクション", ""),
         ("Q2", "トランザクション", "題 🔎"),

@@ -48,11 +48,11 @@ def world(database: Database) -> World:
 
 def search(world: World, actor: Actor, text: str, query_id: str = "Q0") -> SearchResults:
     """What is found once the search is ready."""
-    asked: dict[str, Any] = {"query_id": query_id, "limit": 10, "now": world.now}
+    request: dict[str, Any] = {"query_id": query_id, "limit": 10, "now": world.now}
     for _ in range(3):
-        found = search_documents(world.database, actor, "d", text, **asked)
-        if found.preparing is None:
-            return found
+        documents = search_documents(world.database, actor, "d", text, **request)
+        if documents.preparing is None:
+            return documents
         with world.database.read() as session:
             dataset_pk = key_of(find_dataset(session, "d").pk)
         SEARCHES.wait((world.database.url.render_as_string(hide_password=True), dataset_pk))
@@ -66,8 +66,8 @@ def suggest(
     return propose(world.database, actor, "d", query_id=query_id, doc_id=doc_id, event=event, now=world.now)
 
 
-def states(found: SearchResults) -> dict[str, tuple[str, bool]]:
-    return {item.doc_id: (item.state, item.pair is not None) for item in found.documents}
+def states(results: SearchResults) -> dict[str, tuple[str, bool]]:
+    return {item.doc_id: (item.state, item.pair is not None) for item in results.documents}
 
 
 def count_rows(world: World) -> tuple[int, int, int]:
@@ -89,22 +89,22 @@ def count_rows(world: World) -> tuple[int, int, int]:
 def test_documents_are_found_as_one_types_in_any_language_and_the_best_match_is_shown(
     world: World, typed: str, expected: str
 ) -> None:
-    found = search(world, world.person("hanako"), typed)
-    assert found.documents[0].doc_id == expected
-    assert (found.documents[0].state, found.documents[0].pair) == ("new", None)
-    assert found.documents[0].snippet == {doc_id: text for doc_id, _, text in MISSED}[expected]
+    match = search(world, world.person("hanako"), typed)
+    assert match.documents[0].doc_id == expected
+    assert (match.documents[0].state, match.documents[0].pair) == ("new", None)
+    assert match.documents[0].snippet == {doc_id: text for doc_id, _, text in MISSED}[expected]
 
 
 def test_a_search_says_what_is_new_what_is_in_the_pool_and_what_one_has_judged(world: World) -> None:
     hanako, minjun = world.person("hanako"), world.person("minjun")
-    mine = world.send(hanako, want=1).pairs[0]
-    world.send(hanako, world.event(mine.pair, 2))
-    mine_again = search(world, hanako, "text of 문서", mine.query_id)
-    assert states(mine_again)[mine.doc_id] == ("judged by you", True)
+    own_pair = world.send(hanako, want=1).pairs[0]
+    world.send(hanako, world.event(own_pair.pair, 2))
+    mine_again = search(world, hanako, "text of 문서", own_pair.query_id)
+    assert states(mine_again)[own_pair.doc_id] == ("judged by you", True)
     assert list(states(mine_again).values()).count(("in pool", True)) == 1
     assert states(mine_again)["missed/2"] == ("new", False)
-    others = search(world, minjun, "text of 문서", mine.query_id)
-    assert states(others)[mine.doc_id] == ("in pool", True)
+    others = search(world, minjun, "text of 문서", own_pair.query_id)
+    assert states(others)[own_pair.doc_id] == ("in pool", True)
 
 
 def test_a_pair_that_is_not_open_to_one_is_in_the_pool_without_a_key(world: World) -> None:
@@ -255,8 +255,8 @@ def test_nothing_is_proposed_before_training_is_passed(world: World) -> None:
 
 
 def test_a_document_is_read_before_it_is_proposed(world: World) -> None:
-    found = read_document(world.database, world.person("hanako"), "d", doc_id="missed/2")
-    assert (found.title, found.text, found.length, found.sha256) == (
+    document = read_document(world.database, world.person("hanako"), "d", doc_id="missed/2")
+    assert (document.title, document.text, document.length, document.sha256) == (
         MISSED[1][1],
         MISSED[1][2],
         len(MISSED[1][2]),
@@ -279,7 +279,7 @@ def test_leads_see_who_proposed_and_what_it_adds_once_all_is_judged(world: World
         ("missed/2", "disagreement", False), ("missed/1", "unanimous", True),
     ]  # fmt: skip
     assert (done.total.proposed, done.total.relevant, done.total.only_proposed) == (2, 1, 1)
-    assert [(one.query_id, one.relevant, one.only_proposed) for one in done.queries] == [("Q0", 1, 1)]
+    assert [(query.query_id, query.relevant, query.only_proposed) for query in done.queries] == [("Q0", 1, 1)]
 
 
 def test_what_others_found_is_not_told_while_a_pair_still_lacks_judgments(database: Database) -> None:

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from annotator.adjudication.bulk_service import adjudicate_file
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.domain.people import Actor, Membership, SignedIn
 from annotator.labeling.my_work_service import CannotRevise, list_own_work, read_own_pair, show_pace
 from annotator.storage.database import Database
@@ -18,11 +18,12 @@ from annotator.storage.labeling_tables import CheckRow, DisclosureRow, ProposalR
 from annotator.storage.lookup import key_of
 from annotator.storage.tables import JudgmentRow, PairRow
 from annotator.web.labeling import api
+from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.quality_world import QualityWorld
 
 
-def handed(world: QualityWorld, actor: Actor, want: int = 50, **asked: object) -> list[str]:
-    return [pair.pair for pair in world.send(actor, want=want, **asked).pairs]  # type: ignore[arg-type]
+def handed(world: QualityWorld, actor: Actor, want: int = 50, **request: object) -> list[str]:
+    return [pair.pair for pair in world.send(actor, want=want, **request).pairs]  # type: ignore[arg-type]
 
 
 def drawn_keys(world: QualityWorld) -> set[str]:
@@ -73,7 +74,7 @@ class Browser:
     """The route of judgments alone, with somebody signed in."""
 
     def __init__(self, world: QualityWorld, actor: Actor) -> None:
-        inner = Starlette(routes=api.routes(world.database))
+        inner = Starlette(routes=api.routes(world.database), exception_handlers=EXCEPTION_HANDLERS)
         held = (Membership("d", "annotator"),)
         until = world.now + timedelta(days=9_000)
         state = {"signed_in": SignedIn(actor, actor.username, held, False, until)}
@@ -85,11 +86,11 @@ class Browser:
         self.client = TestClient(app)
 
     def post(self, **body: object) -> dict[str, object]:
-        asked = {"dataset": "d", "events": [], "have": [], "want": 0, **body}
-        answer = self.client.post("/api/judgments", json=asked)
+        request = {"dataset": "d", "events": [], "have": [], "want": 0, **body}
+        answer = self.client.post("/api/judgments", json=request)
         assert answer.status_code == 200, answer.text
-        found: dict[str, object] = answer.json()
-        return found
+        content: dict[str, object] = answer.json()
+        return content
 
 
 def test_through_the_route_a_drawn_pair_is_answered_like_any_other(database: Database) -> None:
@@ -103,9 +104,9 @@ def test_through_the_route_a_drawn_pair_is_answered_like_any_other(database: Dat
     assert first["progress"] == {"done": 0, "total": 10, "answered": 0}
     assert not {"quality", "purpose"} & {key for pair in first["pairs"] for key in pair}  # type: ignore[attr-defined]
     event = world.event(pairs[0], 3)
-    told = cho.post(events=[event], have=pairs)
-    assert (told["acknowledged"], told["refused"], told["surplus"]) == ([event["id"]], [], [])
-    assert (told["judged"], told["progress"]) == ([pairs[0]], {"done": 1, "total": 10, "answered": 1})
+    response = cho.post(events=[event], have=pairs)
+    assert (response["acknowledged"], response["refused"], response["surplus"]) == ([event["id"]], [], [])
+    assert (response["judged"], response["progress"]) == ([pairs[0]], {"done": 1, "total": 10, "answered": 1})
     again = cho.post(events=[event])
     assert (again["acknowledged"], again["progress"]) == (
         [event["id"]],
@@ -139,8 +140,8 @@ def test_progress_counts_what_was_drawn_as_any_other_work(database: Database) ->
     after = world.send(world.cho)
     assert (after.done, after.total) == (1, 8)
     for number, pk in enumerate(drawn, 1):
-        told = world.check(pk, None if number == 2 else 1)
-        assert (told.done, told.total) == (1 + number, 8)
+        progress = world.check(pk, None if number == 2 else 1)
+        assert (progress.done, progress.total) == (1 + number, 8)
     pace = show_pace(database, world.cho, "d", now=world.now)
     assert (pace.done, pace.left) == (4, 4)
 
@@ -223,21 +224,21 @@ def test_what_the_expert_can_no_longer_judge_is_barred_and_not_handed_out(
     world.draw(rate=1.0)
     pk, checked, *_ = world.drawn()
     world.check(checked, world.grades[checked])
-    for one in (pk, checked):
+    for item in (pk, checked):
         if why == "judged":
-            world.judge_as(world.cho, one, 1)
+            world.judge_as(world.cho, item, 1)
             continue
         with database.write() as session:
             cho = key_of(world.cho.person_id)
             if why == "retired":
-                session.execute(update(PairRow).where(col(PairRow.pk) == one).values(retired_at=world.now))
+                session.execute(update(PairRow).where(col(PairRow.pk) == item).values(retired_at=world.now))
             elif why == "seen":
-                session.add(DisclosureRow(pair_pk=one, person_pk=cho, disclosed_at=world.now))
+                session.add(DisclosureRow(pair_pk=item, person_pk=cho, disclosed_at=world.now))
             elif why == "proposed":
-                session.add(ProposalRow(pair_pk=one, annotator_pk=cho, proposed_at=world.now))
+                session.add(ProposalRow(pair_pk=item, annotator_pk=cho, proposed_at=world.now))
             else:
                 session.add(
-                    CheckRow(pair_pk=one, kind="training", grade=1, explanation="x", marked_at=world.now)
+                    CheckRow(pair_pk=item, kind="training", grade=1, explanation="x", marked_at=world.now)
                 )
     status = world.status()
     assert (status.drawn, status.checked, status.barred, status.waiting) == (5, 1, 1, 3)
@@ -256,7 +257,7 @@ def test_an_answer_can_be_changed_until_a_lead_decided_on_it(database: Database)
     world.check(pk, (world.grades[pk] + 1) % 4)
     world.check(other, world.grades[other])
     page = list_own_work(database, world.cho, "d")
-    assert {(one.pair, one.grade, one.locked) for one in page.judgments} == {
+    assert {(judgment.pair, judgment.grade, judgment.locked) for judgment in page.judgments} == {
         (world.keys[pk], (world.grades[pk] + 1) % 4, None),
         (world.keys[other], world.grades[other], None),
     }
@@ -268,7 +269,7 @@ def test_an_answer_can_be_changed_until_a_lead_decided_on_it(database: Database)
     line = f"query_id,doc_id,grade,rationale\nQ0,문서/{world.name(pk)},{world.grades[pk]},x\n"
     adjudicate_file(database, world.lea, "d", line.encode(), "x.csv", now=world.now)
     assert world.check(pk, 0).refused[0].code == "settled"
-    assert {one.pair: one.locked for one in list_own_work(database, world.cho, "d").judgments} == {
+    assert {judgment.pair: judgment.locked for judgment in list_own_work(database, world.cho, "d").judgments} == {
         world.keys[pk]: "settled", world.keys[other]: None,
     }  # fmt: skip
     with pytest.raises(CannotRevise):

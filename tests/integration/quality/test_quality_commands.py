@@ -74,9 +74,9 @@ def test_a_sample_that_proves_it_passes(database: Database, qc: Any) -> None:
     assert (code, "rule: bound" in err, "1 more pair without an error" in out) == (3, True, True)
     world.check(others[-1], world.grades[others[-1]])
     code, out, err = qc("status", "d", "--json")
-    found = json.loads(out)
-    assert (code, err, found["verdict"], found["waiting"]) == (0, "", "passed", 1)
-    assert found["rates"]["any"] == {
+    status = json.loads(out)
+    assert (code, err, status["verdict"], status["waiting"]) == (0, "", "passed", 1)
+    assert status["rates"]["any"] == {
         "errors": 0, "checked": 19, "rate": 0.0, "ci95": [0.0, pytest.approx(0.1765, abs=1e-4)], "upper_bound": 0.0,
     }  # fmt: skip
     world.check(last, (world.grades[last] + 1) % 4)
@@ -93,17 +93,19 @@ def test_errors_and_draws_of_earlier_rounds_stay_in_what_is_told(database: Datab
     pk = next(iter(world.drawn()))
     world.check(pk, (world.grades[pk] + 1) % 4)
     qc("draw", "d", "--annotator", "dan", "--new-round")
-    found = json.loads(qc("status", "d", "--json")[1])
-    assert (found["round"], found["rates"]["any"]["errors"]) == (2, 0)
-    told = [
-        {name: one[name] for name in ("round", "pairs", "checked", "unrateable", "errors")}
-        for one in found["draws"]
+    status = json.loads(qc("status", "d", "--json")[1])
+    assert (status["round"], status["rates"]["any"]["errors"]) == (2, 0)
+    draws = [
+        {name: draw[name] for name in ("round", "pairs", "checked", "unrateable", "errors")}
+        for draw in status["draws"]
     ]
-    assert told == [
+    assert draws == [
         {"round": 1, "pairs": 4, "checked": 1, "unrateable": 0, "errors": 1},
         {"round": 2, "pairs": 2, "checked": 0, "unrateable": 0, "errors": 0},
     ]
-    assert [(one["draw"], one["round"], one["state"]) for one in found["errors"]] == [(1, 1, "reopened")]
+    assert [(error["draw"], error["round"], error["state"]) for error in status["errors"]] == [
+        (1, 1, "reopened")
+    ]
     _, out, _ = qc("status", "d")
     lines = [line.split() for line in out.splitlines()]
     heads = {
@@ -134,6 +136,6 @@ def test_what_is_refused_says_why(
     database: Database, qc: Any, words: tuple[str, ...], code: int, why: str
 ) -> None:
     QualityWorld(database, queries=1)
-    found, out, err = qc(*words)
-    assert (found, out) == (code, "")
+    exit_code, out, err = qc(*words)
+    assert (exit_code, out) == (code, "")
     assert why in err

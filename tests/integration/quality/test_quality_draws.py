@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from annotator.adjudication.bulk_service import adjudicate_file
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.quality.service import draw_sample, list_experts, preview_sample
@@ -99,10 +99,10 @@ def test_queries_of_another_field_are_outside_and_queries_given_to_others_are_no
                 query_pk=key_of(first.pk), person_pk=key_of(world.ann.person_id), assigned_at=world.now
             )
         )
-        mine = set(session.scalars(select(col(PairRow.pk)).where(col(PairRow.query_pk) == first.pk)))
+        own_pairs = set(session.scalars(select(col(PairRow.pk)).where(col(PairRow.query_pk) == first.pk)))
     made = world.draw(rate=1.0)
     assert (made.population, made.outside) == (4, 4)
-    assert set(world.drawn()) == mine
+    assert set(world.drawn()) == own_pairs
 
 
 def test_what_is_drawn_counts_and_is_never_drawn_again(database: Database) -> None:
@@ -152,18 +152,23 @@ def test_a_new_round_begins_from_nothing_and_leaves_the_earlier_one(database: Da
 
 def test_the_same_data_and_seed_draw_the_same_sample(database: Database) -> None:
     world = QualityWorld(database)
-    asked = {"annotator": "cho", "rate": 0.3}
-    before = preview_sample(database, OPERATOR, "d", seed=5, **asked)  # type: ignore[arg-type]
+    options = {"annotator": "cho", "rate": 0.3}
+    before = preview_sample(database, OPERATOR, "d", seed=5, **options)  # type: ignore[arg-type]
     assert before.pairs == 6
     assert world.drawn() == {}
     world.draw(rate=0.3, seed=5)
     assert sorted(world.name(pk) for pk in world.drawn()) == [
         "0-3", "2-0", "2-2", "2-3", "3-2", "3-4",
     ]  # fmt: skip
-    after = preview_sample(database, OPERATOR, "d", seed=5, **asked)  # type: ignore[arg-type]
+    after = preview_sample(database, OPERATOR, "d", seed=5, **options)  # type: ignore[arg-type]
     assert (after.drawn, after.pairs) == (6, 0)
-    assert sum(one.drawn for one in after.strata) == 6
-    assert [(one.grade, one.population) for one in after.strata] == [(0, 5), (1, 5), (2, 5), (3, 5)]
+    assert sum(stratum.drawn for stratum in after.strata) == 6
+    assert [(stratum.grade, stratum.population) for stratum in after.strata] == [
+        (0, 5),
+        (1, 5),
+        (2, 5),
+        (3, 5),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -222,9 +227,9 @@ def test_of_two_leads_who_draw_at_once_one_draws(database: Database) -> None:
         return "drawn"
 
     with ThreadPoolExecutor(4) as pool:
-        said = sorted(pool.map(draw, range(4)))
-    assert said[0] == "drawn"
-    assert all("nothing to draw" in one for one in said[1:])
+        outcomes = sorted(pool.map(draw, range(4)))
+    assert outcomes[0] == "drawn"
+    assert all("nothing to draw" in message for message in outcomes[1:])
     with database.read() as session:
         rows = session.scalars(select(QualityDrawRow)).all()
     assert [(row.number, row.drawn_by_pk) for row in rows] == [(1, world.lea.person_id)]
@@ -236,5 +241,7 @@ def test_experts_are_listed_with_what_they_can_check(database: Database) -> None
     with database.write() as session:
         session.execute(update(PersonRow).values(password_hash="x"))
         session.get_one(PersonRow, world.bea.person_id).password_hash = None
-    found = {one.username: (one.judged, one.available) for one in list_experts(database, OPERATOR, "d")}
-    assert found == {"ann": (5, 0), "cho": (0, 5), "lea": (0, 5)}
+    by_expert = {
+        expert.username: (expert.judged, expert.available) for expert in list_experts(database, OPERATOR, "d")
+    }
+    assert by_expert == {"ann": (5, 0), "cho": (0, 5), "lea": (0, 5)}

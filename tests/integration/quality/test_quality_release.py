@@ -11,8 +11,10 @@ import pytest
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import GateNotMet
 from annotator.domain.people import OPERATOR
+from annotator.releases.files_service import verify_release
+from annotator.releases.gates_service import check_release
 from annotator.releases.records import ReleaseGate
-from annotator.releases.service import check_release, publish_release, verify_release
+from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
@@ -107,5 +109,9 @@ def test_the_gate_goes_by_what_the_dataset_says(world: ReleaseWorld, tmp_path: P
     kept: list[dict[str, Any]] = json.loads((publish(world, tmp_path) / "manifest.json").read_bytes())[
         "gates"
     ]
-    (found,) = (one for one in kept if one["name"] == "quality_control")
-    assert (found["met"], found["override"], "0 errors among 4" in found["why"]) == (True, None, True)
+    (quality_gate,) = (judgment for judgment in kept if judgment["name"] == "quality_control")
+    assert (quality_gate["met"], quality_gate["override"], "0 errors among 4" in quality_gate["why"]) == (
+        True,
+        None,
+        True,
+    )

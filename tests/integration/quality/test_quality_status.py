@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 from sqlmodel import col
 
-from annotator.adjudication.bulk_service import adjudicate_file
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed
@@ -67,9 +67,10 @@ def test_a_sample_is_followed_from_the_draw_to_the_verdict(database: Database) -
     assert (error.pair, error.settled_grade, error.expert_grade) == (world.keys[far], 0, 3)
     assert (error.settled_by, error.note, error.state, error.distance) == ("unanimous", "왜", "reopened", 3)
     assert any(
-        "1 of 39 checked pairs are errors, 2.6 %, which is below 5 %" in one for one in status.sentences
+        "1 of 39 checked pairs are errors, 2.6 %, which is below 5 %" in sentence
+        for sentence in status.sentences
     )
-    assert any("with 95 % confidence at most" in one for one in status.sentences)
+    assert any("with 95 % confidence at most" in sentence for sentence in status.sentences)
     points = dict(project_bound(status))
     assert points[0] == status.rates["any"].bound
     assert status.further is not None
@@ -111,8 +112,8 @@ def test_an_error_of_a_grade_that_was_mended_before_the_answer_is_decided_and_st
         world.judge_as(actor, pk, mended)
     world.check(pk, mended)
     world.check(other, (world.grades[other] + 1) % 4)
-    found = {world.pks[one.pair]: (one.state, one.decided_grade) for one in world.status().errors}
-    assert found == {pk: ("decided", mended), other: ("reopened", None)}
+    states = {world.pks[error.pair]: (error.state, error.decided_grade) for error in world.status().errors}
+    assert states == {pk: ("decided", mended), other: ("reopened", None)}
     assert world.status().rates["any"].errors == 2
 
 
@@ -133,14 +134,16 @@ def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_still_counts(dat
     before = world.status()
     retire(world, gone, decided)
     status = world.status()
-    found = {world.pks[one.pair]: (one.state, one.decided_grade) for one in status.errors}
-    assert found == {
+    states = {world.pks[error.pair]: (error.state, error.decided_grade) for error in status.errors}
+    assert states == {
         gone: ("retired", None), decided: ("decided", world.grades[decided]), waiting: ("reopened", None),
     }  # fmt: skip
     assert status.errors[0].state == "reopened"  # what waits comes first
     assert (status.rates, status.verdicts, status.checked) == (before.rates, before.verdicts, 3)
     assert "1 error waits for a lead's decision among the disagreements." in status.sentences
-    assert any("1 error is in a pair that has left the pool since" in one for one in status.sentences)
+    assert any(
+        "1 error is in a pair that has left the pool since" in sentence for sentence in status.sentences
+    )
 
 
 def test_the_trail_keeps_every_round_and_the_figures_are_of_the_present_one(database: Database) -> None:
@@ -156,13 +159,14 @@ def test_the_trail_keeps_every_round_and_the_figures_are_of_the_present_one(data
     world.check(more, world.grades[more])
     world.draw("dan", size=3, new_round=True)
     status = world.status()
-    told = [
-        (one.number, one.round, one.pairs, one.checked, one.unrateable, one.errors) for one in status.draws
+    draws = [
+        (draw.number, draw.round, draw.pairs, draw.checked, draw.unrateable, draw.errors)
+        for draw in status.draws
     ]
-    assert told == [(1, 1, 4, 2, 1, 2), (2, 1, 2, 1, 0, 0), (3, 2, 3, 0, 0, 0)]
+    assert draws == [(1, 1, 4, 2, 1, 2), (2, 1, 2, 1, 0, 0), (3, 2, 3, 0, 0, 0)]
     assert (status.round, status.drawn, status.checked, status.rates["any"].errors) == (2, 3, 0, 0)
-    found = [(world.pks[one.pair], one.draw, one.round, one.state) for one in status.errors]
-    assert found == [
+    states = [(world.pks[error.pair], error.draw, error.round, error.state) for error in status.errors]
+    assert states == [
         (of_grade[0], 1, 1, "reopened"),
         (of_grade[1], 1, 1, "reopened"),
     ]  # the furthest apart first
@@ -170,11 +174,17 @@ def test_the_trail_keeps_every_round_and_the_figures_are_of_the_present_one(data
     wrong = next(pk for pk in world.drawn(3) if world.grades[pk] in (1, 2))
     world.check(wrong, 3 - world.grades[wrong], dan)
     status = world.status()
-    assert [(one.draw, one.round, one.distance) for one in status.errors] == [(3, 2, 1), (1, 1, 3), (1, 1, 1)]
+    assert [(error.draw, error.round, error.distance) for error in status.errors] == [
+        (3, 2, 1),
+        (1, 1, 3),
+        (1, 1, 1),
+    ]
     assert (status.checked, status.rates["any"].errors, status.draws[2].errors) == (1, 1, 1)
     retire(world, *of_grade.values())
-    assert [one.state for one in world.status().errors] == ["reopened", "retired", "retired"]
-    assert not any("left the pool" in one for one in world.status().sentences)  # the present sample lost none
+    assert [error.state for error in world.status().errors] == ["reopened", "retired", "retired"]
+    assert not any(
+        "left the pool" in sentence for sentence in world.status().sentences
+    )  # the present sample lost none
 
 
 def test_an_error_that_the_expert_takes_back_is_none(database: Database) -> None:
@@ -206,7 +216,9 @@ def test_what_was_settled_since_the_draw_is_counted(database: Database) -> None:
         world.judge_as(actor, other, (world.grades[other] + 1) % 4)
     assert world.status().settled_since == 2  # it is settled, but not as it was
     world.later(seconds=1)
-    assert any("2 pairs were settled since the last draw" in one for one in world.status().sentences)
+    assert any(
+        "2 pairs were settled since the last draw" in sentence for sentence in world.status().sentences
+    )
     world.draw(rate=1.0)
     assert world.status().settled_since == 0
 
@@ -237,8 +249,8 @@ def count_everything(world: ReleaseWorld) -> tuple[Any, ...]:
         states = [state._replace(lacking=0) for state in list_pair_states(session, world.dataset_pk)]
     progress = compute_progress(world.database, OPERATOR, world.name)
     agreement = replace(compute_agreement(world.database, OPERATOR, world.name), left_out=())
-    current = [one.event_id for one in list_judgments(world.database, OPERATOR, world.name)]
-    people = [(one.annotator, one.judged) for one in progress.annotators]
+    current = [judgment.event_id for judgment in list_judgments(world.database, OPERATOR, world.name)]
+    people = [(annotator.annotator, annotator.judged) for annotator in progress.annotators]
     return agreement, states, people, current
 
 
@@ -266,7 +278,7 @@ def test_a_third_experts_answers_enter_neither_agreement_nor_qrels_nor_judgments
             "number": 1, "round": 1, "annotator_pk": expert.person_id, "drawn_by_pk": None, "rate": 1.0, "seed": 0,
             "population": len(settled), "outside": 0, "drawn_at": EPOCH - timedelta(days=1),
         }  # fmt: skip
-        pairs = [(one.pair_pk, one.settlement.grade or 0, one.settlement.status) for one in settled]
+        pairs = [(pair.pair_pk, pair.settlement.grade or 0, pair.settlement.status) for pair in settled]
         add_draw(session, world.dataset_pk, values, pairs)
     assert settled
     for state in settled:
@@ -279,4 +291,4 @@ def test_a_third_experts_answers_enter_neither_agreement_nor_qrels_nor_judgments
     for name in contents:
         assert (second / name).read_bytes() == (first / name).read_bytes(), name
     kept = list_judgments(database, OPERATOR, world.name, history=True)
-    assert [one.purpose for one in kept].count("quality") == len(settled)
+    assert [judgment.purpose for judgment in kept].count("quality") == len(settled)

@@ -8,16 +8,16 @@ import pytest
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from annotator.adjudication.bulk_service import adjudicate_file
-from annotator.adjudication.case import DisagreementView
-from annotator.adjudication.queue_service import find_disagreements
-from annotator.adjudication.service import adjudicate, show_case
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
+from annotator.adjudication.disagreement_records import DisagreementView
+from annotator.adjudication.queue.queue_service import find_disagreements
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import ConflictError, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.releases.judged_sql import iterate_judged_queries
 from annotator.storage.adjudication_tables import QualityPairRow
 from annotator.storage.database import Database
-from annotator.storage.disagreements import list_disputes
+from annotator.storage.disagreements import list_disagreements
 from annotator.storage.imported_grades import bring_in
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.tables import PairRow
@@ -41,16 +41,16 @@ class Checked(JudgedWorld):
     def state(self) -> tuple[str, int | None]:
         """Status and grade of the pair, which its two readers agree on; and whether the queue would look at it."""
         with self.database.read() as session:
-            (one,) = list_pair_states(session, self.dataset_pk)
+            (listed,) = list_pair_states(session, self.dataset_pk)
             ((_, (other,)),) = iterate_judged_queries(session, self.dataset_pk)
-            disputes = list_disputes(session, [one.pair_pk])
-            assert list_pair_states(session, self.dataset_pk, [one.pair_pk]) == [one]
-        assert (one.settlement.status, one.settlement.grade) == (other.status, other.grade)
-        assert other.status != "reopened" or disputes[one.pair_pk].open
+            disagreements = list_disagreements(session, [listed.pair_pk])
+            assert list_pair_states(session, self.dataset_pk, [listed.pair_pk]) == [listed]
+        assert (listed.settlement.status, listed.settlement.grade) == (other.status, other.grade)
+        assert other.status != "reopened" or disagreements[listed.pair_pk].open
         return other.status, other.grade
 
     def case(self) -> DisagreementView:
-        return show_case(self.database, self.lead, "d", self.key, now=LATER)
+        return show_disagreement(self.database, self.lead, "d", self.key, now=LATER)
 
     def settle(self, grade: int, *, actor: Actor | None = None, seen: str | None = None) -> None:
         adjudicate(
@@ -158,18 +158,24 @@ def test_the_grade_that_was_decided_counts_in_the_distance_too(world: Checked) -
 
 def test_the_case_shows_the_experts_judgment_among_the_others_without_a_name(world: Checked) -> None:
     world.check_quality(world.expert, "Q1", "文書", 0, settled=2, note="別の条文 🔎")
-    case = world.case()
-    assert (case.status, case.contested_grade, case.barred) == ("reopened", 2, None)
-    assert sorted(one.letter for one in case.judgments) == ["A", "B", "C"]
-    assert [(one.grade, one.note) for one in case.judgments if one.quality] == [(0, "別の条文 🔎")]
-    assert "専門家" not in repr(case)
+    disagreement = world.case()
+    assert (disagreement.progress.stage, disagreement.progress.contested_grade, disagreement.barred) == (
+        "reopened",
+        2,
+        None,
+    )
+    assert sorted(judgment.letter for judgment in disagreement.judgments) == ["A", "B", "C"]
+    assert [(judgment.grade, judgment.note) for judgment in disagreement.judgments if judgment.quality] == [
+        (0, "別の条文 🔎")
+    ]
+    assert "専門家" not in repr(disagreement)
     world.settle(0)
-    assert any(one.quality for one in world.case().judgments)
+    assert any(judgment.quality for judgment in world.case().judgments)
 
 
 def test_the_expert_may_not_decide_what_they_checked(world: Checked) -> None:
     world.check_quality(world.expert, "Q1", "文書", 0, settled=2)
-    assert show_case(world.database, world.expert, "d", world.key, now=LATER).barred
+    assert show_disagreement(world.database, world.expert, "d", world.key, now=LATER).barred
     with pytest.raises(NotAllowed, match="another lead"):
         world.settle(0, actor=world.expert)
     assert [item.yours for item in find_disagreements(world.database, world.expert, "d", now=NOW)] == [True]

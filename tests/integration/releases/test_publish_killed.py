@@ -14,15 +14,11 @@ from sqlalchemy import func, select
 from sqlmodel import SQLModel
 
 from annotator.domain.errors import AnnotatorError, ConflictError, StateError
-from annotator.releases import files, service
-from annotator.releases import folder as room
-from annotator.releases.service import (
-    Release,
-    finish_publishing,
-    list_releases,
-    publish_release,
-    verify_release,
-)
+from annotator.releases import service
+from annotator.releases.files_service import list_releases, verify_release
+from annotator.releases.records import Release
+from annotator.releases.service import finish_publishing, publish_release
+from annotator.releases.write import write_release
 from annotator.storage.database import Database
 from annotator.storage.tables import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
@@ -41,8 +37,8 @@ def publish(world: ReleaseWorld, folder: Path, version: str = "1.0.0", **more: A
 
 
 def releases(world: ReleaseWorld, folder: Path) -> list[tuple[str, str]]:
-    found = list_releases(world.database, world.lead, world.name, exports_dir=folder)
-    return [(release.version, release.folder) for release in found]
+    listed = list_releases(world.database, world.lead, world.name, exports_dir=folder)
+    return [(release.version, release.folder) for release in listed]
 
 
 def listed(folder: Path) -> list[str]:
@@ -197,7 +193,7 @@ def test_a_recorded_release_whose_place_is_taken_keeps_its_files_until_the_place
 def test_what_somebody_is_writing_is_not_removed(
     world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, seen = service.write_release, []
+    write, seen = write_release, []
 
     def write_while_others_begin(*args: Any) -> Any:
         made = write(*args)
@@ -219,7 +215,7 @@ def test_of_two_leads_who_publish_a_version_in_the_same_moment_one_wins(
 ) -> None:
     """Both have written every file before either records it."""
     leads = [world.lead, world.person("其他リード", "lead")]
-    both_wrote, write = threading.Barrier(2, timeout=60), service.write_release
+    both_wrote, write = threading.Barrier(2, timeout=60), write_release
 
     def write_and_wait(*args: Any) -> Any:
         made = write(*args)
@@ -265,7 +261,7 @@ def test_a_disk_that_is_full_at_any_write_leaves_nothing(
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(descriptor, data)
 
-    monkeypatch.setattr(files.os, "write", fill)
+    monkeypatch.setattr("os.write", fill)
     with pytest.raises(StateError, match="No space left on device"):
         publish(world, tmp_path)
     monkeypatch.undo()
@@ -279,7 +275,7 @@ def test_a_disk_without_room_for_the_rows_kept_aside_leaves_nothing(
     def full(*args: Any, **options: Any) -> Any:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(files.tempfile, "TemporaryFile", full)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
     with pytest.raises(StateError, match="No space left on device"):
         publish(world, tmp_path)
     assert (listed(tmp_path), count_rows(world)) == ([], [0, 0, 0, 0])
@@ -291,7 +287,7 @@ def test_a_folder_that_cannot_be_renamed_keeps_what_is_recorded(
     def refuse(*args: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(room.os, "rename", refuse)
+    monkeypatch.setattr("os.rename", refuse)
     with pytest.raises(StateError, match="annotator release list"):
         publish(world, tmp_path)
     monkeypatch.undo()

@@ -5,15 +5,13 @@ import pytest
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.releases.published_service import (
-    QrelChange,
-    QrelRow,
-    TracedImport,
     browse_qrels,
     compare_releases,
     list_guidelines,
     read_renames,
     trace_qrel,
 )
+from annotator.releases.records import QrelChange, QrelRow, TracedImport
 from annotator.storage.database import Database
 from tests.integration.judged_world import NOW
 from tests.integration.published_world import PublishedWorld
@@ -92,11 +90,11 @@ def test_a_release_compared_with_itself_changed_nothing(world: PublishedWorld) -
 
 def test_more_queries_than_are_read_at_once(database: Database) -> None:
     world = PublishedWorld(database)
-    qrels = [(f"q{place}", "d", place % 4, {}) for place in range(450)]
+    qrels = [(f"q{index}", "d", index % 4, {}) for index in range(450)]
     world.publish("1.0.0", qrels, texts={name: "" for name, *_ in qrels}, hour=1)
     moved = [
-        (name, doc, grade if place != 449 else 3, more)
-        for place, (name, doc, grade, more) in enumerate(qrels)
+        (name, doc, grade if index != 449 else 3, more)
+        for index, (name, doc, grade, more) in enumerate(qrels)
     ]
     world.publish("1.0.1", moved[1:], texts={name: "" for name, *_ in moved[1:]}, hour=2, scale=[])
     diff = compare_releases(database, OPERATOR, "d", "1.0.0", "1.0.1", now=NOW)
@@ -123,9 +121,9 @@ def test_releases_made_before_texts_and_grounds_were_recorded_are_compared_by_th
 
 def test_what_was_remapped_since_a_release(world: PublishedWorld) -> None:
     with world.database.read() as session:
-        found = read_renames(session, world.dataset_pk, since=world.at(10))
+        renames = read_renames(session, world.dataset_pk, since=world.at(10))
         between = read_renames(session, world.dataset_pk, since=world.at(1), until=world.at(10))
-    assert found.renamed == {"a": "later"}
+    assert renames.renamed == {"a": "later"}
     assert between.renamed == {"old/é": "new/é"}
     assert between.rows == (
         ("old/é", "mid", "renamed"),
@@ -166,10 +164,10 @@ def test_filters_narrow_the_qrels_down(world: PublishedWorld) -> None:
     assert page.total == 5
 
 
-@pytest.mark.parametrize("asked", [{"limit": 0}, {"limit": 1_001}, {"offset": -1}])
-def test_a_page_has_bounds(world: PublishedWorld, asked: dict[str, int]) -> None:
+@pytest.mark.parametrize("limits", [{"limit": 0}, {"limit": 1_001}, {"offset": -1}])
+def test_a_page_has_bounds(world: PublishedWorld, limits: dict[str, int]) -> None:
     with pytest.raises(ValidationError, match="expected 1 to 1000 qrels"):
-        browse_qrels(world.database, OPERATOR, "d", "1.1.0", **asked, now=NOW)  # type: ignore[arg-type]
+        browse_qrels(world.database, OPERATOR, "d", "1.1.0", **limits, now=NOW)  # type: ignore[arg-type]
 
 
 def test_what_is_not_published_is_not_found(world: PublishedWorld) -> None:
@@ -271,6 +269,6 @@ def test_a_kept_grade_is_traced_to_the_file_it_came_from(database: Database) -> 
 
 def test_the_guidelines_are_listed_with_their_text(database: Database) -> None:
     PublishedWorld(database)
-    (found,) = list_guidelines(database, OPERATOR, "d")
-    assert (found.version, found.change, len(found.grades)) == (1, "semantic", 4)
-    assert "Judge each document on its own" in found.guideline
+    (guideline,) = list_guidelines(database, OPERATOR, "d")
+    assert (guideline.version, guideline.change, len(guideline.grades)) == (1, "semantic", 4)
+    assert "Judge each document on its own" in guideline.guideline

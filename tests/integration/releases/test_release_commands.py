@@ -10,7 +10,7 @@ import pytest
 
 from annotator.cli.main import run
 from annotator.storage.database import Database
-from annotator.web import serve
+from annotator.web.server import serve
 from tests.integration.release_world import NOT_DONE, ReleaseWorld
 
 NAME = "検索-법령"
@@ -34,8 +34,8 @@ class Terminal:
         self.captured.readouterr()
         with pytest.raises(SystemExit) as ended:
             run()
-        said = self.captured.readouterr()
-        return Done(int(ended.value.code or 0), said.out, said.err)
+        output = self.captured.readouterr()
+        return Done(int(ended.value.code or 0), output.out, output.err)
 
     def json(self, *words: str) -> Any:
         done = self.run(*words, "--json")
@@ -59,9 +59,9 @@ def terminal(
 
 
 def test_from_a_disagreement_to_a_verified_release(terminal: Terminal) -> None:
-    (found,) = terminal.json("disagreements", NAME, "--sort", "impact")
-    assert found["since"] == "2026-03-04T05:16:07Z"
-    assert {key: found[key] for key in ("query_id", "doc_id", "category", "grades", "distance", "impact", "status")} == {
+    (disagreement,) = terminal.json("disagreements", NAME, "--sort", "impact")
+    assert disagreement["since"] == "2026-03-04T05:16:07Z"
+    assert {key: disagreement[key] for key in ("query_id", "doc_id", "category", "grades", "distance", "impact", "status")} == {
         "query_id": "Q2", "doc_id": "법률_제17조", "category": None, "grades": {"花子": 3, "민준": 1}, "distance": 2,
         "impact": pytest.approx(6 / (7 + 3 / math.log2(3))), "status": "open",
     }  # fmt: skip
@@ -130,7 +130,7 @@ def test_check_says_of_every_gate_which_work_it_needs(terminal: Terminal) -> Non
 def test_refusals_have_their_exit_codes(terminal: Terminal) -> None:
     publish = ("release", "publish", NAME)
     lead = ("--as", "editor")
-    for code, words, said in (
+    for code, words, message in (
         (2, (*publish, "1.0.0"), "--as"),
         (2, (*publish, "1.0.0", *lead, "--override", "disagreements"), "GATE=REASON"),
         (1, (*publish, "v1", *lead), "MAJOR.MINOR.PATCH"),
@@ -147,7 +147,7 @@ def test_refusals_have_their_exit_codes(terminal: Terminal) -> None:
     ):
         done = terminal.run(*words)
         assert (done.code, done.stdout) == (code, ""), words
-        assert said in done.stderr
+        assert message in done.stderr
         assert "Traceback" not in done.stderr
     terminal.patch.setenv("SOURCE_DATE_EPOCH", "yesterday")
     wrong = terminal.run(*publish, "1.0.0", *lead, "--override", "disagreements=later")
@@ -217,17 +217,17 @@ def publish_twice(terminal: Terminal) -> None:
 
 def test_two_releases_are_compared_and_a_grade_is_traced(terminal: Terminal) -> None:
     publish_twice(terminal)
-    found = terminal.json("release", "diff", NAME, "1.0.0", "1.1.0")
-    assert found["changes"] == [
+    difference = terminal.json("release", "diff", NAME, "1.0.0", "1.1.0")
+    assert difference["changes"] == [
         {"kind": "added", "query_id": "Q2", "doc_id": "법률_제17조", "old": None, "new": 2, "reason": None, "old_doc_id": None, "cause": None, "rationale": None}
     ]  # fmt: skip
-    assert (found["advice"], found["counts"]) == ("minor", {"added": 1})
-    said = terminal.run("release", "diff", NAME, "1.0.0", "1.1.0").stdout
-    assert said.splitlines()[:2] == [
+    assert (difference["advice"], difference["counts"]) == ("minor", {"added": 1})
+    printed = terminal.run("release", "diff", NAME, "1.0.0", "1.1.0").stdout
+    assert printed.splitlines()[:2] == [
         f"{NAME} 1.0.0 to 1.1.0",
         "Version: the changes call for at least a minor step, since qrels moved (1 added).",
     ]
-    assert "법률_제17조" in said
+    assert "법률_제17조" in printed
     changes = (terminal.folder / "exports" / NAME / "1.1.0" / "CHANGES.md").read_text("utf-8")
     assert "| Q2 | 법률_제17조 | 2 |  |" in changes
 

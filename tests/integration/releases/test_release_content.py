@@ -11,21 +11,17 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.bulk_service import adjudicate_file
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
 from annotator.guideline.service import publish_version, read_version
+from annotator.importing.ground_truth_service import import_qrels
 from annotator.importing.remapping_service import remap_documents
-from annotator.importing.service import import_documents, import_qrels
-from annotator.releases.gates import ReleaseGate
-from annotator.releases.service import (
-    Release,
-    check_release,
-    finish_publishing,
-    preview_release,
-    publish_release,
-    verify_release,
-)
+from annotator.importing.texts_service import import_documents
+from annotator.releases.files_service import verify_release
+from annotator.releases.gates_service import check_release
+from annotator.releases.records import Release, ReleaseGate
+from annotator.releases.service import finish_publishing, preview_release, publish_release
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
 from annotator.storage.tables import ReleaseQrelRow
@@ -186,11 +182,11 @@ def test_the_preview_is_what_changes_says_after_publishing(world: ReleaseWorld, 
     decide(world, 2)
     world.judge(world.hanako, "Q1", "Q1/three", 2)
     world.judge(world.minjun, "Q1", "Q1/three", 2)
-    found = preview_release(world.database, world.lead, world.name, now=NOW)
-    assert {(change.kind, change.doc_id, change.old, change.new, change.reason) for change in found.changes} == {
+    preview = preview_release(world.database, world.lead, world.name, now=NOW)
+    assert {(change.kind, change.doc_id, change.old, change.new, change.reason) for change in preview.changes} == {
         ("added", "법률_제17조", None, 2, None), ("changed", "Q1/three", 3, 2, "revision"),
     }  # fmt: skip
-    assert (found.before, found.advice) == ("1.0.0", "minor")
+    assert (preview.before, preview.advice) == ("1.0.0", "minor")
     made = publish(world, tmp_path, "1.1.0", now=LATER)
     changes = (made.path / "CHANGES.md").read_text()
     assert "Compared with 1.0.0" in changes
@@ -201,9 +197,9 @@ def test_the_preview_is_what_changes_says_after_publishing(world: ReleaseWorld, 
 def test_a_query_that_lost_its_qrels_is_removed_from_the_release(world: ReleaseWorld, tmp_path: Path) -> None:
     publish(world, tmp_path)
     world.judge(world.hanako, "Q2", "e\u0301🎯", None)
-    found = preview_release(world.database, world.lead, world.name, now=NOW)
-    assert found.queries_removed == ("Q2",)
-    assert dict(found.counts) == {"removed": 1}
+    preview = preview_release(world.database, world.lead, world.name, now=NOW)
+    assert preview.queries_removed == ("Q2",)
+    assert dict(preview.counts) == {"removed": 1}
 
 
 def test_only_a_lead_previews(world: ReleaseWorld) -> None:

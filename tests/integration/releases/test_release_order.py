@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from annotator.adjudication.bulk_service import order_documents
+from annotator.adjudication.bulk.bulk_service import order_documents
 from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats.registry import read_truth, write_files
-from annotator.formats.source import InputSource
-from annotator.importing.service import import_qrels
-from annotator.releases.service import check_release, publish_release, verify_release
+from annotator.formats.syntax.source import InputSource
+from annotator.importing.ground_truth_service import import_qrels
+from annotator.releases.files_service import verify_release
+from annotator.releases.gates_service import check_release
+from annotator.releases.service import publish_release
 from annotator.storage.adjudication_tables import AuditEventRow, DocumentOrderRow
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -46,13 +48,13 @@ def publish(world: JudgedWorld, lead: Actor, exports: Path, version: str = "1.0.
 
 
 def read_ranked(folder: Path) -> dict[str, list[str]]:
-    found: list[dict[str, Any]] = json.loads((folder / "ranked.json").read_bytes())
-    return {item["query"]: item["relevant_documents"] for item in found}
+    ranked: list[dict[str, Any]] = json.loads((folder / "ranked.json").read_bytes())
+    return {item["query"]: item["relevant_documents"] for item in ranked}
 
 
 def read_order(folder: Path) -> dict[str, int]:
-    found: dict[str, int] = json.loads((folder / "manifest.json").read_bytes())["order"]
-    return found
+    order: dict[str, int] = json.loads((folder / "manifest.json").read_bytes())["order"]
+    return order
 
 
 def write_ranked(folder: Path, documents: list[str], text: str = TEXT) -> Path:
@@ -119,15 +121,15 @@ def test_the_rank_of_a_system_decides_nothing(database: Database, tmp_path: Path
     other = Database(f"sqlite:///{tmp_path / 'other.db'}")
     upgrade_schema(other)
     orders = []
-    for place, opened in enumerate((database, other)):
+    for index, opened in enumerate((database, other)):
         made = JudgedWorld(opened)
         made.query("Q1", TEXT)
         people = [made.person("one"), made.person("two")]
         for number in range(1, 21):
-            made.pair("Q1", f"d{number:02}", rank=21 - number if place else number)
+            made.pair("Q1", f"d{number:02}", rank=21 - number if index else number)
             for person in people:
                 made.judge(person, "Q1", f"d{number:02}", 2)
-        orders.append(read_ranked(publish(made, made.person("lead", "lead"), tmp_path / str(place)))[TEXT])
+        orders.append(read_ranked(publish(made, made.person("lead", "lead"), tmp_path / str(index)))[TEXT])
     other.dispose()
     assert orders[0] == orders[1]
     assert orders[0] not in (sorted(orders[0]), sorted(orders[0], reverse=True))
@@ -154,8 +156,8 @@ def test_a_release_written_as_another_ranked_file_keeps_the_order(
 ) -> None:
     bring(world, source)
     folder = publish(world, lead, tmp_path)
-    known, truth = read_truth(InputSource(str(folder / "ranked.json")), grades_by="all=1")
-    assert write_files(known, truth)[""] == (folder / "ranked.json").read_bytes()
+    file_format, truth = read_truth(InputSource(str(folder / "ranked.json")), grades_by="all=1")
+    assert write_files(file_format, truth)[""] == (folder / "ranked.json").read_bytes()
 
 
 # --- a lead's order
@@ -190,8 +192,13 @@ def test_the_latest_order_holds_and_the_same_again_stores_nothing(
     assert read_ranked(publish(world, lead, tmp_path)) == {TEXT: ["m", "a", "z"]}
     with world.database.read() as session:
         assert len(session.scalars(select(DocumentOrderRow)).all()) == 2
-        told = session.scalars(select(AuditEventRow).where(AuditEventRow.action == "ordered documents")).all()
-    assert [event.after for event in told] == [{"queries": 1, "documents": 2}, {"queries": 1, "documents": 3}]
+        events = session.scalars(
+            select(AuditEventRow).where(AuditEventRow.action == "ordered documents")
+        ).all()
+    assert [event.after for event in events] == [
+        {"queries": 1, "documents": 2},
+        {"queries": 1, "documents": 3},
+    ]
 
 
 def test_a_bad_line_stores_nothing_and_every_one_is_named(

@@ -14,7 +14,7 @@ import yaml
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.bulk_service import adjudicate_file
+from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import (
     ConflictError,
@@ -26,18 +26,14 @@ from annotator.domain.errors import (
 from annotator.domain.people import OPERATOR, Actor
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import find_format, read_truth
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 from annotator.releases import service
 from annotator.releases.files import TRUTH_FILES
-from annotator.releases.service import (
-    Release,
-    check_release,
-    explain_check,
-    finish_publishing,
-    list_releases,
-    publish_release,
-    verify_release,
-)
+from annotator.releases.files_service import list_releases, verify_release
+from annotator.releases.gates_service import check_release, explain_check
+from annotator.releases.records import Release
+from annotator.releases.service import finish_publishing, publish_release
+from annotator.releases.write import write_release
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import MembershipRow, PseudonymRow, ReleaseQrelRow, ReleaseRow
@@ -79,8 +75,8 @@ def manifest(release: Release) -> dict[str, Any]:
 
 
 def releases(world: ReleaseWorld, folder: Path) -> list[tuple[str, str]]:
-    found = list_releases(world.database, world.lead, world.name, exports_dir=folder)
-    return [(release.version, release.folder) for release in found]
+    releases = list_releases(world.database, world.lead, world.name, exports_dir=folder)
+    return [(release.version, release.folder) for release in releases]
 
 
 def visible(folder: Path) -> list[str]:
@@ -92,20 +88,20 @@ def visible(folder: Path) -> list[str]:
 
 
 def test_the_gates_measure_kappa_and_open_disagreements(world: ReleaseWorld) -> None:
-    found = check_release(world.database, world.lead, world.name)
-    assert [gate.name for gate in found.gates] == [
+    release = check_release(world.database, world.lead, world.name)
+    assert [gate.name for gate in release.gates] == [
         "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale",
     ]  # fmt: skip
-    kappa, disagreements = found.gates[:2]
+    kappa, disagreements = release.gates[:2]
     # 5 shared pairs: (0,0) (2,2) (3,3) (1,1) (3,1); po = 4/5, pe = (1·1 + 1·2 + 1·1 + 2·1)/25 = 6/25
     assert (kappa.name, kappa.required, kappa.measured, kappa.met) == ("kappa", 0.7, 0.736842, False)
     assert "too little is shared to rely on it" in str(kappa.why)
     assert (disagreements.name, disagreements.required, disagreements.measured) == ("disagreements", 0, 1)
-    assert (found.version, found.open_pairs) == (None, (("Q2", "법률_제17조"),))
-    assert "Q2  법률_제17조" in explain_check(found)
+    assert (release.version, release.open_pairs) == (None, (("Q2", "법률_제17조"),))
+    assert "Q2  법률_제17조" in explain_check(release)
     decide(world)
-    found = check_release(world.database, world.lead, world.name)
-    assert [gate.name for gate in found.gates if not gate.met] == [
+    release = check_release(world.database, world.lead, world.name)
+    assert [gate.name for gate in release.gates if not gate.met] == [
         "kappa",
         "overlap",
         "quality_control",
@@ -116,8 +112,8 @@ def test_the_gates_measure_kappa_and_open_disagreements(world: ReleaseWorld) -> 
 def test_a_check_counts_what_a_release_would_hold_and_suggests_its_version(
     world: ReleaseWorld, tmp_path: Path
 ) -> None:
-    found = check_release(world.database, world.lead, world.name)
-    assert (dict(found.statuses), found.suggested) == (
+    release = check_release(world.database, world.lead, world.name)
+    assert (dict(release.statuses), release.suggested) == (
         {"unanimous": 4, "disagreement": 1, "single": 1, "unrateable": 1, "unjudged": 2},
         "1.0.0",
     )
@@ -179,20 +175,20 @@ def test_the_coverage_counts_what_the_files_hold_and_a_gate_names_the_other_quer
 
 
 def test_a_release_says_who_made_it_and_under_which_licence(world: ReleaseWorld, tmp_path: Path) -> None:
-    said = {
+    changes = {
         "authors": "花子, 민준",
         "contact": "team@example.org",
         "licence": "CC BY 4.0",
         "source": "편람 2024: §17",
     }
-    change_settings(world.database, OPERATOR, world.name, said, now=datetime.now(UTC))
+    change_settings(world.database, OPERATOR, world.name, changes, now=datetime.now(UTC))
     made = publish(world, tmp_path)
-    assert {name: manifest(made)[name] for name in said} == said
+    assert {name: manifest(made)[name] for name in changes} == changes
     assert "| licence | CC BY 4.0 |" in (made.path / "DATASHEET.md").read_text("utf-8")
     for name in ("nablarch", "law", "law-compact", "assay"):
         path = made.path / TRUTH_FILES[name]
         _, truth = read_truth(InputSource(str(path)), format_name=name)
-        assert {key: truth.metadata[key] for key in said} == said, name
+        assert {key: truth.metadata[key] for key in changes} == changes, name
     assert verify_release(made.path).whole
     change_settings(world.database, OPERATOR, world.name, {"licence": "none"}, now=datetime.now(UTC))
     again = publish(world, tmp_path, "1.1.0")
@@ -293,21 +289,23 @@ def test_unjudged_unrateable_and_open_pairs_are_absent_and_counted(
 
 def test_the_manifest_says_what_is_needed_to_cite_it(world: ReleaseWorld, tmp_path: Path) -> None:
     made = publish(world, tmp_path)
-    found = manifest(made)
-    assert list(found) == [
+    written = manifest(made)
+    assert list(written) == [
         "dataset", "version", "created_at", "published_by", "note", "authors", "contact", "licence", "source", "scale",
         "guideline_version", "previous",
         "content_sha256", "list_grade_0", "counts", "order", "agreement", "gates", "files",
     ]  # fmt: skip
-    assert (found["dataset"], found["version"], found["previous"]) == ("検索-법령", "1.0.0", None)
-    assert (found["created_at"], found["published_by"]) == ("2026-03-09T05:06:07Z", "lead_3")
-    assert (found["guideline_version"], [item["grade"] for item in found["scale"]]) == (1, [0, 1, 2, 3])
-    assert found["agreement"]["annotators"] == ["annotator_1", "annotator_2"]
-    assert found["agreement"]["cohen_kappa"]["unweighted"]["value"] == 0.736842
-    for entry in found["files"]:
+    assert (written["dataset"], written["version"], written["previous"]) == ("検索-법령", "1.0.0", None)
+    assert (written["created_at"], written["published_by"]) == ("2026-03-09T05:06:07Z", "lead_3")
+    assert (written["guideline_version"], [item["grade"] for item in written["scale"]]) == (1, [0, 1, 2, 3])
+    assert written["agreement"]["annotators"] == ["annotator_1", "annotator_2"]
+    assert written["agreement"]["cohen_kappa"]["unweighted"]["value"] == 0.736842
+    for entry in written["files"]:
         data = (made.path / entry["path"]).read_bytes()
         assert (entry["bytes"], entry["sha256"]) == (len(data), hashlib.sha256(data).hexdigest())
-    assert [entry["path"] for entry in found["files"]] == sorted(set(FILES) - {"manifest.json", "SHA256SUMS"})
+    assert [entry["path"] for entry in written["files"]] == sorted(
+        set(FILES) - {"manifest.json", "SHA256SUMS"}
+    )
     assert publish(world, tmp_path, "1.1.0").previous == "1.0.0"
 
 
@@ -339,11 +337,11 @@ def test_judgments_csv_holds_every_current_judgment_and_is_read_back(
     made = publish(world, tmp_path)
     lines = read_judgments((made.path / "judgments.csv").read_bytes(), "judgments.csv")
     assert len(lines) == 13
-    found = {(line.doc_id, line.annotator): line for line in lines}
+    line_by_annotator = {(line.doc_id, line.annotator): line for line in lines}
     three = sorted(line.note or "" for line in lines if line.doc_id == "Q1/three")
     assert three == ['"引用", and\nnew line', "메모"]
     assert {line.outcome for line in lines if line.doc_id == "مستند"} == {"unrateable"}
-    revised = [line for line in found.values() if line.note == "revised"]
+    revised = [line for line in line_by_annotator.values() if line.note == "revised"]
     assert [(line.grade, line.seconds) for line in revised] == [(1, 2.5)]
     assert revised[0].judged_at == "2026-03-04T05:20:07+00:00"
     head, first = (made.path / "judgments.csv").read_text().splitlines()[:2]
@@ -374,10 +372,10 @@ def test_our_own_readers_read_every_file_back(world: ReleaseWorld, tmp_path: Pat
         ("Q2", "e\u0301🎯", 2),
     }
     for name, path in TRUTH_FILES.items():
-        known = find_format(name)
-        if known.needs_grades_by:
+        file_format = find_format(name)
+        if file_format.needs_grades_by:
             continue
-        truth = known.read(InputSource(str(made.path / path)))
+        truth = file_format.read(InputSource(str(made.path / path)))
         zero = {("Q1", "Q1/zero", 0)} if name in ("trec", "beir") else set()
         assert {(qrel.query_id, qrel.doc_id, qrel.grade) for qrel in truth.qrels} == graded | zero
 
@@ -436,7 +434,7 @@ def test_the_law_evaluator_arrives_at_the_hand_worked_metrics(world: ReleaseWorl
     ranked = RUN["Q1"]
     hits = [at for at, doc in enumerate(ranked, 1) if doc in truth]
     assert hits == [2, 3, 4]  # a listed grade 0 would have been a hit at 1
-    precision = [(place + 1) / at for place, at in enumerate(hits)]
+    precision = [(index + 1) / at for index, at in enumerate(hits)]
     assert sum(precision) / len(truth) == pytest.approx(0.638889, abs=1e-6)  # (1/2 + 2/3 + 3/4) / 3
     assert len(set(ranked[:3]) & set(truth)) / len(truth) == pytest.approx(2 / 3)
     ideal = sorted(truth.values(), reverse=True)
@@ -447,7 +445,7 @@ def test_the_law_evaluator_arrives_at_the_hand_worked_metrics(world: ReleaseWorl
 
 
 def discount(gains: list[float]) -> float:
-    return sum(gain / log2(place + 2) for place, gain in enumerate(gains))
+    return sum(gain / log2(index + 2) for index, gain in enumerate(gains))
 
 
 def test_grade_0_is_listed_where_it_counts_as_relevant_only_when_asked_for(
@@ -526,7 +524,7 @@ def test_a_foreign_folder_in_the_way_is_refused_and_left_alone(world: ReleaseWor
 def test_of_two_leads_publishing_at_once_one_wins(
     world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str
 ) -> None:
-    other, write = world.person("other lead", "lead"), service.write_release
+    other, write = world.person("other lead", "lead"), write_release
 
     def other_lead_comes_first(*args: Any) -> Any:
         monkeypatch.setattr(service, "write_release", write)
@@ -544,7 +542,7 @@ def test_of_two_leads_publishing_at_once_one_wins(
 def test_a_lead_who_lost_the_role_meanwhile_does_not_publish(
     world: ReleaseWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = service.write_release
+    write = write_release
 
     def role_is_taken(*args: Any) -> Any:
         with world.database.write() as session:

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from annotator.releases.service import verify_release
+from annotator.releases.files_service import verify_release
 from annotator.storage.database import Database
 
 EXPORTS = Path(__file__).parents[3] / "exports"
@@ -42,6 +42,6 @@ def test_the_sample_is_made_again_byte_for_byte(
 
 
 def test_the_sample_is_whole_and_says_that_its_judgments_are_simulated() -> None:
-    found = verify_release(SAMPLE)
-    assert (found.whole, found.dataset, found.version) == (True, "demo", "1.0.0")
+    verification = verify_release(SAMPLE)
+    assert (verification.whole, verification.dataset, verification.version) == (True, "demo", "1.0.0")
     assert b"simulated annotators" in (SAMPLE / "manifest.json").read_bytes()

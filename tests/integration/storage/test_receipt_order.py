@@ -14,7 +14,7 @@ from sqlalchemy import select, text
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR, Actor
-from annotator.importing.service import import_judgments
+from annotator.importing.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
@@ -30,7 +30,7 @@ def world(database: Database) -> World:
 
 
 def current(world: World) -> list[int | None]:
-    return [one.grade for one in list_judgments(world.database, OPERATOR, "d")]
+    return [judgment.grade for judgment in list_judgments(world.database, OPERATOR, "d")]
 
 
 @pytest.mark.parametrize("days", [3, 400])
@@ -40,15 +40,15 @@ def test_a_revision_holds_after_the_servers_clock_was_set_back(
 ) -> None:
     ann = world.person("ann")
     pair = world.send(ann, want=1).pairs[0].pair
-    place = (
+    times = (
         (lambda number: {"browser": browser, "browser_number": number}) if browser else (lambda _number: {})
     )
-    world.send(ann, world.event(pair, 1, **place(1)))
+    world.send(ann, world.event(pair, 1, **times(1)))
     world.later(days=-days)
-    assert world.send(ann, world.event(pair, 3, **place(2))).acknowledged
+    assert world.send(ann, world.event(pair, 3, **times(2))).acknowledged
     assert current(world) == [3]
     world.later(days=2 * days)
-    world.send(ann, world.event(pair, 0, **place(3)))
+    world.send(ann, world.event(pair, 0, **times(3)))
     assert current(world) == [0]
 
 
@@ -77,7 +77,7 @@ def test_an_older_press_of_the_same_browser_never_undoes_a_newer_one_whatever_el
 
 
 def history(world: World) -> list[int | None]:
-    return [one.grade for one in list_judgments(world.database, OPERATOR, "d", history=True)]
+    return [judgment.grade for judgment in list_judgments(world.database, OPERATOR, "d", history=True)]
 
 
 def test_the_history_is_in_the_order_of_receipt_whatever_the_servers_clock_said(world: World) -> None:
@@ -174,12 +174,12 @@ class Deliveries:
             events.append(
                 world.event(self.pair, press.grade, browser=press.browser, browser_number=number + 1)
             )
-        for place in order:
+        for index in order:
             world.now = max(
-                world.now + timedelta(hours=presses[place].jump), datetime(2000, 1, 1, tzinfo=UTC)
+                world.now + timedelta(hours=presses[index].jump), datetime(2000, 1, 1, tzinfo=UTC)
             )
-            for _ in range(2 if presses[place].again else 1):
-                assert world.send(ann, events[place]).acknowledged
+            for _ in range(2 if presses[index].again else 1):
+                assert world.send(ann, events[index]).acknowledged
         return self.read(ann)
 
     def read(self, ann: Actor) -> tuple[int | None, list[int]]:
@@ -231,10 +231,10 @@ def test_of_two_browsers_that_one_holds_which_had_something_new_to_say_last(worl
         order = chance.sample(range(len(presses)), len(presses))
         newest: dict[str, int] = {}
         last = order[0]
-        for place in order:
-            browser = presses[place].browser
-            if place > newest.get(browser, -1):
-                newest[browser] = last = place
+        for index in order:
+            browser = presses[index].browser
+            if index > newest.get(browser, -1):
+                newest[browser] = last = index
         assert table.deliver(presses, order)[0] == presses[last].grade
 
     holds()
@@ -290,11 +290,13 @@ def test_the_last_row_without_a_time_holds_and_the_file_again_changes_nothing(
     lines = "".join(f"Q0,문서/0-0,lee,{grade}\n" for grade in grades)
     report = bring(world, tmp_path, lines)
     assert current(world) == [grades[-1]]
-    assert [one.grade for one in list_judgments(world.database, OPERATOR, "d", history=True)] == stored
+    assert [
+        judgment.grade for judgment in list_judgments(world.database, OPERATOR, "d", history=True)
+    ] == stored
     assert (report.added, report.changed) == (1, len(stored) - 1)
-    said = [note for note in report.notes if "contradict" in note]
-    assert len(said) == bool(contradicting)
-    assert not said or said[0].startswith(f"{contradicting} lines contradict an earlier line")
+    notes = [note for note in report.notes if "contradict" in note]
+    assert len(notes) == bool(contradicting)
+    assert not notes or notes[0].startswith(f"{contradicting} lines contradict an earlier line")
     with world.database.read() as session:
         (record,) = list_import_records(session, key_of(find_dataset(session, "d").pk))
     assert record.figures.get("contradicting_lines", 0) == contradicting
@@ -316,7 +318,7 @@ def test_rows_with_times_of_their_own_go_by_these_and_never_undo_what_was_judged
     older = f"{pair.query_id},{pair.doc_id},ann,0,2026-01-01T00:00:00Z\n"
     world.later(hours=1)
     bring(world, tmp_path, older, header=header)
-    held = {one.annotator: one.grade for one in list_judgments(world.database, OPERATOR, "d")}
+    held = {judgment.annotator: judgment.grade for judgment in list_judgments(world.database, OPERATOR, "d")}
     assert held["ann"] == 3
 
 

@@ -45,14 +45,16 @@ def old(empty_database: Database) -> Database:
         config.attributes["connection"] = session.connection()
         command.upgrade(config, "0008")
         for table, values in rows():
-            told = {
+            values_by_name = {
                 name: value.isoformat(" ")
                 if empty_database.is_sqlite and isinstance(value, datetime)
                 else value
                 for name, value in values.items()
             }
-            names, places = ", ".join(told), ", ".join(f":{name}" for name in told)
-            session.connection().execute(text(f"INSERT INTO {table} ({names}) VALUES ({places})"), told)
+            names, placeholders = ", ".join(values_by_name), ", ".join(f":{name}" for name in values_by_name)
+            session.connection().execute(
+                text(f"INSERT INTO {table} ({names}) VALUES ({placeholders})"), values_by_name
+            )
     return empty_database
 
 
@@ -75,8 +77,8 @@ def rows() -> Iterator[tuple[str, dict[str, Any]]]:
 
 def read_current(database: Database) -> dict[int, int | None]:
     with database.read() as session:
-        found = session.scalars(select(CurrentJudgmentRow)).all()
-        return {row.pair_pk: row.grade for row in found}
+        rows = session.scalars(select(CurrentJudgmentRow)).all()
+        return {row.pair_pk: row.grade for row in rows}
 
 
 def test_what_is_current_stays_so_except_where_the_clock_was_set_back(old: Database) -> None:

@@ -45,10 +45,10 @@ def test_the_migrations_make_exactly_the_tables(database: Database) -> None:
 
 def test_every_check_of_the_tables_is_in_the_database(database: Database) -> None:
     with database.read() as session:
-        found = inspect(session.connection())
+        inspector = inspect(session.connection())
         for name, table in SQLModel.metadata.tables.items():
             declared = {str(item.name) for item in table.constraints if isinstance(item, CheckConstraint)}
-            assert {str(item["name"]) for item in found.get_check_constraints(name)} == declared, name
+            assert {str(item["name"]) for item in inspector.get_check_constraints(name)} == declared, name
 
 
 def test_upgrading_again_changes_nothing(database: Database) -> None:
@@ -116,8 +116,8 @@ def test_a_database_of_the_first_schema_keeps_every_row_and_its_locks(empty_data
         config.attributes["connection"] = session.connection()
         command.upgrade(config, "0001")
         for table, values in FIRST_ROWS:
-            places = ", ".join(f":{name}" for name in values)
-            statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})"
+            placeholders = ", ".join(f":{name}" for name in values)
+            statement = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({placeholders})"
             session.connection().execute(text(statement), values)
     before = read_all(empty_database)
     upgrade_schema(empty_database)

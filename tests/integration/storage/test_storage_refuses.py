@@ -42,8 +42,8 @@ class Stored:
 
     def insert(self, table: str, values: Mapping[str, Any]) -> None:
         names = ", ".join(values)
-        places = ", ".join(f":{name}" for name in values)
-        self.run(f"INSERT INTO {table} ({names}) VALUES ({places})", values)
+        placeholders = ", ".join(f":{name}" for name in values)
+        self.run(f"INSERT INTO {table} ({names}) VALUES ({placeholders})", values)
 
     def judgment(self, **changes: Any) -> dict[str, Any]:
         return {
@@ -255,9 +255,9 @@ def test_replacing_a_row_is_changing_it(stored: Stored, table: str) -> None:
     stored.insert(table, values)
     before = stored.column(f"SELECT pk FROM {table}")
     verb = "INSERT OR REPLACE" if stored.database.is_sqlite else "INSERT"
-    names, places = ", ".join(values), ", ".join(f":{name}" for name in values)
+    names, placeholders = ", ".join(values), ", ".join(f":{name}" for name in values)
     with pytest.raises(IntegrityError):
-        stored.run(f"{verb} INTO {table} ({names}) VALUES ({places})", values)
+        stored.run(f"{verb} INTO {table} ({names}) VALUES ({placeholders})", values)
     assert stored.column(f"SELECT pk FROM {table}") == before
 
 

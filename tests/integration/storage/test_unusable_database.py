@@ -38,9 +38,9 @@ def run(
         os.close(target)
 
 
-def check_sentence(done: subprocess.CompletedProcess[str], said: str) -> None:
+def check_sentence(done: subprocess.CompletedProcess[str], message: str) -> None:
     assert done.returncode == 1, done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert not [secret for secret in SECRETS if secret in done.stderr]
 
@@ -50,7 +50,7 @@ def damage(path: Path, keep: int, add: bytes = b"") -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "message"),
     [
         ("postgresql://u:hunter2@127.0.0.1:1/x", 'u:***@127.0.0.1:1/x (connection failed: connection to server at "127.0.0.1", port 1 failed'),
         ("postgresql://u@127.0.0.1:1/x?password=hunter3", "the database cannot be reached: postgresql+psycopg://u@127.0.0.1:1/x"),
@@ -62,9 +62,11 @@ def damage(path: Path, keep: int, add: bytes = b"") -> None:
         ("sqlite:///file:fine.db?mode=ro&uri=true", "the database can only be read"),
     ],
 )  # fmt: skip
-def test_an_address_that_cannot_be_used(url: str, said: str, sqlite_template: Path, tmp_path: Path) -> None:
+def test_an_address_that_cannot_be_used(
+    url: str, message: str, sqlite_template: Path, tmp_path: Path
+) -> None:
     (tmp_path / "fine.db").write_bytes(sqlite_template.read_bytes())
-    check_sentence(run("--database", url, "dataset", "create", "law", folder=tmp_path), said)
+    check_sentence(run("--database", url, "dataset", "create", "law", folder=tmp_path), message)
 
 
 @pytest.mark.parametrize(
@@ -124,9 +126,9 @@ def test_a_full_disk_is_called_full(
     with pytest.raises(SystemExit) as ended:
         main.run()
     assert ended.value.code == 1
-    said = capfd.readouterr().err
-    assert "the disk of the database is full: sqlite:///annotator.db (database or disk is full)" in said
-    assert "Traceback" not in said
+    errors = capfd.readouterr().err
+    assert "the disk of the database is full: sqlite:///annotator.db (database or disk is full)" in errors
+    assert "Traceback" not in errors
 
 
 @pytest.mark.parametrize("more", [("--json",), ()])

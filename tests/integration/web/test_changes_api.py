@@ -11,15 +11,16 @@ from starlette.types import Receive, Scope, Send
 from annotator.domain.people import Actor, Membership, SignedIn
 from annotator.storage.database import Database
 from annotator.web.guideline import api
-from tests.integration.standard_world import LATER, StandardWorld
+from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from tests.integration.guideline_world import LATER, GuidelineWorld
 
 
 class Browser:
     """The route alone, with somebody signed in."""
 
-    def __init__(self, world: StandardWorld) -> None:
+    def __init__(self, world: GuidelineWorld) -> None:
         self.world = world
-        self.app = Starlette(routes=api.change_routes(world.database))
+        self.app = Starlette(routes=api.change_routes(world.database), exception_handlers=EXCEPTION_HANDLERS)
 
     def ask(self, actor: Actor | None, pair: str, dataset: str = "d") -> tuple[int, dict[str, object]]:
         held = (Membership(dataset, "annotator"),)
@@ -34,21 +35,21 @@ class Browser:
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> StandardWorld:
-    return StandardWorld(database, tmp_path)
+def world(database: Database, tmp_path: Path) -> GuidelineWorld:
+    return GuidelineWorld(database, tmp_path)
 
 
 @pytest.fixture
-def browser(world: StandardWorld) -> Iterator[Browser]:
+def browser(world: GuidelineWorld) -> Iterator[Browser]:
     yield Browser(world)
 
 
-def test_what_changed_is_told_to_the_author_of_the_answer(world: StandardWorld, browser: Browser) -> None:
+def test_what_changed_is_told_to_the_author_of_the_answer(world: GuidelineWorld, browser: Browser) -> None:
     world.publish(world.lea, change="semantic", why="改正", definition="甲", guideline="一")
     world.bring({"d1": "本文 d1\n十日以内に届け出る。"})
-    status, found = browser.ask(world.hanako, world.keys["d1"])
+    status, body = browser.ask(world.hanako, world.keys["d1"])
     assert status == 200
-    standard, text = found["standard"], found["text"]
+    standard, text = body["standard"], body["text"]
     assert isinstance(standard, dict)
     assert isinstance(text, dict)
     assert (standard["from"], standard["to"], standard["why"]) == (1, 2, "改正")
@@ -65,11 +66,11 @@ def test_what_changed_is_told_to_the_author_of_the_answer(world: StandardWorld, 
     }
 
 
-def test_nothing_changed_is_said_so(world: StandardWorld, browser: Browser) -> None:
+def test_nothing_changed_is_said_so(world: GuidelineWorld, browser: Browser) -> None:
     assert browser.ask(world.hanako, world.keys["d1"]) == (200, {"standard": None, "text": None})
 
 
-def test_an_answer_of_somebody_else_is_none_of_ones_own(world: StandardWorld, browser: Browser) -> None:
+def test_an_answer_of_somebody_else_is_none_of_ones_own(world: GuidelineWorld, browser: Browser) -> None:
     world.publish(world.lea, change="semantic", why="改正", definition="甲")
     assert browser.ask(world.minjun, world.keys["d2"])[0] == 404
     assert browser.ask(world.lea, world.keys["d2"])[0] == 404

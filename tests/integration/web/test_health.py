@@ -18,8 +18,8 @@ from structlog.testing import capture_logs
 from annotator import __version__
 from annotator.settings import Settings
 from annotator.storage.database import Database, DatabaseProbe
-from annotator.web import health
-from annotator.web.gate import RequestGate
+from annotator.web.server import health
+from annotator.web.server.gate import RequestGate
 
 FINE = {"status": "ok", "database": "ok", "version": __version__}
 
@@ -68,13 +68,17 @@ def test_health_never_begins_a_write(database: Database, monkeypatch: pytest.Mon
 
     def create_and_listen(self: Database) -> object:
         engine = create(self)
-        event.listen(engine, "before_cursor_execute", lambda *told: begun.append(told[2]))
+        event.listen(engine, "before_cursor_execute", lambda *arguments: begun.append(arguments[2]))
         return engine
 
     monkeypatch.setattr(Database, "_create_engine", create_and_listen)
     assert DatabaseProbe(database).find_read_problem() is None
-    assert [said for said in begun if said.startswith("SELECT")]
-    assert not [said for said in begun if "IMMEDIATE" in said or "UPDATE" in said or "LOCK" in said]
+    assert [statement for statement in begun if statement.startswith("SELECT")]
+    assert not [
+        statement
+        for statement in begun
+        if "IMMEDIATE" in statement or "UPDATE" in statement or "LOCK" in statement
+    ]
 
 
 def test_a_lock_held_outside_means_not_ready_and_its_end_ready(
@@ -90,8 +94,10 @@ def test_a_lock_held_outside_means_not_ready_and_its_end_ready(
         ] * 2
         answer = client.get("/readyz")
         assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
-    said = [entry["event"] for entry in logs]
-    assert said == ["the database takes no writes", "the database takes writes again"], "once for each change"
+    events = [entry["event"] for entry in logs]
+    assert events == ["the database takes no writes", "the database takes writes again"], (
+        "once for each change"
+    )
 
 
 def test_a_database_that_can_only_be_read_is_healthy_and_not_ready(
@@ -136,9 +142,9 @@ def test_however_many_ask_whether_it_is_ready_there_is_one_attempt(
 
     monkeypatch.setattr(DatabaseProbe, "find_write_problem", attempt)
     with TestClient(Starlette(routes=health.routes(database))) as client, ThreadPoolExecutor(12) as people:
-        asked = [people.submit(client.get, "/readyz") for _person in range(60)]
+        answers = [people.submit(client.get, "/readyz") for _person in range(60)]
         all_asked.set()
-        assert {answer.result().status_code for answer in asked} == {200}
+        assert {answer.result().status_code for answer in answers} == {200}
     assert attempts == [1]
 
 

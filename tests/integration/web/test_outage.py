@@ -6,6 +6,7 @@ import sys
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 import uuid
 from collections.abc import Iterator
@@ -26,15 +27,17 @@ from structlog.testing import capture_logs
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import OPERATOR
-from annotator.people.service import add_person, sign_in
+from annotator.people.service import add_person
+from annotator.people.sign_in_service import sign_in
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web import auth
 from annotator.web.adjudication import api as adjudication_api
-from annotator.web.gate import RequestGate
 from annotator.web.labeling import api as labeling_api
-from annotator.web.outage import LINE_SECONDS, OutageLog
+from annotator.web.server.gate import RequestGate
+from annotator.web.server.outage import LINE_SECONDS, OutageLog
+from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.web.test_health import locked_from_outside
 
 NOW = datetime.now(UTC)
@@ -63,6 +66,7 @@ class TestLockedFromOutside:
                 *adjudication_api.routes(database),
             ],
             middleware=[Middleware(RequestGate, database=database, settings=Settings())],
+            exception_handlers=EXCEPTION_HANDLERS,
         )
         with TestClient(app, follow_redirects=False, cookies={"annotator_session": token}) as client:
             yield client
@@ -142,21 +146,23 @@ class TestNotReachable:
         app = Starlette(
             routes=[*auth.routes(lost, Settings()), *labeling_api.routes(lost)],
             middleware=[Middleware(RequestGate, database=lost, settings=Settings())],
+            exception_handlers=EXCEPTION_HANDLERS,
         )
         with TestClient(app, follow_redirects=False, cookies={"annotator_session": "t"}) as client:
             yield client
 
     @pytest.mark.parametrize(
-        ("language", "said"), [("en", "cannot be used just now"), ("ja", "現在データベースを使用できません")]
+        ("language", "message"),
+        [("en", "cannot be used just now"), ("ja", "現在データベースを使用できません")],
     )
     def test_a_page_says_it_in_a_sentence_and_asks_again_by_itself(
-        self, browser: TestClient, language: str, said: str
+        self, browser: TestClient, language: str, message: str
     ) -> None:
         answer = browser.get("/label?dataset=d", headers={"Accept-Language": language})
         assert answer.status_code == 503
         assert (answer.headers["retry-after"], answer.headers["refresh"]) == ("5", "5")
         assert answer.headers["content-type"].startswith("text/html")
-        assert said in answer.text
+        assert message in answer.text
         assert "content-security-policy" in answer.headers
         assert not {"hunter2", "127.0.0.1", "nobody"} & set(answer.text.replace('"', " ").split())
 
@@ -241,15 +247,15 @@ def test_a_postgresql_that_is_stopped_and_started_again(tmp_path: Path) -> None:
         try:
             browser = Browser(f"http://127.0.0.1:{port}")
             browser.wait_for("/healthz", 200)
-            form = f"username=hanako&password={urllib.request.quote(PASSWORD)}".encode()
+            form = f"username=hanako&password={urllib.parse.quote(PASSWORD)}".encode()
             assert browser.ask("/login", form, "application/x-www-form-urlencoded")[0] == 200
             press = b'{"dataset": "d", "events": [], "have": [], "want": 1}'
             assert browser.ask("/api/judgments", press)[0] == 200
             before = log.stat().st_size
             server.stop()
             for _often in range(20):
-                status, retry, said = browser.ask("/api/judgments", press)
-                assert (status, retry) == (503, "5"), said
+                status, retry, body = browser.ask("/api/judgments", press)
+                assert (status, retry) == (503, "5"), body
             assert browser.ask("/label")[:2] == (503, "5")
             assert browser.ask("/login", form, "application/x-www-form-urlencoded")[:2] == (503, "5")
             assert [browser.ask(path)[0] for path in ("/healthz", "/readyz")] == [503, 503]
@@ -260,7 +266,7 @@ def test_a_postgresql_that_is_stopped_and_started_again(tmp_path: Path) -> None:
             process.terminate()
             process.wait(30)
             server.cleanup()
-        said = log.read_text(encoding="utf-8")
-        assert "Traceback" not in said, said
-        assert said.count("database unavailable") == 1, said
-        assert len(said) - before < 10_000, said
+        body = log.read_text(encoding="utf-8")
+        assert "Traceback" not in body, body
+        assert body.count("database unavailable") == 1, body
+        assert len(body) - before < 10_000, body

@@ -14,7 +14,7 @@ from annotator.releases.service import publish_release
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web.serve import warn_of_open_files
+from annotator.web.server.serve import warn_of_open_files
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
 

@@ -11,24 +11,21 @@ from starlette.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from annotator.domain.people import DEVICE_LIFETIME, OPERATOR, Actor, TooManyAttempts, WrongSignIn
-from annotator.people.service import (
-    add_person,
+from annotator.people.service import add_person, change_person, disable_person, find_actor
+from annotator.people.sign_in_limits import PER_ADDRESS_AND_NAME, PER_DEVICE
+from annotator.people.sign_in_service import (
     change_password,
-    change_person,
     count_known_browsers,
-    disable_person,
-    find_actor,
     find_session,
     know_device,
     revoke_sessions,
     sign_in,
 )
-from annotator.people.sign_in_limits import PER_ADDRESS_AND_NAME, PER_DEVICE
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.tables import KnownDeviceRow
 from annotator.web import auth
-from annotator.web.gate import RequestGate
+from annotator.web.server.gate import RequestGate
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PASSWORD = "correct horse 電池"

@@ -38,6 +38,7 @@ from tests.unit.web.lead_pages import make_world
 
 PASSWORD = "correct horse 電池 staple"
 PAIR = ("dataset", "pair")
+EVALUATION = ("version", "profile", "measures", "systems", "baseline", "by")
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "/": ("dataset",), "/healthz": (), "/readyz": (), "/login": ("next",), "/logout": (), "/login.css": (), "/favicon.png": (),
     "/api/text": PAIR, "/api/pair": PAIR, "/api/changes": PAIR, "/api/rendering": PAIR, "/api/standard": ("dataset",),
@@ -49,6 +50,8 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "/api/agreement/figures": ("dataset", "table", "by", "first", "second"),
     "/api/agreement/pairs": ("dataset", "pairs", "who", "without", "grades", "grade", "when", "of", "is"),
     "/api/agreement/left-out": ("dataset", "kind"), "/api/agreement/since": ("dataset", "version"),
+    "/api/evaluation/figures": ("dataset", "table", "measure", *EVALUATION), "/api/evaluation/scores": ("dataset", *EVALUATION),
+    "/api/evaluation/report": ("dataset", *EVALUATION),
 }  # fmt: skip
 IN_BODIES = {
     "dataset", "pair", "lead", "filter", "decided", "rationale", "seen", "cause", "in_guideline", "seconds", "question", "answer",
@@ -72,7 +75,7 @@ NOT_TEXT = "expected text, found a character that no text may hold"
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    """Some disputes that lea leads, on SQLite and on PostgreSQL."""
+    """Some disagreements that lea leads, on SQLite and on PostgreSQL."""
     opened = Database(database_url)
     make_world(opened)
     add_person(opened, OPERATOR, "lea", role="lead", dataset="d", password=PASSWORD, now=NOW)
@@ -106,7 +109,7 @@ class Answer:
         return self.body.decode()
 
 
-def ask_all(client: TestClient, asked: Iterable[tuple[str, str]], method: str = "GET") -> list[Answer]:
+def ask_all(client: TestClient, requests: Iterable[tuple[str, str]], method: str = "GET") -> list[Answer]:
     """Ask for every path with its query, one after the other, on the event loop of the application.
 
     TestClient goes from thread to thread and back a dozen times for each request, which takes most of the time where
@@ -134,7 +137,7 @@ def ask_all(client: TestClient, asked: Iterable[tuple[str, str]], method: str = 
         return answer
 
     async def ask_each() -> list[Answer]:
-        return [await ask_one(path, query) for path, query in asked]
+        return [await ask_one(path, query) for path, query in requests]
 
     assert client.portal is not None
     return client.portal.call(ask_each)
@@ -151,49 +154,55 @@ def test_every_route_and_every_parameter_that_it_reads_is_in_the_list(
     paths = {route.path for route in list_own_routes(database, Settings()) if "GET" in (route.methods or ())}
     assert paths == set(PARAMETERS)
     read: list[str] = []
-    found = ImmutableMultiDict.__getitem__
+    read_item = ImmutableMultiDict.__getitem__
 
     def note(self: Any, key: str) -> Any:
         if isinstance(self, QueryParams):
             read.append(key)
-        return found(self, key)
+        return read_item(self, key)
 
     monkeypatch.setattr(ImmutableMultiDict, "__getitem__", note)
-    for path, known in PARAMETERS.items():
+    for path, names in PARAMETERS.items():
         read.clear()
-        ask(lead, path, urlencode([(name, GOOD.get(name, "x")) for name in known]))
-        assert set(read) <= set(known), path
+        ask(lead, path, urlencode([(name, GOOD.get(name, "x")) for name in names]))
+        assert set(read) <= set(names), path
 
 
 def test_every_name_that_the_routes_look_up_is_in_the_list() -> None:
     """Also one that is read only in some case."""
-    known = IN_BODIES.union(*PARAMETERS.values())
+    names = IN_BODIES.union(*PARAMETERS.values())
     for path in sorted(Path(annotator.web.__file__).parent.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "Route(" in text or "request.query_params" in text:
-            assert set(_list_names(ast.parse(text))) <= known, path.name
+            assert set(_list_names(ast.parse(text))) <= names, path.name
 
 
 def _list_names(tree: ast.Module) -> Iterator[str]:
-    """Every x of `asked.get("x")`, `asked["x"]`, `"x" in asked`, `f(asked, "x")`."""
+    """Every x of `parameters.get("x")`, `parameters["x"]`, `"x" in parameters`, `f(parameters, "x")`."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
-            named = [*node.args[:1]] if _is_asked(node.func.value) else []
-        elif isinstance(node, ast.Call) and node.args and _is_asked(node.args[0]):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("get", "getlist")
+        ):
+            named = [*node.args[:1]] if _is_parameters(node.func.value) else []
+        elif isinstance(node, ast.Call) and node.args and _is_parameters(node.args[0]):
             named = node.args[1:2]
-        elif isinstance(node, ast.Subscript) and _is_asked(node.value):
+        elif isinstance(node, ast.Subscript) and _is_parameters(node.value):
             named = [node.slice]
-        elif isinstance(node, ast.Compare) and _is_asked(node.comparators[0]):
+        elif isinstance(node, ast.Compare) and _is_parameters(node.comparators[0]):
             named = [node.left]
         else:
             continue
         yield from (
-            one.value for one in named if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            constant.value
+            for constant in named
+            if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
         )
 
 
-def _is_asked(node: ast.expr) -> bool:
-    return (isinstance(node, ast.Name) and node.id == "asked") or (
+def _is_parameters(node: ast.expr) -> bool:
+    return (isinstance(node, ast.Name) and node.id == "parameters") or (
         isinstance(node, ast.Attribute) and node.attr == "query_params"
     )
 
@@ -252,6 +261,7 @@ def test_whoever_waits_for_a_page_is_told_on_one(lead: TestClient) -> None:
 
 ON_PAGES = {
     *QUEUE, *SELECTION, "dataset", "pair", "start", "version", "query", "document", "page", "people", "tab", "by", "since", "next", "kappa", "search", "person", "part", "about", "to", "standard",
+    "profile", "measures", "systems", "baseline", "measure", "from", "depth",
 }  # fmt: skip
 ON_A_PAGE = ("a\x00b", "9" * 400, "٣")
 
@@ -286,8 +296,8 @@ def test_no_address_makes_a_page_fail(
 def test_every_name_that_the_pages_look_up_is_in_the_list() -> None:
     pattern = re.compile(r'st\.query_params(?:\.get\(|\[)"(\w+)"|key="(\w+)"[^()]*bind="query-params"')
     for path in sorted(Path(annotator.web.__file__).parent.rglob("*.py")):
-        for found in pattern.finditer(path.read_text(encoding="utf-8")):
-            assert (found[1] or found[2]) in ON_PAGES, (path.name, found[0])
+        for match in pattern.finditer(path.read_text(encoding="utf-8")):
+            assert (match[1] or match[2]) in ON_PAGES, (path.name, match[0])
 
 
 # The command line ----------------------------------------------------------------------------------------
@@ -318,19 +328,19 @@ def test_a_file_whose_name_is_not_utf_8_can_be_named(
 
 
 @pytest.mark.parametrize(
-    "said", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "0001-01-01", "9999-12-31"]
+    "message", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "0001-01-01", "9999-12-31"]
 )
 @pytest.mark.parametrize("option", ["--since", "--until"])
 def test_an_extreme_time_is_taken_or_refused_in_words(
-    said: str,
+    message: str,
     option: str,
     database: Database,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     url = database.url.render_as_string(hide_password=False)
-    monkeypatch.setattr(sys, "argv", ["annotator", "--database", url, "trail", "d", option, said])
+    monkeypatch.setattr(sys, "argv", ["annotator", "--database", url, "trail", "d", option, message])
     with pytest.raises(SystemExit) as ended:
         main.run()
-    told = capsys.readouterr()
-    assert ended.value.code == 0 or "expected a day such as 2026-03-04" in told.err
+    printed = capsys.readouterr()
+    assert ended.value.code == 0 or "expected a day such as 2026-03-04" in printed.err

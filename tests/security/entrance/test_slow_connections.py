@@ -16,8 +16,8 @@ import streamlit
 from playwright.sync_api import Page, expect
 
 from annotator.storage.database import Database
-from annotator.web import serve
-from annotator.web.connections import ConnectionLimits, LimitedProtocol
+from annotator.web.server import serve
+from annotator.web.server.connections import ConnectionLimits, LimitedProtocol
 from tests.browser.conftest import Server, find_free_port
 
 SLOW_BODY = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 500\r\n\r\nusername=a"
@@ -34,12 +34,12 @@ def use_short_limits() -> None:
 
 def use_small_numbers() -> None:
     """Few may wait, and for long."""
-    LimitedProtocol.limits = ConnectionLimits(waiting_of_one_address=5)
+    LimitedProtocol.limits = ConnectionLimits(waiting_per_address=5)
 
 
 def have_few_files() -> None:
     """As little as a system gives, and no more to be had."""
-    LimitedProtocol.limits = ConnectionLimits(waiting_of_one_address=5)
+    LimitedProtocol.limits = ConnectionLimits(waiting_per_address=5)
     resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))
 
 
@@ -77,13 +77,13 @@ def connect(server: Server, *, receive_bytes: int = 0) -> socket.socket:
 
 def read_all(wire: socket.socket) -> bytes:
     """What comes until the server closes the connection."""
-    found = b""
+    data = b""
     try:
         while piece := wire.recv(65536):
-            found += piece
+            data += piece
     except ConnectionResetError:
         pass
-    return found
+    return data
 
 
 @functools.cache
@@ -106,10 +106,10 @@ NEVER_WHOLE = (
 
 def test_a_request_that_never_comes_whole_is_given_up(start: StartServer) -> None:
     server = start(use_short_limits)
-    for sent, said in NEVER_WHOLE:
+    for sent, answer in NEVER_WHOLE:
         with connect(server) as wire:
             wire.sendall(sent)
-            assert read_all(wire).startswith(said), sent
+            assert read_all(wire).startswith(answer), sent
     assert "Traceback" not in server.log
 
 

@@ -26,14 +26,14 @@ def test_a_session_without_a_page_that_asks_for_a_file_uploads_nothing(
     with visitor.http.websocket_connect(
         "/_stcore/stream", headers=OWN_PAGE, subprotocols=["streamlit"]
     ) as tab:
-        asked = BackMsg()
-        asked.file_urls_request.request_id = "r"
-        asked.file_urls_request.file_names.append("a.csv")
-        tab.send_bytes(asked.SerializeToString())
-        said = ForwardMsg()
-        while said.WhichOneof("type") != "file_urls_response":
-            said = ForwardMsg.FromString(tab.receive_bytes())
-        address = said.file_urls_response.file_urls[0].upload_url
+        request = BackMsg()
+        request.file_urls_request.request_id = "r"
+        request.file_urls_request.file_names.append("a.csv")
+        tab.send_bytes(request.SerializeToString())
+        response = ForwardMsg()
+        while response.WhichOneof("type") != "file_urls_response":
+            response = ForwardMsg.FromString(tab.receive_bytes())
+        address = response.file_urls_response.file_urls[0].upload_url
         assert address.startswith("/_stcore/upload_file/")
         for path in (address, "/_stcore/upload_file/someone-elses/f"):
             answer = visitor.http.put(path, files={"file": b"x" * 1000}, headers=token)
@@ -44,7 +44,7 @@ def test_a_session_without_a_page_that_asks_for_a_file_uploads_nothing(
 
 @pytest.fixture
 def world(database: Database) -> JudgedWorld:
-    """A dispute in the dataset `d`, which lea leads."""
+    """A disagreement in the dataset `d`, which lea leads."""
     made = JudgedWorld(database)
     change_person(database, OPERATOR, "lea", role="lead", dataset="d", now=NOW)
     made.query("Q1", "ログ")
@@ -69,14 +69,14 @@ def test_a_page_that_asks_for_a_file_takes_it_within_limits_and_frees_it(
     page.on("request", lambda request: sent.append(request) if request.method == "PUT" else None)
     sign_in(page, "lea", to="/disagreements?dataset=d")
     page.get_by_role("tab", name="File for a meeting").click()
-    for content, said in (
+    for content, message in (
         ("query_id,doc_id,grade,rationale\nQ1,無い,3,\n", "Nothing was decided."),
         ("query_id,doc_id,grade,rationale\nQ1,遠い,2,第17条\n", "decided for the first time: 1"),
     ):
         page.locator("input[type=file]").set_input_files(
             {"name": "会議.csv", "mimeType": "text/csv", "buffer": content.encode()}
         )
-        expect(page.get_by_text(said)).to_be_visible()
+        expect(page.get_by_text(message)).to_be_visible()
     session, token = sent[0].url.split("/")[-2], sent[0].headers["x-xsrftoken"]
 
     def put(name: str, size: int) -> int:

@@ -16,7 +16,7 @@ from streamlit.web.server.starlette import starlette_websocket
 from annotator.domain.people import OPERATOR, SignedIn
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.gate import RequestGate
+from annotator.web.server.gate import RequestGate
 from tests.browser.conftest import NOW, Server, SignIn
 from tests.security.entrance.conftest import Attacker
 

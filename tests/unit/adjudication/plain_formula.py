@@ -1,10 +1,10 @@
-"""The metrics as their formulas are written, one grade, one document and one system at a time: what `annotator/adjudication/impact.py` must equal."""
+"""The metrics as their formulas are written, one grade, one document and one system at a time: what `annotator/adjudication/impact/impact.py` must equal."""
 
 from collections.abc import Sequence
 from itertools import combinations
 from math import log2
 
-from annotator.adjudication.impact import NONE
+from annotator.adjudication.impact.impact import NONE
 
 CUTOFF = 10
 
@@ -31,8 +31,12 @@ def score_system(
     ndcg = compute_dcg(ranking, cutoff) / ideal if ideal else None
     if not number:
         return ndcg, None, None
-    found = [rank for rank, grade in enumerate(ranking, start=1) if grade >= relevant]
-    return ndcg, sum(rank <= cutoff for rank in found) / number, 1 / found[0] if found else 0.0
+    relevant_ranks = [rank for rank, grade in enumerate(ranking, start=1) if grade >= relevant]
+    return (
+        ndcg,
+        sum(rank <= cutoff for rank in relevant_ranks) / number,
+        1 / relevant_ranks[0] if relevant_ranks else 0.0,
+    )
 
 
 def score_all(

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from annotator.adjudication.bulk_files import (
+from annotator.adjudication.bulk.bulk_files import (
     QUEUE_COLUMNS,
     DecisionLine,
     QueueLine,
@@ -15,20 +15,20 @@ from annotator.adjudication.bulk_files import (
     write_queue,
 )
 from annotator.domain.errors import BadInput, Problems
-from annotator.formats.spreadsheet import mark_cell, mark_id, unmark
+from annotator.formats.syntax.spreadsheet import mark_cell, mark_id, unmark
 
 
 def line(query_id: str = "Q1", doc_id: str = "d1", **cells: str) -> QueueLine:
-    given = dict.fromkeys(("why", "apart", "impact", "grades", "decided", "notes", "query"), "")
-    given |= dict.fromkeys(("title", "category", "since", "link"), "")
-    return QueueLine(query_id=query_id, doc_id=doc_id, **({"seen": "ab:0-cd"} | given | cells))
+    defaults = dict.fromkeys(("why", "apart", "impact", "grades", "decided", "notes", "query"), "")
+    defaults |= dict.fromkeys(("title", "category", "since", "link"), "")
+    return QueueLine(query_id=query_id, doc_id=doc_id, **({"seen": "ab:0-cd"} | defaults | cells))
 
 
 def fill(data: bytes, decisions: dict[int, tuple[str, str, str]]) -> bytes:
     """The file with grade, rationale and reason of some of its rows, counted from 0."""
     header, *rows = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""))
-    for place, cells in decisions.items():
-        rows[place][2:5] = cells
+    for row_number, cells in decisions.items():
+        rows[row_number][2:5] = cells
     made = io.StringIO()
     csv.writer(made).writerows([header, *rows])
     return ("\ufeff" + made.getvalue()).encode()
@@ -36,9 +36,9 @@ def fill(data: bytes, decisions: dict[int, tuple[str, str, str]]) -> bytes:
 
 def read(data: bytes) -> list[DecisionLine]:
     problems = Problems("m.csv")
-    found = read_decisions(data, "m.csv", problems)
+    decisions = read_decisions(data, "m.csv", problems)
     problems.raise_if_any()
-    return found
+    return decisions
 
 
 def faults(data: bytes) -> list[str]:
@@ -131,8 +131,8 @@ def test_a_plain_file_owes_a_grade_in_every_line_and_its_ids_are_left_alone() ->
         "m.csv:2: expected a grade 0, 1, 2, 3 or unrateable, found ''",
         "m.csv:2: expected a rationale of some words, found nothing",
     ]
-    (found,) = read(b"query_id,doc_id,grade,rationale,reason\nQ1,'a,3,x,slip\n")
-    assert (found.doc_id, found.cause, found.reason, found.seen) == ("'a", "slip", None, None)
+    (decision,) = read(b"query_id,doc_id,grade,rationale,reason\nQ1,'a,3,x,slip\n")
+    assert (decision.doc_id, decision.cause, decision.reason, decision.seen) == ("'a", "slip", None, None)
 
 
 def test_rows_beside_another_pairs_state_are_named_and_a_file_of_another_dataset_as_a_whole() -> None:
@@ -141,12 +141,12 @@ def test_rows_beside_another_pairs_state_are_named_and_a_file_of_another_dataset
     )]  # fmt: skip
     problems = Problems("m.csv")
     check_origin(lines, {("Q1", "a"): "ka", ("Q1", "b"): "kb", ("Q1", "c"): "kc"}, "d", problems)
-    assert [str(problem) for problem in problems.found] == [
+    assert [str(problem) for problem in problems.errors] == [
         "m.csv:3: expected the ids and `seen` as they were exported, found Q1 b beside another pair's"
     ]
     problems = Problems("m.csv")
     check_origin(lines, {("Q1", "a"): "other"}, "d", problems)
-    assert [str(problem) for problem in problems.found] == [
+    assert [str(problem) for problem in problems.errors] == [
         "m.csv:1: expected an export of the queue of d, found one of another dataset, or with other ids"
     ]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.adjudication.bulk_files import DecisionLine, read_decisions
+from annotator.adjudication.bulk.bulk_files import DecisionLine, read_decisions
 from annotator.domain.errors import BadInput, Problems
 
 
@@ -17,9 +17,9 @@ def faults(text: str | bytes) -> list[str]:
 
 def read(data: bytes) -> list[DecisionLine]:
     problems = Problems("d.csv")
-    found = read_decisions(data, "d.csv", problems)
+    decisions = read_decisions(data, "d.csv", problems)
     problems.raise_if_any()
-    return found
+    return decisions
 
 
 def test_columns_stand_in_any_order_and_ids_are_kept_exactly() -> None:

@@ -1,10 +1,10 @@
-"""Each action of the trail has a name and a sentence; what a record lacks is left out of it, and words of people stay as they are."""
+"""Each action of the audit log has a name and a sentence; what a record lacks is left out of it, and words of people stay as they are."""
 
 from typing import Any
 
 import pytest
 
-from annotator.adjudication.history import ACTION_NAMES, say_recorded
+from annotator.adjudication.history.history import ACTION_NAMES, describe_entry
 from annotator.storage.audit_log import ACTIONS
 
 GRADED = {"outcome": "graded", "grade": 2, "rationale": "{第17条} 🔎"}
@@ -12,12 +12,12 @@ GRADED = {"outcome": "graded", "grade": 2, "rationale": "{第17条} 🔎"}
 
 def test_every_action_has_a_name_and_a_sentence_even_without_a_word_of_what_it_was() -> None:
     assert set(ACTION_NAMES) == set(ACTIONS)
-    said = {action: say_recorded(action, None, None) for action in ACTIONS}
-    assert all(sentence.template for sentence in said.values())
+    sentences = {action: describe_entry(action, None, None) for action in ACTIONS}
+    assert all(sentence.template for sentence in sentences.values())
 
 
 @pytest.mark.parametrize(
-    ("action", "before", "after", "said"),
+    ("action", "before", "after", "message"),
     [
         ("decided", None, GRADED, "decided 2: {第17条} 🔎"),
         ("decided", {"outcome": "graded", "grade": 0}, {**GRADED, "rationale": ""}, "decided 2 instead of 0"),
@@ -53,6 +53,6 @@ def test_every_action_has_a_name_and_a_sentence_even_without_a_word_of_what_it_w
     ],
 )  # fmt: skip
 def test_a_record_is_said_in_a_sentence(
-    action: str, before: dict[str, Any] | None, after: dict[str, Any] | None, said: str
+    action: str, before: dict[str, Any] | None, after: dict[str, Any] | None, message: str
 ) -> None:
-    assert say_recorded(action, before, after) == said
+    assert describe_entry(action, before, after) == message

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import ndcg_score
 
-from annotator.adjudication.impact import (
+from annotator.adjudication.impact.impact import (
     METRICS,
     NONE,
     Floats,
@@ -34,8 +34,8 @@ def _largest(ranked: RankedQuery, candidates: Mapping[int, Sequence[int]]) -> di
 
 
 def _flip(ranked: RankedQuery, candidates: Mapping[int, Sequence[int]], totals: Floats) -> list[int]:
-    standing, effects = weigh(ranked, candidates)
-    return effects.count_flips(totals, standing[0], np.arange(len(ranked.ranks)))
+    present, effects = weigh(ranked, candidates)
+    return effects.count_flips(totals, present[0], np.arange(len(ranked.ranks)))
 
 
 def test_the_published_ndcg_with_exponential_gain() -> None:
@@ -46,9 +46,9 @@ def test_the_published_ndcg_with_exponential_gain() -> None:
 def test_the_published_reciprocal_ranks() -> None:
     firsts = [_ranked([[0, 1, 2]], grades) for grades in ([2, 0, 0], [0, 1, 3], [1, 2, 0])]
     without = _ranked([[0, 1, 2]], [0, 1, 0, 2])
-    found = [score(one, relevant=2)[2, 0] for one in (*firsts, without)]
-    assert found == pytest.approx([1, 1 / 3, 1 / 2, 0])
-    assert np.mean(found) == pytest.approx(0.458, abs=5e-4)
+    scores = [score(ranked, relevant=2)[2, 0] for ranked in (*firsts, without)]
+    assert scores == pytest.approx([1, 1 / 3, 1 / 2, 0])
+    assert np.mean(scores) == pytest.approx(0.458, abs=5e-4)
 
 
 def test_ndcg_is_that_of_scikit_learn() -> None:
@@ -60,8 +60,8 @@ def test_ndcg_is_that_of_scikit_learn() -> None:
         values = np.empty(30)
         values[order] = np.arange(30, 0, -1)
         expected = ndcg_score([2.0**grades - 1], [values], k=cutoff)
-        found = score(_ranked([order.tolist()], grades.tolist()), cutoff=cutoff)[0, 0]
-        assert found == pytest.approx(expected)
+        ndcg = score(_ranked([order.tolist()], grades.tolist()), cutoff=cutoff)[0, 0]
+        assert ndcg == pytest.approx(expected)
 
 
 def test_recall_counts_the_relevant_documents_within_the_cut_off() -> None:
@@ -82,9 +82,9 @@ def test_a_document_without_a_grade_keeps_its_rank_and_is_no_grade_0_in_the_idea
 
 
 def test_without_a_relevant_document_a_score_is_undefined() -> None:
-    found = score(_ranked([[0, 1]], [1, NONE]), relevant=2)
-    assert found[0, 0] == 1
-    assert np.isnan(found[1:, 0]).all()
+    scores = score(_ranked([[0, 1]], [1, NONE]), relevant=2)
+    assert scores[0, 0] == 1
+    assert np.isnan(scores[1:, 0]).all()
     assert np.isnan(score(_ranked([[0]], [0]))).all()
 
 
@@ -93,12 +93,12 @@ def test_each_candidate_is_scored_as_if_it_were_the_grade() -> None:
     rankings = [random.permutation(12).tolist()[:9] for _ in range(4)]
     grades = random.integers(0, 4, 12).tolist()
     ranked = _ranked(rankings, grades)
-    standing, effects = weigh(ranked, {3: (2, 0, 2), 7: (1, 3)}, cutoff=5)
-    np.testing.assert_array_equal(standing, score(ranked, cutoff=5))
+    present, effects = weigh(ranked, {3: (2, 0, 2), 7: (1, 3)}, cutoff=5)
+    np.testing.assert_array_equal(present, score(ranked, cutoff=5))
     assert effects.starts.tolist() == [0, 2], "a grade given twice is one choice"
-    for (place, grade), found in zip(((3, 0), (3, 2), (7, 1), (7, 3)), effects.scores, strict=True):
-        expected = score(_ranked(rankings, [*grades[:place], grade, *grades[place + 1 :]]), cutoff=5)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+    for (document, grade), scores in zip(((3, 0), (3, 2), (7, 1), (7, 3)), effects.scores, strict=True):
+        expected = score(_ranked(rankings, [*grades[:document], grade, *grades[document + 1 :]]), cutoff=5)
+        np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-12)
     assert ranked.grades.tolist() == grades, "nothing is decided by trying"
 
 
@@ -145,9 +145,9 @@ def test_a_tie_is_no_place_to_lose() -> None:
 
 def test_a_system_changes_places_with_one_that_has_nothing_for_the_query() -> None:
     ranked = _ranked([[0]], [0])
-    standing, effects = weigh(ranked, {0: (0, 3)})
-    assert effects.count_flips(np.array([0.25, 5.0, 1.0]), standing[0], np.array([2])) == [0]
-    assert effects.count_flips(np.array([1.5, 5.0, 1.0]), standing[0], np.array([2])) == [1]
+    present, effects = weigh(ranked, {0: (0, 3)})
+    assert effects.count_flips(np.array([0.25, 5.0, 1.0]), present[0], np.array([2])) == [0]
+    assert effects.count_flips(np.array([1.5, 5.0, 1.0]), present[0], np.array([2])) == [1]
 
 
 def test_a_query_without_systems_moves_nothing() -> None:

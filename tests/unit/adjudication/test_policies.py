@@ -4,12 +4,24 @@ from dataclasses import replace
 
 import pytest
 
-from annotator.adjudication.policies import find_obstacle, preview, say_changed
-from annotator.adjudication.records import POLICIES, POLICY_NAMES, PolicyCandidate, check_policy, choose_grade
+from annotator.adjudication.bulk.policies import (
+    PolicyCandidate,
+    check_policy,
+    choose_grade,
+    choose_settled,
+    explain_changed_preview,
+    find_obstacle,
+    preview,
+)
+from annotator.adjudication.bulk.policy_records import POLICIES, POLICY_NAMES, PolicyPreview
 from annotator.domain.errors import ValidationError
 from annotator.domain.settling import QueueReason
 
 TASTE = PolicyCandidate(1, "k1", QueueReason.DIFFER, True, (1, 2), "0-aa", None, 0)
+
+
+def preview_policy(policy: str, candidates: list[PolicyCandidate]) -> PolicyPreview:
+    return preview(policy, candidates, choose_settled(policy, candidates))
 
 
 @pytest.mark.parametrize(
@@ -25,8 +37,8 @@ TASTE = PolicyCandidate(1, "k1", QueueReason.DIFFER, True, (1, 2), "0-aa", None,
 def test_each_policy_takes_a_grade_that_somebody_gave(
     grades: tuple[int, ...], lower: int, median: int, higher: int
 ) -> None:
-    found = {policy: choose_grade(policy, grades) for policy in POLICIES}
-    assert found == {"median": median, "lower": lower, "higher": higher}
+    chosen = {policy: choose_grade(policy, grades) for policy in POLICIES}
+    assert chosen == {"median": median, "lower": lower, "higher": higher}
 
 
 def test_policies_are_named_and_others_refused() -> None:
@@ -45,7 +57,7 @@ def test_policies_are_named_and_others_refused() -> None:
         ({"waiting": QueueReason.OBJECTION}, "reason"),
         ({"waiting": QueueReason.UNRATEABLE}, "reason"),
         ({"taste": False}, "not_taste"),
-        ({"second": True}, "second"),
+        ({"needs_second": True}, "second"),
         ({"judged": True}, "judged"),
         ({"held": True}, "held"),
         ({"assigned": True}, "assigned"),
@@ -60,38 +72,42 @@ def test_anything_but_an_undisturbed_matter_of_taste_is_left_to_a_lead(
 
 def test_a_preview_counts_by_grades_sums_the_impact_and_says_why_pairs_are_left() -> None:
     pairs = [
-        replace(TASTE, key="a", impact=0.25, flips=2),
-        replace(TASTE, key="b", impact=0.0),
-        replace(TASTE, key="c", grades=(3, 2, 3)),
-        replace(TASTE, key="d", held=True),
-        replace(TASTE, key="e", taste=False),
-        replace(TASTE, key="f", taste=False),
+        replace(TASTE, pair="a", impact=0.25, flips=2),
+        replace(TASTE, pair="b", impact=0.0),
+        replace(TASTE, pair="c", grades=(3, 2, 3)),
+        replace(TASTE, pair="d", held=True),
+        replace(TASTE, pair="e", taste=False),
+        replace(TASTE, pair="f", taste=False),
     ]
-    found, settled = preview("median", pairs)
-    assert [(one.low, one.high, one.grade, one.pairs) for one in found.by_grades] == [
+    preview = preview_policy("median", pairs)
+    assert [(row.low, row.high, row.grade, row.pairs) for row in preview.by_grades] == [
         (1, 2, 1, 2),
         (2, 3, 3, 1),
     ]
-    assert [(one.obstacle, one.pairs) for one in found.left_out] == [("not_taste", 2), ("held", 1)]
-    assert (found.pairs, found.impact_sum, found.impact_mean, found.flips) == (3, 0.25, 0.125, 1)
-    assert found.examples == ("a", "b", "c")
-    assert [(pair.key, grade) for pair, grade in settled] == [("a", 1), ("b", 1), ("c", 3)]
-    assert preview("median", [TASTE])[0].impact_mean is None
+    assert [(row.obstacle, row.pairs) for row in preview.left_out] == [("not_taste", 2), ("held", 1)]
+    assert (preview.pairs, preview.impact_sum, preview.impact_mean, preview.flips) == (3, 0.25, 0.125, 1)
+    assert preview.examples == ("a", "b", "c")
+    settled = choose_settled("median", pairs)
+    assert [(pair.candidate.pair, pair.grade) for pair in settled] == [("a", 1), ("b", 1), ("c", 3)]
+    assert preview_policy("median", [TASTE]).impact_mean is None
 
 
 def test_a_digest_changes_with_pairs_grades_and_policy_and_not_with_the_order() -> None:
-    pairs = [replace(TASTE, key="a"), replace(TASTE, key="b")]
-    digest = preview("lower", pairs)[0].digest
-    assert preview("lower", pairs[::-1])[0].digest == digest
-    assert preview("lower", [*pairs, replace(TASTE, key="c", judged=True)])[0].digest == digest
+    pairs = [replace(TASTE, pair="a"), replace(TASTE, pair="b")]
+    digest = preview_policy("lower", pairs).digest
+    assert preview_policy("lower", pairs[::-1]).digest == digest
+    assert preview_policy("lower", [*pairs, replace(TASTE, pair="c", judged=True)]).digest == digest
     for others, words in (
-        ([*pairs, replace(TASTE, key="c")], "to be settled in the preview: 2, now: 3"),
-        ([pairs[0], replace(TASTE, key="c")], "some of the pairs are others"),
-        ([pairs[0], replace(TASTE, key="b", seen="0-bb")], "judgments of these pairs came or were changed"),
-        ([pairs[0], replace(TASTE, key="b", grades=(2, 3))], "judgments of these pairs came or were changed"),
+        ([*pairs, replace(TASTE, pair="c")], "to be settled in the preview: 2, now: 3"),
+        ([pairs[0], replace(TASTE, pair="c")], "some of the pairs are others"),
+        ([pairs[0], replace(TASTE, pair="b", seen="0-bb")], "judgments of these pairs came or were changed"),
+        (
+            [pairs[0], replace(TASTE, pair="b", grades=(2, 3))],
+            "judgments of these pairs came or were changed",
+        ),
     ):
-        after = preview("lower", others)[0].digest
+        after = preview_policy("lower", others).digest
         assert after != digest
-        assert words in say_changed(digest, after)
-    assert preview("higher", pairs)[0].digest != digest
-    assert "not what the preview showed" in say_changed("", digest)
+        assert words in explain_changed_preview(digest, after)
+    assert preview_policy("higher", pairs).digest != digest
+    assert "not what the preview showed" in explain_changed_preview("", digest)

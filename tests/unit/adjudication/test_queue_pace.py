@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
-from annotator.adjudication.queue_records import QueuePace, estimate_queue, find_begin
+from annotator.adjudication.queue.queue_records import QueuePace, estimate_queue, find_begin
 
 NOW = datetime(2026, 3, 10, 15, 0, tzinfo=UTC)
 OLD = NOW - timedelta(days=90)
@@ -17,16 +17,16 @@ def estimate(waiting: int, decided: list[tuple[datetime, float | None]], arrived
 
 
 def test_days_without_a_decision_are_no_working_days() -> None:
-    found = estimate(120, decide(*[0] * 10, *[1] * 20, *[5] * 30))
-    assert (found.decided, found.working_days, found.per_day) == (60, 3, 20)
-    assert found.working_days_left == 6
+    pace = estimate(120, decide(*[0] * 10, *[1] * 20, *[5] * 30))
+    assert (pace.decided, pace.working_days, pace.per_day) == (60, 3, 20)
+    assert pace.working_days_left == 6
 
 
 def test_the_work_left_is_the_median_time_of_a_decision_for_each_open_one() -> None:
     decided = [*decide(0, 0, 1, 1, seconds=9.0), *decide(2, seconds=4000), *decide(2, 2, seconds=None)]
-    found = estimate(800, decided)
-    assert (found.timed, found.seconds, found.work) == (5, 9.0, 7200)
-    assert found.why_no_work is None
+    pace = estimate(800, decided)
+    assert (pace.timed, pace.seconds, pace.work) == (5, 9.0, 7200)
+    assert pace.why_no_work is None
 
 
 def test_what_cannot_be_known_says_why() -> None:
@@ -44,7 +44,7 @@ def test_what_cannot_be_known_says_why() -> None:
     )
 
 
-def test_new_disputes_are_counted_by_day_over_as_many_days_as_there_were() -> None:
+def test_new_disagreements_are_counted_by_day_over_as_many_days_as_there_were() -> None:
     assert estimate(10, [], arrived=14).arrived_per_day == 2
     young = estimate_queue(10, [], 14, NOW - timedelta(days=1), now=NOW)
     assert young.arrived_per_day == 7

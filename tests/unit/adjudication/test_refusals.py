@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from annotator.adjudication.discussion_service import find_unaskable, say_changed
-from annotator.adjudication.records import OwnDecision
+from annotator.adjudication.discussion.discussion_records import OwnDecision
+from annotator.adjudication.discussion.discussion_service import explain_changed_decision, find_unaskable
 
 DECISION = OwnDecision(
     "p", "Q1", "一", "遠い", "", "graded", 0, "graded", 2, "第17条", None, None, 2, datetime(2026, 3, 4, tzinfo=UTC)
@@ -14,7 +14,7 @@ DECISION = OwnDecision(
 
 
 @pytest.mark.parametrize(
-    ("judges", "able", "said", "why"),
+    ("judges", "able", "spoken", "refusal"),
     [
         (1, ["花子"], [], "fewer than two annotators judged this pair"),
         (2, ["花子"], [], "fewer than two of those who judged this pair can still be asked"),
@@ -25,14 +25,14 @@ DECISION = OwnDecision(
     ],
 )
 def test_a_discussion_takes_two_who_can_be_asked_and_one_of_them_who_has_not_spoken(
-    judges: int, able: list[str], said: list[str], why: str | None
+    judges: int, able: list[str], spoken: list[str], refusal: str | None
 ) -> None:
-    found = find_unaskable(judges, able, said)
-    assert found is None if why is None else found is not None and found.startswith(why)
+    reason = find_unaskable(judges, able, spoken)
+    assert reason is None if refusal is None else reason is not None and reason.startswith(refusal)
 
 
 @pytest.mark.parametrize(
-    ("now", "said"),
+    ("now", "words"),
     [
         (None, "taken back"),
         (replace(DECISION, outcome="withdrawn", grade=None), "taken back"),
@@ -40,5 +40,7 @@ def test_a_discussion_takes_two_who_can_be_asked_and_one_of_them_who_has_not_spo
         (replace(DECISION, grade=0), "at 0"),
     ],
 )
-def test_what_has_become_of_a_decision_is_said(now: OwnDecision | None, said: str) -> None:
-    assert said in say_changed(now)
+def test_the_refusal_of_an_objection_says_what_became_of_the_decision(
+    now: OwnDecision | None, words: str
+) -> None:
+    assert words in explain_changed_decision(now)

@@ -12,7 +12,7 @@ from tests.agreement_cases import CASES, Case, check
 def _read(case: Case) -> tuple[GradedJudgments, tuple[str, ...]]:
     """The grades as columns; unrateable is absence."""
     graded = [row for row in case.rows if row[3] is not None]
-    queries, documents, names = (sorted({str(row[place]) for row in graded}) for place in range(3))
+    queries, documents, names = (sorted({str(row[column]) for row in graded}) for column in range(3))
     rows = [
         (queries.index(query), documents.index(document), names.index(who), grade)
         for query, document, who, grade in graded
@@ -26,22 +26,22 @@ def _read(case: Case) -> tuple[GradedJudgments, tuple[str, ...]]:
 def test_a_dataset_that_cannot_be_measured_gets_words(name: str, resamples: int) -> None:
     case = CASES[name]
     judged, names = _read(case)
-    found = measure(judged, names, resamples=resamples, seed=0)
-    report = AgreementReport("d", names, False, 0.7, resamples, 0, found, (), ())
+    measured = measure(judged, names, resamples=resamples, seed=0)
+    report = AgreementReport("d", names, False, 0.7, resamples, 0, measured, (), ())
     if resamples == 40:
         check(case, report.as_json())
     assert names == tuple(sorted(case.people))
-    assert not any(np.isnan(one.mean) for one in found.leanings)
-    for value in (*found.cohen_kappa.values(), *found.krippendorff_alpha.values(), found.gwet_ac1):
+    assert not any(np.isnan(leaning.mean) for leaning in measured.leanings)
+    for value in (*measured.cohen_kappa.values(), *measured.krippendorff_alpha.values(), measured.gwet_ac1):
         assert value.value is None or value.ci95 is not None or value.why
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_one_annotators_figures_where_they_share_nothing_get_words() -> None:
     judged, names = _read(CASES["an annotator with a single judgment that nobody shares"])
-    found = measure(judged, names, resamples=40, seed=0, only=names.index("zoë"))
-    assert (found.pairs, found.single_pairs, found.annotator_pairs) == (0, 1, ())
-    assert found.cohen_kappa["linear"].why
+    measured = measure(judged, names, resamples=40, seed=0, only=names.index("zoë"))
+    assert (measured.pairs, measured.single_pairs, measured.annotator_pairs) == (0, 1, ())
+    assert measured.cohen_kappa["linear"].why
 
 
 @pytest.mark.filterwarnings("error::RuntimeWarning")

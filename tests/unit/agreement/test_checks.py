@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.agreement.diagnosis.unusual_annotators import find_failing
+from annotator.agreement.diagnosis.failed_checks import find_failing
 from annotator.labeling.records import AnnotatorResult, GoldResult, RepeatConsistency
 
 
@@ -21,15 +21,21 @@ def _result(
 
 
 def test_who_fails_is_told_with_the_exact_interval() -> None:
-    (found,) = find_failing([_result("b", gold=(8, 20)), _result("a", gold=(18, 20))])
-    assert (found.kind, found.annotator, found.right, found.of, found.difference) == ("gold", "b", 8, 20, 0.4)
-    assert found.share == pytest.approx((0.1912, 0.6395), abs=1e-4)
+    (failing,) = find_failing([_result("b", gold=(8, 20)), _result("a", gold=(18, 20))])
+    assert (failing.kind, failing.annotator, failing.right, failing.of, failing.difference) == (
+        "gold",
+        "b",
+        8,
+        20,
+        0.4,
+    )
+    assert failing.share == pytest.approx((0.1912, 0.6395), abs=1e-4)
 
 
 def test_repeats_come_before_gold_and_names_in_order() -> None:
     low = {"gold": (5, 40), "repeats": (5, 40)}
-    found = find_failing([_result("b", **low), _result("a", **low)])
-    assert [(one.kind, one.annotator) for one in found] == [
+    failing = find_failing([_result("b", **low), _result("a", **low)])
+    assert [(item.kind, item.annotator) for item in failing] == [
         ("repeat", "a"), ("repeat", "b"), ("gold", "a"), ("gold", "b"),
     ]  # fmt: skip
 
@@ -47,7 +53,7 @@ def test_among_many_annotators_more_is_needed_to_accuse_one() -> None:
     others = [_result(f"b{number}", gold=(19, 20)) for number in range(30)]
     assert len(find_failing([suspect])) == 1
     assert find_failing([suspect, *others]) == ()
-    assert [one.annotator for one in find_failing([_result("a", gold=(4, 20)), *others])] == ["a"]
+    assert [failing.annotator for failing in find_failing([_result("a", gold=(4, 20)), *others])] == ["a"]
 
 
 def test_who_was_not_checked_does_not_fail() -> None:

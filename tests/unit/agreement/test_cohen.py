@@ -27,10 +27,10 @@ def test_kappa_is_that_of_scikit_learn(name: str, judgments: list[tuple[int, int
         assert np.isnan(ours)
         return
     first, second = zip(*judgments, strict=True)
-    theirs = cohen_kappa_score(
+    reference = cohen_kappa_score(
         first, second, labels=[0, 1, 2, 3], weights=None if name == "unweighted" else name
     )
-    assert ours == pytest.approx(theirs, abs=1e-12)
+    assert ours == pytest.approx(reference, abs=1e-12)
 
 
 def test_agreement_without_variation_is_undefined_and_not_0_or_1() -> None:

@@ -8,7 +8,6 @@ import pytest
 from annotator.agreement.consensus import ConsensusPair, compare_estimates, find_majority
 from annotator.agreement.consensus_records import EstimatedPair
 from annotator.agreement.dawid_skene import estimate
-from annotator.agreement.html_report import say_estimates, show_share
 
 NAMES = {10: "高橋", 20: "고양이", 30: "<zoë>"}
 
@@ -35,9 +34,9 @@ def test_only_shared_pairs_are_estimated_and_in_their_order() -> None:
         make(2, (3, None, None), 3, "single"),
         make(3, (0, 0, None), 0, "unanimous"),
     ]
-    found = compare_estimates("d", pairs, NAMES)
-    assert [pair.query_id for pair in found.pairs] == ["q1", "q3"]
-    first, second = found.pairs
+    consensus = compare_estimates("d", pairs, NAMES)
+    assert [pair.query_id for pair in consensus.pairs] == ["q1", "q3"]
+    first, second = consensus.pairs
     assert (first.majority, first.median, first.settled, first.settled_by) == (2, 2.0, 2, "adjudicated")
     assert (second.judgments, second.majority, second.median) == (2, 0, 0.0)
     assert second.settled_by == "unanimous"
@@ -55,7 +54,7 @@ def test_only_adjudicated_pairs_are_compared_and_pairs_without_an_estimate_are_t
     assert (majority.compared, majority.equal, majority.open) == (2, 1, 1)
     assert (middle.compared, middle.equal, middle.open) == (2, 1, 1)
     assert (modelled.compared, modelled.open) == (3, 0)
-    assert show_share(majority) == "50.0 %"
+    assert majority.share == 0.5
 
 
 def test_a_settled_grade_that_quality_control_reopened_is_none() -> None:
@@ -69,20 +68,22 @@ def test_an_annotator_who_errs_at_random_is_found_out_and_outvoted_in_the_estima
     careful = [np.where(random.random(400) < 0.95, true, random.integers(0, 4, size=400)) for _ in range(2)]
     grades = np.array([*careful, random.integers(0, 4, size=400)])
     pairs = [make(number, [int(grade) for grade in column]) for number, column in enumerate(grades.T)]
-    found = compare_estimates("d", pairs, NAMES)
-    assert found.converged
-    right = {one.annotator: one.right for one in found.annotators}
+    consensus = compare_estimates("d", pairs, NAMES)
+    assert consensus.converged
+    right = {annotator.annotator: annotator.right for annotator in consensus.annotators}
     assert list(right) == ["<zoë>", "高橋", "고양이"]
     assert right["<zoë>"] < 0.4 < 0.9 < min(right["高橋"], right["고양이"])
-    assert np.mean([pair.dawid_skene == grade for pair, grade in zip(found.pairs, true, strict=True)]) > 0.9
+    assert (
+        np.mean([pair.dawid_skene == grade for pair, grade in zip(consensus.pairs, true, strict=True)]) > 0.9
+    )
 
 
 def test_the_order_of_the_judgments_does_not_change_the_estimates() -> None:
     random = np.random.default_rng(1)
     rows = np.array([(pair, who, int(random.integers(0, 4))) for pair in range(60) for who in range(4)])
-    one, other = estimate(*rows.T), estimate(*random.permutation(rows).T)
-    assert one.probabilities == pytest.approx(other.probabilities)
-    assert one.rounds == other.rounds
+    ordered, shuffled = estimate(*rows.T), estimate(*random.permutation(rows).T)
+    assert ordered.probabilities == pytest.approx(shuffled.probabilities)
+    assert ordered.rounds == shuffled.rounds
 
 
 def test_the_formulas_are_the_published_ones_step_by_step() -> None:
@@ -95,23 +96,23 @@ def test_the_formulas_are_the_published_ones_step_by_step() -> None:
         if random.random() < 0.8
     ]
     rows += [(pair, 0, 1) for pair in range(25)]
-    found = estimate(*np.array(rows).T, most_rounds=4, accelerate=False)
-    known = np.zeros((25, 4))
+    estimates = estimate(*np.array(rows).T, most_rounds=4, accelerate=False)
+    probabilities = np.zeros((25, 4))
     for pair, _, grade in rows:
-        known[pair, grade] += 1
-    known /= known.sum(axis=1, keepdims=True)
+        probabilities[pair, grade] += 1
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
     for _ in range(4):
         errors = np.zeros((4, 4, 4))
         for pair, who, grade in rows:
-            errors[who, :, grade] += known[pair]
+            errors[who, :, grade] += probabilities[pair]
         errors /= errors.sum(axis=2, keepdims=True)
-        shares = known.mean(axis=0)
-        known = np.tile(shares, (25, 1))
+        shares = probabilities.mean(axis=0)
+        probabilities = np.tile(shares, (25, 1))
         for pair, who, grade in rows:
-            known[pair] *= errors[who, :, grade]
-        known /= known.sum(axis=1, keepdims=True)
-    assert found.rounds == 4
-    assert found.probabilities == pytest.approx(known)
+            probabilities[pair] *= errors[who, :, grade]
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+    assert estimates.rounds == 4
+    assert estimates.probabilities == pytest.approx(probabilities)
 
 
 @pytest.mark.parametrize(
@@ -122,12 +123,12 @@ def test_the_formulas_are_the_published_ones_step_by_step() -> None:
 def test_small_and_uniform_data_give_estimates_or_say_that_there_is_nothing(
     pairs: list[ConsensusPair],
 ) -> None:
-    found = compare_estimates("d", pairs, NAMES)
-    assert found.converged
+    consensus = compare_estimates("d", pairs, NAMES)
+    assert consensus.converged
     assert all(
-        pair.dawid_skene == pair.majority and pair.probability == pytest.approx(1) for pair in found.pairs
+        pair.dawid_skene == pair.majority and pair.probability == pytest.approx(1) for pair in consensus.pairs
     )
-    assert bool(found.pairs) != ("nothing to estimate" in say_estimates(found)[0])
+    assert bool(consensus.pairs) != ("nothing to estimate" in consensus.describe()[0])
 
 
 def test_a_pair_judged_by_two_thousand_does_not_underflow() -> None:
@@ -138,10 +139,10 @@ def test_a_pair_judged_by_two_thousand_does_not_underflow() -> None:
         )
         for n in range(12)
     ]
-    found = compare_estimates("d", pairs, {who: f"p{who:04}" for who in range(2000)})
-    assert all(isinstance(pair, EstimatedPair) and 0 < pair.probability <= 1 for pair in found.pairs)
+    consensus = compare_estimates("d", pairs, {who: f"p{who:04}" for who in range(2000)})
+    assert all(isinstance(pair, EstimatedPair) and 0 < pair.probability <= 1 for pair in consensus.pairs)
 
 
 def test_estimates_that_rest_on_two_judgments_are_said_to() -> None:
-    said = say_estimates(compare_estimates("d", [make(1, (2, 1, None)), make(2, (1, 1, None))], NAMES))
-    assert any("2 of these pairs have two judgments only" in sentence for sentence in said)
+    sentences = compare_estimates("d", [make(1, (2, 1, None)), make(2, (1, 1, None))], NAMES).describe()
+    assert any("2 of these pairs have two judgments only" in sentence for sentence in sentences)

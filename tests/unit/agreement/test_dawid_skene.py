@@ -22,38 +22,38 @@ def _draw(name: str, seed: int, *, people: int = 60) -> Crowd:
 
 @pytest.mark.parametrize(("name", "seed"), WORLDS)
 def test_the_likelihood_never_falls_and_nothing_changes_any_more(name: str, seed: int) -> None:
-    found = estimate(*_draw(name, seed))
-    assert found.converged
-    steps = np.diff(found.log_likelihoods)
-    assert steps.min() > -1e-9 * abs(found.log_likelihoods[-1])
+    estimates = estimate(*_draw(name, seed))
+    assert estimates.converged
+    steps = np.diff(estimates.log_likelihoods)
+    assert steps.min() > -1e-9 * abs(estimates.log_likelihoods[-1])
 
 
 @pytest.mark.parametrize(("name", "seed"), WORLDS)
 def test_it_takes_far_fewer_rounds_than_the_plain_algorithm(name: str, seed: int) -> None:
     crowd = _draw(name, seed)
-    found = estimate(*crowd)
-    assert not estimate(*crowd, accelerate=False, most_rounds=found.rounds).converged
+    estimates = estimate(*crowd)
+    assert not estimate(*crowd, accelerate=False, most_rounds=estimates.rounds).converged
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_it_ends_where_the_plain_algorithm_ends_when_it_is_run_long(seed: int) -> None:
     crowd = draw_crowd(pairs=300, people=8, judgments=1_200, seed=seed)
-    found, plain = estimate(*crowd), estimate(*crowd, accelerate=False, most_rounds=50_000)
-    assert found.converged and plain.converged
-    assert found.log_likelihoods[-1] == pytest.approx(plain.log_likelihoods[-1], abs=1e-4)
-    assert found.probabilities == pytest.approx(plain.probabilities, abs=2e-3)
-    assert found.shares == pytest.approx(plain.shares, abs=1e-3)
-    assert found.errors == pytest.approx(plain.errors, abs=5e-3)
+    estimates, plain = estimate(*crowd), estimate(*crowd, accelerate=False, most_rounds=50_000)
+    assert estimates.converged and plain.converged
+    assert estimates.log_likelihoods[-1] == pytest.approx(plain.log_likelihoods[-1], abs=1e-4)
+    assert estimates.probabilities == pytest.approx(plain.probabilities, abs=2e-3)
+    assert estimates.shares == pytest.approx(plain.shares, abs=1e-3)
+    assert estimates.errors == pytest.approx(plain.errors, abs=5e-3)
 
 
 @pytest.mark.parametrize(("name", "seed"), WORLDS)
 def test_what_it_ends_with_are_probabilities_that_a_further_round_keeps(name: str, seed: int) -> None:
-    found: DawidSkene = estimate(*_draw(name, seed))
-    assert found.shares.sum() == pytest.approx(1.0)
-    sums = found.errors.sum(axis=2)
+    estimates: DawidSkene = estimate(*_draw(name, seed))
+    assert estimates.shares.sum() == pytest.approx(1.0)
+    sums = estimates.errors.sum(axis=2)
     assert np.all(np.isclose(sums, 1.0) | (sums == 0.0))
-    assert found.probabilities.sum(axis=1) == pytest.approx(np.ones(len(found.probabilities)))
-    assert min(found.errors.min(), found.probabilities.min()) >= 0.0
+    assert estimates.probabilities.sum(axis=1) == pytest.approx(np.ones(len(estimates.probabilities)))
+    assert min(estimates.errors.min(), estimates.probabilities.min()) >= 0.0
 
 
 def _draw_graded(seed: int, pairs: int = 400, people: int = 40) -> tuple[np.ndarray, ...]:  # type: ignore[type-arg]
@@ -76,10 +76,10 @@ def test_of_two_ends_the_likelier_is_kept_where_the_plain_algorithm_is_cheap(
 ) -> None:
     columns = _draw_graded(seed)
     ends = {"accelerated": estimate(*columns), "plain": estimate(*columns, accelerate=False)}
-    found = find_likelier(*columns)
+    estimates = find_likelier(*columns)
     best = max(end.log_likelihoods[-1] for end in ends.values())
-    assert found.log_likelihoods[-1] == pytest.approx(best, abs=1e-3)
-    assert found.log_likelihoods == ends[kept].log_likelihoods
+    assert estimates.log_likelihoods[-1] == pytest.approx(best, abs=1e-3)
+    assert estimates.log_likelihoods == ends[kept].log_likelihoods
     monkeypatch.setattr(dawid_skene, "CHEAP", 100 * len(columns[0]))
     assert find_likelier(*columns).log_likelihoods == ends["accelerated"].log_likelihoods
 

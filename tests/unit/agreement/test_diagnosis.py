@@ -40,13 +40,13 @@ def _diagnose(
     target: float = 0.7,
     simulated: tuple[str, ...] = (),
 ) -> str:
-    found = _find(grades, queries=queries, target=target, simulated=simulated)
-    return "\n".join(finding.sentence for finding in found)
+    findings = _find(grades, queries=queries, target=target, simulated=simulated)
+    return "\n".join(finding.sentence for finding in findings)
 
 
-def _pick(found: Sequence[DiagnosisFinding], kind: str) -> DiagnosisFinding:
-    (one,) = (finding for finding in found if finding.kind == kind)
-    return one
+def _pick(findings: Sequence[DiagnosisFinding], kind: str) -> DiagnosisFinding:
+    (picked,) = (finding for finding in findings if finding.kind == kind)
+    return picked
 
 
 SAME = [(0, 0), (1, 1), (2, 2), (3, 3)]
@@ -54,8 +54,8 @@ SAME = [(0, 0), (1, 1), (2, 2), (3, 3)]
 
 def test_nothing_judged_and_nothing_shared_are_told_apart_and_nothing_else_is_said() -> None:
     assert _diagnose([]) == "Nothing is judged yet, so there is no agreement to measure."
-    said = _diagnose([(1, None)] * 3)
-    assert said.startswith("No pair was judged by two annotators (3 pairs by one)") and "\n" not in said
+    text = _diagnose([(1, None)] * 3)
+    assert text.startswith("No pair was judged by two annotators (3 pairs by one)") and "\n" not in text
     assert _find([])[0].pairs is None
 
 
@@ -71,62 +71,62 @@ def test_the_verdict_is_about_all_shared_pairs() -> None:
 
 
 def test_a_prevailing_grade_is_told_from_a_bad_rubric() -> None:
-    found = _find([(0, 0)] * 118 + [(0, 1)] * 5 + [(1, 0)] * 2)
-    said = _pick(found, "paradox").sentence
-    assert "agree on 94 % of the judgments, yet kappa is only -0.02 and not surely above 0" in said
-    assert "97 % of all grades are 0 (무관; prevalence index 0.96)" in said
-    assert "neither kappa nor AC1 (0.94) shows whether the annotators do" in said
+    findings = _find([(0, 0)] * 118 + [(0, 1)] * 5 + [(1, 0)] * 2)
+    text = _pick(findings, "paradox").sentence
+    assert "agree on 94 % of the judgments, yet kappa is only -0.02 and not surely above 0" in text
+    assert "97 % of all grades are 0 (무관; prevalence index 0.96)" in text
+    assert "neither kappa nor AC1 (0.94) shows whether the annotators do" in text
     assert "prevails" not in _diagnose(SAME * 12)
 
 
 def test_where_all_give_one_grade_kappa_is_undefined_for_that_reason() -> None:
-    said = _diagnose([(2, 2)] * 40)
-    assert "kappa is undefined over 40 pairs of 12 queries" in said
-    assert "kappa is low or undefined whatever the annotators do" in said
+    text = _diagnose([(2, 2)] * 40)
+    assert "kappa is undefined over 40 pairs of 12 queries" in text
+    assert "kappa is low or undefined whatever the annotators do" in text
 
 
 def test_the_grades_confused_most_are_named_as_the_rubric_names_them() -> None:
     grades = SAME * 10 + [(1, 2)] * 6 + [(2, 1)] * 3 + [(0, 1)] * 2
-    found = _pick(_find(grades), "confused")
-    assert "1 (약간) and 2 (높음): 9 of the 11 times that two annotators differ" in found.sentence
-    assert found.pairs == PairSelection("differing", grades=(1, 2))
+    finding = _pick(_find(grades), "confused")
+    assert "1 (약간) and 2 (높음): 9 of the 11 times that two annotators differ" in finding.sentence
+    assert finding.pairs == PairSelection("differing", grades=(1, 2))
     assert "confused" not in _diagnose(SAME * 12)
 
 
 def test_disagreements_far_apart_are_pointed_out() -> None:
-    found = _find(SAME * 10 + [(0, 3)] * 4 + [(2, 0)] * 4 + [(0, 1)] * 4)
-    said = _pick(found, "apart").sentence
-    assert "8 of the 12 times that two annotators differ, they are two or three grades apart" in said
+    findings = _find(SAME * 10 + [(0, 3)] * 4 + [(2, 0)] * 4 + [(0, 1)] * 4)
+    text = _pick(findings, "apart").sentence
+    assert "8 of the 12 times that two annotators differ, they are two or three grades apart" in text
     assert "grades apart" not in _diagnose(SAME * 10 + [(0, 1)] * 12)
 
 
 def test_an_annotator_who_grades_higher_is_named_once_of_two() -> None:
     grades = [(0, 1), (1, 2), (2, 2), (2, 3)] * 12
-    found = _find(grades, queries=16)
-    assert "高橋 grades higher than 김 on the same pairs, by 0.75" in _pick(found, "lenient").sentence
-    assert _pick(found, "lenient").pairs == PairSelection("differing", annotators=("高橋", "김"))
-    assert [finding for finding in found if finding.kind == "severe"] == []
+    findings = _find(grades, queries=16)
+    assert "高橋 grades higher than 김 on the same pairs, by 0.75" in _pick(findings, "lenient").sentence
+    assert _pick(findings, "lenient").pairs == PairSelection("differing", annotators=("高橋", "김"))
+    assert [finding for finding in findings if finding.kind == "severe"] == []
     assert "grades higher" not in _diagnose([(0, 1), (1, 0), (2, 2), (3, 3)] * 12)
 
 
 def test_of_three_annotators_the_one_who_leans_is_named_not_those_who_look_severe_beside_them() -> None:
     grades = [(0, 1, 0), (1, 2, 1), (2, 3, 2), (0, 1, 0), (3, 3, 3)] * 12
-    found = _find(grades, queries=13)
-    kinds = [finding.kind for finding in found if finding.kind in ("lenient", "severe")]
+    findings = _find(grades, queries=13)
+    kinds = [finding.kind for finding in findings if finding.kind in ("lenient", "severe")]
     assert kinds == ["lenient"]
     assert (
         "ordinal alpha of the others alone is 1.00 over the 60 pairs that they share, with 高橋 0.79 over 60 pairs"
-        in _pick(found, "lenient").sentence
+        in _pick(findings, "lenient").sentence
     )
 
 
 def test_who_gives_the_higher_of_the_confused_grades_is_named() -> None:
     one_sided = SAME * 12 + [(1, 2)] * 30 + [(2, 1)] * 2
-    found = [finding for finding in _find(one_sided) if finding.kind == "direction"]
-    assert [finding.sentence for finding in found] == [
+    findings = [finding for finding in _find(one_sided) if finding.kind == "direction"]
+    assert [finding.sentence for finding in findings] == [
         "Between 1 and 2, 高橋 gives the higher grade: 30 of the 32 times that they and another confuse the two."
     ]
-    assert found[0].pairs == PairSelection("differing", annotators=("高橋",), grades=(1, 2))
+    assert findings[0].pairs == PairSelection("differing", annotators=("高橋",), grades=(1, 2))
     assert "gives the" not in _diagnose(SAME * 12 + [(1, 2)] * 16 + [(2, 1)] * 16)
     assert "gives the" not in _diagnose(SAME * 12 + [(1, 2)] * 9)
 
@@ -139,12 +139,12 @@ def test_near_misses_are_told_from_wide_ones() -> None:
 
 
 def test_the_annotators_who_agree_least_are_named() -> None:
-    found = _pick(_find([(0, 0, 1), (1, 1, 0), (2, 2, 2), (3, 3, 3)] * 12, queries=13), "least")
-    assert "agree least are 高橋 and zoë (0.33" in found.sentence
-    assert "most 김 and 高橋 (1.00" in found.sentence
-    assert found.pairs == PairSelection("differing", annotators=("高橋", "zoë"))
+    finding = _pick(_find([(0, 0, 1), (1, 1, 0), (2, 2, 2), (3, 3, 3)] * 12, queries=13), "least")
+    assert "agree least are 高橋 and zoë (0.33" in finding.sentence
+    assert "most 김 and 高橋 (1.00" in finding.sentence
+    assert finding.pairs == PairSelection("differing", annotators=("高橋", "zoë"))
 
 
 def test_annotator_pairs_without_variation_are_said_to_be_left_out() -> None:
-    said = _diagnose([(0, 0, None), (1, 1, None), (2, 1, None), (None, 3, 3)] * 12)
-    assert "Left out of the mean, since without variation their kappa is undefined: 高橋 and zoë." in said
+    text = _diagnose([(0, 0, None), (1, 1, None), (2, 1, None), (None, 3, 3)] * 12)
+    assert "Left out of the mean, since without variation their kappa is undefined: 高橋 and zoë." in text

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import annotator.agreement
+from annotator.agreement.comparisons import estimate_kappa, list_comparisons
 from annotator.agreement.diagnosis.assess import assess
-from annotator.agreement.judgment_pairs import estimate_kappa, list_couples
 from annotator.agreement.judgment_table import sort_judged
 from annotator.agreement.measure import measure
 from annotator.agreement.records import DiagnosisFinding, GroupAgreement
@@ -72,8 +72,8 @@ def plain(faults: Faults | None = None, **size: float) -> Callable[[int], Datase
     """A world of this size: 60 queries and 4 annotators, three to a pair, unless said otherwise."""
 
     def make(seed: int) -> Dataset:
-        told: dict[str, float] = {"queries": 60, "annotators": 4, "overlap": 3, **size}
-        return Dataset(simulate(seed, faults=faults, **told))  # type: ignore[arg-type]
+        options: dict[str, float] = {"queries": 60, "annotators": 4, "overlap": 3, **size}
+        return Dataset(simulate(seed, faults=faults, **options))  # type: ignore[arg-type]
 
     return make
 
@@ -101,9 +101,9 @@ def keep(work: Work, rows: np.ndarray) -> Work:  # type: ignore[type-arg]
 def by_pairs(grades: Sequence[tuple[int, ...]], queries: int = 20) -> Dataset:
     """A pair for each of `grades`, which all annotators judged."""
     rows = [
-        (place % queries, place, who, given)
-        for place, one in enumerate(grades)
-        for who, given in enumerate(one)
+        (pair % queries, pair, who, given)
+        for pair, grade in enumerate(grades)
+        for who, given in enumerate(grade)
     ]
     judged = sort_judged(*np.array(rows, dtype=np.int64).T)
     return Dataset(Work(judged, BEGIN + judged.pair * 600, np.full(len(judged.pair), 25.0)))
@@ -221,22 +221,22 @@ def _checks(
 
     def make(seed: int) -> Dataset:
         random = np.random.default_rng(seed)
-        found = []
+        results = []
         for who in range(people):
             share = random.binomial(of, right if who == 0 else 0.9) / of
             gold = GoldResult(
                 of if kind == "gold" else 0, share if kind == "gold" else None, 0.0 if signed else 0.4
             )
             again = RepeatConsistency(of if kind == "repeat" else 0, share if kind == "repeat" else None, 0.5)
-            found.append(AnnotatorResult(f"p{who:02}", f"p{who:02}", False, None, gold, again))
-        return replace(plain()(seed), checks=tuple(found))
+            results.append(AnnotatorResult(f"p{who:02}", f"p{who:02}", False, None, gold, again))
+        return replace(plain()(seed), checks=tuple(results))
 
     return make
 
 
 def _target(away: float) -> Callable[[int], Dataset]:
     """A target so far above (below) the kappa of all queries that there could be."""
-    kappa = estimate_kappa(list_couples(simulate(0, queries=20_000).judged), 3).value
+    kappa = estimate_kappa(list_comparisons(simulate(0, queries=20_000).judged), 3).value
 
     def make(seed: int) -> Dataset:
         return replace(plain(annotators=3, overlap=2, queries=80)(seed), target=kappa + away)
@@ -248,12 +248,12 @@ def _one_grade(seed: int) -> Dataset:
     """p02 and p03 share pairs of one and the same grade only; with the others they share pairs of every grade."""
     random = np.random.default_rng(seed)
     rows = []
-    for place in range(400):
+    for pair in range(400):
         truth = int(random.integers(0, 4))
-        both = ((0, 1), (0, 2), (1, 3), (2, 3))[place % 4]
+        both = ((0, 1), (0, 2), (1, 3), (2, 3))[pair % 4]
         for who in both:
             off = int(random.choice([-1, 1])) if random.random() < 0.1 and both != (2, 3) else 0
-            rows.append((place // 10, place, who, min(3, max(0, (2 if both == (2, 3) else truth) + off))))
+            rows.append((pair // 10, pair, who, min(3, max(0, (2 if both == (2, 3) else truth) + off))))
     judged = sort_judged(*np.array(rows, dtype=np.int64).T)
     return Dataset(Work(judged, BEGIN + judged.query * DAY, np.full(len(judged.pair), 25.0)))
 
@@ -381,15 +381,17 @@ WORLDS = (
 
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: f"{world.kind}: {world.name}: {world.said}")
 def test_a_sentence_is_said_where_it_is_true_and_not_where_it_is_false(world: World) -> None:
-    said = [list_said(world, seed) for seed in SEEDS]
-    share = sum(map(bool, said)) / len(said)
-    assert share >= world.found if world.is_true else share <= FALSE, [one[0] for one in said if one]
+    sentences = [list_said(world, seed) for seed in SEEDS]
+    share = sum(map(bool, sentences)) / len(sentences)
+    assert share >= world.found if world.is_true else share <= FALSE, [
+        message[0] for message in sentences if message
+    ]
 
 
 def list_said(world: World, seed: int) -> list[str]:
     """The sentences that are meant."""
     return [
-        str(one.sentence) for one in diagnose(world.make(seed)) if one.kind == world.kind and re.search(world.said, one.sentence)
+        str(finding.sentence) for finding in diagnose(world.make(seed)) if finding.kind == world.kind and re.search(world.said, finding.sentence)
     ]  # fmt: skip
 
 
@@ -414,7 +416,7 @@ def list_kinds() -> set[str]:
                     }
                 else:
                     kinds |= {"gold", "repeat"}  # checks.Failing.kind, which names its finding
-                    assert ast.unparse(first) == "one.kind"
+                    assert ast.unparse(first) == "annotator.kind"
     return kinds
 
 
@@ -426,14 +428,14 @@ def _parse() -> list[ast.Module]:
 def list_sentences() -> set[str]:
     """Every sentence of the diagnosis, as it is written in the rules about grades and about people."""
     folder = Path(str(annotator.agreement.__file__)).parent
-    found = set[str]()
+    templates = set[str]()
     for name in ("diagnosis/grade_findings.py", "diagnosis/people_findings.py", "diagnosis/assess.py"):
         for node in ast.walk(ast.parse((folder / name).read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "say":
                 template = ast.literal_eval(node.args[0])
                 if template.endswith("."):
-                    found.add(template)
-    return found
+                    templates.add(template)
+    return templates
 
 
 def test_every_kind_of_finding_has_a_world_in_which_it_is_true_and_one_in_which_it_is_not() -> None:
@@ -448,12 +450,12 @@ NOT_SIMULATED = {
 
 
 def test_every_sentence_has_a_world_in_which_it_is_true() -> None:
-    said = {
+    covered = {
         part.template
         for world in WORLDS
         if world.is_true
-        for one in diagnose(world.make(0)) + diagnose(world.make(1))
-        for part in (one.sentence, *getattr(one.sentence, "values", {}).values())
+        for finding in diagnose(world.make(0)) + diagnose(world.make(1))
+        for part in (finding.sentence, *getattr(finding.sentence, "values", {}).values())
         if isinstance(part, Message)
     }
-    assert list_sentences() - said == set(NOT_SIMULATED)
+    assert list_sentences() - covered == set(NOT_SIMULATED)

@@ -5,8 +5,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from annotator.agreement.comparisons import list_comparisons
 from annotator.agreement.diagnosis.drift import GradingDrift, complete, find_changes, find_periods
-from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import Ints, sort_judged
 from annotator.agreement.records import AgreementPeriod
 from tests.unit.agreement.simulated import BEGIN, DAY, Faults, Work, simulate
@@ -15,7 +15,7 @@ NAMES = ("a", "b", "c")
 
 
 def _cut(work: Work) -> tuple[AgreementPeriod, ...]:
-    return find_periods(*complete(list_couples(work.judged), work.made_at), NAMES)
+    return find_periods(*complete(list_comparisons(work.judged), work.made_at), NAMES)
 
 
 def _on_days(days: list[int], *, at_once: bool = False) -> tuple[AgreementPeriod, ...]:
@@ -29,23 +29,23 @@ def _on_days(days: list[int], *, at_once: bool = False) -> tuple[AgreementPeriod
 
 
 def _changes(work: Work, names: tuple[str, ...] = NAMES) -> tuple[GradingDrift, ...]:
-    return find_changes(*complete(list_couples(work.judged), work.made_at), names)
+    return find_changes(*complete(list_comparisons(work.judged), work.made_at), names)
 
 
 def test_a_pair_is_completed_by_its_second_judgment() -> None:
     pair: Ints = np.array([4, 4, 4, 7, 7, 9])
     judged = sort_judged(pair, pair, np.array([0, 1, 2, 0, 2, 1]), np.zeros(6, dtype=np.int64))
-    _, completed = complete(list_couples(judged), np.array([30, 10, 20, 5, 50, 1]))
+    _, completed = complete(list_comparisons(judged), np.array([30, 10, 20, 5, 50, 1]))
     assert completed.tolist() == [20, 50]
 
 
 def test_a_pair_of_which_the_times_are_unknown_belongs_to_no_period() -> None:
     pair: Ints = np.array([4, 4, 4, 7, 7, 9, 9])
     judged = sort_judged(pair, pair, np.array([0, 1, 2, 0, 2, 1, 2]), np.array([0, 0, 0, 1, 1, 2, 3]))
-    couples, completed = complete(list_couples(judged), np.array([30, 0, 20, 0, 50, 7, 8]))
+    comparisons, completed = complete(list_comparisons(judged), np.array([30, 0, 20, 0, 50, 7, 8]))
     assert completed.tolist() == [30, 8]
-    assert sorted(couples.place.tolist()) == [0, 0, 0, 1]
-    assert couples.cell[couples.place == 1].tolist() == [11]
+    assert sorted(comparisons.pair_number.tolist()) == [0, 0, 0, 1]
+    assert comparisons.cell[comparisons.pair_number == 1].tolist() == [11]
     work = simulate(0, queries=80)
     unknown = Work(work.judged, np.where(work.judged.pair < 100, 0, work.made_at), work.seconds)
     assert sum(period.pairs for period in _cut(unknown)) == 700
@@ -54,7 +54,7 @@ def test_a_pair_of_which_the_times_are_unknown_belongs_to_no_period() -> None:
 
 def test_work_of_three_weeks_is_cut_into_weeks_that_begin_on_monday() -> None:
     periods = _on_days([day for day in range(21) for _ in range(10)])
-    assert [(one.first, one.last, one.pairs) for one in periods] == [
+    assert [(period.first, period.last, period.pairs) for period in periods] == [
         ("2026-01-05", "2026-01-11", 70),
         ("2026-01-12", "2026-01-18", 70),
         ("2026-01-19", "2026-01-25", 70),
@@ -62,11 +62,11 @@ def test_work_of_three_weeks_is_cut_into_weeks_that_begin_on_monday() -> None:
 
 
 def test_work_of_three_days_is_cut_into_days_and_shorter_work_into_parts() -> None:
-    assert [one.first for one in _on_days([day for day in range(3) for _ in range(40)])] == [
+    assert [period.first for period in _on_days([day for day in range(3) for _ in range(40)])] == [
         "2026-01-05", "2026-01-06", "2026-01-07",
     ]  # fmt: skip
-    assert [one.pairs for one in _on_days([0] * 200)] == [50, 50, 50, 50]
-    assert [one.pairs for one in _on_days([0] * 60)] == [30, 30]
+    assert [period.pairs for period in _on_days([0] * 200)] == [50, 50, 50, 50]
+    assert [period.pairs for period in _on_days([0] * 60)] == [30, 30]
 
 
 def test_what_is_too_little_or_came_all_at_once_has_no_periods() -> None:
@@ -77,7 +77,7 @@ def test_what_is_too_little_or_came_all_at_once_has_no_periods() -> None:
 
 def test_periods_with_few_pairs_are_joined_to_their_neighbours() -> None:
     days = [0] * 40 + [1] * 10 + [2] * 10 + [3] * 40 + [4] * 5
-    assert [(one.first, one.last, one.pairs) for one in _on_days(days)] == [
+    assert [(period.first, period.last, period.pairs) for period in _on_days(days)] == [
         ("2026-01-05", "2026-01-05", 40),
         ("2026-01-06", "2026-01-09", 65),
     ]
@@ -86,14 +86,14 @@ def test_periods_with_few_pairs_are_joined_to_their_neighbours() -> None:
 def test_a_year_of_work_has_no_more_than_twelve_periods() -> None:
     periods = _on_days([day for day in range(365) for _ in range(5)])
     assert len(periods) <= 12
-    assert sum(one.pairs for one in periods) == 365 * 5
-    assert all(one.pairs >= 30 for one in periods)
+    assert sum(period.pairs for period in periods) == 365 * 5
+    assert all(period.pairs >= 30 for period in periods)
 
 
 def test_each_period_has_its_kappa_its_agreement_and_who_leaned() -> None:
     periods = _cut(simulate(0, queries=80, faults=Faults(turns={1: 0.9})))
     assert len(periods) == 4
-    leaned = [{one.annotator: one.mean for one in period.leanings} for period in periods]
+    leaned = [{leaning.annotator: leaning.mean for leaning in period.leanings} for period in periods]
     assert leaned[-1]["b"] > 0.5 > 0.2 > abs(leaned[0]["b"])
     for period in periods:
         assert period.kappa.value is not None and period.kappa.ci95 is not None
@@ -126,15 +126,15 @@ def test_agreement_that_falls_towards_the_end_is_told(seed: int) -> None:
 
 def test_periods_that_begin_on_one_day_are_told_apart_by_the_time_of_day() -> None:
     periods = _on_days([0] * 120)
-    assert len(periods) == 4 and len({one.first for one in periods}) == 4
+    assert len(periods) == 4 and len({period.first for period in periods}) == 4
     assert (periods[0].first, periods[-1].last) == ("2026-01-05 00:00:00", "2026-01-05 00:01:59")
 
 
 def test_periods_share_no_moment_and_a_change_is_between_the_first_pairs_and_the_last() -> None:
     work = simulate(0, queries=90, faults=Faults(late_errors=0.4))
-    _, completed = complete(list_couples(work.judged), work.made_at)
+    _, completed = complete(list_comparisons(work.judged), work.made_at)
     spans = [period.span or (0, 0) for period in _cut(work)]
-    assert all(one[1] < other[0] for one, other in pairwise(spans))
+    assert all(item[1] < other[0] for item, other in pairwise(spans))
     assert (spans[0][0], spans[-1][1]) == (completed.min(), completed.max())
     (change,) = _changes(work)
     assert (change.beginning[0], change.end[1]) == (completed.min(), completed.max())
@@ -146,7 +146,8 @@ def test_periods_share_no_moment_and_a_change_is_between_the_first_pairs_and_the
 @pytest.mark.parametrize("seed", range(3))
 def test_an_annotator_who_becomes_lenient_is_told(seed: int) -> None:
     changes = {
-        one.annotator: one for one in _changes(simulate(seed, queries=90, faults=Faults(turns={2: 0.9})))
+        change.annotator: change
+        for change in _changes(simulate(seed, queries=90, faults=Faults(turns={2: 0.9})))
     }
     assert changes["c"].last > changes["c"].first + 0.2
     assert changes["c"].ci95[0] > 0
@@ -154,8 +155,8 @@ def test_an_annotator_who_becomes_lenient_is_told(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_beside_one_who_changed_the_others_only_look_as_if_they_had(seed: int) -> None:
-    one = _changes(simulate(seed, queries=90, overlap=3, faults=Faults(turns={2: 1.0})))
-    assert [change.annotator for change in one if change.annotator] == ["c"]
+    changes = _changes(simulate(seed, queries=90, overlap=3, faults=Faults(turns={2: 1.0})))
+    assert [change.annotator for change in changes if change.annotator] == ["c"]
     names = tuple("abcdef")
     two = _changes(
         simulate(seed, queries=90, annotators=6, overlap=3, faults=Faults(turns={2: 1.0, 4: 0.7})), names
@@ -184,10 +185,10 @@ def test_an_annotator_with_few_comparisons_is_not_told() -> None:
     names = tuple(f"a{number}" for number in range(30))
     work = simulate(0, queries=90, annotators=30, faults=Faults(turns={2: 1.0}))
     assert [change.annotator for change in _changes(work, names)] == []
-    periods = find_periods(*complete(list_couples(work.judged), work.made_at), names)
+    periods = find_periods(*complete(list_comparisons(work.judged), work.made_at), names)
     assert [len(period.leanings) for period in periods] == [0, 0, 0, 0]
 
 
 def test_chance_alone_is_seldom_told() -> None:
-    told = [_changes(simulate(seed, queries=36, per_query=4)) for seed in range(40)]
-    assert sum(map(bool, told)) <= 2
+    changes = [_changes(simulate(seed, queries=36, per_query=4)) for seed in range(40)]
+    assert sum(map(bool, changes)) <= 2

@@ -7,11 +7,16 @@ import pytest
 
 from annotator.agreement.diagnosis.assess import assess
 from annotator.agreement.diagnosis.drift import GradingDrift
-from annotator.agreement.diagnosis.grade_findings import say_categories
+from annotator.agreement.diagnosis.failed_checks import FailingAnnotator
+from annotator.agreement.diagnosis.grade_findings import describe_categories
 from annotator.agreement.diagnosis.leniency import ClaimedLeaning
-from annotator.agreement.diagnosis.people_findings import say_changes, say_failing, say_leanings, say_quick
+from annotator.agreement.diagnosis.people_findings import (
+    describe_changes,
+    describe_failing,
+    describe_leanings,
+    describe_quick,
+)
 from annotator.agreement.diagnosis.speed import QuickAnnotator
-from annotator.agreement.diagnosis.unusual_annotators import FailingAnnotator
 from annotator.agreement.measure import measure
 from annotator.agreement.records import (
     CoefficientValue,
@@ -47,46 +52,46 @@ GOOD = (0.9, (0.8, 1.0))
 
 
 def test_a_category_surely_below_the_target_is_told_with_its_pairs() -> None:
-    (found,) = say_categories(_groups([GOOD, (0.4, (0.3, 0.5))]), 0.7)
-    assert found.sentence == (
+    (finding,) = describe_categories(_groups([GOOD, (0.4, (0.3, 0.5))]), 0.7)
+    assert finding.sentence == (
         "In c1 agreement is below its target of 0.7: Cohen's kappa is 0.40 [0.30, 0.50] over 100 pairs. Read its "
         "disagreements first."
     )
-    assert (found.kind, found.pairs) == ("category", PairSelection(by="category", value="c1"))
+    assert (finding.kind, finding.pairs) == ("category", PairSelection(by="category", value="c1"))
 
 
 @pytest.mark.parametrize("near", [(0.6, (0.4, 0.75)), (0.6, (0.51, 0.69)), (0.6, None)])
 def test_a_category_that_may_reach_the_target_is_not(near: tuple[float, Interval | None]) -> None:
     """0.69 is below 0.7, but not as surely as two questions call for."""
-    assert say_categories(_groups([GOOD, near]), 0.7) == []
+    assert describe_categories(_groups([GOOD, near]), 0.7) == []
 
 
 def test_a_category_with_few_pairs_or_queries_and_one_alone_are_not_told() -> None:
     low = (0.2, (0.1, 0.3))
-    assert say_categories(_groups([GOOD, low], pairs=29), 0.7) == []
-    assert say_categories(_groups([GOOD, low], queries=9), 0.7) == []
-    assert say_categories(_groups([low]), 0.7) == []
+    assert describe_categories(_groups([GOOD, low], pairs=29), 0.7) == []
+    assert describe_categories(_groups([GOOD, low], queries=9), 0.7) == []
+    assert describe_categories(_groups([low]), 0.7) == []
     nameless = [
         *_groups([GOOD]),
         GroupAgreement("category", None, _measured(CoefficientValue(0.2, (0.1, 0.3)))),
     ]
-    assert say_categories(nameless, 0.7) == []
+    assert describe_categories(nameless, 0.7) == []
 
 
 def test_one_category_is_where_to_begin_that_which_lowers_kappa_most() -> None:
     """Three that each ask to be read first help nobody."""
     low = _groups([(0.3, (0.2, 0.4)), (0.5, (0.4, 0.55))])
     large = GroupAgreement("category", "large", _measured(CoefficientValue(0.5, (0.4, 0.55)), pairs=900))
-    found = say_categories([*_groups([GOOD]), *low, large], 0.7)
-    assert [one.pairs.value for one in found if one.pairs] == ["large", "c0", "c1"]
-    assert ["first" in one.sentence for one in found] == [True, False, False]
+    findings = describe_categories([*_groups([GOOD]), *low, large], 0.7)
+    assert [finding.pairs.value for finding in findings if finding.pairs] == ["large", "c0", "c1"]
+    assert ["first" in finding.sentence for finding in findings] == [True, False, False]
 
 
 def test_many_categories_below_are_told_lowest_first_and_the_rest_by_name() -> None:
     lows = [(0.5 - number / 50, (0.4 - number / 50, 0.55 - number / 50)) for number in range(8)]
-    found = say_categories(_groups([GOOD, *lows]), 0.7)
-    assert [one.pairs.value for one in found if one.pairs] == ["c8", "c7", "c6", "c5", "c4"]
-    assert found[-1].sentence == "Agreement is below its target in these too: c3, c2, c1."
+    findings = describe_categories(_groups([GOOD, *lows]), 0.7)
+    assert [finding.pairs.value for finding in findings if finding.pairs] == ["c8", "c7", "c6", "c5", "c4"]
+    assert findings[-1].sentence == "Agreement is below its target in these too: c3, c2, c1."
 
 
 def _of_alpha(alpha: float) -> MeasuredAgreement:
@@ -98,21 +103,21 @@ def _of_alpha(alpha: float) -> MeasuredAgreement:
 
 def test_who_leans_is_told_with_what_alpha_would_be_without_them() -> None:
     leaning = Leaning("a", 100, -0.5, (-0.7, -0.3), alpha_without=0.65, pairs_without=40)
-    (found,) = say_leanings([ClaimedLeaning(leaning)], _of_alpha(0.6))
-    assert (found.kind, found.pairs) == ("severe", PairSelection("differing", annotators=("a",)))
-    assert found.sentence == (
+    (finding,) = describe_leanings([ClaimedLeaning(leaning)], _of_alpha(0.6))
+    assert (finding.kind, finding.pairs) == ("severe", PairSelection("differing", annotators=("a",)))
+    assert finding.sentence == (
         "a grades lower than the others on the same pairs, by 0.50 [0.30, 0.70] grades on average; ordinal alpha of the "
         "others alone is 0.65 over the 40 pairs that they share, with a 0.60 over 100 pairs. Compare how they read the "
         "rubric."
     )
     for without, pairs in ((None, 40), (0.61, 40), (0.5, 40), (0.65, 29)):
         changed = replace(leaning, mean=0.5, alpha_without=without, pairs_without=pairs)
-        (bare,) = say_leanings([ClaimedLeaning(changed)], _of_alpha(0.6))
+        (bare,) = describe_leanings([ClaimedLeaning(changed)], _of_alpha(0.6))
         assert bare.kind == "lenient" and "alpha" not in bare.sentence
 
 
 @pytest.mark.parametrize(
-    ("who", "first", "last", "said"),
+    ("who", "first", "last", "beginning_of_sentence"),
     [
         (None, 0.8, 0.6, "Agreement has fallen: Cohen's kappa is 0.80 over the first third of the pairs (until 2026-01-09)"),
         (None, 0.6, 0.8, "Agreement has risen"),
@@ -121,20 +126,20 @@ def test_who_leans_is_told_with_what_alpha_would_be_without_them() -> None:
     ],
 )  # fmt: skip
 def test_what_changed_is_said_with_its_direction(
-    who: str | None, first: float, last: float, said: str
+    who: str | None, first: float, last: float, beginning_of_sentence: str
 ) -> None:
     ci95 = (last - first - 0.1, last - first + 0.1)
     beginning, end = (1_767_225_600, 1_768_003_199), (1_769_904_000, 1_770_000_000)
-    (found,) = say_changes([GradingDrift(who, first, last, ci95, beginning, end)])
-    assert found.kind == "drift" and found.sentence.startswith(said)
-    assert f"a change of {last - first:+.2f} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]" in found.sentence
-    assert "(until 2026-01-09)" in found.sentence and "(since 2026-02-01)" in found.sentence
+    (finding,) = describe_changes([GradingDrift(who, first, last, ci95, beginning, end)])
+    assert finding.kind == "drift" and finding.sentence.startswith(beginning_of_sentence)
+    assert f"a change of {last - first:+.2f} [{ci95[0]:+.2f}, {ci95[1]:+.2f}]" in finding.sentence
+    assert "(until 2026-01-09)" in finding.sentence and "(since 2026-02-01)" in finding.sentence
     looked_at = end if who or last < first else beginning
-    assert found.pairs == PairSelection(annotators=(who,) if who else (), span=looked_at)
+    assert finding.pairs == PairSelection(annotators=(who,) if who else (), span=looked_at)
 
 
 def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
-    repeat, gold, bare = say_failing([
+    repeat, gold, bare = describe_failing([
         FailingAnnotator("repeat", "a", 4, 10, (0.12, 0.74), 0.8),
         FailingAnnotator("gold", "b", 3, 10, (0.07, 0.65), -0.5),
         FailingAnnotator("gold", "c", 0, 10, (0.0, 0.31), None),
@@ -152,12 +157,12 @@ def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
 
 
 def test_quick_judgments_point_to_themselves() -> None:
-    (found,) = say_quick([QuickAnnotator("a", 21, 4.5, 18.2, 0.41, 0.83, (-0.6, -0.2))])
-    assert found.sentence == (
+    (finding,) = describe_quick([QuickAnnotator("a", 21, 4.5, 18.2, 0.41, 0.83, (-0.6, -0.2))])
+    assert finding.sentence == (
         "a judged 21 pairs in less than 4.5 seconds each (18.2 is usual for them), and matches the others there less: "
         "41 % of the comparisons, 83 % elsewhere. Look at these pairs."
     )
-    assert (found.kind, found.pairs) == ("quick", PairSelection("quick", annotators=("a",)))
+    assert (finding.kind, finding.pairs) == ("quick", PairSelection("quick", annotators=("a",)))
 
 
 def test_all_signals_come_together_in_one_assessment_in_the_order_of_their_weight() -> None:
@@ -167,27 +172,27 @@ def test_all_signals_come_together_in_one_assessment_in_the_order_of_their_weigh
     checks = [
         AnnotatorResult("c", "C", False, None, GoldResult(20, 0.2, 0.5), RepeatConsistency(20, 0.3, 0.9))
     ]
-    found = assess(
+    assessment = assess(
         work.judged, names=names, measured=measure(work.judged, names, resamples=300, seed=0), target=0.7,
         grade_names=("none", "some", "high", "full"), made_at=work.made_at, seconds=work.seconds, checks=checks,
         simulated=("e",),
     )  # fmt: skip
-    kinds = list(dict.fromkeys(finding.kind for finding in found.findings))
+    kinds = list(dict.fromkeys(finding.kind for finding in assessment.findings))
     ordered = ["verdict", "simulated", "confused", "lenient", "drift", "repeat", "gold", "quick", "least"]
     assert [kind for kind in kinds if kind in ordered] == ordered
-    assert found.findings[0].sentence == found.verdict.sentence
-    assert len(found.periods) == 4
-    assert all(leaning.alpha_without is not None for leaning in found.leanings)
+    assert assessment.findings[0].sentence == assessment.verdict.sentence
+    assert len(assessment.periods) == 4
+    assert all(leaning.alpha_without is not None for leaning in assessment.leanings)
 
 
 def test_what_no_time_is_known_of_is_left_out() -> None:
     work = simulate(0, faults=Faults(late_errors=0.9, hurries=frozenset({1})))
     names = ("a", "b", "c")
     measured = measure(work.judged, names, resamples=0, seed=0)
-    found = assess(work.judged, names=names, measured=measured, target=0.7, grade_names="abcd")
-    assert found.periods == ()
+    assessment = assess(work.judged, names=names, measured=measured, target=0.7, grade_names="abcd")
+    assert assessment.periods == ()
     two = simulate(0, annotators=2)
     measured = measure(two.judged, ("a", "b"), resamples=0, seed=0)
     alone = assess(two.judged, names=("a", "b"), measured=measured, target=0.7, grade_names="abcd").leanings
     assert [leaning.alpha_without for leaning in alone] == [None, None]
-    assert {finding.kind for finding in found.findings} & {"drift", "quick"} == set()
+    assert {finding.kind for finding in assessment.findings} & {"drift", "quick"} == set()

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from annotator.agreement.comparisons import list_comparisons
 from annotator.agreement.diagnosis.grade_confusion import GradeConfusion, find_confused
-from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
 from annotator.agreement.records import GroupAgreement
@@ -33,18 +33,24 @@ def _find(judged: GradedJudgments, categories: int = 1) -> GradeConfusion | None
         )
         for number in range(categories)
     ]
-    return find_confused(groups if categories > 1 else (), list_couples(judged), NAMES)
+    return find_confused(groups if categories > 1 else (), list_comparisons(judged), NAMES)
 
 
 def test_both_orders_of_two_grades_count_as_one_confusion() -> None:
-    found = _find(_judged([(0, 0), (1, 2), (2, 1), (1, 2), (0, 3), (3, 1)] * 4))
-    assert found is not None
-    assert (found.low, found.high, found.times, found.total, found.far) == (1, 2, 12, 20, 8)
+    confusion = _find(_judged([(0, 0), (1, 2), (2, 1), (1, 2), (0, 3), (3, 1)] * 4))
+    assert confusion is not None
+    assert (confusion.low, confusion.high, confusion.times, confusion.total, confusion.far) == (
+        1,
+        2,
+        12,
+        20,
+        8,
+    )
 
 
 def test_of_confusions_as_frequent_the_nearer_and_lower_grades_are_named() -> None:
-    found = _find(_judged([(0, 3), (3, 2), (1, 2), (0, 0)] * 4))
-    assert found is not None and (found.low, found.high) == (1, 2)
+    confusion = _find(_judged([(0, 3), (3, 2), (1, 2), (0, 0)] * 4))
+    assert confusion is not None and (confusion.low, confusion.high) == (1, 2)
 
 
 def test_where_nobody_differs_nothing_is_confused() -> None:
@@ -54,16 +60,21 @@ def test_where_nobody_differs_nothing_is_confused() -> None:
 
 def test_of_three_the_one_who_gives_the_higher_is_named_not_those_who_look_low_beside_them() -> None:
     given = [(1, 2, 1), (0, 0, 0), (3, 3, 3), (1, 1, 1)] * 40
-    found = _find(_judged(given))
-    assert found is not None
-    assert [(one.annotator, one.higher, one.of) for one in found.directions] == [("b", 80, 80)]
+    confusion = _find(_judged(given))
+    assert confusion is not None
+    assert [(direction.annotator, direction.higher, direction.of) for direction in confusion.directions] == [
+        ("b", 80, 80)
+    ]
 
 
 def test_who_gives_the_lower_beside_the_rest_too_is_named_after_who_gives_the_higher() -> None:
     given = [(1, 2, None), (2, None, 1), (0, 0, 0), (3, 3, 3)] * 40
-    found = _find(_judged(given))
-    assert found is not None
-    assert [(one.annotator, one.higher, one.of) for one in found.directions] == [("b", 40, 40), ("c", 0, 40)]
+    confusion = _find(_judged(given))
+    assert confusion is not None
+    assert [(direction.annotator, direction.higher, direction.of) for direction in confusion.directions] == [
+        ("b", 40, 40),
+        ("c", 0, 40),
+    ]
 
 
 def test_queries_that_hang_together_do_not_count_as_so_many_proofs() -> None:
@@ -77,18 +88,23 @@ def test_queries_that_hang_together_do_not_count_as_so_many_proofs() -> None:
 
 
 def _directions(judged: GradedJudgments) -> list[str]:
-    found = _find(judged)
-    assert found is not None
-    return [one.annotator for one in found.directions]
+    confusion = _find(judged)
+    assert confusion is not None
+    return [direction.annotator for direction in confusion.directions]
 
 
 def test_the_category_where_the_confusion_gathers_is_named_with_the_rates() -> None:
     confused, plain = [(1, 2), (2, 1), (0, 0), (3, 3)], [(0, 0), (3, 3), (2, 2), (1, 2)]
     judged = _judged((plain + plain + confused) * 30)
-    found = _find(judged, categories=3)
-    assert found is not None
-    (place,) = found.concentrations
-    assert (place.category, place.times, place.couples, place.elsewhere) == ("c2", 60, 120, 0.25)
+    confusion = _find(judged, categories=3)
+    assert confusion is not None
+    (concentration,) = confusion.concentrations
+    assert (
+        concentration.category,
+        concentration.times,
+        concentration.comparisons,
+        concentration.elsewhere,
+    ) == ("c2", 60, 120, 0.25)
 
 
 def test_a_confusion_spread_evenly_or_rare_is_placed_nowhere() -> None:
@@ -103,11 +119,11 @@ def test_a_confusion_spread_evenly_or_rare_is_placed_nowhere() -> None:
 
 def test_a_slightly_higher_rate_is_no_concentration_however_sure_it_is() -> None:
     plain, more = [(1, 2), (0, 0), (2, 2), (3, 3)], [(1, 2), (2, 1), (2, 2), (3, 3)]
-    found = _find(_judged((plain * 11 + more) * 400), categories=3)
-    assert found is not None and found.concentrations == ()
+    confusion = _find(_judged((plain * 11 + more) * 400), categories=3)
+    assert confusion is not None and confusion.concentrations == ()
 
 
 def test_queries_without_a_category_are_not_named_as_one() -> None:
     confused, plain = [(1, 2), (2, 1), (0, 0), (3, 3)], [(0, 0), (3, 3), (2, 2), (1, 2)]
-    found = _find(_judged((confused + plain + plain) * 30), categories=3)
-    assert found is not None and found.concentrations == ()
+    confusion = _find(_judged((confused + plain + plain) * 30), categories=3)
+    assert confusion is not None and confusion.concentrations == ()

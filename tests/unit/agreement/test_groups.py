@@ -26,7 +26,7 @@ def _judged(*pairs: tuple[int, int]) -> GradedJudgments:
 
 
 def _name_rows(labels: GroupLabels) -> list[str | None]:
-    return [labels.values[place] for place in labels.group.tolist()]
+    return [labels.values[index] for index in labels.group.tolist()]
 
 
 def test_rows_go_by_their_keys_label_and_those_without_one_come_last() -> None:

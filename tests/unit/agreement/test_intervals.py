@@ -36,9 +36,9 @@ def test_all_blocks_see_the_same_resamples() -> None:
 
 def test_the_same_seed_gives_the_same_resamples_and_another_others() -> None:
     block = _block(list(range(50)), [[float(n)] for n in range(50)])
-    one, again, other = (resample_sums([block], resamples=20, seed=seed)[0] for seed in (1, 1, 2))
-    assert one.tolist() == again.tolist()
-    assert one.tolist() != other.tolist()
+    sums, again, other = (resample_sums([block], resamples=20, seed=seed)[0] for seed in (1, 1, 2))
+    assert sums.tolist() == again.tolist()
+    assert sums.tolist() != other.tolist()
 
 
 def test_a_large_dataset_is_resampled_in_pieces_that_miss_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -130,7 +130,7 @@ def test_many_intervals_at_once_are_those_of_each() -> None:
     values[1, :10] = np.nan
     values[2, :60] = np.nan
     queries = np.array([9, 20, 30, 500])
-    for found, row, own in zip(intervals(values, queries), values, queries, strict=True):
-        assert found == pytest.approx(interval(row, int(own)))
+    for computed, row, own in zip(intervals(values, queries), values, queries, strict=True):
+        assert computed == pytest.approx(interval(row, int(own)))
     assert intervals(values, queries)[2] is None
     assert intervals(np.zeros((2, 0)), np.array([3, 3])) == [None, None]

@@ -27,11 +27,11 @@ def _count(judged: GradedJudgments, only: int | None = None) -> dict[tuple[int, 
     counts = tables.counts.toarray().reshape(len(tables.first), 16, len(queries))
     return {
         (int(first), int(second)): {
-            int(query): counts[place, :, at].astype(int).tolist()
+            int(query): counts[index, :, at].astype(int).tolist()
             for at, query in enumerate(queries)
-            if counts[place, :, at].any()
+            if counts[index, :, at].any()
         }
-        for place, (first, second) in enumerate(zip(tables.first, tables.second, strict=True))
+        for index, (first, second) in enumerate(zip(tables.first, tables.second, strict=True))
     }
 
 
@@ -92,9 +92,9 @@ def test_counts_that_are_too_many_for_single_precision_are_kept_in_double(
 
 @pytest.mark.parametrize("values", [[5, 2, 5, 9], [5, 2, 5, 10**15], [], [-3, 4, -3]])
 def test_numbering_is_that_of_unique_values(values: list[int]) -> None:
-    found, place = number(np.array(values, dtype=np.int64))
-    assert found.tolist() == sorted(set(values))
-    assert [found.tolist()[at] for at in place.tolist()] == values
+    distinct, indexes = number(np.array(values, dtype=np.int64))
+    assert distinct.tolist() == sorted(set(values))
+    assert [distinct.tolist()[at] for at in indexes.tolist()] == values
 
 
 def test_how_often_each_annotator_gave_each_grade() -> None:
@@ -120,15 +120,15 @@ def test_each_pattern_of_counts_is_kept_once_and_its_pairs_are_counted_by_query(
         (7, 2, 0, 3),
         (7, 2, 1, 1),
     ]
-    found = find_patterns(count_grades(_judged(*rows)))
-    assert sorted(found.counts.tolist()) == [[0, 1, 0, 1], [2, 0, 0, 0]]
-    mixed = found.counts.tolist().index([0, 1, 0, 1])
-    assert found.queries.tolist() == [7, 9]
-    assert found.pairs.toarray()[:, mixed].tolist() == [1, 2]
-    assert found.pairs.toarray()[:, 1 - mixed].tolist() == [1, 0]
+    patterns = find_patterns(count_grades(_judged(*rows)))
+    assert sorted(patterns.counts.tolist()) == [[0, 1, 0, 1], [2, 0, 0, 0]]
+    mixed = patterns.counts.tolist().index([0, 1, 0, 1])
+    assert patterns.queries.tolist() == [7, 9]
+    assert patterns.pairs.toarray()[:, mixed].tolist() == [1, 2]
+    assert patterns.pairs.toarray()[:, 1 - mixed].tolist() == [1, 0]
 
 
 def test_division_by_nothing_is_undefined() -> None:
-    found = divide(np.array([1.0, 0.0, 3.0]), np.array([0.0, 0.0, 2.0]))
-    assert np.isnan(found[:2]).all()
-    assert found[2] == 1.5
+    quotients = divide(np.array([1.0, 0.0, 3.0]), np.array([0.0, 0.0, 2.0]))
+    assert np.isnan(quotients[:2]).all()
+    assert quotients[2] == 1.5

@@ -11,9 +11,9 @@ def test_every_kappa_at_once_is_that_of_each_table() -> None:
     cells[0] = 0
     cells[1] *= np.eye(16, dtype=np.int64)[5][:, None]  # one grade throughout
     tables = cells.transpose(0, 2, 1).reshape(200, 9, 4, 4).astype(np.float64)
-    found = dict(compute_all(cells.astype(np.float32)))
-    assert tuple(found) == NAMES
-    for name, kappas in found.items():
+    by_name = dict(compute_all(cells.astype(np.float32)))
+    assert tuple(by_name) == NAMES
+    for name, kappas in by_name.items():
         expected = compute_at(tables, name)
         assert np.isnan(expected).any()
         assert not np.isnan(expected).all()

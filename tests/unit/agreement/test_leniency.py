@@ -4,8 +4,8 @@ import krippendorff
 import numpy as np
 import pytest
 
+from annotator.agreement.comparisons import list_comparisons
 from annotator.agreement.diagnosis.leniency import ClaimedLeaning, find_leaning, leave_one_out
-from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import GradedJudgments, sort_judged
 from annotator.agreement.measure import measure
 from annotator.agreement.records import Leaning
@@ -25,10 +25,10 @@ def test_it_is_alpha_over_the_judgments_of_the_others(seed: int) -> None:
     grades[:, 1:] = np.where(random.random((80, 5)) < 0.5, grades[:, :1], grades[:, 1:])
     grades[random.random(grades.shape) < 0.4] = np.nan
     pair, annotator = np.nonzero(~np.isnan(grades))
-    found = leave_one_out(
+    alphas = leave_one_out(
         sort_judged(pair // 4, pair, annotator, grades[pair, annotator].astype(np.int64)), annotators=6
     )
-    for out, (alpha, pairs) in enumerate(found):
+    for out, (alpha, pairs) in enumerate(alphas):
         others = np.delete(grades, out, axis=1).T
         held = krippendorff.alpha(others, value_domain=[0, 1, 2, 3], level_of_measurement="ordinal")
         assert alpha == pytest.approx(held)
@@ -37,9 +37,9 @@ def test_it_is_alpha_over_the_judgments_of_the_others(seed: int) -> None:
 
 def test_who_disagrees_with_all_others_leaves_them_in_better_agreement() -> None:
     rows = [(pair, who, (pair + (who == 2)) % 4) for pair in range(40) for who in range(4)]
-    found = [alpha for alpha, _pairs in leave_one_out(_judged(rows), annotators=4)]
-    assert found[2] == pytest.approx(1.0)
-    assert max(found[:2]) < 0.9
+    alphas = [alpha for alpha, _pairs in leave_one_out(_judged(rows), annotators=4)]
+    assert alphas[2] == pytest.approx(1.0)
+    assert max(alphas[:2]) < 0.9
 
 
 def test_it_is_undefined_where_the_others_share_no_pair_or_do_not_vary() -> None:
@@ -48,21 +48,21 @@ def test_it_is_undefined_where_the_others_share_no_pair_or_do_not_vary() -> None
     ).all()
     assert np.isnan([alpha for alpha, _ in leave_one_out(_judged([]), annotators=3)]).all()
     only_one_varies = [(pair, who, pair % 4 if who == 0 else 2) for pair in range(7) for who in range(3)]
-    found = [alpha for alpha, _pairs in leave_one_out(_judged(only_one_varies), annotators=3)]
-    assert np.isnan(found[0]) and not np.isnan(found[1])
+    alphas = [alpha for alpha, _pairs in leave_one_out(_judged(only_one_varies), annotators=3)]
+    assert np.isnan(alphas[0]) and not np.isnan(alphas[1])
 
 
 def test_who_judged_nothing_changes_nothing() -> None:
     rows = [(pair, who, (pair * who) % 4) for pair in range(12) for who in range(3)]
-    found = leave_one_out(_judged(rows), annotators=5)
-    assert found[3] == found[4] and not np.isnan(found[3][0])
+    alphas = leave_one_out(_judged(rows), annotators=5)
+    assert alphas[3] == alphas[4] and not np.isnan(alphas[3][0])
 
 
 def _find(faults: Faults, *, annotators: int = 5, overlap: int = 3, seed: int = 0) -> list[str]:
     judged = simulate(seed, queries=60, annotators=annotators, overlap=overlap, faults=faults).judged
     names = tuple("abcdefghijklmnopqrstuvwxyz"[:annotators])
     measured = measure(judged, names, resamples=300, seed=0).leanings
-    return [one.leaning.annotator for one in find_leaning(measured, list_couples(judged), names)]
+    return [claim.leaning.annotator for claim in find_leaning(measured, list_comparisons(judged), names)]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -89,9 +89,9 @@ def test_beside_the_one_other_who_is_left_the_figure_is_of_these_two_alone() -> 
         rows += [(pair, 0, truth + 1), (pair, 1, truth), (pair, 2, truth + (pair % 10 < 3))]
     judged, names = _judged(rows), ("a", "b", "c")
     measured = measure(judged, names, resamples=300, seed=0).leanings
-    first, second = find_leaning(measured, list_couples(judged), names)
+    first, second = find_leaning(measured, list_comparisons(judged), names)
     assert (first.leaning.annotator, first.than) == ("a", None)
-    assert (second.leaning.annotator, second.than, second.leaning.couples) == ("b", "c", 240)
+    assert (second.leaning.annotator, second.than, second.leaning.comparisons) == ("b", "c", 240)
     assert second.leaning.mean == pytest.approx(-0.3)
     low, high = second.leaning.ci95 or (0, 0)
     assert low < -0.3 < high < -0.2
@@ -108,8 +108,8 @@ def test_beside_the_one_other_who_is_left_the_figure_is_of_these_two_alone() -> 
 )
 def test_what_is_small_or_unsure_is_not_named(leaning: Leaning) -> None:
     others = [Leaning(name, 99, 0.0, (-0.1, 0.1)) for name in "bc"]
-    couples = list_couples(_judged([]))
-    assert find_leaning([leaning, *others], couples, "abc") == ()
-    assert find_leaning([Leaning("a", 99, 0.5, (0.02, 0.98)), others[0]], couples, "ab") == ()
+    comparisons = list_comparisons(_judged([]))
+    assert find_leaning([leaning, *others], comparisons, "abc") == ()
+    assert find_leaning([Leaning("a", 99, 0.5, (0.02, 0.98)), others[0]], comparisons, "ab") == ()
     sure = Leaning("a", 99, 0.5, (0.08, 0.92))
-    assert find_leaning([sure, others[0]], couples, "ab") == (ClaimedLeaning(sure),)
+    assert find_leaning([sure, others[0]], comparisons, "ab") == (ClaimedLeaning(sure),)

@@ -34,25 +34,25 @@ MIXED = [(0, 0), (1, 1), (2, 2), (3, 3), (0, 1), (1, 2), (3, 1), (2, 2), (0, 0),
 
 
 def test_with_two_annotators_the_dataset_has_their_kappa() -> None:
-    found = _measure(_two(MIXED))
+    measured = _measure(_two(MIXED))
     first, second = zip(*MIXED, strict=True)
-    assert found.cohen_kappa["quadratic"].value == pytest.approx(
+    assert measured.cohen_kappa["quadratic"].value == pytest.approx(
         cohen_kappa_score(first, second, labels=[0, 1, 2, 3], weights="quadratic")
     )
-    (pair,) = found.annotator_pairs
+    (pair,) = measured.annotator_pairs
     assert pair.annotators == ("김", "高橋")
-    assert pair.cohen_kappa == found.cohen_kappa
-    assert (found.pairs, found.queries, pair.pairs) == (36, 5, 36)
-    assert found.observed_agreement == pytest.approx(7 / 12)
+    assert pair.cohen_kappa == measured.cohen_kappa
+    assert (measured.pairs, measured.queries, pair.pairs) == (36, 5, 36)
+    assert measured.observed_agreement == pytest.approx(7 / 12)
     assert np.array(pair.confusion).sum() == 36
     assert pair.confusion[3][1] == 3
 
 
 def test_every_defined_figure_lies_in_its_interval() -> None:
-    found = _measure(_two(MIXED))
+    measured = _measure(_two(MIXED))
     values = [
-        *found.cohen_kappa.values(), found.fleiss_kappa, *found.krippendorff_alpha.values(),
-        found.gwet_ac1, found.gwet_ac2, *(value for _, value in found.cut_points),
+        *measured.cohen_kappa.values(), measured.fleiss_kappa, *measured.krippendorff_alpha.values(),
+        measured.gwet_ac1, measured.gwet_ac2, *(value for _, value in measured.cut_points),
     ]  # fmt: skip
     assert len(values) == 12
     for value in values:
@@ -71,60 +71,60 @@ def test_the_interval_comes_from_whole_queries() -> None:
 
 def test_with_three_annotators_kappa_is_the_mean_weighted_by_shared_pairs() -> None:
     rows = _two(MIXED) + [(0, 100 + n, who, grade) for n in range(4) for who, grade in ((0, n), (2, 3 - n))]
-    found = _measure(rows)
-    assert [(pair.annotators, pair.pairs) for pair in found.annotator_pairs] == [
+    measured = _measure(rows)
+    assert [(pair.annotators, pair.pairs) for pair in measured.annotator_pairs] == [
         (("김", "高橋"), 36),
         (("김", "zoë"), 4),
     ]
-    values = [pair.cohen_kappa["linear"].value for pair in found.annotator_pairs]
+    values = [pair.cohen_kappa["linear"].value for pair in measured.annotator_pairs]
     assert values[0] is not None and values[1] is not None
-    assert found.cohen_kappa["linear"].value == pytest.approx((36 * values[0] + 4 * values[1]) / 40)
+    assert measured.cohen_kappa["linear"].value == pytest.approx((36 * values[0] + 4 * values[1]) / 40)
 
 
 def test_perfect_agreement_without_variation_is_undefined_with_the_reason_and_the_raw_agreement() -> None:
-    found = _measure(_two([(2, 2)] * 8))
+    measured = _measure(_two([(2, 2)] * 8))
     values = [
-        *found.cohen_kappa.values(), found.fleiss_kappa, *found.krippendorff_alpha.values(),
-        found.gwet_ac1, found.gwet_ac2, *(value for _, value in found.cut_points),
-        *found.annotator_pairs[0].cohen_kappa.values(),
+        *measured.cohen_kappa.values(), measured.fleiss_kappa, *measured.krippendorff_alpha.values(),
+        measured.gwet_ac1, measured.gwet_ac2, *(value for _, value in measured.cut_points),
+        *measured.annotator_pairs[0].cohen_kappa.values(),
     ]  # fmt: skip
     assert {value.value for value in values} == {None}
     assert all("observed agreement is 100 %" in (value.why or "") for value in values)
-    assert found.observed_agreement == 1.0
+    assert measured.observed_agreement == 1.0
 
 
 def test_perfect_agreement_with_variation_is_1() -> None:
-    found = _measure(_two([(0, 0), (1, 1), (3, 3)] * 5))
-    assert found.cohen_kappa["unweighted"].value == 1.0
-    assert found.krippendorff_alpha["ordinal"].value == 1.0
-    assert found.gwet_ac1.value == 1.0
+    measured = _measure(_two([(0, 0), (1, 1), (3, 3)] * 5))
+    assert measured.cohen_kappa["unweighted"].value == 1.0
+    assert measured.krippendorff_alpha["ordinal"].value == 1.0
+    assert measured.gwet_ac1.value == 1.0
 
 
 def test_a_pair_judged_once_adds_nothing_to_agreement() -> None:
     alone = [(9, 900 + n, 0, 3) for n in range(20)]
     with_them, without = _measure(_two(MIXED) + alone), _measure(_two(MIXED))
     assert with_them.single_pairs == 20
-    for one, other in zip(
+    for item, other in zip(
         (with_them.cohen_kappa, with_them.krippendorff_alpha, with_them.fleiss_kappa, with_them.pairs),
         (without.cohen_kappa, without.krippendorff_alpha, without.fleiss_kappa, without.pairs),
         strict=True,
     ):
-        assert one == other
+        assert item == other
     assert with_them.gwet_ac1.value != without.gwet_ac1.value
 
 
 @pytest.mark.parametrize("rows", [[], [(1, 1, 0, 3)], [(1, 1, 0, 3), (1, 2, 1, 3)]])
 def test_without_a_shared_pair_everything_says_so(rows: list[Row]) -> None:
-    found = _measure(rows)
-    assert found.observed_agreement is None
-    assert found.cohen_kappa["linear"] == CoefficientValue(None, None, NO_SHARED_PAIR)
+    measured = _measure(rows)
+    assert measured.observed_agreement is None
+    assert measured.cohen_kappa["linear"] == CoefficientValue(None, None, NO_SHARED_PAIR)
     assert (
-        found.gwet_ac2
-        == found.fleiss_kappa
-        == found.cut_points[0][1]
+        measured.gwet_ac2
+        == measured.fleiss_kappa
+        == measured.cut_points[0][1]
         == CoefficientValue(None, None, NO_SHARED_PAIR)
     )
-    assert found.annotator_pairs == ()
+    assert measured.annotator_pairs == ()
 
 
 def test_one_query_gives_a_value_and_says_why_no_interval() -> None:
@@ -141,30 +141,30 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
 
 def test_the_cheap_kappa_is_the_reported_one() -> None:
     rows = _two(MIXED) + [(0, 100 + n, who, n) for n in range(4) for who in (0, 2)]
-    found = _measure(rows)
-    tables = np.array([pair.confusion for pair in found.annotator_pairs], dtype=float)
-    assert mean_kappas(tables)["unweighted"].value == found.cohen_kappa["unweighted"].value
+    measured = _measure(rows)
+    tables = np.array([pair.confusion for pair in measured.annotator_pairs], dtype=float)
+    assert mean_kappas(tables)["unweighted"].value == measured.cohen_kappa["unweighted"].value
     assert mean_kappas(np.zeros((0, 4, 4)))["unweighted"] == CoefficientValue(None, None, NO_SHARED_PAIR)
 
 
 def test_one_annotators_figures_are_over_the_pairs_they_judged() -> None:
     rows = _two(MIXED) + [(0, 100 + n, who, grade) for n in range(4) for who, grade in ((0, n), (2, 3 - n))]
-    found = _measure(rows, only=2)
-    assert (found.pairs, [pair.annotators for pair in found.annotator_pairs]) == (4, [("김", "zoë")])
+    measured = _measure(rows, only=2)
+    assert (measured.pairs, [pair.annotators for pair in measured.annotator_pairs]) == (4, [("김", "zoë")])
 
 
 def test_who_grades_higher_is_measured_on_shared_pairs() -> None:
-    found = _measure(_two([(0, 1), (1, 2), (2, 2), (2, 3)] * 10))
-    assert [(one.annotator, one.couples, one.mean) for one in found.leanings] == [
+    measured = _measure(_two([(0, 1), (1, 2), (2, 2), (2, 3)] * 10))
+    assert [(leaning.annotator, leaning.comparisons, leaning.mean) for leaning in measured.leanings] == [
         ("김", 40, -0.75),
         ("高橋", 40, 0.75),
     ]
-    assert found.leanings[1].ci95 == tuple(-bound for bound in reversed(found.leanings[0].ci95 or ()))
+    assert measured.leanings[1].ci95 == tuple(-bound for bound in reversed(measured.leanings[0].ci95 or ()))
 
 
 def test_a_cut_that_leaves_all_grades_on_one_side_says_so() -> None:
-    found = _measure(_two([(1, 1), (2, 2), (1, 2), (2, 1)] * 3))
-    (_, from_1), (_, from_2), _ = found.cut_points
+    measured = _measure(_two([(1, 1), (2, 2), (1, 2), (2, 1)] * 3))
+    (_, from_1), (_, from_2), _ = measured.cut_points
     assert from_1.value is None
     assert (from_1.why or "").startswith(
         "all grades lie on one side of this cut; observed agreement is 100 %"
@@ -177,14 +177,14 @@ def test_no_interval_is_drawn_from_one_query_wherever_it_is_one_of_many() -> Non
     rows = _two(MIXED) + [
         (0, 100 + n, who, grade) for n in range(4) for who, grade in ((0, n), (2, 3 - n % 2))
     ]
-    found = _measure(rows)
-    many, single = found.annotator_pairs
+    measured = _measure(rows)
+    many, single = measured.annotator_pairs
     assert (many.queries, single.queries) == (5, 1)
     assert many.cohen_kappa["linear"].ci95 is not None
     for value in single.cohen_kappa.values():
         assert value.value is not None
         assert (value.ci95, value.why) == (None, ONE_QUERY)
-    leanings = {one.annotator: one for one in found.leanings}
+    leanings = {leaning.annotator: leaning for leaning in measured.leanings}
     assert (leanings["zoë"].ci95, leanings["zoë"].why) == (None, ONE_QUERY)
     assert leanings["김"].ci95 is not None and leanings["김"].why is None
     assert single.as_json()["cohen_kappa"]["linear"] == {
@@ -203,6 +203,6 @@ def test_two_who_share_little_are_warned_of_by_the_rule_for_groups() -> None:
 
 
 def test_without_resamples_each_figure_says_that_no_interval_was_asked_for() -> None:
-    found = _measure(_two(MIXED), resamples=0)
-    assert {one.why for one in found.leanings} == {NO_RESAMPLES}
-    assert found.annotator_pairs[0].cohen_kappa["linear"].why == NO_RESAMPLES
+    measured = _measure(_two(MIXED), resamples=0)
+    assert {leaning.why for leaning in measured.leanings} == {NO_RESAMPLES}
+    assert measured.annotator_pairs[0].cohen_kappa["linear"].why == NO_RESAMPLES

@@ -1,6 +1,7 @@
 """Which annotator pairs stand first in a table that cannot hold them all."""
 
-from annotator.agreement.records import CoefficientValue, PairAgreement, rank_pairs, say_left_out_pairs
+from annotator.agreement.ranking import describe_unranked_pairs, rank_pairs
+from annotator.agreement.records import CoefficientValue, PairAgreement
 
 EMPTY = ((0, 0, 0, 0),) * 4
 
@@ -14,14 +15,14 @@ def test_those_who_lower_the_datasets_kappa_most_stand_first() -> None:
     pairs = [_pair("a", 0.9, 500), _pair("b", 0.1, 30), _pair("c", 0.4, 300), _pair("d", 0.4, 300)]
     ranked = rank_pairs(pairs, CoefficientValue(0.6))
     assert [pair.annotators[0] for pair in ranked.pairs] == ["c", "d", "b", "a"]
-    assert say_left_out_pairs(ranked) is None
+    assert describe_unranked_pairs(ranked) is None
 
 
 def test_who_shares_too_little_or_has_no_kappa_is_left_out_and_counted() -> None:
     pairs = [_pair("a", -1.0, 1, "few"), _pair("b", 1.0, 2, "few"), _pair("c", None, 90), _pair("d", 0.5, 90)]
     ranked = rank_pairs(pairs, CoefficientValue(0.5))
     assert ([pair.annotators[0] for pair in ranked.pairs], ranked.few, ranked.undefined) == (["d"], 2, 1)
-    assert say_left_out_pairs(ranked) == (
+    assert describe_unranked_pairs(ranked) == (
         "2 annotator pairs are left out: they share fewer than 30 pairs or 10 queries, too few to say much. "
         "1 annotator pair is left out: without variation its kappa is undefined."
     )

@@ -18,10 +18,10 @@ def _table(rows: list[list[int]]) -> np.ndarray[tuple[int, ...], np.dtype[np.flo
 def test_of_two_categories_the_indices_are_those_of_byrt_bishop_and_carlin(rows: list[list[int]]) -> None:
     (a, b), (c, d) = rows
     total = a + b + c + d
-    found = compute_paradox(_table(rows))
-    assert found is not None
-    assert found.prevalence == pytest.approx(abs(a - d) / total)
-    assert found.bias == pytest.approx(abs(b - c) / total)
+    paradox = compute_paradox(_table(rows))
+    assert paradox is not None
+    assert paradox.prevalence == pytest.approx(abs(a - d) / total)
+    assert paradox.bias == pytest.approx(abs(b - c) / total)
 
 
 def test_of_four_grades_an_even_spread_has_no_prevalence_and_a_single_grade_has_all_of_it() -> None:
@@ -37,8 +37,8 @@ def test_annotators_who_never_use_the_same_grade_have_all_the_bias() -> None:
 
 def test_over_a_dataset_one_pairs_bias_does_not_hide_anothers() -> None:
     leans = _table([[10, 10], [0, 10]])
-    found = compute_paradox(np.stack([leans, leans.T]))
-    assert found is not None and found.bias == pytest.approx(1 / 3)
+    paradox = compute_paradox(np.stack([leans, leans.T]))
+    assert paradox is not None and paradox.bias == pytest.approx(1 / 3)
     summed = compute_paradox(leans + leans.T)
     assert summed is not None and summed.bias == 0
 
@@ -52,13 +52,13 @@ def test_the_paradox_is_high_agreement_and_low_kappa_where_one_grade_prevails() 
     prevails, even = np.zeros((4, 4)), np.zeros((4, 4))
     prevails[:2, :2], even[:2, :2] = [[118, 5], [2, 0]], [[40, 9], [6, 45]]
 
-    def told(table: np.ndarray[tuple[int, ...], np.dtype[np.float64]], observed: float) -> bool:
+    def is_told(table: np.ndarray[tuple[int, ...], np.dtype[np.float64]], observed: float) -> bool:
         kappa = float(cohen_kappa(table, DISAGREEMENT["unweighted"]))
         return is_paradox(compute_paradox(table), observed=observed, kappa=kappa, target=0.7)
 
-    assert told(prevails, 118 / 125)
-    assert not told(prevails, 0.79)
-    assert not told(even, 0.85)
+    assert is_told(prevails, 118 / 125)
+    assert not is_told(prevails, 0.79)
+    assert not is_told(even, 0.85)
     index = KappaParadox(0.9, 0.0)
     assert is_paradox(index, observed=1.0, kappa=None, target=0.7)
     assert not is_paradox(index, observed=0.95, kappa=0.7, target=0.7)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.agreement.report import check_target, write_file
+from annotator.agreement.report_files import check_target, write_file
 from annotator.domain.errors import ValidationError
 
 
@@ -34,7 +34,7 @@ def test_a_failure_on_the_way_leaves_what_was_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("-", "expected the name of a file, found '-'"),
         ("there", "it is a folder"),
@@ -44,12 +44,12 @@ def test_a_failure_on_the_way_leaves_what_was_there(tmp_path: Path) -> None:
     ],
 )
 def test_a_target_that_can_be_no_file_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("there").mkdir()
     Path("file").write_text("")
-    with pytest.raises(ValidationError, match=said):
+    with pytest.raises(ValidationError, match=message):
         write_file(Path(name), ["x"])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "there"]
 

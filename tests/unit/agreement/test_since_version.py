@@ -5,8 +5,8 @@ import pytest
 
 from annotator.agreement.judgment_table import GradedJudgments, GroupLabels, NamedJudgments
 from annotator.agreement.measure import measure
-from annotator.agreement.records import SinceVersion
-from annotator.agreement.report import choose_version, compare_since, split_rows
+from annotator.agreement.records import VersionComparison
+from annotator.agreement.version_comparison import choose_version, compare_versions, split_rows
 from annotator.domain.errors import NotFound
 
 PAIRS_OF_A_QUERY = 6
@@ -18,13 +18,13 @@ def make(
     """Two annotators; the first half of the queries judged under version 1, the rest under version 2."""
     random = np.random.default_rng(5)
     query, pair, annotator, grade, versions = ([] for _ in range(5))  # type: ignore[var-annotated]
-    for place in range(queries * pairs):
-        since = place >= queries * pairs // 2
+    for index in range(queries * pairs):
+        since = index >= queries * pairs // 2
         first = int(random.integers(0, 4))
         same = random.random() < (agree_since if since else agree_before)
         for who, given in ((0, first), (1, first if same else (first + 1) % 4)):
-            query.append(place // pairs)
-            pair.append(place)
+            query.append(index // pairs)
+            pair.append(index)
             annotator.append(who)
             grade.append(given)
             versions.append(2 if since else 1)
@@ -37,49 +37,55 @@ def make(
     return named, np.array(versions, dtype=np.int64)
 
 
-def compare(found: NamedJudgments, versions: np.ndarray, **changes: object) -> SinceVersion:
-    even = GroupLabels(["偶", "홀"], (found.judged.query % 2).astype(np.int64))
-    told = {"known": [1, 2], "led": {2: {"偶": 3}}, "version": 2, "resamples": 50, "seed": 0} | changes
-    return compare_since(found, versions, even, dataset="d", **told)  # type: ignore[arg-type]
+def compare(judgments: NamedJudgments, versions: np.ndarray, **changes: object) -> VersionComparison:
+    even = GroupLabels(["偶", "홀"], (judgments.judged.query % 2).astype(np.int64))
+    options = {
+        "version_numbers": [1, 2],
+        "led": {2: {"偶": 3}},
+        "version": 2,
+        "resamples": 50,
+        "seed": 0,
+    } | changes
+    return compare_versions(judgments, versions, even, dataset="d", **options)  # type: ignore[arg-type]
 
 
 def test_a_sure_rise_is_said_with_both_figures_and_a_sure_fall_too() -> None:
-    found, versions = make(60, 0.5, 0.95)
-    (whole, even) = compare(found, versions).parts
+    judgments, versions = make(60, 0.5, 0.95)
+    (whole, even) = compare(judgments, versions).parts
     assert (whole.state, whole.before.pairs, whole.since.pairs) == ("higher", 180, 180)
     assert whole.sentence.startswith(
         "Agreement in the dataset is higher since version 2: Cohen's kappa is 0.9"
     )
     assert whole.difference.ci95 is not None and whole.difference.ci95[0] > 0
     assert (even.category, even.before.pairs, even.since.pairs) == ("偶", 90, 90)
-    found, versions = make(60, 0.95, 0.5)
-    fallen = compare(found, versions).parts[0]
+    judgments, versions = make(60, 0.95, 0.5)
+    fallen = compare(judgments, versions).parts[0]
     assert fallen.state == "lower" and "Read what has been disputed since." in fallen.sentence
 
 
 def test_the_figures_are_those_of_the_report() -> None:
-    found, versions = make(30, 0.6, 0.8)
-    part = compare(found, versions).parts[0]
-    own = measure(found.judged.where(versions == 2), found.names, resamples=50, seed=0)
+    judgments, versions = make(30, 0.6, 0.8)
+    part = compare(judgments, versions).parts[0]
+    own = measure(judgments.judged.where(versions == 2), judgments.names, resamples=50, seed=0)
     assert part.since.kappa == own.cohen_kappa["unweighted"]
     assert part.since.alpha == own.krippendorff_alpha["ordinal"]
-    before = measure(found.judged.where(versions == 1), found.names, resamples=0, seed=0)
-    kappas = [one.cohen_kappa["unweighted"].value for one in (own, before)]
+    before = measure(judgments.judged.where(versions == 1), judgments.names, resamples=0, seed=0)
+    kappas = [item.cohen_kappa["unweighted"].value for item in (own, before)]
     assert part.difference.value == pytest.approx(kappas[0] - kappas[1])  # type: ignore[operator]
 
 
 def test_what_may_be_chance_or_is_too_little_is_not_yet_known() -> None:
-    found, versions = make(60, 0.8, 0.8)
-    assert compare(found, versions).parts[0].state == "unknown"
-    found, versions = make(8, 0.1, 1.0)  # as far apart as can be, on 24 pairs of 4 queries each
-    few = compare(found, versions).parts[0]
+    judgments, versions = make(60, 0.8, 0.8)
+    assert compare(judgments, versions).parts[0].state == "unknown"
+    judgments, versions = make(8, 0.1, 1.0)  # as far apart as can be, on 24 pairs of 4 queries each
+    few = compare(judgments, versions).parts[0]
     assert (few.state, few.before.warning is not None) == ("unknown", True)
     assert few.sentence.startswith("Not yet known in the dataset whether version 2 changed agreement")
     little, under = make(28, 0.1, 1.0, pairs=2)  # 28 pairs a side, of enough queries for an interval
     part = compare(little, under).parts[0]
     assert part.difference.ci95 is not None and part.difference.ci95[0] > 0
     assert part.state == "unknown"
-    none = compare(found, np.ones(len(versions), dtype=np.int64)).parts[0]
+    none = compare(judgments, np.ones(len(versions), dtype=np.int64)).parts[0]
     assert (
         none.sentence == "Not yet known in the dataset: no pair was judged by two annotators since version 2."
     )

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from annotator.agreement.comparisons import list_comparisons
 from annotator.agreement.diagnosis.speed import QuickAnnotator, find_limit, find_medians, find_quick
-from annotator.agreement.judgment_pairs import list_couples
 from annotator.agreement.judgment_table import Floats
 from tests.unit.agreement.simulated import Faults, Work, simulate
 
@@ -14,26 +14,26 @@ HURRIED = Faults(hurries=frozenset({1}))
 
 def _find(work: Work, seconds: Floats | None = None) -> tuple[QuickAnnotator, ...]:
     times = work.seconds if seconds is None else seconds
-    return find_quick(work.judged, times, list_couples(work.judged), NAMES)
+    return find_quick(work.judged, times, list_comparisons(work.judged), NAMES)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_who_hurries_and_agrees_less_there_is_told_with_the_figures(seed: int) -> None:
     work = simulate(seed, queries=60, faults=HURRIED)
-    (found,) = _find(work)
-    assert found.annotator == "b"
+    (quick,) = _find(work)
+    assert quick.annotator == "b"
     own = work.judged.annotator == 1
-    assert found.judgments == (own & (work.seconds < found.limit)).sum()
-    assert found.limit == found.median / 4 == pytest.approx(np.median(work.seconds[own]) / 4)
+    assert quick.judgments == (own & (work.seconds < quick.limit)).sum()
+    assert quick.limit == quick.median / 4 == pytest.approx(np.median(work.seconds[own]) / 4)
     fast: list[bool] = []
     slow: list[bool] = []
     grades, times = work.judged.grade.reshape(-1, 2), work.seconds.reshape(-1, 2)
     for pair, who in enumerate(work.judged.annotator.reshape(-1, 2)):
         for side in np.flatnonzero(who == 1):
-            (fast if times[pair, side] < found.limit else slow).append(grades[pair, 0] == grades[pair, 1])
-    assert found.matching == pytest.approx(np.mean(fast))
-    assert found.usually == pytest.approx(np.mean(slow))
-    assert found.ci95[1] < 0
+            (fast if times[pair, side] < quick.limit else slow).append(grades[pair, 0] == grades[pair, 1])
+    assert quick.matching == pytest.approx(np.mean(fast))
+    assert quick.usually == pytest.approx(np.mean(slow))
+    assert quick.ci95[1] < 0
 
 
 def test_speed_alone_is_no_sign() -> None:
@@ -71,9 +71,9 @@ def test_quick_is_a_quarter_of_ones_own_median_and_never_more_than_ten_seconds()
 def test_what_is_usual_is_ones_own_and_needs_thirty_known_times() -> None:
     annotator = np.repeat([0, 1, 2], 30)
     seconds = np.concatenate([np.arange(1.0, 31.0), np.arange(101.0, 131.0), [0.0], np.arange(1.0, 30.0)])
-    found = find_medians(annotator, seconds, 4)
-    assert found[:2] == [15.5, 115.5]
-    assert np.isnan(found[2:]).all()
+    medians = find_medians(annotator, seconds, 4)
+    assert medians[:2] == [15.5, 115.5]
+    assert np.isnan(medians[2:]).all()
 
 
 def test_without_a_shared_pair_nothing_is_told() -> None:
@@ -93,11 +93,11 @@ def test_a_small_difference_is_no_sign_however_sure_it_is() -> None:
 
 
 def test_chance_alone_is_seldom_a_sign() -> None:
-    told = 0
+    signs = 0
     for seed in range(40):
         work = simulate(100 + seed, queries=30)
         own = np.flatnonzero(work.judged.annotator == 1)
         seconds = np.full(len(work.seconds), 25.0)
         seconds[np.random.default_rng(seed).choice(own, 20, replace=False)] = 2.0
-        told += len(_find(work, seconds))
-    assert told <= 1
+        signs += len(_find(work, seconds))
+    assert signs <= 1

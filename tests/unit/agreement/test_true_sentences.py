@@ -36,9 +36,9 @@ def _say(
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_constant_annotator_is_named_with_what_the_others_gave(seed: int) -> None:
-    (found,) = _say("constant", Faults(constant={1: 0}), seed=seed)
-    assert found.sentence.startswith("p001 gave 0 (none) in 9")
-    assert found.pairs == PairSelection("given", ("p001",), grade=0)
+    (finding,) = _say("constant", Faults(constant={1: 0}), seed=seed)
+    assert finding.sentence.startswith("p001 gave 0 (none) in 9")
+    assert finding.pairs == PairSelection("given", ("p001",), grade=0)
     (together,) = _say("constants", Faults(constant={1: 0}), seed=seed)
     assert re.search("1 annotator, 2[0-9] % of the judgments of shared pairs", together.sentence)
     assert "Ordinal alpha of all others is" in together.sentence and "over 600 pairs" in together.sentence
@@ -71,13 +71,17 @@ def test_beside_a_constant_annotator_grades_and_annotator_pairs_are_those_of_all
     kinds = {"confused", "direction", "concentrated", "apart", "near", "least"}
 
     def say(some: GradedJudgments, people: int) -> dict[str, DiagnosisFinding]:
-        return {one.sentence: one for one in _assess(some, people).findings if one.kind in kinds}
+        return {
+            finding.sentence: finding for finding in _assess(some, people).findings if finding.kind in kinds
+        }
 
     alone, beside = say(judged.where(judged.annotator < 4), 4), say(judged, 5)
     assert [sentence + LEFT_OUT for sentence in alone] == list(beside) and alone
-    for one in beside.values():
-        assert one.pairs is not None
-        assert "p004" in one.pairs.without or (one.kind == "least" and "p004" not in one.pairs.annotators)
+    for finding in beside.values():
+        assert finding.pairs is not None
+        assert "p004" in finding.pairs.without or (
+            finding.kind == "least" and "p004" not in finding.pairs.annotators
+        )
 
 
 # who grades higher than the others, or than one of them
@@ -85,27 +89,27 @@ def test_beside_a_constant_annotator_grades_and_annotator_pairs_are_those_of_all
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_higher_than_the_others_is_said_of_who_is_so_beside_each_of_them(seed: int) -> None:
-    (found,) = _say("lenient", Faults(leans={1: 0.6}), people=3, overlap=2, seed=seed)
-    assert found.sentence.startswith("p001 grades higher than the others on the same pairs")
+    (finding,) = _say("lenient", Faults(leans={1: 0.6}), people=3, overlap=2, seed=seed)
+    assert finding.sentence.startswith("p001 grades higher than the others on the same pairs")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_higher_than_one_of_the_others_names_that_one(seed: int) -> None:
-    """One couple out of three: nothing is said of the others."""
-    found = _say("lenient", Faults(between={(1, 2): 0.8}), people=3, overlap=2, seed=seed)
-    found += _say("severe", Faults(between={(1, 2): 0.8}), people=3, overlap=2, seed=seed)
-    assert len(found) == 1
+    """One comparison out of three: nothing is said of the others."""
+    findings = _say("lenient", Faults(between={(1, 2): 0.8}), people=3, overlap=2, seed=seed)
+    findings += _say("severe", Faults(between={(1, 2): 0.8}), people=3, overlap=2, seed=seed)
+    assert len(findings) == 1
     assert (
-        "p001 grades higher than p002" in found[0].sentence
-        or "p002 grades lower than p001" in found[0].sentence
+        "p001 grades higher than p002" in findings[0].sentence
+        or "p002 grades lower than p001" in findings[0].sentence
     )
-    assert found[0].pairs == PairSelection("differing", annotators=("p001", "p002"))
+    assert findings[0].pairs == PairSelection("differing", annotators=("p001", "p002"))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_of_two_annotators_the_other_is_named(seed: int) -> None:
-    (found,) = _say("lenient", Faults(leans={1: 0.6}), people=2, overlap=2, seed=seed)
-    assert found.sentence.startswith("p001 grades higher than p000 on the same pairs")
+    (finding,) = _say("lenient", Faults(leans={1: 0.6}), people=2, overlap=2, seed=seed)
+    assert finding.sentence.startswith("p001 grades higher than p000 on the same pairs")
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -117,12 +121,14 @@ def test_nobody_is_lenient_or_severe_where_nobody_leans(seed: int) -> None:
 
 
 def test_alpha_without_somebody_says_over_how_many_pairs() -> None:
-    (found,) = _say("lenient", Faults(leans={1: 0.8}), people=3, overlap=2, seed=1)
-    assert "of the others alone is" in found.sentence
+    (finding,) = _say("lenient", Faults(leans={1: 0.8}), people=3, overlap=2, seed=1)
+    assert "of the others alone is" in finding.sentence
     work = simulate(1, annotators=3, queries=60, overlap=2, faults=Faults(leans={1: 0.8}))
-    theirs = set(work.judged.pair[work.judged.annotator == 1].tolist())
-    rest = len(set(work.judged.pair.tolist()) - theirs)
-    assert f"over the {rest} pairs that they share" in found.sentence and "over 600 pairs" in found.sentence
+    other_pairs = set(work.judged.pair[work.judged.annotator == 1].tolist())
+    rest = len(set(work.judged.pair.tolist()) - other_pairs)
+    assert (
+        f"over the {rest} pairs that they share" in finding.sentence and "over 600 pairs" in finding.sentence
+    )
 
 
 def test_alpha_without_somebody_is_not_told_of_a_handful_of_pairs() -> None:
@@ -130,8 +136,10 @@ def test_alpha_without_somebody_is_not_told_of_a_handful_of_pairs() -> None:
     work = simulate(1, annotators=3, queries=60, overlap=2, faults=Faults(leans={1: 0.8}))
     by_others = ~np.isin(work.judged.pair, work.judged.pair[work.judged.annotator == 1])
     few = by_others & (work.judged.pair > np.sort(np.unique(work.judged.pair[by_others]))[19])
-    found = [one for one in _assess(work.judged.where(~few), 3).findings if one.kind == "lenient"]
-    assert found and "alpha" not in found[0].sentence
+    findings = [
+        finding for finding in _assess(work.judged.where(~few), 3).findings if finding.kind == "lenient"
+    ]
+    assert findings and "alpha" not in findings[0].sentence
 
 
 # who agrees less than the others do
@@ -139,11 +147,11 @@ def test_alpha_without_somebody_is_not_told_of_a_handful_of_pairs() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_who_guesses_agrees_less_and_is_the_only_one_named(seed: int) -> None:
-    (found,) = _say("less", Faults(guesses=frozenset({2})), seed=seed)
-    assert found.sentence.startswith(
+    (finding,) = _say("less", Faults(guesses=frozenset({2})), seed=seed)
+    assert finding.sentence.startswith(
         "p002 agrees less than the others do: Cohen's kappa with all of them together is"
     )
-    assert found.pairs == PairSelection("differing", annotators=("p002",))
+    assert finding.pairs == PairSelection("differing", annotators=("p002",))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -156,13 +164,13 @@ def test_beside_a_constant_annotator_who_agrees_less_is_told_with_whom_and_over_
     faults = Faults(constant={4: 0}, guesses=frozenset({2}))
     judged = simulate(0, annotators=5, overlap=5, queries=60, faults=faults).judged
     (alone,), (beside,) = (
-        [one for one in _assess(some, people).findings if one.kind == "less"]
+        [finding for finding in _assess(some, people).findings if finding.kind == "less"]
         for some, people in ((judged.where(judged.annotator < 4), 4), (judged, 5))
     )
-    told = alone.sentence.replace(
+    sentence = alone.sentence.replace(
         "all of them together", "all others but those who give one grade almost throughout"
     )
-    assert beside.sentence == told.replace("that of everybody", "that of everybody but those")
+    assert beside.sentence == sentence.replace("that of everybody", "that of everybody but those")
     assert beside.pairs == PairSelection("differing", annotators=("p002",), without=("p004",))
 
 
@@ -171,8 +179,8 @@ def test_beside_a_constant_annotator_who_agrees_less_is_told_with_whom_and_over_
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_who_agrees_least_is_told_only_where_annotator_pairs_surely_differ(seed: int) -> None:
-    (found,) = _say("least", Faults(guesses=frozenset({2})), seed=seed)
-    assert "p002" in found.sentence.split("most")[0]
+    (finding,) = _say("least", Faults(guesses=frozenset({2})), seed=seed)
+    assert "p002" in finding.sentence.split("most")[0]
     assert _say("least", seed=seed) == []
 
 
@@ -181,15 +189,15 @@ def test_who_agrees_least_is_told_only_where_annotator_pairs_surely_differ(seed:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ordered_alike_is_said_where_they_differ_in_where_a_grade_begins(seed: int) -> None:
-    (found,) = _say("near", Faults(begins={1: 1}), people=2, overlap=2, right=0.95, seed=seed)
-    assert "order documents alike (Kendall's tau-b" in found.sentence
+    (finding,) = _say("near", Faults(begins={1: 1}), people=2, overlap=2, right=0.95, seed=seed)
+    assert "order documents alike (Kendall's tau-b" in finding.sentence
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_ordered_alike_is_not_said_where_near_misses_are_noise(seed: int) -> None:
-    (found,) = _say("near", people=2, overlap=2, right=0.45, seed=seed)
-    assert "order documents alike" not in found.sentence
-    assert found.sentence.endswith(
+    (finding,) = _say("near", people=2, overlap=2, right=0.45, seed=seed)
+    assert "order documents alike" not in finding.sentence
+    assert finding.sentence.endswith(
         "most differences are of one grade. Make the rubric say where each grade begins."
     )
 
@@ -219,13 +227,13 @@ def _crowd(seed: int, people: int = 300, *, constant: int = 0, guesses: int = 0)
 
 
 def test_in_a_crowd_those_who_give_one_grade_are_told_together_and_the_first_by_name() -> None:
-    found = _assess(_crowd(0, constant=60), 300)
-    kinds = [finding.kind for finding in found.findings]
+    assessment = _assess(_crowd(0, constant=60), 300)
+    kinds = [finding.kind for finding in assessment.findings]
     assert kinds.count("constants") == 1 and kinds.count("constant") == 3
-    (together,) = (finding for finding in found.findings if finding.kind == "constants")
+    (together,) = (finding for finding in assessment.findings if finding.kind == "constants")
     number = int(together.sentence.split(": ")[1].split(" ")[0])
     assert 50 <= number <= 60
-    assert {one.sentence[:4] for one in found.findings if one.kind == "constant"} <= {
+    assert {finding.sentence[:4] for finding in assessment.findings if finding.kind == "constant"} <= {
         f"p{n:03}" for n in range(60)
     }
 
@@ -237,8 +245,8 @@ def test_in_a_crowd_that_is_well_nobody_is_named() -> None:
 
 
 def test_in_a_crowd_who_guesses_is_told_most_weight_first_and_many_by_name() -> None:
-    found = [one for one in _assess(_crowd(1, guesses=30), 300).findings if one.kind == "less"]
-    assert len(found) == 6
-    assert found[-1].sentence.startswith("These agree less than the others do too: p0")
-    named = {sentence[:4] for sentence in (one.sentence for one in found[:5])}
+    findings = [finding for finding in _assess(_crowd(1, guesses=30), 300).findings if finding.kind == "less"]
+    assert len(findings) == 6
+    assert findings[-1].sentence.startswith("These agree less than the others do too: p0")
+    named = {sentence[:4] for sentence in (finding.sentence for finding in findings[:5])}
     assert named <= {f"p{number:03}" for number in range(30)}

@@ -32,30 +32,30 @@ def _judge(grades: Sequence[tuple[int, ...]], target: float = 0.7, *, queries: i
 
 
 def test_an_interval_wholly_at_or_above_the_target_meets_it() -> None:
-    found = _judge([*SAME * 12], target=1.0)
-    assert (found.state, found.further) == ("met", None)
-    assert found.sentence == (
+    verdict = _judge([*SAME * 12], target=1.0)
+    assert (verdict.state, verdict.further) == ("met", None)
+    assert verdict.sentence == (
         "The target is met: Cohen's kappa is 1.00 [1.00, 1.00] over 48 pairs of 12 queries, its whole interval at or "
         "above 1."
     )
 
 
 def test_an_interval_wholly_below_the_target_does_not_meet_it() -> None:
-    found = _judge([(0, 1), (1, 0), (2, 3), (3, 2)] * 12)
-    assert (found.state, found.further) == ("not met", None)
-    assert "The target is not met: Cohen's kappa is -0.3" in found.sentence
+    verdict = _judge([(0, 1), (1, 0), (2, 3), (3, 2)] * 12)
+    assert (verdict.state, verdict.further) == ("not met", None)
+    assert "The target is not met: Cohen's kappa is -0.3" in verdict.sentence
 
 
 @pytest.mark.parametrize("target", [0.7, 0.65])
 def test_an_interval_that_spans_the_target_leaves_it_unknown_and_says_how_many_pairs_would_tell(
     target: float,
 ) -> None:
-    found = _judge([*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3], target, queries=11)
-    assert found.state == "unknown" and found.further is not None
+    verdict = _judge([*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3], target, queries=11)
+    assert verdict.state == "unknown" and verdict.further is not None
     assert (
-        "spans it. If kappa stays where it is and new queries have as many pairs as these" in found.sentence
+        "spans it. If kappa stays where it is and new queries have as many pairs as these" in verdict.sentence
     )
-    assert f"about {found.further} pairs more judged by two would tell" in found.sentence
+    assert f"about {verdict.further} pairs more judged by two would tell" in verdict.sentence
 
 
 def test_so_many_pairs_more_do_tell() -> None:
@@ -67,7 +67,7 @@ def test_so_many_pairs_more_do_tell() -> None:
             replace(small, query=small.query + 100 * n, pair=small.pair + 1000 * n) for n in range(times)
         ]
         columns = (
-            np.concatenate([getattr(one, name) for one in copies])
+            np.concatenate([getattr(copy, name) for copy in copies])
             for name in ("query", "pair", "annotator", "grade")
         )
         return judge(measure(GradedJudgments(*columns), ("a", "b", "c"), resamples=2000, seed=0), target=0.63)
@@ -117,9 +117,9 @@ def test_more_than_a_hundred_times_the_pairs_is_out_of_reach() -> None:
 
 
 def test_too_near_the_target_says_that_more_would_hardly_settle_it() -> None:
-    found = _judge([*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3], 2 / 3, queries=11)
-    assert (found.state, found.further) == ("unknown", None)
-    assert "so near the target that judging more would hardly settle it" in found.sentence
+    verdict = _judge([*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3], 2 / 3, queries=11)
+    assert (verdict.state, verdict.further) == ("unknown", None)
+    assert "so near the target that judging more would hardly settle it" in verdict.sentence
 
 
 @pytest.mark.parametrize(
@@ -129,15 +129,15 @@ def test_too_near_the_target_says_that_more_would_hardly_settle_it() -> None:
 def test_too_few_pairs_or_queries_prove_nothing_however_well_they_agree(
     pairs: int, queries: int, missing: int
 ) -> None:
-    found = _judge((SAME * 75)[:pairs], queries=queries)
-    assert (found.state, found.further) == ("unknown", missing)
-    assert "too little is shared" in found.sentence and "1.00 [1.00, 1.00]" in found.sentence
+    verdict = _judge((SAME * 75)[:pairs], queries=queries)
+    assert (verdict.state, verdict.further) == ("unknown", missing)
+    assert "too little is shared" in verdict.sentence and "1.00 [1.00, 1.00]" in verdict.sentence
 
 
 def test_of_one_query_alone_nine_more_of_its_size_are_missing() -> None:
-    found = _judge((SAME * 8)[:30], queries=1)
-    assert (found.state, found.further) == ("unknown", 270)
-    assert "30 pairs of 1 query. It takes 30 pairs of 10 queries" in found.sentence
+    verdict = _judge((SAME * 8)[:30], queries=1)
+    assert (verdict.state, verdict.further) == ("unknown", 270)
+    assert "30 pairs of 1 query. It takes 30 pairs of 10 queries" in verdict.sentence
 
 
 def test_thirty_pairs_of_ten_queries_are_enough_for_a_verdict() -> None:
@@ -145,33 +145,33 @@ def test_thirty_pairs_of_ten_queries_are_enough_for_a_verdict() -> None:
 
 
 def test_an_undefined_kappa_is_unknown_and_says_why() -> None:
-    found = _judge([(2, 2)] * 40)
-    assert (found.state, found.further) == ("unknown", None)
-    assert "kappa is undefined over 40 pairs of 12 queries (all who judged the same" in found.sentence
+    verdict = _judge([(2, 2)] * 40)
+    assert (verdict.state, verdict.further) == ("unknown", None)
+    assert "kappa is undefined over 40 pairs of 12 queries (all who judged the same" in verdict.sentence
     assert "too little is shared, 3 pairs of 3 queries" in _judge([(2, 2)] * 3).sentence
 
 
 def test_without_an_interval_it_is_unknown() -> None:
-    found = judge(_measure(SAME * 12, resamples=0), target=0.7)
-    assert found.state == "unknown"
-    assert "without an interval (no interval was asked for)" in found.sentence
+    verdict = judge(_measure(SAME * 12, resamples=0), target=0.7)
+    assert verdict.state == "unknown"
+    assert "without an interval (no interval was asked for)" in verdict.sentence
 
 
 def test_where_nothing_is_shared_it_is_unknown() -> None:
-    found = _judge([(1,)] * 3)
-    assert (found.state, found.further, found.kappa.value) == ("unknown", None, None)
-    assert "(3 pairs by one)" in found.sentence
+    verdict = _judge([(1,)] * 3)
+    assert (verdict.state, verdict.further, verdict.kappa.value) == ("unknown", None, None)
+    assert "(3 pairs by one)" in verdict.sentence
 
 
 def _scatter(shared: Sequence[int], *, queries: int = 40) -> AgreementVerdict:
     """Annotators 2 n and 2 n + 1 share `shared[n]` pairs, agreeing on nine of ten."""
     rows, pair = [], 0
-    for couple, pairs in enumerate(shared):
+    for comparison, pairs in enumerate(shared):
         for number in range(pairs):
             grade = number % 4
             rows += [
-                (pair % queries, pair, 2 * couple, grade),
-                (pair % queries, pair, 2 * couple + 1, grade if number % 10 else 3 - grade),
+                (pair % queries, pair, 2 * comparison, grade),
+                (pair % queries, pair, 2 * comparison + 1, grade if number % 10 else 3 - grade),
             ]
             pair += 1
     judged = sort_judged(*np.array(rows, dtype=np.int64).T)
@@ -180,10 +180,10 @@ def _scatter(shared: Sequence[int], *, queries: int = 40) -> AgreementVerdict:
 
 
 def test_a_kappa_from_annotators_who_share_few_pairs_is_no_ground_for_a_verdict() -> None:
-    found = _scatter([29] * 4)
-    assert (found.state, found.further) == ("unknown", None)
-    assert "fewer than 30 pairs in common" in found.sentence
-    assert "Krippendorff's alpha, 0.8" in found.sentence
+    verdict = _scatter([29] * 4)
+    assert (verdict.state, verdict.further) == ("unknown", None)
+    assert "fewer than 30 pairs in common" in verdict.sentence
+    assert "Krippendorff's alpha, 0.8" in verdict.sentence
     assert _scatter([30] * 4).state == "met"
     assert _scatter([29, 29, 58]).state == "unknown"
     assert _scatter([29, 29, 60]).state == "met"

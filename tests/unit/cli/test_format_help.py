@@ -15,9 +15,10 @@ def test_the_help_shows_every_format_with_what_it_can_and_cannot_hold(command: l
 
 
 def test_the_table_in_full_names_everything() -> None:
-    said = " ".join(list_formats(in_full=True).split())
-    for known in FORMATS:
+    text = " ".join(list_formats(in_full=True).split())
+    for file_format in FORMATS:
         assert (
-            f"{known.name} {known.about} ({' '.join(known.suffixes)}) holds: {', '.join(known.holds)}" in said
+            f"{file_format.name} {file_format.about} ({' '.join(file_format.suffixes)}) holds: {', '.join(file_format.holds)}"
+            in text
         )
-        assert f"cannot hold: {', '.join(known.cannot_hold)}" in said
+        assert f"cannot hold: {', '.join(file_format.cannot_hold)}" in text

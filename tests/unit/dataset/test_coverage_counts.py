@@ -11,7 +11,7 @@ from annotator.dataset.coverage_service import list_facts, read_requirements
 from annotator.dataset.records import Coverage, CoverageRow, QueryFacts
 from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel, Query
 from annotator.formats.registry import read_truth
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 NABLARCH = Path(__file__).parents[3] / "datasets" / "nablarch" / "queries.yaml"
 
@@ -34,7 +34,7 @@ def measure(facts: list[QueryFacts], name: str, **requirements: Any) -> Coverage
 def law(queries: int, shares: Mapping[str, int], **more: Any) -> list[QueryFacts]:
     types = [query_type for query_type, number in shares.items() for _ in range(number)]
     assert len(types) == queries
-    return [fact(f"Q{place}", query_type=found, **more) for place, found in enumerate(types)]
+    return [fact(f"Q{index}", query_type=query_type, **more) for index, query_type in enumerate(types)]
 
 
 def test_without_requirements_every_row_is_only_a_figure() -> None:
@@ -61,7 +61,7 @@ def test_a_size_is_reached_with_its_number_of_queries(queries: int, tier: int | 
 
 
 def test_the_next_size_is_said() -> None:
-    row = measure([fact(str(place)) for place in range(50)], "size", size_tier=100)
+    row = measure([fact(str(number)) for number in range(50)], "size", size_tier=100)
     assert (row.required, row.measured, row.met) == ("100 queries", "30 queries (50 more for 100)", False)
 
 
@@ -76,7 +76,9 @@ def test_queries_per_category_are_counted_by_category_and_a_missing_one_is_none(
 
 
 def test_languages_are_required_within_each_category() -> None:
-    facts = [fact(str(place), category="a", language=found) for place, found in enumerate(["ja", "ja", "en"])]
+    facts = [
+        fact(str(index), category="a", language=language) for index, language in enumerate(["ja", "ja", "en"])
+    ]
     facts += [fact("9", category="b", language="ja")]
     coverage = measure_coverage(facts, {"languages_per_category": {"ja": 1, "en": 1}})
     assert find(coverage, "languages in a").met
@@ -118,7 +120,7 @@ def test_a_share_may_be_off_by_the_tolerance(counts: dict[str, int], met: bool) 
 
 def test_a_share_of_few_queries_is_met_by_the_nearest_whole_number() -> None:
     facts = law(5, {"easy": 2, "medium": 2, "hard": 1})
-    facts = [fact(one.query.query_id, difficulty=one.query.query_type) for one in facts]
+    facts = [fact(typed_fact.query.query_id, difficulty=typed_fact.query.query_type) for typed_fact in facts]
     assert measure(facts, "difficulty", difficulty={"easy": 30, "medium": 50, "hard": 20}, tolerance=0).met
     assert not measure(
         facts, "difficulty", difficulty={"easy": 20, "medium": 60, "hard": 20}, tolerance=0
@@ -129,7 +131,7 @@ def test_a_query_that_says_nothing_meets_no_share() -> None:
     assert not measure([fact()], "difficulty", difficulty={"easy": 40, "medium": 40, "hard": 20}).met
     facts = law(100, {"easy": 40, "medium": 37, "hard": 17, "?": 6})
     shares = {"easy": 40, "medium": 40, "hard": 20}
-    facts = [fact(one.query.query_id, difficulty=one.query.query_type) for one in facts]
+    facts = [fact(typed_fact.query.query_id, difficulty=typed_fact.query.query_type) for typed_fact in facts]
     assert not measure(facts, "difficulty", difficulty=shares).met
     assert measure(facts, "difficulty", difficulty=shares, tolerance=6).met
 
@@ -144,7 +146,7 @@ def test_values_that_nobody_requires_are_shown_beside_the_others() -> None:
 def test_domains_are_compared_largest_first_and_those_across_counted_apart() -> None:
     sizes = {"都市": 24, "주택": 20, "환경": 20, "道路": 15, "e": 15}
     facts = [
-        fact(f"{name}{place}", primary_domain=name) for name, size in sizes.items() for place in range(size)
+        fact(f"{name}{number}", primary_domain=name) for name, size in sizes.items() for number in range(size)
     ]
     rule = {
         "at_least": [15, 20, 20, 20, 15],
@@ -152,7 +154,7 @@ def test_domains_are_compared_largest_first_and_those_across_counted_apart() -> 
         "across_query_type": "cross_law",
         "from_queries": 100,
     }
-    across = [fact(f"x{place}", query_type="cross-law", primary_domain="都市") for place in range(10)]
+    across = [fact(f"x{number}", query_type="cross-law", primary_domain="都市") for number in range(10)]
     row = measure(facts + across, "domains", domains=rule)
     assert (row.required, row.met) == ("at least 20, 20, 20, 15, 15, and 10 across", True)
     assert row.measured == "都市 24, 주택 20, 환경 20, e 15, 道路 15; across domains 10"
@@ -181,7 +183,7 @@ def test_domains_are_not_required_before_the_size_they_are_meant_for() -> None:
 def test_how_many_relevant_documents_a_query_needs_goes_by_size(
     queries: int, relevant: int, met: bool
 ) -> None:
-    facts = [fact(str(place), (9, relevant - 2, 1, 1)) for place in range(queries)]
+    facts = [fact(str(number), (9, relevant - 2, 1, 1)) for number in range(queries)]
     ranges = read_requirements("law")["relevant_documents_mean"]
     assert measure(facts, "relevant documents per query", relevant_documents=ranges).met is met
 
@@ -238,9 +240,9 @@ def test_of_a_query_with_an_open_disagreement_it_is_not_yet_known_what_it_lacks(
     }
     assert coverage.figures["queries_without_relevant"] == {"count": 0, "query_ids": []}
     assert coverage.figures["queries_disputed"] == {"count": 2, "query_ids": ["q1", "q3"]}
-    known = [fact("q4", (1, 0, 0, 0)), fact("q5", (1, 0, 0, 0)), *facts]
+    decided = [fact("q4", (1, 0, 0, 0)), fact("q5", (1, 0, 0, 0)), *facts]
     listed = {**limits, "queries_without_relevant": ["q5", "q3"]}
-    assert measure(known, "queries without a relevant document", **listed) == CoverageRow(
+    assert measure(decided, "queries without a relevant document", **listed) == CoverageRow(
         "queries without a relevant document",
         "none",
         "1 (q4), and 1 listed as such, and 1 not yet known",
@@ -267,12 +269,12 @@ def test_a_file_whose_annotators_differ_on_what_it_does_not_settle_has_a_dispute
             judged("q5", "a", None),
         ),
     )
-    assert [one.query.query_id for one in list_facts(truth) if one.disputed] == ["q1", "q2"]
+    assert [fact.query.query_id for fact in list_facts(truth) if fact.disputed] == ["q1", "q2"]
 
 
 def test_a_grade_above_3_counts_as_3_and_a_query_without_qrels_is_counted() -> None:
     truth = GroundTruth((Query("a", "x"), Query("b", "y")), (Qrel("a", "d", 9), Qrel("a", "e", 0)))
-    assert [one.by_grade for one in list_facts(truth)] == [(1, 0, 0, 1), (0, 0, 0, 0)]
+    assert [fact.by_grade for fact in list_facts(truth)] == [(1, 0, 0, 1), (0, 0, 0, 0)]
 
 
 def test_the_50_nablarch_queries_against_the_design_they_come_from() -> None:
@@ -292,14 +294,20 @@ def test_a_law_dataset_as_the_methodology_describes_it_meets_the_template() -> N
     domains = [20, 20, 20, 15, 15]
     facts = []
     types = ["specific_article"] * 30 + ["keyword"] * 40 + ["complex_question"] * 20
-    places = [f"분야{index}" for index, size in enumerate(domains) for _ in range(size)]
+    labels = [f"분야{index}" for index, size in enumerate(domains) for _ in range(size)]
     levels = ["easy"] * 40 + ["medium"] * 40 + ["hard"] * 20
-    for place, (found, domain) in enumerate(zip(types, places, strict=True)):
+    for index, (query_type, domain) in enumerate(zip(types, labels, strict=True)):
         facts.append(
-            fact(f"Q{place}", (1, 4, 4, 2), query_type=found, primary_domain=domain, difficulty=levels[place])
+            fact(
+                f"Q{index}",
+                (1, 4, 4, 2),
+                query_type=query_type,
+                primary_domain=domain,
+                difficulty=levels[index],
+            )
         )
     facts += [
-        fact(f"X{place}", (0, 5, 4, 2), query_type="cross_law", difficulty="hard") for place in range(10)
+        fact(f"X{number}", (0, 5, 4, 2), query_type="cross_law", difficulty="hard") for number in range(10)
     ]
     coverage = measure_coverage(facts, read_requirements("law"))
     assert [row.name for row in coverage.rows if row.met is False] == []
@@ -319,7 +327,7 @@ def test_relevant_documents_are_required_on_the_mean_and_in_all_by_size(
 ) -> None:
     """Between two sizes a total reaches from the least of the smaller to the most of the larger."""
     coverage = measure_coverage(
-        [fact(f"Q{place}", (3, relevant, 0, 0)) for place in range(queries)], read_requirements("law")
+        [fact(f"Q{number}", (3, relevant, 0, 0)) for number in range(queries)], read_requirements("law")
     )
     assert find(coverage, "relevant documents per query, on the mean").met is mean
     assert find(coverage, "relevant documents in all").met is total
@@ -338,8 +346,8 @@ def test_a_query_may_have_fewer_than_the_mean_and_one_known_to_have_none_is_left
 
 def test_shares_and_numbers_per_category_are_required_of_any_field() -> None:
     facts = [
-        fact(str(place), category="検索", metadata={"specificity": found, "needs_rne": place < 5})
-        for place, found in enumerate(["concrete"] * 4 + ["abstract"] * 3 + ["FQCN"] * 3)
+        fact(str(index), category="検索", metadata={"specificity": query_type, "needs_rne": index < 5})
+        for index, query_type in enumerate(["concrete"] * 4 + ["abstract"] * 3 + ["FQCN"] * 3)
     ]
     wanted = {"per_category": {"specificity": {"concrete": 4, "abstract": 3, "fqcn": 3}}}
     row = measure(facts, "specificity in 検索", **wanted)
@@ -356,8 +364,8 @@ def test_shares_and_numbers_per_category_are_required_of_any_field() -> None:
 
 
 def test_domains_are_required_by_name_and_those_across_marked_by_a_field_of_their_own() -> None:
-    facts = [fact(f"a{place}", primary_domain="도시계획") for place in range(3)]
-    facts += [fact(f"b{place}", primary_domain="환경") for place in range(2)]
+    facts = [fact(f"a{number}", primary_domain="도시계획") for number in range(3)]
+    facts += [fact(f"b{number}", primary_domain="환경") for number in range(2)]
     facts += [
         fact("x", primary_domain="도시계획", metadata={"domains": ["도시계획", "환경"]}),
         fact("y", primary_domain="환경", metadata={"domains": ["환경"]}),

@@ -47,20 +47,20 @@ def complain(text: str) -> list[tuple[int | None, str]]:
 
 
 def test_every_key_is_read_as_plain_values() -> None:
-    found = read(FULL)
-    assert set(found) == {key.name for key in KEYS}
-    assert found["queries_per_category"] == {"検索": 10, "no": 5}
-    assert found["relevant_documents"] == {"30": [5, 10], "100": [8, None]}
-    assert found["queries_without_relevant"] == ["Q1", "007", "1e3", "no"]
-    assert found["query_types"] == {"a": 33.3, "b": 33.3, "c": 33.4}
-    assert type(found["about"]) is str
-    assert found["per_category"] == {
+    body = read(FULL)
+    assert set(body) == {key.name for key in KEYS}
+    assert body["queries_per_category"] == {"検索": 10, "no": 5}
+    assert body["relevant_documents"] == {"30": [5, 10], "100": [8, None]}
+    assert body["queries_without_relevant"] == ["Q1", "007", "1e3", "no"]
+    assert body["query_types"] == {"a": 33.3, "b": 33.3, "c": 33.4}
+    assert type(body["about"]) is str
+    assert body["per_category"] == {
         "specificity": {"concrete": 4, "abstract": 3, "fqcn": 3},
         "length": {"short": 3},
     }
-    assert found["shares"]["law_type"] == {"법률": 60.0, "시행령": 40.0}
-    assert found["domains"]["at_least"] == {"도시계획": 20, "환경": 15}
-    assert (found["relevant_documents_mean"], found["relevant_documents_total"]) == (
+    assert body["shares"]["law_type"] == {"법률": 60.0, "시행령": 40.0}
+    assert body["domains"]["at_least"] == {"도시계획": 20, "환경": 15}
+    assert (body["relevant_documents_mean"], body["relevant_documents_total"]) == (
         {"30": [5, 10], "100": [8, 15]}, [150, None],
     )  # fmt: skip
 
@@ -86,12 +86,12 @@ def test_every_bad_value_is_named_at_once() -> None:
     assert [line for line, _ in problems] == [1, 2, 3, 6, 7, 8, 8, 9, 9, 9, 10, 11]
     assert (
         "requirements.yaml:3: expected languages_per_category.ja to be a whole number, 0 or more, found 'seven'"
-        in [said for _, said in problems]
+        in [problem for _, problem in problems]
     )
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("difficulty: {easy: 40, hard: 40}\n", "100 together, found 80.0"),
         ("relevant_documents: [10, 5]\n", "the least before the most"),
@@ -113,8 +113,8 @@ def test_every_bad_value_is_named_at_once() -> None:
         ("shares: {a: {b: 40, c: 40}}\n", "100 together, found 80.0"),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused(text: str, said: str) -> None:
-    assert said in complain(text)[0][1]
+def test_what_makes_no_sense_is_refused(text: str, message: str) -> None:
+    assert message in complain(text)[0][1]
 
 
 def test_every_key_is_documented() -> None:

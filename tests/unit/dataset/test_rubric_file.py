@@ -9,7 +9,7 @@ GRADES = "grades:\n" + "".join(f"  - {{grade: {n}, name: n{n}, definition: d{n}}
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('grades:\n  - grade: 0\n    definition: "a" b"\n', "rubric.yaml:3: expected YAML"),
         ("grades: [\n", "rubric.yaml:2: expected YAML"),
@@ -36,15 +36,15 @@ GRADES = "grades:\n" + "".join(f"  - {{grade: {n}, name: n{n}, definition: d{n}}
         ("grades: 3\n", "rubric.yaml:1: expected grades to be a list, found '3'"),
     ],
 )
-def test_what_is_no_rubric_is_refused_with_its_place(text: str, said: str) -> None:
+def test_what_is_no_rubric_is_refused_with_its_place(text: str, message: str) -> None:
     with pytest.raises(BadInput) as refused:
         read_rubric(text.encode(), "rubric.yaml")
-    assert said in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_a_rubric_is_read_with_its_grades_in_order() -> None:
     rubric = read_rubric(("guideline: 기준\n" + GRADES).encode(), "rubric.yaml")
-    assert [(one.grade, one.name, one.definition) for one in rubric.grades] == [
+    assert [(grade.grade, grade.name, grade.definition) for grade in rubric.grades] == [
         (n, f"n{n}", f"d{n}") for n in range(4)
     ]
     assert rubric.guideline == "기준"

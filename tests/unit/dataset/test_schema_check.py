@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from annotator.dataset.coverage_service import check_file
-from annotator.dataset.schema_check import has_schema, join_problems, list_schema_problems, split_place
+from annotator.dataset.schema_check import has_schema, join_problems, list_schema_problems, split_location
 from annotator.domain.errors import FormatError, ValidationError
 from annotator.formats.format import Format
 from annotator.formats.registry import FORMATS, find_format
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"
 
@@ -25,12 +25,12 @@ BAD_LAW = """{"queries": [
 
 
 def list_places(problems: list[FormatError]) -> list[tuple[int | None, str | None]]:
-    return [(problem.line, split_place(problem)[0]) for problem in problems]
+    return [(problem.line, split_location(problem)[0]) for problem in problems]
 
 
 def test_the_schema_names_place_line_expected_and_found() -> None:
-    found = list_schema_problems(InputSource("bad.json", BAD_LAW.encode()), find_format("law"))
-    assert list_places(found) == [
+    schema_problems = list_schema_problems(InputSource("bad.json", BAD_LAW.encode()), find_format("law"))
+    assert list_places(schema_problems) == [
         (3, "queries[0].ground_truth['가 to be 나'].relevance"),
         (4, "queries[0].ground_truth.b.relevance"),
         (4, "queries[0].ground_truth.b.notes"),
@@ -40,17 +40,17 @@ def test_the_schema_names_place_line_expected_and_found() -> None:
         (7, "queries[2].query_id"),
         (7, "queries[2].ground_truth"),
     ]
-    assert str(found[0]).endswith("relevance to be a whole number from 0 to 3, found -1")
-    assert str(found[1]).endswith("relevance to be there, found nothing")
-    assert str(found[5]).endswith("category to be a text or nothing, found 3")
+    assert str(schema_problems[0]).endswith("relevance to be a whole number from 0 to 3, found -1")
+    assert str(schema_problems[1]).endswith("relevance to be there, found nothing")
+    assert str(schema_problems[5]).endswith("category to be a text or nothing, found 3")
 
 
 def test_reader_and_schema_together_name_each_place_once() -> None:
     report = check_file(InputSource("bad.json", BAD_LAW.encode()), format_name="law")
-    places = list_places(list(report.problems))
-    assert len(places) == len(set(places)) == 9
-    assert (6, "queries[1].query_id") in places  # only the reader knows that it was given before
-    assert [line for line, _ in places] == sorted(line or 0 for line, _ in places)
+    problem_lines = list_places(list(report.problems))
+    assert len(problem_lines) == len(set(problem_lines)) == 9
+    assert (6, "queries[1].query_id") in problem_lines  # only the reader knows that it was given before
+    assert [line for line, _ in problem_lines] == sorted(line or 0 for line, _ in problem_lines)
 
 
 def test_what_only_the_schema_finds_is_named_too() -> None:
@@ -71,15 +71,15 @@ def test_what_stands_without_quotes_in_yaml_is_taken_either_way() -> None:
 
 
 @pytest.mark.parametrize(
-    "known", [known for known in FORMATS if has_schema(known)], ids=lambda known: known.name
+    "file_format", [item for item in FORMATS if has_schema(item)], ids=lambda item: item.name
 )
-def test_every_sample_is_as_its_schema_says(known: Format) -> None:
-    for path in SAMPLES.glob(f"{known.name}.*"):
-        assert check_file(InputSource(str(path)), format_name=known.name).problems == ()
+def test_every_sample_is_as_its_schema_says(file_format: Format) -> None:
+    for path in SAMPLES.glob(f"{file_format.name}.*"):
+        assert check_file(InputSource(str(path)), format_name=file_format.name).problems == ()
 
 
 def test_the_formats_with_a_schema_are_those_of_whole_files() -> None:
-    assert [known.name for known in FORMATS if has_schema(known)] == [
+    assert [file_format.name for file_format in FORMATS if has_schema(file_format)] == [
         "nablarch", "law", "law-compact", "ranked", "assay", "assay-queries",
     ]  # fmt: skip
 
@@ -110,7 +110,7 @@ def test_a_file_that_shows_no_format_is_invalid_and_one_that_cannot_be_read_refu
 
 
 def test_a_file_of_a_thousand_problems_has_them_all() -> None:
-    queries = [{"query_id": f"Q{place}", "query_text": 5} for place in range(1000)]
+    queries = [{"query_id": f"Q{number}", "query_text": 5} for number in range(1000)]
     report = check_file(InputSource("x.json", json.dumps({"queries": queries}).encode()), format_name="law")
     assert len(report.problems) == 1000
 

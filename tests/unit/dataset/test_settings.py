@@ -28,14 +28,14 @@ READ: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "found", "value"), READ, ids=repr)
-def test_a_setting_is_read_and_written_as_it_can_be_typed(name: str, found: str, value: Any) -> None:
-    assert read_setting(name, found) == value
+@pytest.mark.parametrize(("name", "typed", "value"), READ, ids=repr)
+def test_a_setting_is_read_and_written_as_it_can_be_typed(name: str, typed: str, value: Any) -> None:
+    assert read_setting(name, typed) == value
     assert read_setting(name, write_setting(name, value)) == value
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "typed"),
     [
         ("overlap_by_category", "howto"),
         ("overlap_by_category", "=2"),
@@ -55,11 +55,11 @@ def test_a_setting_is_read_and_written_as_it_can_be_typed(name: str, found: str,
         ("shown_metadata", "author,,year"),
     ],
 )
-def test_what_a_setting_does_not_accept_is_told_with_what_it_does(name: str, found: str) -> None:
+def test_what_a_setting_does_not_accept_is_told_with_what_it_does(name: str, typed: str) -> None:
     with pytest.raises(ValidationError) as refused:
-        read_setting(name, found)
+        read_setting(name, typed)
     assert str(refused.value).startswith(f"{name}: expected ")
-    assert str(refused.value).endswith(f"found {found!r}")
+    assert str(refused.value).endswith(f"found {typed!r}")
 
 
 def test_every_setting_is_in_the_table_of_the_commands_page() -> None:
@@ -71,18 +71,18 @@ def test_every_setting_is_in_the_table_of_the_commands_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "told"),
+    ("language", "message"),
     [
         ("ja", "overlap: 1～20の整数を指定してください(入力: 'many')"),
         ("ko", "overlap: 다음으로 지정하세요: 1~20의 정수(입력: 'many')"),
     ],
 )
-def test_a_refused_value_is_explained_in_the_language_of_the_page(language: str, told: str) -> None:
+def test_a_refused_value_is_explained_in_the_language_of_the_page(language: str, message: str) -> None:
     with pytest.raises(ValidationError) as caught:
         read_setting("overlap", "many")
     assert str(caught.value) == "overlap: expected a whole number 1-20, found 'many'"
     use_language(language)
     try:
-        assert show_refusal(caught.value) == told
+        assert show_refusal(caught.value) == message
     finally:
         use_language("en")

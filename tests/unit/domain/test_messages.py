@@ -4,50 +4,55 @@ import copy
 import pickle
 
 from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n, show_percent
-from annotator.domain.shuffling import place
+from annotator.domain.shuffling import order_key
 
 
 def test_a_sentence_is_a_text_with_its_template_and_values() -> None:
-    said = say("no dataset named {name}; there are {n:,}", name="法令", n=1234)
-    assert said == "no dataset named 法令; there are 1,234"
-    assert (said.template, said.plural) == ("no dataset named {name}; there are {n:,}", None)
-    assert dict(said.values) == {"name": "法令", "n": 1234}
+    message = say("no dataset named {name}; there are {n:,}", name="法令", n=1234)
+    assert message == "no dataset named 法令; there are 1,234"
+    assert (message.template, message.plural) == ("no dataset named {name}; there are {n:,}", None)
+    assert dict(message.values) == {"name": "法令", "n": 1234}
 
 
 def test_a_number_chooses_the_singular_for_one_only() -> None:
-    said = [say_n("{n} pair of {of}", "{n:,} pairs of {of}", n, of="Q") for n in (0, 1, 2, 1000)]
-    assert said == ["0 pairs of Q", "1 pair of Q", "2 pairs of Q", "1,000 pairs of Q"]
-    assert [(one.n, one.template, one.plural) for one in said[:2]] == [
+    messages = [say_n("{n} pair of {of}", "{n:,} pairs of {of}", n, of="Q") for n in (0, 1, 2, 1000)]
+    assert messages == ["0 pairs of Q", "1 pair of Q", "2 pairs of Q", "1,000 pairs of Q"]
+    assert [(message.n, message.template, message.plural) for message in messages[:2]] == [
         (0, "{n} pair of {of}", "{n:,} pairs of {of}"),
         (1, "{n} pair of {of}", "{n:,} pairs of {of}"),
     ]
 
 
 def test_a_copied_sentence_can_still_be_translated() -> None:
-    for said in (say("a {b}", b=1), say_n("{n} pair", "{n} pairs", 2)):
-        for copied in (copy.deepcopy(said), copy.copy(said), pickle.loads(pickle.dumps(said))):
+    for message in (say("a {b}", b=1), say_n("{n} pair", "{n} pairs", 2)):
+        for copied in (copy.deepcopy(message), copy.copy(message), pickle.loads(pickle.dumps(message))):
             assert isinstance(copied, Message)
             assert (copied, copied.template, copied.plural, copied.n) == (
-                said,
-                said.template,
-                said.plural,
-                said.n,
+                message,
+                message.template,
+                message.plural,
+                message.n,
             )
-            assert copied.values == said.values
+            assert copied.values == message.values
 
 
 def test_a_share_in_an_english_sentence_is_spaced_as_95_percent_is() -> None:
-    said = say_n("{n} pair, {share:.0%}", "{n} pairs, {share:.1%} (95 % interval)", 2, share=0.684)
-    assert (said, show_percent(0.684), show_percent(0.684, 0)) == (
+    message = say_n("{n} pair, {share:.0%}", "{n} pairs, {share:.1%} (95 % interval)", 2, share=0.684)
+    assert (message, show_percent(0.684), show_percent(0.684, 0)) == (
         "2 pairs, 68.4 % (95 % interval)", "68.4 %", "68 %",
     )  # fmt: skip
     assert say("{text}, {share:.0%}", text="100%} {left}", share=1) == "100%} {left}, 100 %"
 
 
 def test_a_sentence_begins_with_a_capital_and_keeps_its_template() -> None:
-    said = begin(say_n("{n} pair", "{n} pairs of {of}", 2, of="법"))
+    message = begin(say_n("{n} pair", "{n} pairs of {of}", 2, of="법"))
     assert begin(say("no {name}", name="X")) == "No X"
-    assert (said, said.template, said.plural, said.n) == ("2 pairs of 법", "{n} pair", "{n} pairs of {of}", 2)
+    assert (message, message.template, message.plural, message.n) == (
+        "2 pairs of 법",
+        "{n} pair",
+        "{n} pairs of {of}",
+        2,
+    )
     plain = begin("expected {a grade}")
     assert (plain, plain.template, plain.values) == (
         "Expected {a grade}",
@@ -59,16 +64,21 @@ def test_a_sentence_begins_with_a_capital_and_keeps_its_template() -> None:
 
 def test_parts_are_joined_and_those_that_are_sentences_stay_so() -> None:
     part = say("Grade {grade}: name", grade=1)
-    said = join([part, "plain {not a place}"])
-    assert said == "Grade 1: name, plain {not a place}"
-    assert said.values["part_0"] is part
+    text = join([part, "plain {not a place}"])
+    assert text == "Grade 1: name, plain {not a place}"
+    assert text.values["part_0"] is part
     assert (join(["a", "b", "c"], " and "), join([])) == ("a and b and c", "")
     assert join_sentences([begin(part), "It is so."]) == "Grade 1: name It is so."
 
 
 def test_a_place_follows_from_the_seed_the_annotator_and_the_name_alone_and_from_each_of_them() -> None:
-    assert place(7, "花子", "Q1") == place(7, "花子", "Q1")
-    places = [place(7, "花子", "Q1"), place(8, "花子", "Q1"), place(7, "민준", "Q1"), place(7, "花子", "Q2")]
-    assert len(set(places)) == 4
-    assert {len(one) for one in places} == {8}
-    assert place(7, "\ud800", "x"), "an id that is no text has a place as well"
+    assert order_key(7, "花子", "Q1") == order_key(7, "花子", "Q1")
+    indexes = [
+        order_key(7, "花子", "Q1"),
+        order_key(8, "花子", "Q1"),
+        order_key(7, "민준", "Q1"),
+        order_key(7, "花子", "Q2"),
+    ]
+    assert len(set(indexes)) == 4
+    assert {len(message) for message in indexes} == {8}
+    assert order_key(7, "\ud800", "x"), "an id that is no text has a place as well"

@@ -9,16 +9,16 @@ from annotator.domain.overlap import (
     allows_further,
     check_rules,
     conditional_distance,
+    describe_overlap,
     is_in_share,
     most_for,
-    say_overlap,
     wanted_everywhere,
     wanted_for,
 )
 
 
 @pytest.mark.parametrize(
-    ("rules", "told"),
+    ("rules", "message"),
     [
         ({"categories": {"howto": 2}}, "expected category, share, cap, conditional, found 'categories'"),
         ({"category": {"howto": 0}}, "overlap of the category howto: expected a whole number 1-20, found 0"),
@@ -37,10 +37,10 @@ from annotator.domain.overlap import (
         ({"conditional": 0}, "third judgment: expected a distance 1-3, found 0"),
     ],
 )  # fmt: skip
-def test_what_makes_no_sense_is_refused_with_what_was_expected(rules: dict[str, Any], told: str) -> None:
+def test_what_makes_no_sense_is_refused_with_what_was_expected(rules: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as refused:
         check_rules(2, rules)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
 
 
 def test_rules_that_say_nothing_are_no_rules() -> None:
@@ -101,7 +101,7 @@ def test_which_pairs_are_in_the_share_follows_from_the_seed_and_the_key_alone() 
 
 
 @pytest.mark.parametrize(
-    ("overlap", "rules", "said"),
+    ("overlap", "rules", "message"),
     [
         (1, None, "Each pair is judged by 1 annotator."),
         (2, {}, "Each pair is judged by 2 annotators."),
@@ -113,5 +113,5 @@ def test_which_pairs_are_in_the_share_follows_from_the_seed_and_the_key_alone() 
         ),
     ],
 )  # fmt: skip
-def test_the_rules_read_as_a_sentence(overlap: int, rules: dict[str, Any] | None, said: str) -> None:
-    assert say_overlap(overlap, rules) == said
+def test_the_rules_read_as_a_sentence(overlap: int, rules: dict[str, Any] | None, message: str) -> None:
+    assert describe_overlap(overlap, rules) == message

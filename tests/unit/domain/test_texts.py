@@ -26,10 +26,10 @@ def test_a_refused_text_is_explained_in_the_language_of_who_typed_it() -> None:
     with pytest.raises(ValidationError) as caught:
         check_text(say("rationale"), "x" * 10_001, empty=NO_WORDS)
     assert str(caught.value) == "rationale: expected at most 10,000 characters, found 10,001"
-    for language, told in (("ja", "10,000文字以内"), ("ko", "10,000자 이하")):
+    for language, message in (("ja", "10,000文字以内"), ("ko", "10,000자 이하")):
         use_language(language)
         try:
-            assert told in show_refusal(caught.value)
+            assert message in show_refusal(caught.value)
         finally:
             use_language("en")
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from annotator.domain.ground_truth import GroundTruth
 from annotator.formats.registry import find_format, read_truth
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 
 class Item(NamedTuple):
@@ -178,7 +178,7 @@ def put(name: str, data: bytes, folder: Path) -> InputSource:
 
 def line_of(text: str, mark: str, nth: int = 1) -> int:
     """The line of the nth occurrence of a mark that stands in the text."""
-    place = -1
+    start = -1
     for _ in range(nth):
-        place = text.index(mark, place + 1)
-    return text.count("\n", 0, place) + 1
+        start = text.index(mark, start + 1)
+    return text.count("\n", 0, start) + 1

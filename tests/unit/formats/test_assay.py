@@ -6,7 +6,7 @@ import yaml
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.registry import detect_format, find_format, read_truth, write_files
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 BAD = """\
 expected:
@@ -54,31 +54,31 @@ def test_every_bad_place_is_named_with_its_line() -> None:
     ],
 )
 def test_a_plain_path_is_relevance_1(name: str, text: str) -> None:
-    known, truth = read_truth(InputSource("x", text.encode()))
-    assert known.name == name
+    file_format, truth = read_truth(InputSource("x", text.encode()))
+    assert file_format.name == name
     assert [(qrel.doc_id, qrel.grade) for qrel in truth.qrels] == [("src/a.ts", 1), ("b.ts", 3)]
 
 
 def test_keys_of_the_reference_go_back_where_they_were() -> None:
     text = "suite: s\nexpected:\n- id: q\n  owner: [あ]\n  reference:\n    symbols: [f]\n    paths: []\n"
-    known, truth = read_truth(InputSource("x", text.encode()))
+    file_format, truth = read_truth(InputSource("x", text.encode()))
     assert truth.metadata == {"suite": "s"}
     assert truth.queries[0].metadata == {"owner": ["あ"], "(reference)": {"symbols": ["f"]}}
-    assert yaml.safe_load(write_files(known, truth)[""]) == yaml.safe_load(text)
+    assert yaml.safe_load(write_files(file_format, truth)[""]) == yaml.safe_load(text)
 
 
 @pytest.mark.parametrize("name", ["assay", "assay-queries"])
 def test_a_key_whose_place_is_taken_comes_back_too(name: str) -> None:
-    known = find_format(name)
+    file_format = find_format(name)
     query = Query(
         "q", "" if name == "assay" else "t", category="c", metadata={"id": "other", "category": "x"}
     )
     qrel = Qrel("q", "p", 2, description="d", metadata={"path": "old", "relevance": "high"})
     truth = GroundTruth((query,), (qrel,))
-    written = write_files(known, truth)
+    written = write_files(file_format, truth)
     (item,) = yaml.safe_load(written[""])["expected"] if name == "assay" else yaml.safe_load(written[""])
     assert item["id"] == "q"
-    assert known.read(InputSource("f", written[""])) == truth
+    assert file_format.read(InputSource("f", written[""])) == truth
 
 
 @pytest.mark.parametrize("name", ["assay", "assay-queries"])

@@ -8,7 +8,7 @@ import pytest
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import Document, GroundTruth, Qrel, Query
 from annotator.formats.registry import find_format, read_truth, write_files
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 BEIR = find_format("beir")
 
@@ -61,17 +61,19 @@ def test_other_splits_are_read_after_test_and_keep_their_name(tmp_path: Path) ->
 
 
 def test_a_single_file_of_qrels_is_read_and_known_by_its_header() -> None:
-    known, truth = read_truth(InputSource("x", 'query-id\tcorpus-id\tscore\nか゛\t"d\t1"\t0\n'.encode()))
-    assert known is BEIR
+    file_format, truth = read_truth(
+        InputSource("x", 'query-id\tcorpus-id\tscore\nか゛\t"d\t1"\t0\n'.encode())
+    )
+    assert file_format is BEIR
     assert truth.queries == (Query("か゛", ""),)
     assert truth.qrels == (Qrel("か゛", "d\t1", 0),)
 
 
 @pytest.mark.parametrize(
-    "found", ["a\tb", 'say "no"', '"', "a\nb", "a\r\nb", " a ", "a,b", "\u2028", "مرحبا"]
+    "doc_id", ["a\tb", 'say "no"', '"', "a\nb", "a\r\nb", " a ", "a,b", "\u2028", "مرحبا"]
 )
-def test_an_id_comes_back_whatever_it_holds(found: str, tmp_path: Path) -> None:
-    truth = GroundTruth((Query(found, "t"),), (Qrel(found, found, 1),), documents=(Document(found, "t"),))
+def test_an_id_comes_back_whatever_it_holds(doc_id: str, tmp_path: Path) -> None:
+    truth = GroundTruth((Query(doc_id, "t"),), (Qrel(doc_id, doc_id, 1),), documents=(Document(doc_id, "t"),))
     assert read_truth(put(tmp_path, write_files(BEIR, truth)))[1] == truth
 
 

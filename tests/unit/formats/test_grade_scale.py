@@ -9,10 +9,10 @@ from typer.testing import CliRunner, Result
 
 from annotator.cli.main import app
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.formats.grade_scale import GradeScale, parse_mapping
 from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import read_truth
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
+from annotator.formats.syntax.source import InputSource
 
 LAW: Any = {
     "queries": [
@@ -50,27 +50,27 @@ def source(name: str, mapping: str | None = None) -> InputSource:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_mapping_reads_another_scale_and_leaves_out_what_is_no_grade(name: str) -> None:
-    found = source(name, " 4 = 3, -1=unrateable")
-    _, truth = read_truth(found, format_name=name)
+    file = source(name, " 4 = 3, -1=unrateable")
+    _, truth = read_truth(file, format_name=name)
     assert [(qrel.doc_id, qrel.grade) for qrel in truth.qrels] == [("a", 3), ("c", 2)]
     assert [query.query_id for query in truth.queries] == ["Q1"]
-    assert found.scale.figures["-1"] == 1
-    assert found.scale.figures["4"] == (2 if name == "law" else 1), "an annotator's own grade is mapped too"
+    assert file.scale.figures["-1"] == 1
+    assert file.scale.figures["4"] == (2 if name == "law" else 1), "an annotator's own grade is mapped too"
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_unknown_grades_are_refused_with_the_values_their_counts_and_the_option(name: str) -> None:
     with pytest.raises(BadInput) as caught:
         read_truth(source(name), format_name=name)
-    said = str(caught.value).splitlines()[-1]
-    assert ("'4' (2), '-1' (1)" if name == "law" else "'4' (1), '-1' (1)") in said
-    assert '--map-grades "4=GRADE,-1=GRADE"' in said
+    line = str(caught.value).splitlines()[-1]
+    assert ("'4' (2), '-1' (1)" if name == "law" else "'4' (1), '-1' (1)") in line
+    assert '--map-grades "4=GRADE,-1=GRADE"' in line
     assert len(caught.value.problems) == (3 if name == "law" else 2), "each bad line is named as before"
 
 
 def test_a_query_whose_only_document_is_no_grade_stays_a_query() -> None:
-    found = InputSource("f", b"Q1 0 a -2\nQ2 0 a 1\n", scale=GradeScale(parse_mapping("-2=unrateable")))
-    _, truth = read_truth(found, format_name="trec")
+    file = InputSource("f", b"Q1 0 a -2\nQ2 0 a 1\n", scale=GradeScale(parse_mapping("-2=unrateable")))
+    _, truth = read_truth(file, format_name="trec")
     assert ([query.query_id for query in truth.queries], len(truth.qrels)) == (["Q1", "Q2"], 1)
 
 
@@ -125,8 +125,8 @@ def test_check_takes_values_with_white_space_around_them_as_convert_does(tmp_pat
 def test_check_shows_how_well_the_annotators_in_a_file_agree_and_where_they_differ(tmp_path: Path) -> None:
     file = tmp_path / "law.json"
     graded = {
-        f"d{place}": {"relevance": a, "annotator_1": a, "annotator_2": b}
-        for place, (a, b) in enumerate([(3, 3), (2, 1), (0, 0), (1, 1)])
+        f"d{index}": {"relevance": a, "annotator_1": a, "annotator_2": b}
+        for index, (a, b) in enumerate([(3, 3), (2, 1), (0, 0), (1, 1)])
     }
     queries = [
         {"query_id": f"Q{number}", "query_text": f"t {number}", "ground_truth": graded} for number in (1, 2)
@@ -174,8 +174,8 @@ def test_check_shows_how_well_the_annotators_in_a_file_agree_and_where_they_diff
 def test_only_what_could_be_a_grade_on_some_scale_is_named_or_passed_over() -> None:
     lenient, strict = GradeScale(lenient=True), GradeScale()
     assert lenient.accepts("yes") and lenient.accepts(4) and lenient.accepts(True)
-    for found in (None, [4], {"grade": 4}, "", "x" * 101):
-        assert not lenient.accepts(found)
+    for value in (None, [4], {"grade": 4}, "", "x" * 101):
+        assert not lenient.accepts(value)
     assert dict(lenient.unknown) == {"yes": 1, "4": 1, "true": 1}
     assert not strict.accepts("yes")
 
@@ -185,6 +185,6 @@ def test_of_many_unknown_values_the_most_frequent_are_named() -> None:
     assert scale.describe_unknown() == ""
     for value in [*range(10, 40), 39]:
         scale.accepts(value)
-    said = scale.describe_unknown()
-    assert said.partition("there: ")[2].startswith("'39' (2), '10' (1)")
-    assert "'28' (1), …." in said and "'29'" not in said
+    message = scale.describe_unknown()
+    assert message.partition("there: ")[2].startswith("'39' (2), '10' (1)")
+    assert "'28' (1), …." in message and "'29'" not in message

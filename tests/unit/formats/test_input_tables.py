@@ -81,8 +81,8 @@ def test_further_columns_of_pairs_are_signals() -> None:
 
 
 def test_a_tsv_of_ids_and_texts_may_do_without_a_header_where_its_first_line_cannot_be_one() -> None:
-    found = read_queries("Q1\tダイエット 効果\n007\tquery of ids\n".encode(), "q.tsv")
-    assert [(line.line, line.query.query_id, line.query.text) for line in found] == [
+    queries = read_queries("Q1\tダイエット 効果\n007\tquery of ids\n".encode(), "q.tsv")
+    assert [(line.line, line.query.query_id, line.query.text) for line in queries] == [
         (1, "Q1", "ダイエット 効果"),
         (2, "007", "query of ids"),
     ]

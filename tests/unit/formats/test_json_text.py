@@ -5,8 +5,8 @@ import json
 import pytest
 
 from annotator.domain.errors import BadInput
-from annotator.formats.json_text import load_json
-from annotator.formats.tree import TreeProblems
+from annotator.formats.syntax.json_text import load_json
+from annotator.formats.syntax.tree import TreeProblems
 
 
 def refusal(text: str) -> str:
@@ -65,12 +65,17 @@ def test_places_are_located_by_line() -> None:
     }
     text = json.dumps(value, indent=1)
     tree = load_json(text.encode(), "f.json")
-    places = [
+    locations = [
         ("queries", 0, "x", 3),
         ("queries", 1),
         ("queries", 1, "g", "d\\"),
         ("queries", 1, "g", "e\n", 1),
     ]
-    lines = tree.locate(places)
+    lines = tree.locate(locations)
     source = text.split("\n")
-    assert [source[lines[place] - 1].strip() for place in places] == ["2", "{", '"d\\\\": 3,', "null"]
+    assert [source[lines[location] - 1].strip() for location in locations] == [
+        "2",
+        "{",
+        '"d\\\\": 3,',
+        "null",
+    ]

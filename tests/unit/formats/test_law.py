@@ -8,7 +8,7 @@ from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import law
 from annotator.formats.registry import write_files
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 
 def write(truth: GroundTruth, *, list_grade_0: bool = False) -> bytes:

@@ -8,7 +8,7 @@ from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import law, law_compact
 from annotator.formats.registry import detect_format, write_files
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 
 def test_grades_stand_alone_and_grade_0_only_when_asked_for() -> None:
@@ -21,7 +21,7 @@ def test_grades_stand_alone_and_grade_0_only_when_asked_for() -> None:
 
 def test_neither_form_is_read_as_the_other() -> None:
     truth = GroundTruth((Query("Q", "17조"),), (Qrel("Q", "a", 3),))
-    full, compact = (write_files(known, truth)[""] for known in (law.FORMAT, law_compact.FORMAT))
+    full, compact = (write_files(file_format, truth)[""] for file_format in (law.FORMAT, law_compact.FORMAT))
     assert detect_format(InputSource("f", full)) is law.FORMAT
     assert detect_format(InputSource("f", compact)) is law_compact.FORMAT
     with pytest.raises(BadInput, match="a mapping with relevance, found 3"):

@@ -3,7 +3,7 @@
 import pytest
 from markdown_it import MarkdownIt
 
-from annotator.formats.markdown import escape_markdown, write_table
+from annotator.formats.syntax.markdown import escape_markdown, write_table
 
 NASTY = [
     "a|b", "`code`", "*bold* _it_ __x__", "<script>alert(1)</script>", "# head", "[a](javascript:b)", "![x](y)", "&amp;",

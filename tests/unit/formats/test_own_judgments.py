@@ -6,12 +6,12 @@ import pytest
 
 from annotator.domain.errors import BadInput
 from annotator.domain.ground_truth import GroundTruth, JudgmentLine
-from annotator.formats.grade_scale import GradeScale
-from annotator.formats.losses import find_losses
+from annotator.formats.conversion_losses import find_losses
 from annotator.formats.registry import FORMATS, find_format, read_truth
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.grade_scale import GradeScale
+from annotator.formats.syntax.source import InputSource
 
-CELLS = {
+CELLS: dict[str, dict[str, int | str]] = {
     "d1": {"grade": 2, "annotator_1": "unrateable", "annotator_2": 2},
     "d2": {"grade": -1, "annotator_1": 3, "annotator_2": -1},
     "d3": {"grade": 1, "annotator_1": 1, "annotator_2": 1},
@@ -59,8 +59,8 @@ def test_what_annotators_could_not_rate_is_read_beside_the_grades(name: str) -> 
     ]
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-def test_a_conversion_says_that_it_leaves_them_out(known: object) -> None:
+@pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
+def test_a_conversion_says_that_it_leaves_them_out(file_format: object) -> None:
     truth = GroundTruth(
         (),
         further_judgments=(
@@ -68,8 +68,8 @@ def test_a_conversion_says_that_it_leaves_them_out(known: object) -> None:
             JudgmentLine(None, "Q", "e", "annotator_1", "graded", 3),
         ),
     )
-    said = [loss.what for loss in find_losses(truth, find_format(known.name))]  # type: ignore[attr-defined]
-    assert said == [
+    losses = [loss.what for loss in find_losses(truth, find_format(file_format.name))]  # type: ignore[attr-defined]
+    assert losses == [
         "1 unrateable of annotators left out",
         "1 grade of annotators left out, on documents without a settled grade",
     ]

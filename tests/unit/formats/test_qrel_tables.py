@@ -7,7 +7,7 @@ import pytest
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats.registry import detect_format, find_format, read_truth, write_files
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 from annotator.formats.writer import write_file
 
 TRUTH = GroundTruth(
@@ -30,9 +30,9 @@ def said(name: str, text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", ["csv", "jsonl"])
 def test_everything_comes_back_with_names_that_mean_something_else(name: str) -> None:
-    known = find_format(name)
-    files = write_files(known, TRUTH)
-    assert read_truth(InputSource("f", files[""])) == (known, TRUTH)
+    file_format = find_format(name)
+    files = write_files(file_format, TRUTH)
+    assert read_truth(InputSource("f", files[""])) == (file_format, TRUTH)
 
 
 def test_a_csv_has_only_the_columns_that_are_used() -> None:
@@ -113,7 +113,7 @@ def test_rows_of_a_query_share_its_id_and_empty_metadata_costs_nothing() -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("doc_id,grade\nd,1\n", ["1: expected a column query_id, found doc_id, grade"]),
         ("query_id,text\nq,t\n", ["1: expected a column doc_id, grade, found query_id, text"]),
@@ -147,8 +147,8 @@ def test_rows_of_a_query_share_its_id_and_empty_metadata_costs_nothing() -> None
         ),
     ],
 )
-def test_every_bad_row_of_a_csv_is_named(text: str, found: list[str]) -> None:
-    assert said("csv", text) == found
+def test_every_bad_row_of_a_csv_is_named(text: str, expected: list[str]) -> None:
+    assert said("csv", text) == expected
 
 
 def test_judgments_are_told_from_qrels() -> None:

@@ -8,7 +8,7 @@ from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.formats import ranked
 from annotator.formats.registry import read_truth, write_files
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 TEXT = '[{"query": "顧客満足度", "relevant_documents": ["a", "b", "c"], "language": "ja", "team": 1}, {"query": "x", "relevant_documents": ["a"]}]'
 
@@ -32,8 +32,8 @@ def test_without_a_word_on_grades_nothing_is_read_and_the_option_is_named() -> N
 
 
 def test_by_position_the_first_document_has_the_length_of_the_list_and_the_last_has_1() -> None:
-    found = [(qrel.query_id, qrel.doc_id, qrel.grade) for qrel in read("position").qrels]
-    assert found == [("q1", "a", 3), ("q1", "b", 2), ("q1", "c", 1), ("q2", "a", 1)]
+    qrels = [(qrel.query_id, qrel.doc_id, qrel.grade) for qrel in read("position").qrels]
+    assert qrels == [("q1", "a", 3), ("q1", "b", 2), ("q1", "c", 1), ("q2", "a", 1)]
 
 
 def test_all_gives_every_document_the_same_grade() -> None:

@@ -15,7 +15,7 @@ from annotator.formats.registry import (
     write_files,
     write_table,
 )
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 
 def detect(data: bytes, path: str = "x") -> str:
@@ -23,7 +23,7 @@ def detect(data: bytes, path: str = "x") -> str:
 
 
 def test_names_are_unique_and_findable() -> None:
-    assert [find_format(known.name) for known in FORMATS] == list(FORMATS)
+    assert [find_format(file_format.name) for file_format in FORMATS] == list(FORMATS)
 
 
 def test_an_unknown_name_is_answered_with_the_table() -> None:

@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from annotator.dataset.coverage_service import check_file
-from annotator.formats.file_warnings import say_repeated_texts
-from annotator.formats.source import InputSource
+from annotator.formats.content_warnings import describe_repeated_texts
+from annotator.formats.syntax.source import InputSource
 from annotator.importing.conversion_service import prepare_conversion
 from annotator.importing.sources import read_query_source
 
@@ -17,7 +17,7 @@ def test_check_tells_the_text_and_its_places() -> None:
     report = check_file(InputSource("r.json", RANKED), format_name="ranked")
     assert report.valid
     assert report.repeated_texts == (("検索", (1, 3)),)
-    assert list(say_repeated_texts(report.file, report.repeated_texts)) == [
+    assert list(describe_repeated_texts(report.file, report.repeated_texts)) == [
         "r.json: the query '検索' stands 2 times, as number 1, 3; the file has no ids to tell them apart"
     ]
 
@@ -43,6 +43,6 @@ def test_conversion_and_import_tell_it_too(tmp_path: Path) -> None:
 
 
 def test_of_many_the_first_are_named() -> None:
-    repeated = tuple((f"t{place}", (place, place + 50)) for place in range(1, 8))
-    said = list(say_repeated_texts("f", repeated))
-    assert (len(said), said[-1]) == (6, "f: 2 more query texts stand more than once")
+    repeated = tuple((f"t{number}", (number, number + 50)) for number in range(1, 8))
+    sentences = list(describe_repeated_texts("f", repeated))
+    assert (len(sentences), sentences[-1]) == (6, "f: 2 more query texts stand more than once")

@@ -11,13 +11,13 @@ from jsonschema import Draft202012Validator
 from annotator.domain.errors import BadInput, NotFound
 from annotator.formats.format import list_schemas, read_schema
 from annotator.formats.registry import FORMATS
-from annotator.formats.source import InputSource
-from annotator.formats.yaml_text import load_yaml, resolve
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.yaml_text import load_yaml, resolve
 from tests.unit.formats.small_files import QUERIES, WRITERS, Asked, Item, read
 
 SAMPLES = Path(__file__).parents[3] / "annotator" / "formats" / "samples"
 GOLDEN = Path(__file__).parents[2] / "golden" / "formats"
-WITH_SCHEMA = [known.name for known in FORMATS if known.schema is not None]
+WITH_SCHEMA = [file_format.name for file_format in FORMATS if file_format.schema is not None]
 LINES_OF_BEIR = {"queries.jsonl": "beir-queries", "corpus.jsonl": "beir-corpus"}
 
 
@@ -207,7 +207,7 @@ def test_a_line_of_beir_is_judged_alike(file: str, line: str, good: bool, tmp_pa
     (tmp_path / file).write_text(f"{line}\n")
     try:
         read("beir", InputSource(str(tmp_path)))
-        found = True
+        is_read = True
     except BadInput:
-        found = False
-    assert (found, is_valid(LINES_OF_BEIR[file], [json.loads(line)])) == (good, good)
+        is_read = False
+    assert (is_read, is_valid(LINES_OF_BEIR[file], [json.loads(line)])) == (good, good)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 TEXT = "検索\r\n\n검색\u2028x\r\rend"
 
@@ -30,11 +30,11 @@ def test_lines_can_keep_their_ends() -> None:
 
 
 def test_a_byte_that_is_no_text_is_told_with_its_line() -> None:
-    for data, found in ((b"a\nb\n\xe6x", "byte 0xe6"), (b"a\nb\n\0", "one")):
+    for data, expected in ((b"a\nb\n\xe6x", "byte 0xe6"), (b"a\nb\n\0", "one")):
         with pytest.raises(BadInput) as caught:
             list(InputSource("f", data).read_lines())
         assert str(caught.value).startswith("f:3: expected ")
-        assert str(caught.value).endswith(f"found {found}")
+        assert str(caught.value).endswith(f"found {expected}")
 
 
 def test_a_file_and_its_bytes_read_alike(tmp_path: Path) -> None:

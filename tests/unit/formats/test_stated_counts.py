@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from annotator.dataset.coverage_service import check_file
-from annotator.formats.file_warnings import say_wrong_counts
+from annotator.formats.content_warnings import describe_wrong_counts
 from annotator.formats.registry import read_truth
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 from annotator.importing.conversion_service import prepare_conversion, write_conversion
 from annotator.importing.qrel_plan import match_qrels, read_qrel_source
 from annotator.importing.sources import read_query_source
+from annotator.importing.text_plan import QueryText
 
 NABLARCH = b"""dataset:
   version: "1"
@@ -42,7 +43,10 @@ def compact(total: Any) -> bytes:
 
 def find(content: bytes, name: str) -> list[tuple[int | None, str, str, int]]:
     _, truth = read_truth(InputSource("file", content), format_name=name)
-    return [(one.line, one.place, one.stated, one.counted) for one in truth.wrong_counts]
+    return [
+        (wrong_count.line, wrong_count.place, wrong_count.stated, wrong_count.counted)
+        for wrong_count in truth.wrong_counts
+    ]
 
 
 @pytest.mark.parametrize(
@@ -111,7 +115,7 @@ def test_an_import_of_qrels_says_so(tmp_path: Path) -> None:
     source = tmp_path / "in.json"
     source.write_bytes(law(7))
     file = read_qrel_source(source, format_name=None, encoding=None, grades_by=None)
-    _, notes = match_qrels(file, {"Q1": (1, "17조")}, command="")
+    _, notes = match_qrels(file, {"Q1": QueryText(1, "17조")}, command="")
     assert [note.partition(": ")[2] for note in notes] == [
         "queries[0].total_relevant says 7, counted: 1 document of grade 1-3"
     ]
@@ -119,7 +123,7 @@ def test_an_import_of_qrels_says_so(tmp_path: Path) -> None:
 
 def test_of_many_wrong_counts_the_first_are_named_and_the_others_counted() -> None:
     query = {"query_text": "x", "ground_truth": {"d": {"relevance": 1}}, "total_relevant": 9}
-    queries = [{**query, "query_id": f"Q{place}"} for place in range(7)]
+    queries = [{**query, "query_id": f"Q{number}"} for number in range(7)]
     _, truth = read_truth(InputSource("f", json.dumps({"queries": queries}).encode()), format_name="law")
-    said = list(say_wrong_counts(truth.wrong_counts))
-    assert (len(said), said[-1]) == (6, "f: 2 more counts are wrong: annotator check lists all")
+    sentences = list(describe_wrong_counts(truth.wrong_counts))
+    assert (len(sentences), sentences[-1]) == (6, "f: 2 more counts are wrong: annotator check lists all")

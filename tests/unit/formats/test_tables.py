@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.formats.tables import read_rows
+from annotator.formats.syntax.tables import read_rows
 
 
 def problems(data: bytes, kind: str) -> list[str]:
@@ -38,7 +38,7 @@ def test_a_cell_of_twenty_megabytes_is_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("", [" expected rows of a table, found an empty file"]),
         (" \n\n", [" expected rows of a table, found an empty file"]),
@@ -49,8 +49,8 @@ def test_a_cell_of_twenty_megabytes_is_read() -> None:
         ('a,b\n"1"x,2\n', ["2: expected a CSV row, found ',' expected after '\"'"]),
     ],
 )
-def test_every_bad_line_of_a_csv_is_named(text: str, found: list[str]) -> None:
-    assert problems(text.encode(), "csv") == found
+def test_every_bad_line_of_a_csv_is_named(text: str, expected: list[str]) -> None:
+    assert problems(text.encode(), "csv") == expected
 
 
 def test_every_bad_line_of_a_jsonl_is_named() -> None:

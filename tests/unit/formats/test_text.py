@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
-from annotator.formats.text import read_text, to_utf8
+from annotator.formats.syntax.text import read_text, to_utf8
 
 
 def test_a_bom_is_not_part_of_the_text() -> None:

@@ -7,7 +7,7 @@ from annotator.domain.ground_truth import GroundTruth, Qrel, Query, Run, RunEntr
 from annotator.formats import trec
 from annotator.formats.registry import write_files
 from annotator.formats.runs import keep_tags, read_run_file, require_system
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 
 def read_run(data: bytes, path: str, *, system: str | None = None) -> Run:
@@ -79,7 +79,7 @@ q Q0 d 4 nan t
 q Q0 e 5 inf t
 q Q0 f 6 1_0 t
 q Q0 g 7 1e999 t
-q Q0 h 8 1.0 t junk
+q Q0 h 8 1.0
 q Q0 i 1.5 1.0 t
 q Q0 j -1 1.0 t
 q Q0 k 99999999999 1.0 t
@@ -94,12 +94,24 @@ r Q0 a 1 1.0 t
         "6: expected score to be a finite number, found inf",
         "7: expected score to be a finite number, found 1_0",
         "8: expected score to be a finite number, found 1e999",
-        "9: expected 6 fields: query_id Q0 doc_id rank score tag, found 7 fields",
+        "9: expected 6 fields: query_id Q0 doc_id rank score tag, found 5 fields",
         "10: expected rank to be a whole number from 0, found 1.5",
         "11: expected rank to be a whole number from 0, found -1",
         "12: expected rank to be a whole number from 0, found 99999999999",
         "13: expected rank to be a whole number from 0, found ٣",
     ]
+
+
+def test_what_follows_the_tag_is_kept_as_a_remark_as_trec_eval_ignores_it() -> None:
+    text = b"q\tQ0\ta\t99\t 2.1\tt more junk at\nq\tQ0\tb\t99\t 1.8\tt\n"
+    run = read_run(text, "f")
+    assert run.system == "t"
+    assert run.entries == (
+        RunEntry("q", "a", 99, 2.1, {"after_tag": "more junk at"}),
+        RunEntry("q", "b", 99, 1.8),
+    )
+    notes = read_run_file(text, "f").notes
+    assert notes == ("1 line goes on after the tag: that is kept as a remark and changes nothing",)
 
 
 def test_several_systems_in_a_file_need_one_name_for_all() -> None:

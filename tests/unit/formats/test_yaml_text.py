@@ -3,8 +3,8 @@
 import pytest
 
 from annotator.domain.errors import BadInput
-from annotator.formats.tree import TreeProblems
-from annotator.formats.yaml_text import load_yaml, resolve
+from annotator.formats.syntax.tree import TreeProblems
+from annotator.formats.syntax.yaml_text import load_yaml, resolve
 
 
 def load(text: str) -> object:
@@ -114,6 +114,6 @@ def test_nesting_deeper_than_fifty_is_refused() -> None:
 
 def test_places_are_located_by_line() -> None:
     tree = load_yaml(b"a:\n  - b: 1\n    c:\n      - 2\n      - 3\nd: {e: [4,\n 5]}\n", "f.yaml")
-    places = [("a", 0, "b"), ("a", 0, "c", 1), ("d", "e", 1), ("d",)]
-    found = tree.locate(places)
-    assert [found[place] for place in places] == [2, 5, 7, 6]
+    locations = [("a", 0, "b"), ("a", 0, "c", 1), ("d", "e", 1), ("d",)]
+    lines = tree.locate(locations)
+    assert [lines[location] for location in locations] == [2, 5, 7, 6]

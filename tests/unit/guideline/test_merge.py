@@ -3,26 +3,26 @@
 from dataclasses import replace
 
 from annotator.domain.grades import DEFAULT_RUBRIC
-from annotator.guideline.merge import find_conflicts, merge_standards, merge_texts
+from annotator.guideline.merge import find_conflicts, merge_rubrics, merge_texts
 from tests.unit.guideline.test_compare import change
 
 
 def test_changes_of_different_fields_and_lines_are_both_taken() -> None:
-    theirs = change(DEFAULT_RUBRIC, 0, name="무관")
-    theirs = replace(theirs, guideline="前書き\n\n" + DEFAULT_RUBRIC.guideline)
-    mine = change(DEFAULT_RUBRIC, 3, definition="これだけで足りる。", positive_examples=("例",))
-    mine = replace(mine, guideline=DEFAULT_RUBRIC.guideline + "\n後書き")
-    merged = merge_standards(DEFAULT_RUBRIC, theirs, mine)
+    published = change(DEFAULT_RUBRIC, 0, name="무관")
+    published = replace(published, guideline="前書き\n\n" + DEFAULT_RUBRIC.guideline)
+    draft = change(DEFAULT_RUBRIC, 3, definition="これだけで足りる。", positive_examples=("例",))
+    draft = replace(draft, guideline=DEFAULT_RUBRIC.guideline + "\n後書き")
+    merged = merge_rubrics(DEFAULT_RUBRIC, published, draft)
     assert merged.conflicts == ()
     assert merged.rubric.grades[0].name == "무관"
-    assert merged.rubric.grades[3] == mine.grades[3]
+    assert merged.rubric.grades[3] == draft.grades[3]
     assert merged.rubric.guideline == "前書き\n\n" + DEFAULT_RUBRIC.guideline + "\n後書き"
 
 
 def test_what_both_changed_differently_is_marked_with_theirs_first_and_named() -> None:
-    theirs = change(change(DEFAULT_RUBRIC, 1, name="少し"), 2, definition="甲")
-    mine = change(change(DEFAULT_RUBRIC, 1, name="わずか"), 2, definition="乙")
-    merged = merge_standards(DEFAULT_RUBRIC, replace(theirs, title="A"), replace(mine, title="B"))
+    published = change(change(DEFAULT_RUBRIC, 1, name="少し"), 2, definition="甲")
+    draft = change(change(DEFAULT_RUBRIC, 1, name="わずか"), 2, definition="乙")
+    merged = merge_rubrics(DEFAULT_RUBRIC, replace(published, title="A"), replace(draft, title="B"))
     assert merged.conflicts == ("Title", "Grade 1: name", "Grade 2: definition")
     assert merged.rubric.title == "<<<<<<< A ======= B >>>>>>>"
     assert merged.rubric.grades[1].name == "<<<<<<< 少し ======= わずか >>>>>>>"
@@ -38,14 +38,14 @@ def test_only_the_lines_that_contradict_are_marked() -> None:
 
 def test_the_same_change_of_both_is_no_contradiction() -> None:
     both = change(DEFAULT_RUBRIC, 1, definition="同じ")
-    assert merge_standards(DEFAULT_RUBRIC, both, both).conflicts == ()
+    assert merge_rubrics(DEFAULT_RUBRIC, both, both).conflicts == ()
 
 
 def test_one_took_an_example_away_that_the_other_kept() -> None:
     base = change(DEFAULT_RUBRIC, 2, negative_examples=("a", "b", "c"))
-    theirs = change(base, 2, negative_examples=("a", "c"))
-    mine = change(base, 2, negative_examples=("a", "b", "c", "d"))
-    assert merge_standards(base, theirs, mine).rubric.grades[2].negative_examples == ("a", "c", "d")
+    published = change(base, 2, negative_examples=("a", "c"))
+    draft = change(base, 2, negative_examples=("a", "b", "c", "d"))
+    assert merge_rubrics(base, published, draft).rubric.grades[2].negative_examples == ("a", "c", "d")
 
 
 def test_a_standard_without_marks_has_no_conflicts() -> None:

@@ -8,8 +8,8 @@ from annotator.domain.errors import AnnotatorError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.guideline.validation import (
     check_change,
-    check_standard,
-    clean_standard,
+    check_rubric,
+    clean_rubric,
     read_examples,
     write_examples,
 )
@@ -17,12 +17,12 @@ from tests.unit.guideline.test_compare import change
 
 
 def test_a_whole_standard_passes() -> None:
-    check_standard(DEFAULT_RUBRIC)
-    check_standard(change(DEFAULT_RUBRIC, 3, name="完璧 🌱", positive_examples=("مثال",)))
+    check_rubric(DEFAULT_RUBRIC)
+    check_rubric(change(DEFAULT_RUBRIC, 3, name="完璧 🌱", positive_examples=("مثال",)))
 
 
 @pytest.mark.parametrize(
-    ("rubric", "kind", "said"),
+    ("rubric", "kind", "message"),
     [
         (change(DEFAULT_RUBRIC, 2, name=""), ValidationError, "Grade 2: name: expected 1 to 100 characters, found 0"),
         (change(DEFAULT_RUBRIC, 0, definition=""), ValidationError, "Grade 0: definition"),
@@ -36,11 +36,11 @@ def test_a_whole_standard_passes() -> None:
     ],
 )  # fmt: skip
 def test_what_a_standard_may_not_be_is_refused_by_its_field(
-    rubric: Rubric, kind: type[AnnotatorError], said: str
+    rubric: Rubric, kind: type[AnnotatorError], message: str
 ) -> None:
     with pytest.raises(kind) as refused:
-        check_standard(rubric)
-    assert said in str(refused.value)
+        check_rubric(rubric)
+    assert message in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -62,18 +62,18 @@ def test_at_its_longest_a_field_passes_and_one_character_more_is_refused(field: 
             return replace(DEFAULT_RUBRIC, guideline=text)
         return change(DEFAULT_RUBRIC, 3, **{field: (text,) if field == "positive_examples" else text})
 
-    check_standard(make(longest))
+    check_rubric(make(longest))
     with pytest.raises(ValidationError, match=f"to {longest:,} characters, found {longest + 1:,}"):
-        check_standard(make(longest + 1))
+        check_rubric(make(longest + 1))
 
 
 def test_a_grade_has_at_most_100_examples_of_both_kinds_together() -> None:
     half = ("x",) * 50
-    check_standard(change(DEFAULT_RUBRIC, 1, positive_examples=half, negative_examples=half))
+    check_rubric(change(DEFAULT_RUBRIC, 1, positive_examples=half, negative_examples=half))
     with pytest.raises(ValidationError, match="grade 1: expected at most 100 examples, found 101"):
-        check_standard(change(DEFAULT_RUBRIC, 1, positive_examples=(*half, "y"), negative_examples=half))
+        check_rubric(change(DEFAULT_RUBRIC, 1, positive_examples=(*half, "y"), negative_examples=half))
     with pytest.raises(ValidationError, match="Grade 1: examples: expected 1 to 5,000 characters, found 0"):
-        check_standard(change(DEFAULT_RUBRIC, 1, negative_examples=("",)))
+        check_rubric(change(DEFAULT_RUBRIC, 1, negative_examples=("",)))
 
 
 def test_a_reason_has_at_most_2000_characters() -> None:
@@ -91,15 +91,15 @@ def test_a_change_of_meaning_says_why_and_one_of_wording_need_not() -> None:
 
 
 def test_spaces_that_nobody_sees_are_taken_away_but_not_those_that_markdown_reads() -> None:
-    found = clean_standard(
+    cleaned = clean_rubric(
         replace(
             change(DEFAULT_RUBRIC, 1, name=" a  b ", definition="x \r\ny\n", positive_examples=(" e ", " ")),
             guideline="a  \r\nb\n\n",
         )
     )
-    assert (found.grades[1].name, found.grades[1].definition) == ("a b", "x\ny")
-    assert found.grades[1].positive_examples == ("e",)
-    assert found.guideline == "a  \nb"
+    assert (cleaned.grades[1].name, cleaned.grades[1].definition) == ("a b", "x\ny")
+    assert cleaned.grades[1].positive_examples == ("e",)
+    assert cleaned.guideline == "a  \nb"
 
 
 def test_an_example_of_several_lines_is_typed_with_two_spaces() -> None:

@@ -1,5 +1,6 @@
 """`annotator convert` and `annotator check`, as a user runs them."""
 
+import gc
 import json
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from typer.testing import CliRunner, Result
 from annotator.cli.main import app
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, GateNotMet, ValidationError
 from annotator.formats.registry import FORMATS, find_format, read_truth, write_files
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 
 LAW = {
     "version": "1.0",
@@ -72,14 +73,14 @@ def test_grade_0_is_listed_when_asked_for(law: Path, tmp_path: Path) -> None:
 
 
 def test_the_bytes_are_those_that_the_format_writes(law: Path, tmp_path: Path) -> None:
-    for known in FORMATS:
-        target = tmp_path / f"out-{known.name}"
-        done = run("convert", str(law), str(target), "--to", known.name)
-        if known.name == "trec":
+    for file_format in FORMATS:
+        target = tmp_path / f"out-{file_format.name}"
+        done = run("convert", str(law), str(target), "--to", file_format.name)
+        if file_format.name == "trec":
             continue
         assert done.exit_code == 0, done.exception
         _, truth = read_truth(InputSource(str(law)))
-        for path, data in write_files(known, truth).items():
+        for path, data in write_files(file_format, truth).items():
             assert (target / path if path else target).read_bytes() == data
 
 
@@ -214,10 +215,10 @@ def test_a_ranked_file_is_checked_without_a_rule(ranked: Path) -> None:
     assert json.loads(run("check", str(ranked), "--json").stdout)["grades_by"] == "all=1"
 
 
-@pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
-def test_every_format_can_be_checked(known: object, law: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
+def test_every_format_can_be_checked(file_format: object, law: Path, tmp_path: Path) -> None:
     truth = read_truth(InputSource(str(law)))[1]
-    name = known.name  # type: ignore[attr-defined]
+    name = file_format.name  # type: ignore[attr-defined]
     if name == "trec":
         return
     for path, data in write_files(find_format(name), truth).items():
@@ -226,3 +227,19 @@ def test_every_format_can_be_checked(known: object, law: Path, tmp_path: Path) -
         target.write_bytes(data)
     done = run("check", str(tmp_path / "f"), "--format", name)
     assert done.exit_code == 0, done.exception
+
+
+@pytest.mark.parametrize(
+    "command", ["check SOURCE", "convert SOURCE TARGET", "import queries nowhere SOURCE"]
+)
+@pytest.mark.parametrize("is_good", [True, False])
+def test_python_collects_cycles_again_when_a_command_on_a_file_has_ended(
+    law: Path, tmp_path: Path, command: str, is_good: bool
+) -> None:
+    if not is_good:
+        law.write_text("[", encoding="utf-8")
+    words = {"SOURCE": str(law), "TARGET": str(tmp_path / "out.yaml")}
+    run("--database", f"sqlite:///{tmp_path / 'a.db'}", *(words.get(word, word) for word in command.split()))
+    was_on = gc.isenabled()
+    gc.enable()
+    assert was_on

@@ -25,10 +25,10 @@ def test_a_name_that_can_mean_one_format_alone_says_it(name: str, format_name: s
 
 
 @pytest.mark.parametrize(
-    ("name", "asked"), [("x.json", "law, law-compact, ranked"), ("x.yaml", "nablarch, assay, assay-queries"), ("検索", "nablarch, law")]
+    ("name", "message"), [("x.json", "law, law-compact, ranked"), ("x.yaml", "nablarch, assay, assay-queries"), ("検索", "nablarch, law")]
 )  # fmt: skip
-def test_a_name_that_can_mean_several_asks_for_to(name: str, asked: str) -> None:
-    with pytest.raises(ValidationError, match=f"say --to, one of: {asked}"):
+def test_a_name_that_can_mean_several_asks_for_to(name: str, message: str) -> None:
+    with pytest.raises(ValidationError, match=f"say --to, one of: {message}"):
         choose_format(name, None)
 
 

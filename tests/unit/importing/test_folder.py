@@ -12,8 +12,8 @@ from annotator.importing.sources import read_folder
 def read(
     folder: Path, *, sections: bool = False, encoding: str | None = None
 ) -> tuple[list[str], tuple[str, ...]]:
-    found = read_folder(folder, sections=sections, encoding=encoding)
-    return [line.document.doc_id for line in found.documents], found.notes
+    read = read_folder(folder, sections=sections, encoding=encoding)
+    return [line.document.doc_id for line in read.documents], read.notes
 
 
 def test_ids_are_relative_paths_in_order_and_what_is_skipped_is_counted(tmp_path: Path) -> None:

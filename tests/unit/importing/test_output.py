@@ -13,7 +13,7 @@ TEXT = "検索 🔎\n"
 
 
 def write(target: Path, pieces: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> tuple[WrittenFile, ...]:
-    return write_target(target, pieces, tell=lambda _: None)
+    return write_target(target, pieces, report_progress=lambda _: None)
 
 
 def fail_after(*pieces: tuple[str, str], error: Exception) -> Iterator[tuple[str, str]]:
@@ -52,7 +52,7 @@ def test_a_failure_on_the_way_leaves_what_was_there(tmp_path: Path, error: Excep
     with pytest.raises((ValidationError, KeyboardInterrupt)):
         write(tmp_path / "x", fail_after((path, TEXT), error=error))
     assert (tmp_path / "x" / path if path else tmp_path / "x").read_text() == "before"
-    assert [found.name for found in tmp_path.iterdir()] == ["x"]
+    assert [path_left.name for path_left in tmp_path.iterdir()] == ["x"]
 
 
 def test_a_full_disk_is_an_error_with_its_reason(tmp_path: Path) -> None:

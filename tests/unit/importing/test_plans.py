@@ -10,45 +10,45 @@ from annotator.formats.input_tables import DocumentLine, QueryLine
 from annotator.importing.judgment_plan import plan_events
 from annotator.importing.qrel_plan import QrelPlan, note_annotators, note_plan
 from annotator.importing.run_plan import check_system, hash_run
-from annotator.importing.text_plan import KnownDocument, KnownQuery, name_text, plan_documents, plan_queries
+from annotator.importing.text_plan import StoredDocument, StoredQuery, hash_text, plan_documents, plan_queries
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def test_what_a_query_file_does_not_mention_stays() -> None:
     before = Query("q", "検索", category="c", language="ja", metadata={"a": 1, "b": 2})
-    known = {"q": KnownQuery(7, before, judged=True)}
-    plan = plan_queries(known, [QueryLine(2, Query("q", "検索", language="ko", metadata={"b": 3}))], "f")
+    stored = {"q": StoredQuery(7, before, judged=True)}
+    plan = plan_queries(stored, [QueryLine(2, Query("q", "検索", language="ko", metadata={"b": 3}))], "f")
     assert plan.changed == ((7, Query("q", "検索", category="c", language="ko", metadata={"a": 1, "b": 3})),)
-    assert plan_queries(known, [QueryLine(2, Query("q", "検索"))], "f").unchanged == 1
+    assert plan_queries(stored, [QueryLine(2, Query("q", "検索"))], "f").unchanged == 1
 
 
 def test_another_text_is_refused_only_for_a_judged_query() -> None:
     line = [QueryLine(3, Query("q", "새 질의"))]
-    assert plan_queries({"q": KnownQuery(1, Query("q", "질의"), judged=False)}, line, "f").changed
+    assert plan_queries({"q": StoredQuery(1, Query("q", "질의"), judged=False)}, line, "f").changed
     with pytest.raises(
         BadInput, match="f:3: expected the text that 'q' was judged under: '질의', found '새 질의'"
     ):
-        plan_queries({"q": KnownQuery(1, Query("q", "질의"), judged=True)}, line, "f")
+        plan_queries({"q": StoredQuery(1, Query("q", "질의"), judged=True)}, line, "f")
 
 
 def test_what_a_document_file_does_not_mention_stays() -> None:
     before = Document("d", "題", "", "https://example.com", "text/html", {"a": 1})
-    known = {"d": KnownDocument(7, before, name_text("本文"))}
-    title_only = plan_documents(known, [DocumentLine("f", 1, Document("d", "題", metadata={"b": 2}))])
+    stored = {"d": StoredDocument(7, before, hash_text("本文"))}
+    title_only = plan_documents(stored, [DocumentLine("f", 1, Document("d", "題", metadata={"b": 2}))])
     assert title_only.changed == (
-        (7, Document("d", "題", "", "https://example.com", "text/html", {"a": 1, "b": 2}), name_text("本文")),
+        (7, Document("d", "題", "", "https://example.com", "text/html", {"a": 1, "b": 2}), hash_text("本文")),
     )
     assert title_only.retexted == ()
     same = DocumentLine("f", 1, Document("d", "題", "本文", media_type="text/html"))
-    assert plan_documents(known, [same]).unchanged == 1
+    assert plan_documents(stored, [same]).unchanged == 1
 
 
 def test_a_new_text_is_a_change_and_a_first_text_is_no_second_one() -> None:
     line = [DocumentLine("f", 1, Document("d", "", "new"))]
-    known = {"d": KnownDocument(7, Document("d"), name_text("old"))}
-    assert plan_documents(known, line).retexted == (7,)
-    by_id_only = plan_documents({"d": KnownDocument(7, Document("d"), None)}, line)
+    stored = {"d": StoredDocument(7, Document("d"), hash_text("old"))}
+    assert plan_documents(stored, line).retexted == (7,)
+    by_id_only = plan_documents({"d": StoredDocument(7, Document("d"), None)}, line)
     assert (len(by_id_only.changed), by_id_only.retexted) == (1, ())
 
 
@@ -86,8 +86,8 @@ def test_a_system_name_that_would_mislead_is_refused(name: str) -> None:
 def plan(*given: tuple[int, str | None]) -> list[tuple[str, int | None]]:
     """Ids and grades of the events of one annotator's lines on one pair: (grade, judged_at)."""
     lines = [
-        JudgmentLine(place, "q", "d", "a", "graded", grade, judged_at=at)
-        for place, (grade, at) in enumerate(given, 2)
+        JudgmentLine(number, "q", "d", "a", "graded", grade, judged_at=at)
+        for number, (grade, at) in enumerate(given, 2)
     ]
     return [(event.event_id, event.line.grade) for event in plan_events("set", lines, "f", now=NOW).events]
 
@@ -101,8 +101,8 @@ def test_a_line_that_stands_twice_in_a_row_changes_no_other_lines_id() -> None:
 
 def test_lines_with_times_stand_by_their_times_and_the_same_press_is_one_event() -> None:
     early, middle, late = (f"2026-01-01T0{hour}:00:00+00:00" for hour in (1, 2, 3))
-    found = plan((3, late), (1, early), (2, middle), (3, late))
-    assert [grade for _, grade in found] == [1, 2, 3]
+    order = plan((3, late), (1, early), (2, middle), (3, late))
+    assert [grade for _, grade in order] == [1, 2, 3]
     assert [grade for _, grade in plan((3, late), (1, None), (2, early))] == [3, 1, 2], "not all have a time"
 
 
@@ -127,8 +127,8 @@ def test_what_annotators_of_a_file_differ_on_is_counted_by_pair() -> None:
 
 
 def test_what_becomes_of_imported_grades_is_counted() -> None:
-    rows = tuple((place, Qrel("q", f"d{place}", 1), place == 0) for place in range(3))
-    assert note_plan(QrelPlan(rows, added=3, judged_here=1, places={})) == (
+    rows = tuple((number, Qrel("q", f"d{number}", 1), number == 0) for number in range(3))
+    assert note_plan(QrelPlan(rows, added=3, judged_here=1, ranks={})) == (
         "1 grade is kept; with --rejudge those pairs are judged instead",
         "2 grades are suggestions, which only leads see",
         "1 pair was judged here already: the judgments count",

@@ -34,9 +34,13 @@ def complain(folder: Path, content: str, name: str = "provenance.yaml") -> list[
 
 
 def test_every_key_is_read(tmp_path: Path) -> None:
-    found = read_provenance(put(tmp_path, FULL))
-    assert list(found) == list(DECLARED)
-    assert (found["when"], found["how"], found["blind"]) == ("2019", "종이에 적고\n나중에 입력", True)
+    provenance = read_provenance(put(tmp_path, FULL))
+    assert list(provenance) == list(DECLARED)
+    assert (provenance["when"], provenance["how"], provenance["blind"]) == (
+        "2019",
+        "종이에 적고\n나중에 입력",
+        True,
+    )
 
 
 def test_a_json_file_says_the_same(tmp_path: Path) -> None:
@@ -60,11 +64,11 @@ def test_every_bad_place_is_named_with_its_line(tmp_path: Path) -> None:
 def test_annotators_of_a_file_have_names_of_their_own_which_are_not_told_in_a_datasheet(
     tmp_path: Path,
 ) -> None:
-    found = read_provenance(
+    provenance = read_provenance(
         put(tmp_path, "who: two\nannotators:\n  annotator_1: ' Zoe\u0308 '\n  annotator_2: 007\n")
     )
-    told, names = split_declaration(found)
-    assert told == {"who": "two"}
+    statements, names = split_declaration(provenance)
+    assert statements == {"who": "two"}
     assert names == {"annotator_1": "Zoë", "annotator_2": "007"}, "in NFC, as people are stored"
     assert split_declaration({"annotators": names}) == (None, names)
     assert split_declaration(None) == (None, {})
@@ -77,11 +81,11 @@ def test_every_name_of_an_annotator_is_a_name_and_nobody_is_two(tmp_path: Path) 
     )
     assert [line for line, _ in problems] == [3, 4, 5]
     assert "another person than annotator_1" in problems[0][1]
-    assert all("to be a name or username" in said for _, said in problems[1:])
+    assert all("to be a name or username" in problem for _, problem in problems[1:])
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "said"),
+    ("content", "name", "message"),
     [
         ("", "p.yaml", "a YAML document"),
         ("{}", "p.yaml", "one or more of who, when, how, blind"),
@@ -96,5 +100,5 @@ def test_every_name_of_an_annotator_is_a_name_and_nobody_is_two(tmp_path: Path) 
         ("anotators: {a: b}", "p.yaml", "did you mean annotators?"),
     ],
 )
-def test_what_makes_no_sense_is_refused(tmp_path: Path, content: str, name: str, said: str) -> None:
-    assert said in complain(tmp_path, content, name)[0][1]
+def test_what_makes_no_sense_is_refused(tmp_path: Path, content: str, name: str, message: str) -> None:
+    assert message in complain(tmp_path, content, name)[0][1]

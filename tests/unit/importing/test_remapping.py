@@ -11,21 +11,21 @@ def plan(*links: str, documents: str = "a b c d", pairs: str = "a b c d"):  # ty
 
 
 def test_one_old_id_with_one_new_id_is_renamed() -> None:
-    found = plan("a>x", "b>y")
-    assert (dict(found.renamed), dict(found.leaving)) == ({"a": "x", "b": "y"}, {})
-    assert found.list_links() == [("a", "x", "renamed"), ("b", "y", "renamed")]
+    remap = plan("a>x", "b>y")
+    assert (dict(remap.renamed), dict(remap.leaving)) == ({"a": "x", "b": "y"}, {})
+    assert remap.list_links() == [("a", "x", "renamed"), ("b", "y", "renamed")]
 
 
 def test_several_new_ids_split_a_document_and_a_shared_one_merges_several() -> None:
-    found = plan("a>x", "a>y", "b>z", "c>z")
-    assert dict(found.leaving) == {"a": ("x", "y"), "b": ("z",), "c": ("z",)}
-    assert dict(found.kinds) == {"a": "split", "b": "merged", "c": "merged"}
-    assert found.list_targets() == {"x", "y", "z"}
+    remap = plan("a>x", "a>y", "b>z", "c>z")
+    assert dict(remap.leaving) == {"a": ("x", "y"), "b": ("z",), "c": ("z",)}
+    assert dict(remap.kinds) == {"a": "split", "b": "merged", "c": "merged"}
+    assert remap.list_targets() == {"x", "y", "z"}
 
 
 def test_a_document_that_keeps_its_id_is_named_but_not_changed() -> None:
-    found = plan("a>a", documents="a b", pairs="a b")
-    assert (found.list_links(), found.unknown, found.left_over) == ([], (), ("b",))
+    remap = plan("a>a", documents="a b", pairs="a b")
+    assert (remap.list_links(), remap.unknown, remap.left_over) == ([], (), ("b",))
 
 
 def test_a_part_may_keep_the_old_id_and_is_another_document_all_the_same() -> None:
@@ -34,8 +34,8 @@ def test_a_part_may_keep_the_old_id_and_is_another_document_all_the_same() -> No
 
 
 def test_an_old_id_that_is_not_in_the_dataset_counts_for_what_a_new_one_is_made_of() -> None:
-    found = plan("a>x", "ない>x")
-    assert (dict(found.renamed), dict(found.leaving), found.unknown) == ({}, {"a": ("x",)}, ("ない",))
+    remap = plan("a>x", "ない>x")
+    assert (dict(remap.renamed), dict(remap.leaving), remap.unknown) == ({}, {"a": ("x",)}, ("ない",))
 
 
 def test_swaps_and_chains_move_no_pair_to_another_document() -> None:

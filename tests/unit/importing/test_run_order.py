@@ -62,11 +62,11 @@ def test_the_order_of_the_lines_does_not_matter(lines: list[int], scores: list[f
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from([0.0, 1.0, 2.0])), max_size=9))
-def test_a_contradiction_is_a_better_score_below_a_worse_one(found: list[tuple[int, float]]) -> None:
-    entries = [result(chr(97 + at), rank, score) for at, (rank, score) in enumerate(found)]
+def test_a_contradiction_is_a_better_score_below_a_worse_one(results: list[tuple[int, float]]) -> None:
+    entries = [result(chr(97 + at), rank, score) for at, (rank, score) in enumerate(results)]
     contradicts = any(
-        one.rank < other.rank and one.score < other.score  # type: ignore[operator]
-        for one in entries
+        entry.rank < other.rank and entry.score < other.score  # type: ignore[operator]
+        for entry in entries
         for other in entries
     )
     assert bool(order_results(entries, "score").contradictions) == contradicts

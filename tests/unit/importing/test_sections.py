@@ -121,6 +121,26 @@ def test_markdown_is_split_at_headings_and_not_inside_code() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> # quoted\n\nx\n",
+        "- # in a list\n\n  x\n",
+        "<!--\n# commented\n-->\nx\n",
+        "two\nlines\n---\nx\n",
+        "| a |\n| - |\n| # b |\n",
+        "    # indented\n",
+    ],
+)
+def test_markdown_is_not_split_at_what_only_looks_like_a_heading(text: str) -> None:
+    assert read_page("a", text, "text/markdown").headings == ()
+
+
+def test_a_carriage_return_within_a_line_does_not_move_the_sections_of_a_markdown_page() -> None:
+    page = read_page("a", "# one\nx\ry\r\n# two\r\nz\n", "text/markdown")
+    assert [document.text for document in split_sections(page)] == ["# one\nx\ry\r\n", "# two\r\nz\n"]
+
+
 def test_front_matter_becomes_metadata_and_is_cut_from_the_text() -> None:
     document = read_page("a/b.md", MARKDOWN, "text/markdown").document
     assert document.metadata == {"제목": "국토의 계획", "시행일자": "2026-07-01", "법령ID": "009294"}
@@ -145,10 +165,10 @@ def test_rst_is_split_at_titles_and_not_inside_code_paragraphs_or_tables() -> No
 
 
 def test_rst_labels_belong_to_the_section_after_them() -> None:
-    found = split_sections(read_page("a", RST, "text/x-rst"))
-    assert found[0].text.startswith(".. _queue-order:\n.. _queue-order2:\n\n``handler``")
-    assert found[-1].text.startswith(".. _next:\n\n次\n")
-    assert found[1].text.rstrip().endswith("----")
+    sections = split_sections(read_page("a", RST, "text/x-rst"))
+    assert sections[0].text.startswith(".. _queue-order:\n.. _queue-order2:\n\n``handler``")
+    assert sections[-1].text.startswith(".. _next:\n\n次\n")
+    assert sections[1].text.rstrip().endswith("----")
 
 
 def test_html_is_split_at_headings_that_are_shown() -> None:
@@ -188,10 +208,10 @@ def test_the_sections_are_pieces_of_the_text_in_order_with_ids_of_their_own(
     text: str, media_type: str
 ) -> None:
     page = read_page("d", text, media_type)
-    found = split_sections(page)
-    assert len({section.doc_id for section in found}) == len(found)
+    sections = split_sections(page)
+    assert len({section.doc_id for section in sections}) == len(sections)
     position = 0
-    for section in found:
+    for section in sections:
         position = page.document.text.index(section.text, position) + len(section.text)
     starts = [heading.start for heading in page.headings]
     assert starts == sorted(starts)

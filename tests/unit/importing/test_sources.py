@@ -50,9 +50,9 @@ def test_every_query_without_a_text_is_refused_with_its_line(
 ) -> None:
     with pytest.raises(BadInput) as caught:
         read(write(tmp_path, text))
-    found = [(problem.line, problem.expected) for problem in caught.value.problems]
+    problems = [(problem.line, problem.expected) for problem in caught.value.problems]
     expected = "the text of query {!r} to be a text that is not empty"
-    assert found == list(zip(lines, [expected.format("a"), expected.format("c")], strict=True))
+    assert problems == list(zip(lines, [expected.format("a"), expected.format("c")], strict=True))
 
 
 def test_a_format_without_texts_is_refused_by_its_name() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Qrel, Query
-from annotator.formats.source import InputSource
+from annotator.formats.syntax.source import InputSource
 from annotator.importing.conversion_service import read_query_file, supply_texts
 
 IDS_ONLY = GroundTruth((Query("Q1", ""), Query("Q2", "自分の文")), (Qrel("Q1", "d", 3), Qrel("Q2", "d", 0)))
@@ -57,7 +57,7 @@ def test_without_ids_queries_are_found_by_their_exact_texts() -> None:
 def test_a_text_that_is_not_there_exactly_once_is_refused(
     texts: list[str], queries: tuple[Query, ...]
 ) -> None:
-    ranked = GroundTruth(tuple(Query(f"q{place}", text) for place, text in enumerate(texts)))
+    ranked = GroundTruth(tuple(Query(f"q{index}", text) for index, text in enumerate(texts)))
     with pytest.raises(ValidationError, match="expected each query's text once"):
         supply_texts(ranked, queries, by_text=True)
 

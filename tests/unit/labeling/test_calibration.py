@@ -3,25 +3,25 @@
 import pytest
 
 from annotator.domain.errors import BadInput, Problems, ValidationError
-from annotator.labeling.calibration import check_mark, read_marks
+from annotator.labeling.calibration import check_explanation, read_check_lines
 
 HEADER = "query_id,doc_id,kind,grade,explanation\n"
 
 
 def read(text: str) -> tuple[list[tuple[object, ...]], list[str]]:
     problems = Problems("m.csv")
-    lines = read_marks(text.encode(), "m.csv", problems)
-    found: list[tuple[object, ...]] = [
+    lines = read_check_lines(text.encode(), "m.csv", problems)
+    rows: list[tuple[object, ...]] = [
         (line.query_id, line.doc_id, line.kind, line.grade, line.explanation) for line in lines
     ]
-    return found, [str(problem) for problem in problems.found]
+    return rows, [str(problem) for problem in problems.errors]
 
 
-def test_marks_are_read_with_ids_as_they_are() -> None:
+def test_checks_are_read_with_ids_as_they_are() -> None:
     text = HEADER + 'Q 1,文書/1,training,3," 질의에 답한다\n한 번에 "\nQ2,a.b.C#d,gold,0,\n'
-    found, problems = read(text)
+    rows, problems = read(text)
     assert problems == []
-    assert found == [
+    assert rows == [
         ("Q 1", "文書/1", "training", 3, "질의에 답한다\n한 번에"),
         ("Q2", "a.b.C#d", "gold", 0, ""),
     ]
@@ -39,8 +39,8 @@ def test_marks_are_read_with_ids_as_they_are() -> None:
     ],
 )
 def test_a_bad_line_is_named_with_what_was_expected(line: str, expected: str) -> None:
-    found, problems = read(HEADER + line + "\nQ2,d,gold,1,fine\n")
-    assert [row[0] for row in found] == ["Q2"]
+    rows, problems = read(HEADER + line + "\nQ2,d,gold,1,fine\n")
+    assert [row[0] for row in rows] == ["Q2"]
     assert len(problems) == 1 and problems[0].startswith("m.csv:2: expected") and expected in problems[0]
 
 
@@ -50,13 +50,13 @@ def test_a_pair_twice_is_refused() -> None:
 
 
 def test_kinds_and_grades_may_have_spaces_around_them_and_an_explanation_10_000_characters() -> None:
-    found, problems = read(HEADER + f"Q1,d, gold , 3 ,  {'x' * 10_000} \n")
-    assert (problems, found) == ([], [("Q1", "d", "gold", 3, "x" * 10_000)])
+    rows, problems = read(HEADER + f"Q1,d, gold , 3 ,  {'x' * 10_000} \n")
+    assert (problems, rows) == ([], [("Q1", "d", "gold", 3, "x" * 10_000)])
 
 
 def test_an_id_that_is_missing_is_told_once_and_the_line_is_left_out() -> None:
-    found, problems = read(HEADER + ",d,gold,1,x\nQ2,,gold,1,x\n")
-    assert found == []
+    rows, problems = read(HEADER + ",d,gold,1,x\nQ2,,gold,1,x\n")
+    assert rows == []
     assert [problem.split(":")[1] for problem in problems] == ["2", "3"]
 
 
@@ -68,8 +68,8 @@ def test_other_columns_are_refused_at_once(header: str) -> None:
     assert ("colour" in header) == ("found colour" in str(refused.value))
 
 
-def test_a_single_mark_is_held_to_the_same() -> None:
-    assert check_mark("gold", "  so ") == "so"
+def test_a_single_check_is_held_to_the_same() -> None:
+    assert check_explanation("gold", "  so ") == "so"
     for kind, explanation in (("silver", "x"), ("training", " "), ("gold", "a\0b")):
         with pytest.raises(ValidationError):
-            check_mark(kind, explanation)
+            check_explanation(kind, explanation)

@@ -10,8 +10,8 @@ def work(answered: int, open_pairs: int, *, checks: int = 0, held: int = 0, poss
     return OwnWork(answered, checks, open_pairs, held, lambda: possible)
 
 
-def read(told: OwnProgress) -> tuple[int, int]:
-    return told.done, told.total
+def read(progress: OwnProgress) -> tuple[int, int]:
+    return progress.done, progress.total
 
 
 def test_a_small_work_is_promised_whole_and_a_large_one_by_blocks() -> None:
@@ -22,38 +22,38 @@ def test_a_small_work_is_promised_whole_and_a_large_one_by_blocks() -> None:
 
 
 def test_what_others_finish_counts_as_done() -> None:
-    told = advance(None, work(0, 50))
-    assert read(advance(told, work(1, 29))) == (21, 50)
-    assert read(advance(told, work(1, 0))) == (50, 50)
+    progress = advance(None, work(0, 50))
+    assert read(advance(progress, work(1, 29))) == (21, 50)
+    assert read(advance(progress, work(1, 0))) == (50, 50)
 
 
 def test_an_answer_that_is_put_off_and_given_again_counts_once() -> None:
-    told = advance(None, work(4, 4_000))
+    progress = advance(None, work(4, 4_000))
     for answered in (5, 4, 5):
-        told = advance(told, work(answered, 4_000))
-    assert read(told) == (5, 104)
+        progress = advance(progress, work(answered, 4_000))
+    assert read(progress) == (5, 104)
 
 
 def test_new_work_lets_the_total_grow() -> None:
-    told = advance(advance(None, work(0, 3)), work(3, 0))
-    assert read(told) == (3, 3)
-    assert read(advance(told, work(3, 5))) == (3, 8)
+    progress = advance(advance(None, work(0, 3)), work(3, 0))
+    assert read(progress) == (3, 3)
+    assert read(advance(progress, work(3, 5))) == (3, 8)
 
 
 def test_an_answer_to_a_check_moves_both_like_any_other() -> None:
-    told = advance(None, work(0, 10, possible=2))
-    assert read(told) == (0, 12)
-    with_check = advance(told, work(0, 10, held=1, possible=1))
-    assert with_check == told, "nothing moves when one is handed out"
+    progress = advance(None, work(0, 10, possible=2))
+    assert read(progress) == (0, 12)
+    with_check = advance(progress, work(0, 10, held=1, possible=1))
+    assert with_check == progress, "nothing moves when one is handed out"
     assert read(advance(with_check, work(1, 10, checks=1, possible=1))) == (1, 12)
-    assert read(advance(told, work(1, 9, possible=2))) == (1, 12)
+    assert read(advance(progress, work(1, 9, possible=2))) == (1, 12)
 
 
 def test_a_check_that_never_comes_counts_as_done_at_the_end_only() -> None:
-    told = advance(None, work(0, 2, possible=3))
-    told = advance(told, work(1, 1))
-    assert read(told) == (1, 5)
-    assert read(advance(told, work(2, 0))) == (5, 5)
+    progress = advance(None, work(0, 2, possible=3))
+    progress = advance(progress, work(1, 1))
+    assert read(progress) == (1, 5)
+    assert read(advance(progress, work(2, 0))) == (5, 5)
 
 
 STEPS = st.lists(
@@ -68,12 +68,12 @@ STEPS = st.lists(
 def test_whatever_happens_neither_number_falls_and_they_meet_exactly_when_nothing_is_left(
     steps: list[tuple[int, int, int, int, int]],
 ) -> None:
-    told, answered, checks = None, 0, 0
+    progress, answered, checks = None, 0, 0
     for more, open_pairs, checked, held, possible in steps:
         answered, checks = max(0, answered + more), checks + checked
-        now = advance(told, work(answered, open_pairs, checks=checks, held=held, possible=possible))
+        now = advance(progress, work(answered, open_pairs, checks=checks, held=held, possible=possible))
         assert now.done <= now.total
         assert (now.done == now.total) == (open_pairs + held == 0)
-        if told is not None:
-            assert now.done >= told.done and now.total >= told.total
-        told = now
+        if progress is not None:
+            assert now.done >= progress.done and now.total >= progress.total
+        progress = now

@@ -22,14 +22,14 @@ def test_medians_stand_by_name_and_never_by_speed() -> None:
         ("mia", False, "law", 5.0),
         ("ann", True, "law", 7.0),
     ]
-    found = compute_medians(timed)
-    assert list(found.annotators) == ["ann", "mia", "zoe"]
-    assert list(found.categories) == ["", "law", "법률"]
-    assert found.annotators["ann"] == MedianSeconds(2, 8.0)
-    assert found.categories["law"] == MedianSeconds(2, 6.0)
-    assert (found.n, found.overall, sorted(found.simulated)) == (4, MedianSeconds(4, 6.0), ["ann"])
+    medians = compute_medians(timed)
+    assert list(medians.annotators) == ["ann", "mia", "zoe"]
+    assert list(medians.categories) == ["", "law", "법률"]
+    assert medians.annotators["ann"] == MedianSeconds(2, 8.0)
+    assert medians.categories["law"] == MedianSeconds(2, 6.0)
+    assert (medians.n, medians.overall, sorted(medians.simulated)) == (4, MedianSeconds(4, 6.0), ["ann"])
 
 
 def test_without_answers_there_is_no_median() -> None:
-    found = compute_medians([])
-    assert (found.n, found.overall, found.annotators) == (0, MedianSeconds(0, None), {})
+    medians = compute_medians([])
+    assert (medians.n, medians.overall, medians.annotators) == (0, MedianSeconds(0, None), {})

@@ -15,7 +15,7 @@ def alike(
 
 
 @pytest.mark.parametrize(
-    ("rules", "found", "judgments"),
+    ("rules", "expected", "judgments"),
     [
         (None, alike(0), JudgmentProgress(0, 20)),
         (None, alike(1), JudgmentProgress(10, 10)),
@@ -31,15 +31,15 @@ def alike(
     ],
 )  # fmt: skip
 def test_what_is_left_follows_from_the_rules_and_a_further_one_from_a_difference_there_is(
-    rules: dict[str, Any] | None, found: PairsAlike, judgments: JudgmentProgress
+    rules: dict[str, Any] | None, expected: PairsAlike, judgments: JudgmentProgress
 ) -> None:
-    assert count_judgments(2, rules, seed=7, found=[found]) == judgments
+    assert count_judgments(2, rules, seed=7, pairs=[expected]) == judgments
     assert judgments.total == judgments.done + judgments.left
 
 
 def test_pairs_add_up_and_those_of_the_share_are_counted_one_by_one() -> None:
-    found = [PairsAlike(f"{number:024x}", None, 0, None, 1) for number in range(20)]
-    drawn = sum(is_in_share(0.3, seed=7, key=one.key) for one in found)
+    pairs = [PairsAlike(f"{number:024x}", None, 0, None, 1) for number in range(20)]
+    drawn = sum(is_in_share(0.3, seed=7, key=pair.key) for pair in pairs)
     rules = {"share": {"share": 0.3, "overlap": 2}}
-    assert count_judgments(1, rules, seed=7, found=found) == JudgmentProgress(0, 20 + drawn)
+    assert count_judgments(1, rules, seed=7, pairs=pairs) == JudgmentProgress(0, 20 + drawn)
     assert 0 < drawn < 20

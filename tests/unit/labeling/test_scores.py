@@ -10,15 +10,15 @@ def tries(right: int, first: int | None, latest: int | None) -> CheckTries:
 
 
 def test_training_remembers_the_first_tries_and_passes_by_the_latest() -> None:
-    found = score_training([tries(2, 1, 2), tries(3, 3, 3), tries(0, 0, None)], 3, 0.6)
-    assert found and (found.first, found.latest, found.passed) == (2 / 3, 2 / 3, True)
-    assert found and not score_training([tries(2, 2, 2)], 2, 0.5).passed  # type: ignore[union-attr]
+    result = score_training([tries(2, 1, 2), tries(3, 3, 3), tries(0, 0, None)], 3, 0.6)
+    assert result and (result.first, result.latest, result.passed) == (2 / 3, 2 / 3, True)
+    assert result and not score_training([tries(2, 2, 2)], 2, 0.5).passed  # type: ignore[union-attr]
 
 
 def test_a_share_needed_is_reached_exactly_in_spite_of_floating_point() -> None:
     right = [tries(1, 1, 1)] * 7
-    found = score_training([*right, *[tries(1, 0, 0)] * 3], 10, 0.7)
-    assert found and found.passed
+    result = score_training([*right, *[tries(1, 0, 0)] * 3], 10, 0.7)
+    assert result and result.passed
 
 
 @pytest.mark.parametrize(
@@ -30,39 +30,39 @@ def test_training_is_passed_from_the_share_needed_on(
     right: int, total: int, required: float, passed: bool
 ) -> None:
     answers = [tries(1, 0, 1)] * right + [tries(1, 1, 0)] * (total - right)
-    found = score_training(answers, total, required)
-    assert found and (found.passed, found.done, found.total) == (passed, total, total)
-    assert (found.first, found.latest) == ((total - right) / total, right / total)
+    result = score_training(answers, total, required)
+    assert result and (result.passed, result.done, result.total) == (passed, total, total)
+    assert (result.first, result.latest) == ((total - right) / total, right / total)
 
 
 def test_training_without_a_marked_pair_is_none_and_without_an_answer_undefined() -> None:
     assert score_training([], 0, 0.8) is None
-    found = score_training([], 3, 0.8)
-    assert found and (found.done, found.first, found.latest, found.passed) == (0, None, None, False)
+    result = score_training([], 3, 0.8)
+    assert result and (result.done, result.first, result.latest, result.passed) == (0, None, None, False)
 
 
 def test_gold_counts_the_latest_answer_and_signs_the_difference() -> None:
-    found = score_gold([tries(2, 0, 3), tries(1, 1, 1), tries(3, 3, 2), tries(0, 0, 2), tries(1, 1, None)])
-    assert (found.answered, found.difference) == (5, 0.5)
-    assert found.exact == pytest.approx(0.2)
-    assert [(miss.right, miss.given) for miss in found.misses] == [(2, 3), (3, 2), (0, 2), (1, None)]
+    result = score_gold([tries(2, 0, 3), tries(1, 1, 1), tries(3, 3, 2), tries(0, 0, 2), tries(1, 1, None)])
+    assert (result.answered, result.difference) == (5, 0.5)
+    assert result.exact == pytest.approx(0.2)
+    assert [(miss.right, miss.given) for miss in result.misses] == [(2, 3), (3, 2), (0, 2), (1, None)]
 
 
 def test_gold_without_answers_or_grades_says_why_it_is_undefined() -> None:
     nothing = score_gold([])
     assert (nothing.answered, nothing.exact, nothing.why) == (0, None, "no gold pair has been answered")
-    found = score_gold([tries(1, None, None)])
-    assert (found.exact, found.difference) == (0, None)
-    assert found.why == "no gold pair has been given a grade"
+    result = score_gold([tries(1, None, None)])
+    assert (result.exact, result.difference) == (0, None)
+    assert result.why == "no gold pair has been given a grade"
 
 
 def test_consistency_is_the_share_equal_and_the_mean_distance() -> None:
-    found = score_repeats([(2, 2), (0, 3), (1, 0), (None, None), (2, None)])
-    assert (found.n, found.equal, found.difference) == (5, 0.4, 4 / 3)
+    result = score_repeats([(2, 2), (0, 3), (1, 0), (None, None), (2, None)])
+    assert (result.n, result.equal, result.difference) == (5, 0.4, 4 / 3)
 
 
 def test_consistency_without_repeats_or_grades_says_why_it_is_undefined() -> None:
     nothing = score_repeats([])
     assert (nothing.n, nothing.equal, nothing.why) == (0, None, "no pair has been judged a second time")
-    found = score_repeats([(None, 1)])
-    assert (found.equal, found.why) == (0, "no pair has been given a grade both times")
+    result = score_repeats([(None, 1)])
+    assert (result.equal, result.why) == (0, "no pair has been given a grade both times")

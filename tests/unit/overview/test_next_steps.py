@@ -124,7 +124,7 @@ def test_open_disagreements_are_settled_before_anything_is_published() -> None:
 
 
 def test_the_steps_come_in_the_order_of_the_walk() -> None:
-    found = say(
+    steps = say(
         short=3,
         kappa=CoefficientValue(0.5),
         kappa_met=False,
@@ -134,7 +134,7 @@ def test_the_steps_come_in_the_order_of_the_walk() -> None:
         version=None,
         changed=True,
     )
-    assert [page for _, page in found] == ["label", "agreement", "disagreements"]
+    assert [page for _, page in steps] == ["label", "agreement", "disagreements"]
 
 
 def test_requirements_of_coverage_that_are_not_met_are_named() -> None:
@@ -210,11 +210,11 @@ def test_two_figures_that_differ_never_look_the_same(
 
 
 def test_a_number_agrees_with_its_noun() -> None:
-    said = [say(short=number)[0][0] for number in (1, 1200)]
-    assert said == ["Have 1 pair judged", "Have 1,200 pairs judged"]
+    titles = [say(short=number)[0][0] for number in (1, 1200)]
+    assert titles == ["Have 1 pair judged", "Have 1,200 pairs judged"]
 
 
-def test_judgments_under_an_older_standard_are_to_be_confirmed() -> None:
+def test_judgments_under_an_older_guideline_are_to_be_confirmed() -> None:
     (step,) = suggest_steps(replace(DONE, outdated=3, changed=False, version=None, settled=0))[:1]
     assert (step.what, step.page) == ("Have 3 judgments confirmed or changed", "guideline")
 
@@ -240,18 +240,18 @@ def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_
 
 
 @pytest.mark.parametrize(
-    ("open_", "said"),
+    ("open_", "message"),
     [
         (1, "It has a settled grade that something speaks against."),
         (3, "All of them have a settled grade that something speaks against."),
     ],
 )
 def test_a_queue_of_pairs_that_keep_their_grades_says_nothing_of_grades_that_differ(
-    open_: int, said: str
+    open_: int, message: str
 ) -> None:
     waiting = WaitingDisagreements(open_, {QueueReason.QUESTION: open_})
     (step,) = suggest_steps(replace(DONE, disagreements=0, ready=False, waiting=waiting))[:1]
-    assert step.why == f"{said} They wait because of: question {open_}."
+    assert step.why == f"{message} They wait because of: question {open_}."
 
 
 def test_a_question_alone_keeps_the_queue_open_and_nothing_else_says_it_is_empty() -> None:
@@ -271,8 +271,8 @@ def test_an_empty_queue_leads_to_the_release() -> None:
     assert step.why.startswith("The queue is empty and every gate is met")
 
 
-def test_five_lessons_of_disputes_are_worth_a_new_version_of_the_guideline() -> None:
-    assert say(lessons=4) == [("Nothing is left to do", "releases")]
-    assert say(lessons=5) == [("Write into the guideline what disputes taught", "guideline")]
-    steps = say(lessons=7, disagreements=2, waiting=WaitingDisagreements(2), changed=True)
+def test_five_waiting_decisions_are_worth_a_new_version_of_the_guideline() -> None:
+    assert say(waiting_feedback=4) == [("Nothing is left to do", "releases")]
+    assert say(waiting_feedback=5) == [("Write into the guideline what disputes taught", "guideline")]
+    steps = say(waiting_feedback=7, disagreements=2, waiting=WaitingDisagreements(2), changed=True)
     assert [page for _, page in steps] == ["disagreements", "guideline", "releases"]

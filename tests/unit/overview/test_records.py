@@ -27,33 +27,33 @@ def test_every_status_is_either_settled_or_open_or_without_a_grade() -> None:
 
 @given(PAIRS)
 def test_counts_add_up(pairs: list[CountedPair]) -> None:
-    found = count_pairs(pairs)
-    assert found.pairs == sum(found.by_status.values()) == len(pairs)
-    assert set(found.by_status) == set(found.waiting_by_status) == set(PAIR_STATUSES)
-    assert found.begun <= found.to_judge <= found.pairs
-    assert found.waiting == sum(pair.waiting for pair in pairs)
+    counts = count_pairs(pairs)
+    assert counts.pairs == sum(counts.by_status.values()) == len(pairs)
+    assert set(counts.by_status) == set(counts.waiting_by_status) == set(PAIR_STATUSES)
+    assert counts.begun <= counts.to_judge <= counts.pairs
+    assert counts.waiting == sum(pair.waiting for pair in pairs)
     assert (
-        found.settled + found.disagreements + found.by_status["unjudged"] + found.by_status["unrateable"]
-        == found.pairs
+        counts.settled + counts.disagreements + counts.by_status["unjudged"] + counts.by_status["unrateable"]
+        == counts.pairs
     )
 
 
 def test_a_check_is_neither_to_be_judged_nor_complete() -> None:
-    found = count_pairs([CountedPair("unjudged", False, False, False, marked=True)])
-    assert (found.pairs, found.checks, found.to_judge, found.complete) == (1, 1, 0, 0)
+    counts = count_pairs([CountedPair("unjudged", False, False, False, marked=True)])
+    assert (counts.pairs, counts.checks, counts.to_judge, counts.complete) == (1, 1, 0, 0)
 
 
 def test_a_pair_that_was_judged_before_it_was_marked_counts_as_judged() -> None:
     kinds = [
         CountedPair(status, False, True, False, marked) for status, marked in product(SETTLED, (True, False))
     ]
-    found = count_pairs(kinds)
-    assert (found.checks, found.complete, found.settled) == (0, len(kinds), len(kinds))
+    counts = count_pairs(kinds)
+    assert (counts.checks, counts.complete, counts.settled) == (0, len(kinds), len(kinds))
 
 
 def test_a_pair_that_lacks_judgments_is_not_complete_and_is_begun_once_somebody_judged_it() -> None:
     begun = CountedPair("unjudged", True, True, False, marked=False)
     untouched = CountedPair("unjudged", True, False, False, marked=False)
     done = CountedPair("unanimous", False, True, False, marked=False)
-    found = count_pairs([begun, untouched, untouched, done])
-    assert (found.to_judge, found.begun, found.complete) == (3, 1, 1)
+    counts = count_pairs([begun, untouched, untouched, done])
+    assert (counts.to_judge, counts.begun, counts.complete) == (3, 1, 1)

@@ -45,10 +45,10 @@ def test_the_same_password_from_another_keyboard_is_right() -> None:
 
 
 def test_nothing_of_the_password_is_in_the_hash_and_no_two_hashes_are_alike() -> None:
-    one, other = hash_password("correct horse"), hash_password("correct horse")
-    assert one != other
-    assert "horse" not in one
-    assert one.startswith("$argon2id$")
+    first, other = hash_password("correct horse"), hash_password("correct horse")
+    assert first != other
+    assert "horse" not in first
+    assert first.startswith("$argon2id$")
 
 
 @pytest.mark.parametrize("kept", ["", "not a hash", "$argon2id$v=19$m=8,t=1,p=1$broken"])

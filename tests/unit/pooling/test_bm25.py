@@ -63,7 +63,9 @@ def test_the_scores_are_those_of_bm25s_over_every_gram(monkeypatch: pytest.Monke
     index.index(grams, show_progress=False)
     for query, hits in zip(queries, rank_bm25(queries, DOCUMENTS, depth=6).hits, strict=True):
         expected = index.get_scores(_list_words(query))
-        assert {hit.document for hit in hits} == {place for place, score in enumerate(expected) if score > 0}
+        assert {hit.document for hit in hits} == {
+            position for position, score in enumerate(expected) if score > 0
+        }
         for hit in hits:
             assert hit.score == pytest.approx(expected[hit.document])
 
@@ -73,9 +75,9 @@ def _list_words(text: str) -> list[str]:
 
 
 def test_a_query_without_grams_is_reported_and_the_others_are_answered() -> None:
-    found = rank_bm25(["🔎", "メール", "?!", ""], DOCUMENTS, depth=2)
-    assert found.without_grams == (0, 2, 3)
-    assert [len(hits) for hits in found.hits] == [0, 1, 0, 0]
+    ranking = rank_bm25(["🔎", "メール", "?!", ""], DOCUMENTS, depth=2)
+    assert ranking.without_grams == (0, 2, 3)
+    assert [len(hits) for hits in ranking.hits] == [0, 1, 0, 0]
 
 
 @pytest.mark.parametrize("documents", [[], [("a", ""), ("b", "!")], [("a", "何もない")]])
@@ -88,6 +90,6 @@ def test_without_queries_nothing_is_ranked() -> None:
 
 
 def test_progress_tells_the_work_and_ends_at_all_of_it() -> None:
-    told: list[tuple[str, float]] = []
-    rank_bm25(["メール", "検索"], DOCUMENTS, depth=5, progress=lambda *step: told.append(step), expected=6)
-    assert told == [("reading documents", 1.0), ("ranking", 0.5), ("ranking", 1.0)]
+    steps: list[tuple[str, float]] = []
+    rank_bm25(["メール", "検索"], DOCUMENTS, depth=5, progress=lambda *step: steps.append(step), expected=6)
+    assert steps == [("reading documents", 1.0), ("ranking", 0.5), ("ranking", 1.0)]

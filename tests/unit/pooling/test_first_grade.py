@@ -13,14 +13,16 @@ ID = str(UUID(int=7))
 
 
 def test_all_that_a_press_says_is_read_and_the_time_is_brought_to_utc() -> None:
-    found = read_first_grade(
+    first_grade = read_first_grade(
         {
             "id": ID.upper(), "grade": 0, "note": "메모\n二行", "pressed_at": "2025-10-26T02:10:00+01:00",
             "seconds": 0, "document_sha256": "aa", "guideline_version": 3,
         }
     )  # fmt: skip
-    assert found == FirstGrade(ID, 0, "메모\n二行", datetime(2025, 10, 26, 1, 10, tzinfo=UTC), 0.0, "aa", 3)
-    assert type(found.seconds) is float
+    assert first_grade == FirstGrade(
+        ID, 0, "메모\n二行", datetime(2025, 10, 26, 1, 10, tzinfo=UTC), 0.0, "aa", 3
+    )
+    assert type(first_grade.seconds) is float
 
 
 @pytest.mark.parametrize("note", [None, "", "  \n "])
@@ -40,7 +42,7 @@ def test_at_the_limit_it_is_taken(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"id": "1"}, "id: expected a UUID, found '1'"),
         ({"id": None}, "id: expected a UUID"),
@@ -67,8 +69,8 @@ def test_at_the_limit_it_is_taken(changes: dict[str, Any]) -> None:
     ],
     ids=lambda part: str(part)[:30].encode("ascii", "replace").decode(),
 )  # fmt: skip
-def test_what_no_press_could_have_made_is_refused_by_its_name(changes: dict[str, Any], told: str) -> None:
+def test_what_no_press_could_have_made_is_refused_by_its_name(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError) as refused:
         read_first_grade({"id": ID, "grade": 1, **changes})
-    assert str(refused.value).startswith(told)
+    assert str(refused.value).startswith(message)
     assert len(str(refused.value)) < 200

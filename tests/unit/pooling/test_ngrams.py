@@ -13,12 +13,12 @@ from annotator.pooling.bm25 import list_grams
 
 def _grams(*texts: str) -> list[list[str]]:
     """The grams of each text as strings, sorted."""
-    found: list[list[str]] = [[] for _ in texts]
+    grams_by_text: list[list[str]] = [[] for _ in texts]
     for batch in list_grams(texts):
         for number, code in zip(batch.texts.tolist(), batch.codes.tolist(), strict=True):
             points = [code >> 42, (code >> 21) & 0x1FFFFF, code & 0x1FFFFF]
-            found[number].append("".join(chr(point) for point in points if point))
-    return [sorted(grams) for grams in found]
+            grams_by_text[number].append("".join(chr(point) for point in points if point))
+    return [sorted(grams) for grams in grams_by_text]
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,12 @@ def search(texts: list[str], query: str, limit: int = 10) -> list[int]:
 
 def test_the_order_is_that_of_bm25_over_the_same_grams() -> None:
     texts = make_texts(60)
-    found = build_index(texts).search("RetryHandler ハンドラキュー", limit=10)
+    matches = build_index(texts).search("RetryHandler ハンドラキュー", limit=10)
     ranked = rank_bm25(
         ["RetryHandler ハンドラキュー"], ((f"{n:04}", text) for n, text in enumerate(texts)), depth=10
     )
-    assert [match.text for match in found] == [hit.document for hit in ranked.hits[0]]
-    for match, hit in zip(found, ranked.hits[0], strict=True):
+    assert [match.text for match in matches] == [hit.document for hit in ranked.hits[0]]
+    for match, hit in zip(matches, ranked.hits[0], strict=True):
         assert match.score == pytest.approx(hit.score, rel=1e-4)
 
 
@@ -77,10 +77,10 @@ def test_an_empty_dataset_and_empty_texts_find_nothing() -> None:
 
 
 def test_a_text_without_end_is_indexed_and_progress_is_told() -> None:
-    told: list[int] = []
-    index = build_index(["あい" * 2_000_000, "queue"], tell=told.append)
+    sizes: list[int] = []
+    index = build_index(["あい" * 2_000_000, "queue"], report_progress=sizes.append)
     assert [match.text for match in index.search("queue", limit=5)] == [1]
-    assert told == [1]
+    assert sizes == [1]
 
 
 def test_room_is_shared_so_that_short_texts_are_searched_whole() -> None:

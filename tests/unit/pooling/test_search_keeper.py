@@ -90,7 +90,7 @@ def test_the_one_asked_for_longest_ago_goes_first() -> None:
 
 
 def test_a_corpus_that_is_too_large_is_searched_by_its_beginnings() -> None:
-    found = make_searchable(Texts("handler queue", "xx"), room=9, tell=lambda share: None)
-    assert found.most_characters == 7
-    assert [match.text for match in found.index.search("handler", limit=3)] == [0]
-    assert found.index.search("queue", limit=3) == []
+    searchable = make_searchable(Texts("handler queue", "xx"), room=9, report_progress=lambda share: None)
+    assert searchable.most_characters == 7
+    assert [match.text for match in searchable.index.search("handler", limit=3)] == [0]
+    assert searchable.index.search("queue", limit=3) == []

@@ -19,8 +19,8 @@ LONG = "導入の文。" * 400
 )  # fmt: skip
 def test_the_best_match_stands_in_the_snippet(text: str, searched: str) -> None:
     shown = cut_snippet(text, searched)
-    place = text.find(shown.strip("… ")[20:60])
-    assert place > 0
+    offset = text.find(shown.strip("… ")[20:60])
+    assert offset > 0
     assert len(shown) <= LENGTH + 4
     assert any(sign in shown for sign in ("設定", "지정", "RETRY", "queue"))
     assert shown.startswith("…")

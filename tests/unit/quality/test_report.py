@@ -29,28 +29,28 @@ def sample(
 
 
 def test_3_percent_of_a_tenth_pass_by_the_rate_and_not_by_the_bound() -> None:
-    found = sample(right=97, wrong=3)
-    assert judge_by_rate(found) == "passed"
-    assert judge_by_bound(found) == "undecided"
-    assert compute_rates(found)["any"].bound == 0.073
+    checked_sample = sample(right=97, wrong=3)
+    assert judge_by_rate(checked_sample) == "passed"
+    assert judge_by_bound(checked_sample) == "undecided"
+    assert compute_rates(checked_sample)["any"].bound == 0.073
 
 
 def test_errors_are_counted_by_distance_and_by_relevance() -> None:
-    found = CheckedSample(40, 6, 0, 0, [(0, 0), (0, 1), (1, 3), (2, 3), (3, 0), (1, 0)])
-    rates = compute_rates(found)
+    checked_sample = CheckedSample(40, 6, 0, 0, [(0, 0), (0, 1), (1, 3), (2, 3), (3, 0), (1, 0)])
+    rates = compute_rates(checked_sample)
     assert {kind: rate.errors for kind, rate in rates.items()} == {"any": 5, "far": 2, "relevance": 3}
     assert rates["any"].rate == pytest.approx(5 / 6)
 
 
 def test_nothing_checked_has_no_rate() -> None:
-    found = sample(waiting=100)
-    assert set(compute_rates(found).values()) == {ErrorRate(0, 0, None, None, None)}
-    assert (judge_by_rate(found), judge_by_bound(found)) == ("undecided", "undecided")
-    assert find_further(found) == 57
+    checked_sample = sample(waiting=100)
+    assert set(compute_rates(checked_sample).values()) == {ErrorRate(0, 0, None, None, None)}
+    assert (judge_by_rate(checked_sample), judge_by_bound(checked_sample)) == ("undecided", "undecided")
+    assert find_further(checked_sample) == 57
 
 
 @pytest.mark.parametrize(
-    ("found", "verdict"),
+    ("checked_sample", "verdict"),
     [
         (sample(right=100), "passed"),
         (sample(right=100, barred=3), "passed"),  # what nobody can answer any more does not wait
@@ -66,12 +66,14 @@ def test_nothing_checked_has_no_rate() -> None:
         (sample(unrateable=100), "undecided"),
     ],
 )
-def test_the_rate_asks_for_a_tenth_checked_to_the_last_pair(found: CheckedSample, verdict: str) -> None:
-    assert judge_by_rate(found) == verdict
+def test_the_rate_asks_for_a_tenth_checked_to_the_last_pair(
+    checked_sample: CheckedSample, verdict: str
+) -> None:
+    assert judge_by_rate(checked_sample) == verdict
 
 
 @pytest.mark.parametrize(
-    ("found", "verdict", "further"),
+    ("checked_sample", "verdict", "further"),
     [
         (sample(right=57), "passed", 0),
         (sample(right=57, waiting=43), "passed", 0),  # judged on what is checked
@@ -81,10 +83,12 @@ def test_the_rate_asks_for_a_tenth_checked_to_the_last_pair(found: CheckedSample
         (sample(population=60, right=10, unrateable=30), "undecided", None),  # too few are left to be checked
     ],
 )
-def test_the_bound_decides_as_soon_as_it_can(found: CheckedSample, verdict: str, further: int | None) -> None:
-    assert judge_by_bound(found) == verdict
+def test_the_bound_decides_as_soon_as_it_can(
+    checked_sample: CheckedSample, verdict: str, further: int | None
+) -> None:
+    assert judge_by_bound(checked_sample) == verdict
     if verdict != "failed":
-        assert find_further(found) == further
+        assert find_further(checked_sample) == further
 
 
 def test_a_percentage_never_hides_on_which_side_of_the_limit_it_lies() -> None:

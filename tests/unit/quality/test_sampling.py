@@ -121,6 +121,8 @@ def test_strata_are_counted_by_category_and_grade_without_a_category_last() -> N
     pairs = make_pairs({("", 0): 2, ("b", 1): 1, ("a", 3): 3})
     held, drawn, free = pairs[:1], pairs[1:3], pairs[1:]
     assert [
-        (one.category, one.grade, one.population, one.drawn, one.pairs)
-        for one in count_strata(*(Counter(pair.stratum for pair in pairs) for pairs in (free, held, drawn)))
+        (stratum.category, stratum.grade, stratum.population, stratum.drawn, stratum.pairs)
+        for stratum in count_strata(
+            *(Counter(pair.stratum for pair in pairs) for pairs in (free, held, drawn))
+        )
     ] == [("a", 3, 3, 0, 0), ("b", 1, 1, 0, 1), (None, 0, 2, 1, 1)]

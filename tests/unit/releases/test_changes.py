@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from annotator.releases.changes import SHOWN, say_advice, write_changes
+from annotator.releases.changes import SHOWN, write_changes
 from annotator.releases.records import QrelChange, ReleaseDiff, Renames
 
 QUIET = ReleaseDiff(
@@ -82,7 +82,7 @@ def test_the_first_release_says_so_and_an_unchanged_one_too() -> None:
 
 
 def test_long_tables_are_cut_and_say_how_many_there_are() -> None:
-    changes = tuple(QrelChange("changed", "Q", f"d{place}", 0, 1, "revision") for place in range(SHOWN))
+    changes = tuple(QrelChange("changed", "Q", f"d{number}", 0, 1, "revision") for number in range(SHOWN))
     text = write_changes(
         make(changes=changes, counts={"changed": 1_234}, queries_added=tuple(map(str, range(201))))
     )
@@ -92,7 +92,7 @@ def test_long_tables_are_cut_and_say_how_many_there_are() -> None:
 
 
 def test_a_version_that_is_smaller_than_its_changes_is_told() -> None:
-    said = say_advice(make(after="1.0.1", advice="major"))
-    assert said.endswith("**1.0.0 to 1.0.1 is only a patch step.**")
-    assert "only" not in say_advice(make(after="2.0.0", advice="major"))
-    assert "only" not in say_advice(make(after=None))
+    advice = make(after="1.0.1", advice="major").describe_advice()
+    assert advice.endswith("**1.0.0 to 1.0.1 is only a patch step.**")
+    assert "only" not in make(after="2.0.0", advice="major").describe_advice()
+    assert "only" not in make(after=None).describe_advice()

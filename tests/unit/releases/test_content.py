@@ -4,17 +4,16 @@ import hashlib
 
 import pytest
 
+from annotator.domain.canonical_qrels import hash_content, write_canonical
 from annotator.domain.errors import StateError
 from annotator.domain.ground_truth import Qrel
 from annotator.releases.content import (
     RankTies,
     count_content,
-    hash_content,
     list_keys,
     list_settled,
     sort_place,
     to_qrel,
-    write_canonical,
 )
 from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
 
@@ -35,29 +34,29 @@ def pair(doc_id: str, grade: int | None = 2, *judgments: GivenJudgment, **more) 
 
 
 def test_a_qrel_carries_its_independent_grades_in_pseudonym_order() -> None:
-    found = to_qrel(
+    qrel = to_qrel(
         pair("d", 2, given(72, 2, "後"), given(71, 2), given(73, 2, "먼저"), given(70, 0, "qc", "qc")),
         NUMBERS | {70: 3},
     )
-    assert found.annotator_grades == (("annotator_1", 2), ("annotator_2", 2), ("annotator_10", 2))
-    assert (found.note, found.origin, found.grade) == ("먼저; 後", "unanimous", 2)
+    assert qrel.annotator_grades == (("annotator_1", 2), ("annotator_2", 2), ("annotator_10", 2))
+    assert (qrel.note, qrel.origin, qrel.grade) == ("먼저; 後", "unanimous", 2)
 
 
 def test_an_unrateable_judgment_is_no_grade_of_a_qrel() -> None:
-    found = to_qrel(pair("d", 2, given(71, 2), given(72, None, "읽을 수 없음"), status="single"), NUMBERS)
-    assert (found.annotator_grades, found.note, found.origin) == ((("annotator_2", 2),), None, "single")
+    qrel = to_qrel(pair("d", 2, given(71, 2), given(72, None, "읽을 수 없음"), status="single"), NUMBERS)
+    assert (qrel.annotator_grades, qrel.note, qrel.origin) == ((("annotator_2", 2),), None, "single")
 
 
 def test_a_decision_gives_the_note() -> None:
-    found = to_qrel(pair("d", 1, given(71, 2, "n"), rationale="第17条", status="adjudicated"), NUMBERS)
-    assert (found.note, found.origin) == ("第17条", "adjudicated")
+    qrel = to_qrel(pair("d", 1, given(71, 2, "n"), rationale="第17条", status="adjudicated"), NUMBERS)
+    assert (qrel.note, qrel.origin) == ("第17条", "adjudicated")
 
 
 def test_a_qrel_carries_the_documents_title_and_law_type_and_nothing_else_of_it() -> None:
-    found = to_qrel(
+    qrel = to_qrel(
         pair("d", 1, title="표제", document_metadata={"law_type": "시행령", "iteration": 7}), NUMBERS
     )
-    assert (found.description, dict(found.metadata)) == ("표제", {"law_type": "시행령"})
+    assert (qrel.description, dict(qrel.metadata)) == ("표제", {"law_type": "시행령"})
     assert to_qrel(pair("d", 1), NUMBERS).description is None
 
 
@@ -70,9 +69,9 @@ def test_a_kept_grade_brings_its_own_words_and_no_judgments() -> None:
     kept = KeptGrade(
         4, "old.json", "law", "説明", "옛 메모", (("annotator_1", 3),), {"law_type": "법률", "x": 1}
     )
-    found = to_qrel(pair("d", 3, status="imported", title="title", kept=kept), NUMBERS)
-    assert (found.origin, found.description, found.note) == ("imported", "説明", "옛 메모")
-    assert (found.annotator_grades, dict(found.metadata)) == ((("annotator_1", 3),), {"law_type": "법률"})
+    qrel = to_qrel(pair("d", 3, status="imported", title="title", kept=kept), NUMBERS)
+    assert (qrel.origin, qrel.description, qrel.note) == ("imported", "説明", "옛 메모")
+    assert (qrel.annotator_grades, dict(qrel.metadata)) == ((("annotator_1", 3),), {"law_type": "법률"})
     bare = to_qrel(pair("d", 1, status="imported", title="title", kept=KeptGrade(5)), NUMBERS)
     assert (bare.description, bare.note, bare.annotator_grades) == ("title", None, ())
 
@@ -90,7 +89,7 @@ def test_qrels_stand_by_grade_mean_a_leads_order_and_the_imported_place() -> Non
         pair("zero", 0, lead_place=1),
         pair("unjudged", None),
     ]
-    assert [found.doc_id for found in list_settled(pairs, seed=0)] == [
+    assert [settled.doc_id for settled in list_settled(pairs, seed=0)] == [
         "best", "kept, 3 once", "higher mean", "lead 1", "lead 2", "imported 1", "imported 9", "nothing known", "zero",
     ]  # fmt: skip
     assert sort_place(pair("d", 2, given(71, 1), given(72, 2)), 0)[1] == -1.5
@@ -103,13 +102,13 @@ def test_what_nothing_tells_apart_stands_in_an_order_of_the_seed_and_the_query_t
 
     def order(seed: int, query_id: str = "Q1") -> list[str]:
         return [
-            found.doc_id for found in list_settled([pair(one, query_id=query_id) for one in ids], seed=seed)
+            settled.doc_id for settled in list_settled([pair(id, query_id=query_id) for id in ids], seed=seed)
         ]
 
     assert order(0) == order(0)
     assert sorted(order(0)) == ids
     assert ids not in (order(0), order(1))
-    assert len({tuple(found) for found in (order(0), order(1), order(0, "Q2"))}) == 3
+    assert len({tuple(doc_ids) for doc_ids in (order(0), order(1), order(0, "Q2"))}) == 3
 
 
 def test_ties_count_relevant_documents_that_only_the_hash_tells_apart() -> None:
@@ -127,18 +126,18 @@ def test_every_pair_is_counted_once() -> None:
         "unanimous": 2, "adjudicated": 1, "single": 1, "imported": 3, "disagreement": 1, "unrateable": 1,
         "unjudged": 1,
     }  # fmt: skip
-    found = count_content(queries=2, judged_queries=1, statuses=statuses, by_grade={0: 1, 1: 1, 3: 5})
-    assert found == {
+    counts = count_content(queries=2, judged_queries=1, statuses=statuses, by_grade={0: 1, 1: 1, 3: 5})
+    assert counts == {
         "queries": 2, "queries_without_qrels": 1, "pairs": 10, "qrels": 7,
         "by_grade": {"0": 1, "1": 1, "2": 0, "3": 5}, **statuses,
     }  # fmt: skip
 
 
 def test_reopened_pairs_are_counted_where_there_are_any_and_are_no_qrels() -> None:
-    found = count_content(
+    counts = count_content(
         queries=1, judged_queries=1, statuses={"unanimous": 2, "reopened": 3}, by_grade={1: 2}
     )
-    assert (found["pairs"], found["qrels"], found["reopened"]) == (5, 2, 3)
+    assert (counts["pairs"], counts["qrels"], counts["reopened"]) == (5, 2, 3)
     none = count_content(queries=1, judged_queries=1, statuses={"unanimous": 2}, by_grade={1: 2})
     assert "reopened" not in none
 
@@ -158,5 +157,5 @@ def test_the_content_hash_is_that_of_the_documented_bytes() -> None:
 
 
 def test_canonical_lines_are_sorted_by_code_point_and_escaped_as_json() -> None:
-    found = write_canonical("Q\n", [("\U0001f3af", 3), ("\uff21", 0), ("a\u2028", 1)])
-    assert found.decode() == '["Q\\n","a\u2028",1]\n["Q\\n","\uff21",0]\n["Q\\n","\U0001f3af",3]\n'
+    lines = write_canonical("Q\n", [("\U0001f3af", 3), ("\uff21", 0), ("a\u2028", 1)])
+    assert lines.decode() == '["Q\\n","a\u2028",1]\n["Q\\n","\uff21",0]\n["Q\\n","\U0001f3af",3]\n'

@@ -117,8 +117,8 @@ def test_what_rests_on_an_older_text_is_stale_too_and_counted_apart() -> None:
         state(1, 1, 2, 2), state(2, 1, 2, 2), state(3, 1, 0, 3, decided=1), state(4, 1, 0, 3, decided=1),
         state(5, 1, 0, 3), state(6, 1, imported=2),
     ]  # fmt: skip
-    found = count(states, judged_on_older={1, 3, 5, 6}, decided_on_older={4})
-    assert (found.stale.first, found.stale_text, found.stale_both) == ([("Q1", "d1"), ("Q1", "d4")], 2, 0)
+    counts = count(states, judged_on_older={1, 3, 5, 6}, decided_on_older={4})
+    assert (counts.stale.first, counts.stale_text, counts.stale_both) == ([("Q1", "d1"), ("Q1", "d4")], 2, 0)
     both = count(states, judged_on_older={1}, meaning_since=2, judged_under={1: 1, 2: 1})
     assert (both.stale.count, both.stale_text, both.stale_both) == (2, 1, 1)
 

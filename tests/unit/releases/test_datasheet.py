@@ -4,13 +4,16 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from markdown_it import MarkdownIt
 
 from annotator.dataset.records import CoverageRow
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.import_records import DECLARED, ImportRecord
-from annotator.releases.datasheet import Datasheet, PoolSystem, SheetPerson, write_datasheet
-from annotator.releases.datasheet_figures import SheetImport, list_runs
+from annotator.evaluation.records import RunFindings, SystemMean
+from annotator.releases.datasheet import Datasheet, DatasheetAnnotator, DatasheetImport, list_runs
+from annotator.releases.datasheet_template import write_datasheet
+from annotator.releases.records import PoolSystem
 
 KAPPA = {"value": 0.736842, "ci95": [-0.1, 1.0]}
 UNDEFINED = {"value": None, "why": "everybody gave | one grade"}
@@ -46,15 +49,15 @@ SHEET = Datasheet(
     overlap=2,
     title="検索 | 法令",
     systems=[PoolSystem("bm25|x", 9, 1, 50), PoolSystem("import", 2)],
-    people=[SheetPerson("annotator_1", 5, 1), SheetPerson("annotator_2", 4)],
+    annotators=[DatasheetAnnotator("annotator_1", 5, 1), DatasheetAnnotator("annotator_2", 4)],
     decisions={"lead_3": 2},
     causes={"borderline": 1, None: 4, "guideline_gap": 1_200},
-    led={2: 3, 10: 1},
+    guideline_lessons={2: 3, 10: 1},
     guideline_versions={1: 3, 2: 7},
     made_here=10,
     imported=1_200,
     imports=[
-        SheetImport(
+        DatasheetImport(
             kind="judgments",
             path="金|.csv",
             imported_at=datetime(2026, 1, 2, tzinfo=UTC),
@@ -62,7 +65,7 @@ SHEET = Datasheet(
             declared={"who": "대학원생 *3*", "blind": False, "licence": "CC BY 4.0"},
             options={"map_grades": {"4": 3, "-1": "unrateable"}},
         ),
-        SheetImport(kind="qrels", path="구판.yaml", format="nablarch", count=1),
+        DatasheetImport(kind="qrels", path="구판.yaml", format="nablarch", count=1),
     ],
     runs=list_runs(
         [
@@ -96,7 +99,7 @@ SHEET = Datasheet(
 def test_where_nobody_judged_in_the_program_it_claims_neither_the_way_nor_the_guideline() -> None:
     counts = {**MANIFEST["counts"], "adjudicated": 0}
     sheet = replace(SHEET, manifest={**MANIFEST, "counts": counts}, made_here=0, guideline_versions={}, imports=[
-        SheetImport(kind="judgments", count=1_200),
+        DatasheetImport(kind="judgments", count=1_200),
     ])  # fmt: skip
     text = write_datasheet(sheet)
     assert "judged alone" not in text
@@ -113,6 +116,51 @@ def test_what_was_all_made_in_the_program_says_nothing_of_files() -> None:
     assert "What came from files" not in text
 
 
+FINDINGS = RunFindings(
+    systems=(SystemMean("dense|x", 0.61234, (0.5, 0.7)), SystemMean("bm25", 0.5, (0.4, 0.6))),
+    measure="nDCG@10",
+    queries=1_200,
+    same_winner=0.912,
+    resamples=1_000,
+    seed=0,
+    sentences=("RR cannot rank these systems.", "No difference is shown."),
+)
+
+
+def test_without_runs_it_says_that_nothing_is_known_about_systems() -> None:
+    text = write_datasheet(SHEET)
+    assert "No run is imported, so it is not known what this release can tell about systems." in text
+    assert "scored" not in text
+
+
+def test_it_says_in_a_paragraph_what_the_release_can_tell_about_imported_runs() -> None:
+    text = write_datasheet(replace(SHEET, findings=FINDINGS))
+    paragraph = text.split("## What it can tell about systems\n\n")[1].split("\n\n")[0]
+    assert paragraph == (
+        "2 imported runs were scored as trec_eval does, over 1,200 queries. nDCG\\@10, the best first, with 95 % intervals: "
+        "dense\\|x 0.612 (0.500 to 0.700), bm25 0.500 (0.400 to 0.600). RR cannot rank these systems. No difference is shown. "
+        "dense\\|x stays the best in 91.2 % of the resamples. Intervals: 1,000 resamples of the queries, seed 0."
+    )
+    assert "No run is imported" not in text
+
+
+def test_of_one_run_it_says_that_it_cannot_be_compared_and_of_many_it_names_the_best() -> None:
+    single = replace(FINDINGS, systems=FINDINGS.systems[:1], same_winner=None, sentences=())
+    assert "Of one system nothing can be said about differences." in write_datasheet(
+        replace(SHEET, findings=single)
+    )
+    many = replace(FINDINGS, systems=tuple(SystemMean(f"s{number}", 0.5, None) for number in range(25)))
+    text = write_datasheet(replace(SHEET, findings=many))
+    assert "s19 0.500, and 5 more." in text
+    assert "s20 " not in text
+
+
+def test_runs_without_a_query_of_the_release_are_named() -> None:
+    text = write_datasheet(replace(SHEET, findings=RunFindings(unrelated=("old_run",))))
+    assert "Without a result for any query of this release, and so not scored: old_run." in text
+    assert "No run is imported" not in text
+
+
 def say_kappa(value: float, pairs: int) -> dict[str, Any]:
     kappa = {"unweighted": {"value": value, "ci95": None, "why": "one query"}}
     return {"pairs": pairs, "observed_agreement": 0.5, "cohen_kappa": kappa}
@@ -120,8 +168,8 @@ def say_kappa(value: float, pairs: int) -> dict[str, Any]:
 
 def test_it_shows_kappa_of_every_two_annotators_and_by_group() -> None:
     couples = [
-        {"annotators": [f"annotator_{one}", f"annotator_{two}"], **say_kappa(0.25, one * two)}
-        for one in range(1, 13) for two in range(one + 1, 13)
+        {"annotators": [f"annotator_{index}", f"annotator_{two}"], **say_kappa(0.25, index * two)}
+        for index in range(1, 13) for two in range(index + 1, 13)
     ]  # fmt: skip
     groups = [
         {"by": "category", "value": "検|索", **say_kappa(0.5, 3)},
@@ -158,15 +206,50 @@ def test_what_a_paper_asks_of_a_dataset_is_told_or_not_said() -> None:
     assert "| main language of the documents | not said |" in lines
 
 
+def test_every_text_of_people_is_shown_as_it_is_and_never_becomes_markup() -> None:
+    hostile = "# <b>*x*</b> [a](b) | `c` {{ manifest }}"
+    manifest = {
+        **MANIFEST,
+        **dict.fromkeys(("dataset", "note", "authors", "contact", "licence", "source"), hostile),
+    }
+    sheet = replace(
+        SHEET,
+        manifest=manifest,
+        rubric=replace(DEFAULT_RUBRIC, guideline=""),
+        title=f"{hostile}!",
+        language=hostile,
+        overlap_rules=hostile,
+        systems=[PoolSystem(hostile, 1)],
+        imports=[DatasheetImport(kind="qrels", path=hostile, format=hostile, declared={"who": hostile})],
+        coverage=[CoverageRow(hostile, hostile, hostile, True)],
+        without_relevant=[hostile],
+        without_qrels=[hostile],
+    )
+    text = write_datasheet(sheet)
+    lines = [token.children or [] for token in MarkdownIt("commonmark").enable("table").parse(text)]
+    types = {child.type for children in lines for child in children}
+    assert types <= {"text", "text_special", "code_inline", "softbreak", "image"}
+    shown = "\n".join("".join(child.content for child in children) for children in lines)
+    assert shown.count(hostile) == 19
+
+
+def test_nothing_and_bare_figures_are_never_printed() -> None:
+    manifest = {**MANIFEST, "agreement": {**MANIFEST["agreement"], "seed": None}}
+    with pytest.raises(TypeError, match="not None"):
+        write_datasheet(replace(SHEET, manifest=manifest))
+    with pytest.raises(TypeError, match=r"not 0\.5"):
+        write_datasheet(replace(SHEET, overlap=0.5))  # type: ignore[arg-type]
+
+
 def list_headings(text: str) -> list[str]:
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    return [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
+    return [tokens[index + 1].content for index, token in enumerate(tokens) if token.type == "heading_open"]
 
 
 def test_every_question_has_its_section() -> None:
     assert list_headings(write_datasheet(SHEET)) == [
         "Datasheet of 検索-법령 1.1.0", "What it holds", "How the pool was made", "Who judged, and how", "What came from files",
-        "What they judged by", "How well they agree", "How grades were settled", "Quality control", "Gates", "Coverage", "Known limits",
+        "What they judged by", "How well they agree", "How grades were settled", "Quality control", "What it can tell about systems", "Gates", "Coverage", "Known limits",
         "How to cite and verify",
     ]  # fmt: skip
 
@@ -229,8 +312,8 @@ def test_what_it_says() -> None:
 
 def test_simulated_annotators_are_named_so_wherever_they_show() -> None:
     manifest = {**MANIFEST, "simulated": True, "notice": "Some were simulated."}
-    people = [SheetPerson("annotator_1", 5, simulated=True)]
-    text = write_datasheet(replace(SHEET, manifest=manifest, people=people))
+    people = [DatasheetAnnotator("annotator_1", 5, simulated=True)]
+    text = write_datasheet(replace(SHEET, manifest=manifest, annotators=people))
     assert "**Some were simulated.**" in text
     assert "| annotator_1 | 5 | 0 | 0 | simulated, not a person |" in text
     assert "- Some annotators are simulated" in text
@@ -267,7 +350,7 @@ def test_what_quality_control_reopened_is_left_out_and_said() -> None:
 
 
 def test_of_very_many_queries_the_first_are_named() -> None:
-    text = write_datasheet(replace(SHEET, without_relevant=[f"q{place}" for place in range(502)]))
+    text = write_datasheet(replace(SHEET, without_relevant=[f"q{number}" for number in range(502)]))
     assert "q499, and 2 more" in text
 
 

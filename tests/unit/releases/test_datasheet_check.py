@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from annotator.releases.datasheet import write_datasheet
 from annotator.releases.datasheet_check import compare_datasheet
+from annotator.releases.datasheet_template import write_datasheet
 from annotator.releases.read_back import ReleaseFault
 from tests.unit.releases.test_datasheet import KAPPA, MANIFEST, SHEET
 
@@ -22,9 +22,9 @@ def group(value: str | None, pairs: int) -> dict[str, Any]:
     }
 
 
-def couple(one: str, other: str, pairs: int) -> dict[str, Any]:
+def couple(first: str, other: str, pairs: int) -> dict[str, Any]:
     return {
-        "annotators": [one, other],
+        "annotators": [first, other],
         "pairs": pairs,
         "observed_agreement": 0.8,
         "cohen_kappa": {"unweighted": KAPPA},
@@ -77,7 +77,7 @@ def make(**changes: Any) -> tuple[str, dict[str, Any]]:
 
 
 def test_an_untouched_datasheet_shows_every_figure_whatever_names_and_texts_it_holds() -> None:
-    groups = [group(name, place) for place, name in enumerate(NAMES, 1)]
+    groups = [group(name, number) for number, name in enumerate(NAMES, 1)]
     agreement = {**MANIFEST["agreement"], "annotator_pairs": COUPLES, "groups": groups}
     note = "a lead decides with a reason: 1 of 9 qrels; content `sha256:ab`"
     text, manifest = make(agreement=agreement, note=note)
@@ -127,9 +127,9 @@ def test_a_true_row_that_is_hidden_or_repeated_does_not_vouch_for_a_falsified_on
     text, manifest = make()
     assert text.count(ROW) == 1
     text = text.replace(ROW, FALSE).replace(HEADING, HEADING + "\n" + above)
-    found = [(fault.expected, fault.found) for fault in read(text, manifest)[0]]
-    assert ("Cohen's κ: 0.736842 as in manifest.json", "0.937") in found
-    html = [shown for expected, shown in found if expected == "no HTML, which no release writes"]
+    faults = [(fault.expected, fault.found) for fault in read(text, manifest)[0]]
+    assert ("Cohen's κ: 0.736842 as in manifest.json", "0.937") in faults
+    html = [shown for expected, shown in faults if expected == "no HTML, which no release writes"]
     assert html == ([above.splitlines()[0].strip()] if above.startswith("<") else [])
 
 
@@ -153,20 +153,20 @@ def test_every_row_of_a_name_is_compared_however_it_is_written(row: str) -> None
 
 def test_every_sentence_with_figures_is_compared_and_none_in_another_section() -> None:
     text, manifest = make()
-    said = "5 pairs were judged independently by two or more annotators"
+    sentence = "5 pairs were judged independently by two or more annotators"
     false = "9 pairs were judged independently by two or more annotators"
-    faults, _ = read(text.replace(said, f"{said}.\n{false}"), manifest)
+    faults, _ = read(text.replace(sentence, f"{sentence}.\n{false}"), manifest)
     assert [fault.found for fault in faults] == ["9"]
     assert read(text.replace("## Known limits", f"## Known limits\n{false}."), manifest) == ([], [])
 
 
 def test_what_is_not_shown_is_said() -> None:
     text, manifest = make()
-    (said,) = read(text.replace(TABLE, ""), manifest)[1]
-    assert said.startswith(
+    (sentence,) = read(text.replace(TABLE, ""), manifest)[1]
+    assert sentence.startswith(
         "DATASHEET.md does not show 10 figures of the manifest where they are looked for: "
     )
-    assert said.endswith(": Cohen's κ, Cohen's κ, linear weights, Cohen's κ, quadratic weights, …")
+    assert sentence.endswith(": Cohen's κ, Cohen's κ, linear weights, Cohen's κ, quadratic weights, …")
     hidden = text.replace("content `sha256:", "content sha256 `")
     assert read(hidden, manifest)[1] == [
         "DATASHEET.md does not show 1 figure of the manifest where it is looked for: the content hash"

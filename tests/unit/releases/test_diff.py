@@ -6,7 +6,7 @@ from zlib import crc32
 
 import pytest
 
-from annotator.releases.diff import ChangeCollector, compare_query, find_reason, summarise
+from annotator.releases.diff import ChangeCollector, compare_query, find_reason, summarise_changes
 from annotator.releases.records import PublishedQrel, QrelChange, ReleaseFacts
 
 SCALE = [{"grade": 0, "name": "無関係", "definition": "…"}]
@@ -15,8 +15,8 @@ SCALE = [{"grade": 0, "name": "無関係", "definition": "…"}]
 def qrel(doc_id: str, grade: int, judgments: str | None = "", **more: Any) -> PublishedQrel:
     """One that rests on two judgments of its own, unless others are given ("none": on no judgment)."""
     own = str(crc32(doc_id.encode()))
-    found = None if judgments is None else {"": f"{own}1 {own}2", "none": ""}.get(judgments, judgments)
-    return PublishedQrel("質問 1", doc_id, grade, more.pop("origin", "unanimous"), found, **more)
+    keys = None if judgments is None else {"": f"{own}1 {own}2", "none": ""}.get(judgments, judgments)
+    return PublishedQrel("質問 1", doc_id, grade, more.pop("origin", "unanimous"), keys, **more)
 
 
 def by_doc(*qrels: PublishedQrel) -> dict[str, PublishedQrel]:
@@ -24,8 +24,8 @@ def by_doc(*qrels: PublishedQrel) -> dict[str, PublishedQrel]:
 
 
 def facts(version: str | None = "1.0.0", **more: Any) -> ReleaseFacts:
-    found: dict[str, Any] = {"scale": SCALE, "guideline_version": 1, "queries": {"質問 1": "本文"}, **more}
-    return ReleaseFacts("検索", version, **found)
+    fields: dict[str, Any] = {"scale": SCALE, "guideline_version": 1, "queries": {"質問 1": "本文"}, **more}
+    return ReleaseFacts("検索", version, **fields)
 
 
 def test_pairs_come_go_and_change_in_the_order_of_their_documents() -> None:
@@ -71,8 +71,8 @@ def test_the_same_grade_on_other_grounds_is_said_as_such() -> None:
 def test_a_renamed_document_is_neither_removed_nor_added() -> None:
     before = by_doc(qrel("old/é", 1, None), qrel("x", 2, None), qrel("y", 3, None))
     after = by_doc(qrel("new/é", 1, None), qrel("y", 2, None), qrel("x", 1, None))
-    found = compare_query(before, after, {"old/é": "new/é", "x": "y", "y": "x"})
-    assert found == [
+    changes = compare_query(before, after, {"old/é": "new/é", "x": "y", "y": "x"})
+    assert changes == [
         QrelChange("renamed", "質問 1", "new/é", 1, 1, "remap", "old/é"),
         QrelChange("changed", "質問 1", "x", 3, 1, None, "y"),
         QrelChange("renamed", "質問 1", "y", 2, 2, "remap", "x"),
@@ -104,10 +104,9 @@ def test_an_id_taken_over_from_another_document_is_not_that_document() -> None:
 
 
 def test_a_swap_is_seen_even_where_both_documents_look_the_same() -> None:
-    found = compare_query(
-        *(by_doc(qrel("x", 1, None), qrel("y", 1, None)) for _ in "12"), {"x": "y", "y": "x"}
-    )
-    assert [(change.kind, change.doc_id, change.old_doc_id) for change in found] == [
+    before, after = (by_doc(qrel("x", 1, None), qrel("y", 1, None)) for _ in "12")
+    changes = compare_query(before, after, {"x": "y", "y": "x"})
+    assert [(change.kind, change.doc_id, change.old_doc_id) for change in changes] == [
         ("renamed", "x", "y"), ("renamed", "y", "x"),
     ]  # fmt: skip
 
@@ -121,8 +120,8 @@ def test_where_two_documents_meet_under_one_id_the_other_is_removed_by_the_remap
 
 def test_what_a_split_or_merge_took_and_brought_has_the_remap_as_its_reason() -> None:
     before, after = by_doc(qrel("page", 1), qrel("gone", 1)), by_doc(qrel("page#1", 1), qrel("new", 1))
-    found = compare_query(before, after, parted={"page"}, joined={"page#1", "page#2"})
-    assert {(change.kind, change.doc_id): change.reason for change in found} == {
+    changes = compare_query(before, after, parted={"page"}, joined={"page#1", "page#2"})
+    assert {(change.kind, change.doc_id): change.reason for change in changes} == {
         ("removed", "page"): "remap", ("removed", "gone"): None,
         ("added", "page#1"): "remap", ("added", "new"): None,
     }  # fmt: skip
@@ -130,8 +129,8 @@ def test_what_a_split_or_merge_took_and_brought_has_the_remap_as_its_reason() ->
 
 def test_an_id_that_is_given_to_a_part_of_its_document_is_another_text() -> None:
     before, after = by_doc(qrel("page", 1), qrel("b", 2)), by_doc(qrel("page", 3, "8 9"), qrel("b", 2, "10"))
-    found = compare_query(before, after, parted={"page", "b"}, joined={"page", "page#2", "b"})
-    assert [(change.kind, change.doc_id, change.reason) for change in found] == [
+    changes = compare_query(before, after, parted={"page", "b"}, joined={"page", "page#2", "b"})
+    assert [(change.kind, change.doc_id, change.reason) for change in changes] == [
         ("grounds", "b", "remap"), ("changed", "page", "remap"),
     ]  # fmt: skip
 
@@ -146,8 +145,8 @@ def test_an_id_freed_by_a_split_goes_to_the_document_that_was_given_it() -> None
 
 def collect(*kinds: str, keep: int | None = None, whole: bool = False) -> ChangeCollector:
     collected = ChangeCollector(keep=keep)
-    for place, kind in enumerate(kinds):
-        collected.add([QrelChange(kind, "質問 1", str(place), 0, 1, None)], whole=whole)  # type: ignore[arg-type]
+    for index, kind in enumerate(kinds):
+        collected.add([QrelChange(kind, "質問 1", str(index), 0, 1, None)], whole=whole)  # type: ignore[arg-type]
     return collected
 
 
@@ -170,7 +169,7 @@ def collect(*kinds: str, keep: int | None = None, whole: bool = False) -> Change
 def test_the_advice_is_the_smallest_step_that_the_changes_allow(
     kinds: list[str], after: dict[str, Any], advice: str
 ) -> None:
-    diff = summarise(facts(), facts("1.0.1", **after), collect(*kinds), lambda _: {})
+    diff = summarise_changes(facts(), facts("1.0.1", **after), collect(*kinds), lambda _: {})
     assert diff.advice == advice
     assert diff.advice_why
 
@@ -178,7 +177,7 @@ def test_the_advice_is_the_smallest_step_that_the_changes_allow(
 def test_the_summary_lists_queries_and_texts_and_knows_when_texts_were_not_recorded() -> None:
     before = facts(queries={"gone": "x", "質問 1": "前", "old": None})
     after = facts("1.1.0", queries={"質問 1": "後", "old": "now", "новый": "y"})
-    diff = summarise(before, after, collect("changed"), lambda _: {})
+    diff = summarise_changes(before, after, collect("changed"), lambda _: {})
     assert (diff.queries_added, diff.queries_removed) == (("новый",), ("gone",))
     assert diff.texts_changed == (("質問 1", "前", "後"),)
     assert (diff.before, diff.after, diff.guideline) == ("1.0.0", "1.1.0", (1, 1))
@@ -186,7 +185,7 @@ def test_the_summary_lists_queries_and_texts_and_knows_when_texts_were_not_recor
 
 
 def test_the_first_release_has_nothing_to_be_compared_with() -> None:
-    diff = summarise(None, facts(), collect("added"), lambda _: {})
+    diff = summarise_changes(None, facts(), collect("added"), lambda _: {})
     assert (diff.before, diff.after, diff.changes, diff.queries_added) == (None, "1.0.0", (), ())
 
 
@@ -204,6 +203,8 @@ def test_a_grade_that_a_lead_changed_says_the_cause_and_the_rationale() -> None:
     before = {"d": PublishedQrel("Q", "d", 3, "unanimous", "1 2", None, None)}
     after = {"d": PublishedQrel("Q", "d", 1, "adjudicated", "1 2", 7, None)}
     collected.add(compare_query(before, after), after)
-    diff = summarise(facts(), facts("1.0.1"), collected, lambda pks: dict.fromkeys(pks, ("slip", "第17条")))
+    diff = summarise_changes(
+        facts(), facts("1.0.1"), collected, lambda pks: dict.fromkeys(pks, ("slip", "第17条"))
+    )
     (change,) = diff.changes
     assert (change.reason, change.cause, change.rationale) == ("adjudication", "slip", "第17条")

@@ -55,7 +55,7 @@ def test_a_disk_that_refuses_leaves_nothing_behind(tmp_path: Path, monkeypatch: 
     def full(descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(room.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(StateError, match="No space left on device"):
         write_partial(tmp_path / "d" / "1.0.0", FILES)
     assert list((tmp_path / "d").iterdir()) == []
@@ -73,7 +73,7 @@ def test_a_disk_that_fills_up_while_files_grow_side_by_side_leaves_nothing_behin
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(descriptor, data)
 
-    monkeypatch.setattr(room.os, "write", fill)
+    monkeypatch.setattr("os.write", fill)
     monkeypatch.setattr(room, "BUFFER", 1)
     with (
         pytest.raises(StateError, match="No space left on device"),

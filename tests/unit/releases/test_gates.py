@@ -14,16 +14,16 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.releases.gates import (
     GateFigures,
-    GateOverride,
     check_disagreements,
-    check_gates,
     check_kappa,
+    compare_gates,
     explain,
     find_meaning_since,
     is_stale,
     override_gates,
     to_gate,
 )
+from annotator.releases.records import GateOverride
 
 SAID = say("Only that much is known.")
 
@@ -117,7 +117,7 @@ QUALITY_CONTROL = 3
 
 
 def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself() -> None:
-    gates = check_gates(GOOD)
+    gates = compare_gates(GOOD)
     assert [gate.name for gate in gates] == [
         "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale",
     ]  # fmt: skip
@@ -153,7 +153,7 @@ def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself(
 def test_a_gate_that_is_not_met_says_what_work_it_needs_and_names_examples(
     name: str, change: dict[str, Any], required: float, measured: float | None, examples: Any, work: str
 ) -> None:
-    (gate,) = (gate for gate in check_gates(replace(GOOD, **change)) if gate.name == name)
+    (gate,) = (gate for gate in compare_gates(replace(GOOD, **change)) if gate.name == name)
     assert (gate.required, gate.measured, gate.met, gate.examples) == (required, measured, False, examples)
     assert work in str(gate.why)
     assert "annotator " in str(gate.why)
@@ -162,28 +162,28 @@ def test_a_gate_that_is_not_met_says_what_work_it_needs_and_names_examples(
 
 
 def test_without_requirements_coverage_is_met_and_says_that_none_are_declared() -> None:
-    gate = check_gates(GOOD)[4]
+    gate = compare_gates(GOOD)[4]
     assert (gate.required, gate.measured, gate.met) == (0, 0, True)
     assert "no requirements are declared" in str(gate.why)
-    full = check_gates(replace(GOOD, requirements=3, requirements_met=3))[4]
+    full = compare_gates(replace(GOOD, requirements=3, requirements_met=3))[4]
     assert (full.required, full.measured, full.met, full.why) == (3, 3, True, None)
 
 
 def test_of_many_the_first_twenty_are_named_and_the_others_counted() -> None:
-    pairs = [(f"Q{place}", "改行\nあり") for place in range(30)]
-    gates = check_gates(replace(GOOD, disagreements=25, open_pairs=pairs))
-    said = explain(gates).splitlines()
-    assert "    Q19  改行 あり" in said
-    assert "    Q20  改行 あり" not in said
-    assert "    and 5 more" in said
+    pairs = [(f"Q{number}", "改行\nあり") for number in range(30)]
+    gates = compare_gates(replace(GOOD, disagreements=25, open_pairs=pairs))
+    lines = explain(gates).splitlines()
+    assert "    Q19  改行 あり" in lines
+    assert "    Q20  改行 あり" not in lines
+    assert "    and 5 more" in lines
     unmet = [("queries", "30", "3")]
     assert "    and 1 more" in explain(
-        check_gates(replace(GOOD, requirements=3, requirements_met=1, unmet=unmet))
+        compare_gates(replace(GOOD, requirements=3, requirements_met=1, unmet=unmet))
     )
 
 
 def test_where_not_every_pair_needs_as_many_the_gate_names_no_number() -> None:
-    gates = check_gates(replace(GOOD, overlap=1, uneven=True, short=2))
+    gates = compare_gates(replace(GOOD, overlap=1, uneven=True, short=2))
     (why,) = [gate.why for gate in gates if gate.name == "overlap"]
     assert why is not None
     assert why.startswith("2 pairs short of the judgments they need: ")
@@ -210,8 +210,8 @@ def test_the_meaning_holds_since_the_latest_semantic_version_after_the_first() -
 def test_a_settled_pair_is_stale_when_it_rests_on_an_older_meaning(
     status: str, judged_under: list[int], decided_under: int | None, stale: bool
 ) -> None:
-    found = is_stale(3, status=status, judged_under=judged_under, decided_under=decided_under)
-    assert found is stale
+    computed = is_stale(3, status=status, judged_under=judged_under, decided_under=decided_under)
+    assert computed is stale
     assert not is_stale(None, status=status, judged_under=judged_under, decided_under=decided_under)
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from annotator.domain.canonical_qrels import hash_content, write_canonical
 from annotator.domain.ground_truth import Qrel
 from annotator.releases import files
-from annotator.releases.content import hash_content, write_canonical
 from annotator.releases.files import ContentDigest, Spool
 
 

@@ -79,7 +79,7 @@ def test_every_cell_has_its_number_and_differences_have_another_hue() -> None:
 
 
 def test_of_many_annotators_those_who_share_most_are_drawn() -> None:
-    pairs = [pair(f"annotator_{place}", "annotator_9", place) for place in range(1, 7)]
+    pairs = [pair(f"annotator_{number}", "annotator_9", number) for number in range(1, 7)]
     svg = draw_confusion(pairs, NAMES)
     drawn = [text for text in read_texts(svg) if re.fullmatch(r"annotator_[1-6]", text)]
     assert drawn == ["annotator_6", "annotator_5", "annotator_4", "annotator_3"]

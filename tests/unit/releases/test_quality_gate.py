@@ -27,9 +27,9 @@ def status(
     )
 
 
-@pytest.mark.parametrize("found", [None, status("bound", "undecided", checked=0, errors=0, round=0)])
-def test_without_a_draw_it_is_not_done_and_the_command_is_named(found: QualityStatus | None) -> None:
-    gate = check_quality(found, dataset="検索")
+@pytest.mark.parametrize("quality", [None, status("bound", "undecided", checked=0, errors=0, round=0)])
+def test_without_a_draw_it_is_not_done_and_the_command_is_named(quality: QualityStatus | None) -> None:
+    gate = check_quality(quality, dataset="検索")
     assert (gate.name, gate.required, gate.measured, gate.met) == ("quality_control", 0.05, None, False)
     assert gate.why == "not done: draw a sample (annotator qc draw 検索 --annotator USER)"
 
@@ -56,7 +56,7 @@ def test_a_plain_sample_that_shows_3_percent_has_not_passed_by_the_bound() -> No
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("quality", "text"),
     [
         (status("bound", "undecided", errors=0, checked=0, waiting=100, further=60),
          ("100 pairs are drawn, and none is checked yet: 100 of those drawn wait for the expert on the page Label "
@@ -66,8 +66,8 @@ def test_a_plain_sample_that_shows_3_percent_has_not_passed_by_the_bound() -> No
         (status("rate", "failed", errors=9), "begin a new sample (annotator qc draw d --annotator USER --new-round)"),
     ],
 )  # fmt: skip
-def test_what_is_not_passed_says_which_work_is_left(found: QualityStatus, said: str) -> None:
-    gate = check_quality(found, dataset="d")
+def test_what_is_not_passed_says_which_work_is_left(quality: QualityStatus, text: str) -> None:
+    gate = check_quality(quality, dataset="d")
     assert not gate.met
-    assert said in str(gate.why)
-    assert (gate.measured is None) is (not found.checked)
+    assert text in str(gate.why)
+    assert (gate.measured is None) is (not quality.checked)

@@ -53,7 +53,7 @@ def test_the_golden_release_is_whole(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "old", "new", "said"),
+    ("name", "old", "new", "text"),
     [
         ("nablarch.yaml", "relevance: 3 ", "relevance: 1 ", "Q1 Q1/three: grade 3 as in qrels.trec.txt / grade 1"),
         ("law.json", '"relevance": 1,', '"relevance": 2,', "Q1 Q1/one: grade 1 as in qrels.trec.txt / grade 2"),
@@ -70,10 +70,10 @@ def test_the_golden_release_is_whole(folder: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_change_is_named_although_the_checksums_were_made_anew(
-    folder: Path, name: str, old: str, new: str, said: str
+    folder: Path, name: str, old: str, new: str, text: str
 ) -> None:
     change(folder, name, old, new)
-    assert any(fault.startswith(f"{name}: {said}") for fault in faults(folder)), faults(folder)
+    assert any(fault.startswith(f"{name}: {text}") for fault in faults(folder)), faults(folder)
 
 
 def test_an_order_other_than_that_of_publishing_is_named(folder: Path) -> None:
@@ -109,8 +109,8 @@ def test_grade_0_is_missed_where_the_release_says_that_it_is_listed(folder: Path
 def test_counts_that_do_not_add_up_are_named(folder: Path) -> None:
     counts = json.loads((folder / "manifest.json").read_bytes())["counts"]
     seal(folder, counts=counts | {"adjudicated": 7, "queries": 9})
-    found = [fault for fault in faults(folder) if fault.startswith("manifest.json")]
-    assert [fault.split(" 2")[0].split(" 6")[0] for fault in found] == [
+    differences = [fault for fault in faults(folder) if fault.startswith("manifest.json")]
+    assert [fault.split(" 2")[0].split(" 6")[0] for fault in differences] == [
         "manifest.json: counts.queries without those without qrels",
         "manifest.json: counts by origin",
     ]
@@ -121,9 +121,12 @@ def test_of_many_differences_the_first_are_named_and_the_rest_counted(folder: Pa
     with (folder / "beir" / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
         file.writelines(lines)
     seal(folder)
-    found = [fault for fault in faults(folder) if fault.startswith("beir/qrels/test.tsv: ")]
-    assert len(found) == SHOWN + 1
-    assert found[-1] == f"beir/qrels/test.tsv: what qrels.trec.txt says / {100 - SHOWN} further differences"
+    differences = [fault for fault in faults(folder) if fault.startswith("beir/qrels/test.tsv: ")]
+    assert len(differences) == SHOWN + 1
+    assert (
+        differences[-1]
+        == f"beir/qrels/test.tsv: what qrels.trec.txt says / {100 - SHOWN} further differences"
+    )
 
 
 def test_a_release_of_an_earlier_program_is_whole() -> None:

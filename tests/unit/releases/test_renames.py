@@ -34,9 +34,9 @@ def test_split_and_merged_documents_are_named_by_the_id_they_began_with() -> Non
     rows = make({"páge": "page"})
     rows += [RemappedDocument("page", f"page#{part}", "split", START + timedelta(days=1)) for part in (1, 2)]
     rows += [RemappedDocument("page#1", "chunk#1", "renamed", START + timedelta(days=2))]
-    found = follow(rows)
-    assert found.parted == {"páge"}
-    assert found.joined == {"chunk#1", "page#2"}
-    assert found.renamed == {"page#1": "chunk#1"}
-    assert found.rows[0] == ("páge", "page", "renamed")
-    assert len(found.rows) == 4
+    renames = follow(rows)
+    assert renames.parted == {"páge"}
+    assert renames.joined == {"chunk#1", "page#2"}
+    assert renames.renamed == {"page#1": "chunk#1"}
+    assert renames.rows[0] == ("páge", "page", "renamed")
+    assert len(renames.rows) == 4

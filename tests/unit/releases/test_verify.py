@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from annotator.cli.terminal import print_json
+from annotator.domain.canonical_qrels import hash_content
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import Qrel
-from annotator.releases.content import hash_content
 from annotator.releases.files import write_json
 from annotator.releases.verify import verify_folder
 
@@ -60,9 +60,14 @@ def faults(folder: Path) -> list[str]:
 
 def test_what_was_published_is_whole_for_us_and_for_sha256sum(tmp_path: Path) -> None:
     folder = publish(tmp_path / "r")
-    found = verify_folder(folder)
-    assert (found.whole, found.dataset, found.version, found.files) == (True, "d", "1.0.0", 4)
-    assert found.content_sha256 == hash_content(QRELS)
+    verification = verify_folder(folder)
+    assert (verification.whole, verification.dataset, verification.version, verification.files) == (
+        True,
+        "d",
+        "1.0.0",
+        4,
+    )
+    assert verification.content_sha256 == hash_content(QRELS)
     subprocess.run(["sha256sum", "--strict", "-c", "SHA256SUMS"], cwd=folder, check=True, capture_output=True)
 
 
@@ -125,16 +130,16 @@ def test_checksums_made_anew_do_not_hide_a_change(tmp_path: Path) -> None:
 def test_a_manifest_that_does_not_speak_of_these_qrels_is_named(
     tmp_path: Path, changes: dict[str, object], fault: str
 ) -> None:
-    assert any(found.startswith(fault) for found in faults(publish(tmp_path / "r", **changes)))
+    assert any(named_fault.startswith(fault) for named_fault in faults(publish(tmp_path / "r", **changes)))
 
 
 def test_a_hostile_list_of_checksums_reaches_nothing_outside(tmp_path: Path) -> None:
     folder = publish(tmp_path / "r")
     with (folder / "SHA256SUMS").open("a") as sums:
         sums.write(f"{'0' * 64}  ../secret\n{'0' * 64}  /etc/passwd\nnonsense\n")
-    found = faults(folder)
-    assert len([fault for fault in found if fault.startswith("SHA256SUMS: lines of checksum")]) == 3
-    assert not any("passwd: " in fault or "secret: " in fault for fault in found)
+    named_faults = faults(folder)
+    assert len([fault for fault in named_faults if fault.startswith("SHA256SUMS: lines of checksum")]) == 3
+    assert not any("passwd: " in fault or "secret: " in fault for fault in named_faults)
 
 
 def test_a_link_is_not_a_published_file(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ def press(
     number: int, purpose: str = "independent", *, late: bool = False, annotator_pk: int = 1
 ) -> JudgmentRow:
     return JudgmentRow(
+        event_id="e", rubric_pk=1, outcome="later",
         pair_pk=7, annotator_pk=annotator_pk, purpose=purpose, judged_at=NOON, received_at=NOON,
         browser="desk", browser_number=number, late=late,
     )  # fmt: skip

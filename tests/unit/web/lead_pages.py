@@ -54,7 +54,9 @@ def run_page(url: str, page: str, username: str, person_id: int, dataset: str | 
         dataset=dataset,
         now=now,
     )
-    import_module(next(one.module for one in PAGES if one.address == page)).draw(context)
+    import_module(next(listed_page.module for listed_page in PAGES if listed_page.address == page)).draw(
+        context
+    )
 
 
 def open_page(

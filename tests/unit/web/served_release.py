@@ -12,14 +12,18 @@ from starlette.testclient import TestClient
 
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
-from annotator.releases.service import Release, check_release, list_releases, publish_release
+from annotator.releases.files_service import list_releases
+from annotator.releases.gates_service import check_release
+from annotator.releases.records import Release
+from annotator.releases.service import publish_release
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web import auth
-from annotator.web.gate import RequestGate
 from annotator.web.releases import downloads
 from annotator.web.releases.downloads import list_address
+from annotator.web.server.gate import RequestGate
+from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.judged_world import NOW, JudgedWorld
 
 PASSWORD = "correct horse 電池"
@@ -83,6 +87,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
     door = Starlette(
         routes=[*auth.routes(database, settings), *downloads.routes(database, settings)],
         middleware=[Middleware(RequestGate, database=database, settings=settings)],
+        exception_handlers=EXCEPTION_HANDLERS,
     )
     yield Served(world, exports, release, door)
     database.dispose()

@@ -20,11 +20,14 @@ from structlog.testing import capture_logs
 
 from annotator import __version__
 from annotator.domain.people import OPERATOR
-from annotator.people.service import add_person, change_person, disable_person, find_session
+from annotator.people.service import add_person, change_person, disable_person
+from annotator.people.sign_in_service import find_session
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web import auth, health
-from annotator.web.gate import OPEN, RequestGate
+from annotator.web import auth
+from annotator.web.server import health
+from annotator.web.server.gate import OPEN, RequestGate
+from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.unit.web.conftest import NOW, PASSWORD, Visitor
 
 COOKIE = "annotator_session"
@@ -35,7 +38,7 @@ def list_addresses(app: App) -> list[tuple[str, str]]:
     """Every method and path that the application answers, with parameters filled in."""
     built = app._starlette_app
     assert built is not None
-    found = {
+    addresses = {
         ("GET", "/"),
         ("GET", "/label"),
         ("GET", "/people"),
@@ -45,8 +48,8 @@ def list_addresses(app: App) -> list[tuple[str, str]]:
     for route in built.routes:
         path = re.sub(r"\{[^}]*\}", "x", getattr(route, "path", "")) or "/"
         for method in getattr(route, "methods", None) or {"GET"}:
-            found.add((method, path))
-    return sorted(found)
+            addresses.add((method, path))
+    return sorted(addresses)
 
 
 class TestNobodySignedIn:
@@ -80,18 +83,18 @@ class TestNobodySignedIn:
         assert closed.value.code == 1008
 
     def test_a_page_asked_for_is_found_again_after_signing_in(self, visitor: Visitor) -> None:
-        asked = "/label?dataset=%E6%B3%95%20%26x&y=1"
-        to_login = visitor.http.get(asked)
+        address = "/label?dataset=%E6%B3%95%20%26x&y=1"
+        to_login = visitor.http.get(address)
         assert to_login.status_code == 303
         form = visitor.http.get(to_login.headers["location"])
         hidden = re.search(r'name="next" value="([^"]*)"', form.text)
         assert hidden is not None
         wanted = hidden[1].replace("&amp;", "&")
-        assert wanted == asked
+        assert wanted == address
         answer = visitor.http.post(
             "/login", data={"username": "hanako", "password": PASSWORD, "next": wanted}
         )
-        assert (answer.status_code, answer.headers["location"]) == (303, asked)
+        assert (answer.status_code, answer.headers["location"]) == (303, address)
 
     def test_streamlits_own_public_files_are_served(self, visitor: Visitor) -> None:
         assert visitor.http.get("/static/nothing-here.js").status_code in (200, 404)
@@ -130,9 +133,9 @@ class TestSigningIn:
         first = visitor.sign_in("hanako")
         second = visitor.sign_in("lea")
         assert find_session(database, first, now=datetime.now(UTC)) is None
-        found = find_session(database, second, now=datetime.now(UTC))
-        assert found is not None
-        assert found.actor.username == "lea"
+        session = find_session(database, second, now=datetime.now(UTC))
+        assert session is not None
+        assert session.actor.username == "lea"
 
     def test_a_wrong_password_shows_the_form_again_and_says_nothing_more(self, visitor: Visitor) -> None:
         answers = [
@@ -323,6 +326,7 @@ def make_door(database: Database, settings: Settings, *routes: Route) -> Starlet
     return Starlette(
         routes=[*auth.routes(database, settings), *health.routes(database), *routes],
         middleware=[Middleware(RequestGate, database=database, settings=settings)],
+        exception_handlers=EXCEPTION_HANDLERS,
     )
 
 
@@ -367,10 +371,10 @@ class TestGate:
             browser.post("/login", data={"username": "hanako", "password": "hunter2-hunter2"})
             browser.post("/login", data={"username": "hanako", "password": PASSWORD})
             browser.get("/echo?x=secret-dataset")
-        said = repr(logs)
-        assert "/echo" in said
+        logged = repr(logs)
+        assert "/echo" in logged
         for secret in (token, browser.cookies[COOKIE], PASSWORD, "hunter2", "secret-dataset", "hanako"):
-            assert secret not in said
+            assert secret not in logged
 
     def test_a_healthy_server_says_so_without_a_sign_in(self, database: Database) -> None:
         answer = TestClient(make_door(database, Settings())).get("/healthz")
@@ -389,8 +393,8 @@ class TestGate:
 
 def test_streamlit_is_told_to_lay_no_dialog_over_the_page(visitor: Visitor) -> None:
     visitor.sign_in("hanako")
-    told = visitor.http.get("/_stcore/host-config").json()
-    assert told["blockErrorDialogs"] is True
+    body = visitor.http.get("/_stcore/host-config").json()
+    assert body["blockErrorDialogs"] is True
     (route,) = create_host_config_routes(None)
     request = Request({"type": "http", "headers": []})
     with ThreadPoolExecutor(
@@ -399,6 +403,6 @@ def test_streamlit_is_told_to_lay_no_dialog_over_the_page(visitor: Visitor) -> N
         answer = elsewhere.submit(lambda: asyncio.run(route.endpoint(request))).result()  # type: ignore[attr-defined]
     own = json.loads(answer.body)
     ours = {"blockErrorDialogs": True, "allowedOrigins": []}
-    assert told == {**own, **ours}, (
+    assert body == {**own, **ours}, (
         "no page of others may steer ours; everything else is as Streamlit says it"
     )

@@ -1,6 +1,7 @@
 """How long a request may take to come, and how large it may be."""
 
 import asyncio
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -8,9 +9,9 @@ import pytest
 from starlette.requests import HTTPConnection
 from starlette.types import Message
 
-from annotator.web.connections import ConnectionLimits, WaitingConnections
-from annotator.web.gate import BodyTooLarge, find_most_bytes, limit_body
-from annotator.web.uploads import MOST_BYTES
+from annotator.web.server.connections import ConnectionLimits, WaitingConnections, ask_system
+from annotator.web.server.gate import BodyTooLarge, find_most_bytes, limit_body
+from annotator.web.server.uploads import MOST_BYTES
 
 
 def read(path: str, *pieces: int, length: str | None = None) -> int:
@@ -73,13 +74,21 @@ class Connection:
 
 
 def test_the_longest_waiting_goes_from_the_address_that_has_too_many_else_from_all() -> None:
-    waiting, limits = WaitingConnections(), ConnectionLimits(waiting_of_one_address=2, waiting_of_all=4)
+    waiting, limits = WaitingConnections(), ConnectionLimits(waiting_per_address=2, waiting_in_total=4)
     made: list[Any] = []
     for address in ("a", "b", "b", "b", "a", "c"):
         made.append(Connection(waiting, address))
         waiting.add(made[-1], address, limits, now=0.0)
-    assert [one.gone for one in made] == [True, True, False, False, False, False]
+    assert [connection.gone for connection in made] == [True, True, False, False, False, False]
     made[2].give_up()
     made.append(Connection(waiting, "d"))
     waiting.add(made[-1], "d", limits, now=0.0)
-    assert [one.gone for one in made[3:]] == [False] * 4
+    assert [connection.gone for connection in made[3:]] == [False] * 4
+
+
+def test_a_closed_connection_keeps_nothing_and_is_no_error() -> None:
+    """As after a page's websocket was closed: its watch looks once more."""
+    near, far = socket.socketpair()
+    near.close()
+    far.close()
+    assert ask_system(near) == (0, 0)

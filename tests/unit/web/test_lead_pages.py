@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotator.dataset.service import change_settings
-from annotator.importing.service import import_qrels
+from annotator.importing.ground_truth_service import import_qrels
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -149,5 +149,5 @@ def test_help_tells_leads_of_statuses_and_releases_and_annotators_not(world: Jud
 
 
 def test_help_says_what_reopened_means(world: JudgedWorld) -> None:
-    told = " ".join(item.value for item in open_page(world, "help").markdown)
-    assert "**reopened**: the third expert of quality control contradicts its settled grade" in told
+    text = " ".join(item.value for item in open_page(world, "help").markdown)
+    assert "**reopened**: the third expert of quality control contradicts its settled grade" in text

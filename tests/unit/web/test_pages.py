@@ -9,23 +9,14 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from annotator.domain.people import OPERATOR, Membership
-from annotator.people.service import (
-    add_person,
-    change_person,
-    find_session,
-    list_people,
-    list_sessions,
-    remove_role,
-    revoke_sessions,
-    sign_in,
-    sign_out,
-)
+from annotator.people.service import add_person, change_person, list_people, remove_role
+from annotator.people.sign_in_service import find_session, list_sessions, revoke_sessions, sign_in, sign_out
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.app import SCRIPT, show_error
 from annotator.web.navigation import PAGES
 from annotator.web.page_context import set_served
-from annotator.web.serve import make_config
+from annotator.web.server.serve import make_config
 from tests.unit.web.conftest import NOW, PASSWORD
 
 Open = Callable[..., AppTest]
@@ -165,9 +156,9 @@ class TestSession:
 
 
 def _actor(database: Database, tokens: dict[str, str]):  # type: ignore[no-untyped-def]
-    found = find_session(database, tokens["annotator_session"], now=datetime.now(UTC))
-    assert found is not None
-    return found.actor
+    session = find_session(database, tokens["annotator_session"], now=datetime.now(UTC))
+    assert session is not None
+    return session.actor
 
 
 class TestNavigation:
@@ -256,10 +247,10 @@ class TestPeople:
         self, database: Database, open_dialog: Open
     ) -> None:
         add_person(database, OPERATOR, "chief", role="admin", dataset="demo", password=PASSWORD, now=NOW)
-        place = next(box for box in open_dialog("chief").selectbox if box.label == "On")
-        assert place.options == ["demo"]
-        place = next(box for box in open_dialog("ada").selectbox if box.label == "On")
-        assert place.options == ["demo", "every dataset"]
+        dataset_box = next(box for box in open_dialog("chief").selectbox if box.label == "On")
+        assert dataset_box.options == ["demo"]
+        dataset_box = next(box for box in open_dialog("ada").selectbox if box.label == "On")
+        assert dataset_box.options == ["demo", "every dataset"]
 
     def test_an_admin_changes_role_and_name_and_disables(self, database: Database, open_dialog: Open) -> None:
         add_person(database, OPERATOR, "clay", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
@@ -350,8 +341,8 @@ class TestLanguage:
         add_person(database, OPERATOR, "mori", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
 
         def find_chosen() -> str | None:
-            found = find_session(database, tokens["annotator_session"], now=datetime.now(UTC))
-            return found.language if found is not None else None
+            session = find_session(database, tokens["annotator_session"], now=datetime.now(UTC))
+            return session.language if session is not None else None
 
         page = open_page("mori", "account")
         assert (page.title[0].value, find_chosen()) == ("アカウント", None)

@@ -1,4 +1,4 @@
-"""A lead's pages make the libraries of the agreement page ready; an annotator's do not."""
+"""A lead's pages make the libraries of the pages Agreement and Evaluation ready; an annotator's do not."""
 
 import subprocess
 import sys
@@ -18,6 +18,36 @@ def test_what_the_agreement_page_needs_is_imported_in_the_background() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split("\n")[-2] == "[True, True, True, True]"
+
+
+def test_the_first_figures_of_the_evaluation_page_import_nothing_more() -> None:
+    script = """
+import sys
+from annotator.web.main_page import preload
+preload().join()
+ready = set(sys.modules)
+from annotator.web.evaluation.report_view import TABS
+from annotator.evaluation.dataset_analysis.robustness import PairGrades, measure_robustness
+from tests.unit.evaluation.test_evaluate import evaluate, make_system
+ready |= {name for name in sys.modules if name.startswith("tests.")}
+evaluation = evaluate(make_system("one", 1, good=0.9), make_system("two", 2, good=0.5), measures=())
+measure_robustness(evaluation, [PairGrades("q01", "a", 3, {"ann": 2, "bob": 3})])
+__import__(f"annotator.web.evaluation.tabs.{next(iter(TABS.values()))}")
+libraries = ("annotator", "numpy", "scipy", "pandas", "pytrec_eval", "ir_measures")
+print(sorted(name for name in set(sys.modules) - ready if name.split(".")[0] in libraries))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[-2] == "[]"
+
+
+def test_the_evaluation_page_imports_no_charts_before_a_tab_is_opened() -> None:
+    script = (
+        "import sys, annotator.web.evaluation.page, annotator.web.evaluation.report_view, "
+        "annotator.web.evaluation.evaluation_cache; "
+        "print([name for name in ('pandas', 'altair', 'scipy.stats') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[-2] == "[]"
 
 
 @pytest.mark.parametrize(("role", "begun"), [("annotator", 0), ("lead", 1), ("admin", 1), (None, 0)])

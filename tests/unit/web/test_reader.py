@@ -13,9 +13,9 @@ from annotator.domain.messages import LANGUAGES as SPOKEN
 from annotator.domain.messages import say
 from annotator.domain.people import Actor, SignedIn
 from annotator.domain.settling import QueueReason
-from annotator.overview.next_steps import WaitingDisagreements, say_waiting
+from annotator.overview.next_steps import WaitingDisagreements, describe_waiting
 from annotator.web.adjudication.queue_filters import name_reasons
-from annotator.web.kit.controls import find_asked, heed_address, heed_tab, list_names
+from annotator.web.kit.controls import apply_url_choice, apply_url_tab, find_chosen_option, list_names
 from annotator.web.kit.messages import LANGUAGES, current_language, tr, use_language
 from annotator.web.language import choose_language, find_language, use_language_of
 
@@ -118,23 +118,23 @@ def test_an_address_names_the_same_choice_to_a_reader_of_any_language(
     use_language(named)
     page.query_params["sort"] = tr(say("impact"))
     use_language(spoken)
-    assert find_asked("sort", SORTS) == "impact"
+    assert find_chosen_option("sort", SORTS) == "impact"
     assert current_language() == spoken
-    assert heed_address("sort", SORTS) is (spoken != named), "one's own words are Streamlit's to read"
+    assert apply_url_choice("sort", SORTS) is (spoken != named), "one's own words are Streamlit's to read"
     assert page.session_state == ({"sort": "impact"} if spoken != named else {})
 
 
 def test_what_is_chosen_goes_before_the_address_and_what_is_no_option_is_nothing(page: Any) -> None:
     page.query_params["sort"] = "impact"
     page.session_state["sort"] = "age"
-    assert find_asked("sort", SORTS) == "age"
-    assert not heed_address("sort", SORTS)
+    assert find_chosen_option("sort", SORTS) == "age"
+    assert not apply_url_choice("sort", SORTS)
     page.session_state["sort"] = "no such"
-    assert find_asked("sort", SORTS) == "impact"
+    assert find_chosen_option("sort", SORTS) == "impact"
     page.query_params["sort"] = "no such"
-    assert find_asked("sort", SORTS) is None
+    assert find_chosen_option("sort", SORTS) is None
     del page.session_state["sort"]
-    assert not heed_address("sort", SORTS)
+    assert not apply_url_choice("sort", SORTS)
     assert page.session_state == {}
 
 
@@ -147,28 +147,28 @@ def test_an_option_is_listed_by_its_own_name_and_as_each_language_calls_it() -> 
     )
 
 
-@pytest.mark.parametrize("place", ["query_params", "session_state"])
-def test_a_tab_named_in_another_language_opens(page: Any, place: str) -> None:
+@pytest.mark.parametrize("tab_name", ["query_params", "session_state"])
+def test_a_tab_named_in_another_language_opens(page: Any, tab_name: str) -> None:
     use_language("ko")
     named = tr(TABS[1])
-    getattr(page, place)["part"] = named
-    heed_tab("part", TABS)
+    getattr(page, tab_name)["part"] = named
+    apply_url_tab("part", TABS)
     assert page.session_state.get("part") in (None, named), "in one's own nothing has to be done"
     use_language("ja")
-    heed_tab("part", TABS)
+    apply_url_tab("part", TABS)
     assert page.session_state == {"part": tr(TABS[1])}
     assert tr(TABS[1]) not in (named, "Compare")
 
 
 def test_a_tab_that_nobody_named_or_that_there_is_not_opens_the_first(page: Any) -> None:
-    heed_tab("part", TABS)
+    apply_url_tab("part", TABS)
     page.query_params["part"] = "no such"
-    heed_tab("part", TABS)
+    apply_url_tab("part", TABS)
     assert page.session_state == {}
 
 
 def test_japanese_sentences_and_lists_are_joined_as_japanese_joins_them() -> None:
-    _, why = say_waiting(
+    _, why = describe_waiting(
         WaitingDisagreements(3, {QueueReason.DIFFER: 2, QueueReason.QUESTION: 1}), 3, reopened=1
     )
     assert tr(why).count(". They wait because of: grades differ 2, question 1.") == 1

@@ -11,7 +11,7 @@ from annotator.dataset.settings import read_setting
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import OPERATOR
-from annotator.labeling.calibration import check_mark
+from annotator.labeling.calibration import check_explanation
 from annotator.people.credentials import check_username
 from annotator.releases.folder import check_free
 from annotator.releases.gates import override_gates, to_gate
@@ -42,7 +42,7 @@ REFUSED: dict[str, Callable[[Database], object]] = {
     "a dataset that is not there": lambda at: show_dataset(at, OPERATOR, "nowhere"),
     "a release that is not there": lambda at: trace_qrel(at, OPERATOR, "d", "9.9.9", "Q1", "D1", now=datetime.now(UTC)),
     "a username": lambda _: check_username("a b"),
-    "a training pair without an explanation": lambda _: check_mark("training", " "),
+    "a training pair without an explanation": lambda _: check_explanation("training", " "),
     "a version": lambda _: check_version("v1"),
     "an override without words": lambda _: override_gates([GATE], {"kappa": " "}, by="lead_1"),
     "a folder in the way": lambda _: check_free(Path(__file__)),
@@ -53,12 +53,12 @@ REFUSED: dict[str, Callable[[Database], object]] = {
 def test_a_refusal_is_told_in_the_readers_language(database: Database, what: str) -> None:
     with pytest.raises(AnnotatorError) as caught:
         REFUSED[what](database)
-    told = {}
+    messages = {}
     for language in ("en", "ja", "ko"):
         use_language(language)
-        told[language] = show_refusal(caught.value)
+        messages[language] = show_refusal(caught.value)
     use_language("en")
-    assert told["en"] == str(caught.value)
-    assert len(set(told.values())) == 3
+    assert messages["en"] == str(caught.value)
+    assert len(set(messages.values())) == 3
     for language in ("ja", "ko"):
-        assert "expected" not in told[language] and "there are" not in told[language]
+        assert "expected" not in messages[language] and "there are" not in messages[language]

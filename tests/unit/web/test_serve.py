@@ -10,7 +10,7 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
-from annotator.web.serve import LoopErrors, bind, raise_open_files
+from annotator.web.server.serve import LoopErrors, bind, raise_open_files
 
 FULL = {
     "message": "socket.accept() out of system resource",  # as asyncio says it
@@ -47,7 +47,7 @@ def test_the_server_may_open_more_files_than_a_system_begins_with_and_never_fewe
 END_WITH_A_FULL_LOG = """
 import os, sys, threading
 from annotator.log import set_up_logs
-from annotator.web import serve
+from annotator.web.server import serve
 set_up_logs("json", "INFO")
 serve.LAST_LINE_SECONDS = 0.1
 threading.Thread(target=lambda: sys.stderr.write("x" * 200_000), daemon=True).start()

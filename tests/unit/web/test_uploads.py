@@ -16,8 +16,8 @@ from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from structlog.testing import capture_logs
 
-from annotator.web import uploads
-from annotator.web.uploads import MOST_BYTES, UploadRefused, Uploads
+from annotator.web.server import uploads
+from annotator.web.server.uploads import MOST_BYTES, UploadRefused, Uploads
 
 
 class Sessions:
@@ -179,12 +179,12 @@ def test_the_files_of_a_session_that_stays_away_are_freed_and_the_session_is_clo
 
 def test_no_page_asks_for_a_file_in_another_way(project: Path) -> None:
     fields = ("file_uploader(", "camera_input(", "audio_input(", "accept_file=")
-    found = [
+    names = [
         path.name
         for path in (project / "annotator").rglob("*.py")
         if any(field in path.read_text(encoding="utf-8") for field in fields)
     ]
-    assert found == ["uploads.py"]
+    assert names == ["uploads.py"]
 
 
 def test_a_run_that_fails_ends_what_it_did_not_ask_for_and_one_cut_short_does_not(
@@ -194,14 +194,14 @@ def test_a_run_that_fails_ends_what_it_did_not_ask_for_and_one_cut_short_does_no
     monkeypatch.setattr(uploads, "UPLOADS", taken)
     monkeypatch.setattr(uploads, "_find_session", lambda: "s")
     monkeypatch.setattr(uploads, "_find_files", lambda: files)
-    with pytest.raises(RerunException), uploads.note_file_fields():
+    with pytest.raises(RerunException), uploads.watch_file_fields():
         raise RerunException(RerunData())
     put(taken, files, "f")
-    with pytest.raises(ValueError, match="broken"), uploads.note_file_fields():
+    with pytest.raises(ValueError, match="broken"), uploads.watch_file_fields():
         taken.ask("s", 1, now=0.0)
         raise ValueError("broken")
     put(taken, files, "g")
-    with pytest.raises(ValueError, match="broken"), uploads.note_file_fields():
+    with pytest.raises(ValueError, match="broken"), uploads.watch_file_fields():
         raise ValueError("broken")
     assert refusal(taken, files)[0] == 403
 

@@ -1,1 +1,1 @@
-"""The decision panel: one dispute after the other before a lead."""
+"""Draw the decision panel, which shows a lead one disagreement after the other."""

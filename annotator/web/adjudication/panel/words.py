@@ -20,13 +20,13 @@ STAGES = {
 """How far one pair has come: the words for `domain/settling.py`."""
 
 
-def deciding_words() -> dict[str, str]:
-    """The words by the names that the panel's scripts ask for."""
+def decision_words() -> dict[str, str]:
+    """Return the words by the names that the panel's scripts ask for."""
     return {**panel_words(), **_work(), **_form(), **_case(), **_states(), **_windows()}
 
 
 def list_keys() -> list[tuple[tuple[str, ...], str]]:
-    """Every key and what it does, for the sheet."""
+    """Return every key with what it does, for the sheet of keys."""
     return [
         (("0", "1", "2", "3"), tr("Choose the grade; the same key again stores the decision")),
         (("u",), tr("Cannot be rated; again: stores it")),

@@ -1,1 +1,1 @@
-"""The labeling panel: plain JavaScript in a Streamlit component, with an outbox of its own."""
+"""Draw the labeling panel: plain JavaScript in a Streamlit component, with an outbox of its own."""

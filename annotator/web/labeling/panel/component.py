@@ -14,49 +14,29 @@ import streamlit as st
 from annotator.dataset.service import Dataset
 from annotator.domain.grades import Rubric
 from annotator.domain.people import Actor
-from annotator.web.guideline.api import describe_standard
+from annotator.web.guideline.api import describe_rubric
 from annotator.web.kit.messages import current_language
+from annotator.web.kit.modules import join_modules
 from annotator.web.labeling.panel.words import list_keys, panel_words
 
 FOLDER = Path(__file__).parent
-SCRIPTS = (
-    "elements.js",
-    "keys.js",
-    "timing.js",
-    "outbox.js",
-    "empty_words.js",
-    "marks.js",
-    "sheet.js",
-    "document.js",
-    "dialogs.js",
-    "standard.js",
-    "strip.js",
-    "saved.js",
-    "exchange.js",
-    "list.js",
-    "propose.js",
-    "ask.js",
-    "panel.js",
-    "painting.js",
-    "revising.js",
-)
 STYLES = ("panel.css", "dialogs.css", "narrow.css", "document.css", "list.css", "touch.css")
 
 
 def draw_panel(actor: Actor, dataset: Dataset, version: int, rubric: Rubric, *, pair: str | None) -> None:
     """Draw the panel for this annotator, dataset and version of the rubric; `pair`: the answered pair to open with."""
-    told = {
+    message = {
         "username": actor.username,
         "dataset": dataset.name,
         "title": dataset.title,
         "language": current_language(),
         "idle_seconds": dataset.idle_seconds,
         "pair": pair,
-        "standard": describe_standard(version, rubric),
+        "guideline": describe_rubric(version, rubric),
         "keys": list_keys(),
         "words": panel_words(),
     }
-    _component()(key=f"panel-{dataset.name}", data={"told": json.dumps(told, ensure_ascii=False)})
+    _component()(key=f"panel-{dataset.name}", data={"message": json.dumps(message, ensure_ascii=False)})
 
 
 @cache
@@ -64,8 +44,8 @@ def _component() -> Any:
     return st.components.v2.component(
         "annotator_panel",
         html=_read("panel.html"),
-        css="\n".join(_read(name) for name in STYLES if (FOLDER / name).exists()),
-        js="\n".join(_read(name) for name in SCRIPTS if (FOLDER / name).exists()),
+        css="\n".join(_read(name) for name in STYLES),
+        js=join_modules(FOLDER / "panel.js"),
     )
 
 

@@ -1,141 +1,278 @@
 // The labeling panel. Holds pairs ahead, binds every press to the pair on the screen and shows the next one at once.
-// Its parts: the exchange with the server and the outbox, the view of the document, the standard beside it, the strip
-// above it, what has been saved. Everything shown is set as text: a document cannot run anything.
+// Its parts: the exchange with the server and the outbox, the view of the document, the guideline beside it, the notice
+// above it, what has been saved, the list of a whole query. Everything shown is set as text: a document cannot run anything.
 
-const REMEMBERED = 50;
+import { ActiveTime } from "../../kit/panel/active_time.js";
+import { Announcer } from "../../kit/panel/announcer.js";
+import { VisitedPairs } from "../../kit/panel/browser_storage.js";
+import { hasOpenDialog } from "../../kit/panel/dialogs.js";
+import { DocumentView } from "../../kit/panel/document_view.js";
+import { findActButton, findAround, findElement, findFocused, findPart, isFocusLost, make, makeHiddenKey, nameButton, runWhenIdle } from "../../kit/panel/elements.js";
+import { GuidelineView } from "../../kit/panel/guideline_view.js";
+import { newId } from "../../kit/panel/ids.js";
+import { findAct } from "../../kit/panel/keys.js";
+import { QueryText } from "../../kit/panel/query_text.js";
+import { Remark } from "../../kit/panel/remark.js";
+import { asRequestError, askServer } from "../../kit/panel/requests.js";
+import { fill } from "../../kit/panel/sentences.js";
+import { describeChanges } from "./answer_changes.js";
+import { Exchange } from "./exchange.js";
+import { LABELING_KEYS } from "./labeling_keys.js";
+import { OtherTabs } from "./other_tabs.js";
+import { NoteDrafts, Outbox, handInOtherDatasets } from "./outbox.js";
+import { PairNotice } from "./pair_notice.js";
+import { ProposalDialog } from "./proposal_dialog.js";
+import { MOST_OF_A_QUERY, QueryList, remembersListMode } from "./query_list.js";
+import { QuestionDialog } from "./question_dialog.js";
+import { ReasonDialog } from "./reason_dialog.js";
+import { SaveStatus } from "./save_status.js";
+import { SideSheet } from "./side_sheet.js";
+
+const PAIRS_AHEAD = 20;
+const ASK_BELOW = 14;
+const MOST_BEHIND = 50;
+const REMARK_ANSWERS = 3;  // so many further answers close a remark
+const LOOK_AGAIN_MS = 30000;
+const ASK_TABS_MS = 2000;
+const OTHER_DATASETS_MS = 5000;
+
+/** The panel's buttons, each with its key. */
+const BUTTONS = [["back", "z"], ["later", "l"], ["unrateable", "u"], ["propose", "p"], ["question", "q"], ["list", "w"], ["help", "?"], ["again", ""]];
+
+/** @typedef {import("../../kit/panel/keys.js").Act} Act */
+/** @typedef {import("./messages.js").ExchangeAnswer} ExchangeAnswer */
+/** @typedef {import("./messages.js").ExchangeRequest} ExchangeRequest */
+/** @typedef {import("./messages.js").JudgmentEvent} JudgmentEvent */
+/** @typedef {import("./messages.js").NewAnswer} NewAnswer */
+/** @typedef {import("./messages.js").Pair} Pair */
+/** @typedef {import("./messages.js").PanelSettings} PanelSettings */
+/** @typedef {import("./messages.js").Progress} Progress */
+/** @typedef {import("./messages.js").Refusal} Refusal */
+
+/** @type {WeakMap<HTMLElement, LabelingPanel>} */
 const panels = new WeakMap();
 
+/** @param {{ parentElement: ParentNode, data: { message: string } }} component */
 export default function (component) {
   const root = component.parentElement.querySelector(".panel");
-  const told = JSON.parse(component.data.told);
-  const known = panels.get(root);
-  if (known && known.same(told)) return () => known.stop();
-  known?.stop();
-  const panel = new Panel(root, told);
+  if (!(root instanceof HTMLElement)) return undefined;
+  /** @type {PanelSettings} */
+  const settings = JSON.parse(component.data.message);
+  const present = panels.get(root);
+  if (present?.isFor(settings)) return () => present.stop();
+  present?.stop();
+  const panel = new LabelingPanel(root, settings);
   panels.set(root, panel);
   panel.start();
   return () => panel.stop();
 }
 
-class Panel {
-  constructor(root, told) {
-    Object.assign(this, { root, told, words: told.words, queue: [], current: null, behind: [], progress: null, ended: false, whole: false });
-    this.at = Object.fromEntries([...root.querySelectorAll("[data-at]")].map((e) => [e.dataset.at, e]));
-    this.outbox = new Outbox(told.username, told.dataset);
-    this.drafts = new Drafts(told.username, told.dataset);
-    this.trail = new Trail(told.username, told.dataset);
-    this.time = new ActiveTime(told.idle_seconds);
-    this.view = new DocumentView(this.at.viewer, { dataset: told.dataset, words: told.words });
-    this.saved = new SavedState(this);
-    this.standard = new Standard(this);
-    this.strip = new Strip(this);
-    this.dialogs = new Dialogs(this);
-    this.exchange = new Exchange(this);
-    this.list = typeof ListView === "undefined" ? { key: () => false } : new ListView(this.at.list, this);
+export class LabelingPanel {
+  /**
+   * @param {HTMLElement} root
+   * @param {PanelSettings} settings
+   */
+  constructor(root, settings) {
+    const { username, dataset, words } = settings;
+    this.root = root;
+    this.settings = settings;
+    this.words = words;
+    this.at = findParts(root);
+    this.listening = new AbortController();
+    /** @type {Pair[]} the next ones */
+    this.queue = [];
+    /** @type {Pair | null} the one on the screen */
+    this.current = null;
+    /** @type {Pair[]} the ones answered on this page */
+    this.behind = [];
+    /** @type {Progress | null} */
+    this.progress = null;
+    this.isEnded = false;
+    this.isWholeQuery = false;
+
+    this.outbox = new Outbox(username, dataset);
+    this.noteDrafts = new NoteDrafts(username, dataset);
+    this.visited = new VisitedPairs(`annotator/trail/${username}/${dataset}`);
+    this.time = new ActiveTime(settings.idle_seconds);
+    this.announcer = new Announcer(this.at.live);
+    this.queryText = new QueryText(this.at);
+    this.view = new DocumentView(this.at.viewer, { dataset, words });
+    this.remark = new Remark({ host: this.at.remark, closeWord: words.close, answers: REMARK_ANSWERS, focusElsewhere: () => this.view.focus() });
+    this.saveStatus = new SaveStatus({
+      root, saved: this.at.saved, alert: this.at.alert, words, outbox: this.outbox,
+      findState: () => ({ hasBegun: this.progress !== null, pair: this.current?.pair ?? null }),
+    });
+    this.sheet = new SideSheet({ dialog: this.at.sheet, title: this.at.sheettitle, body: this.at.sheetbody });
+    this.reasons = new ReasonDialog({ dialog: this.at.reasons, title: this.at.reasontitle, list: this.at.reasonlist }, words);
+    this.guideline = new GuidelineView({
+      dataset, guideline: settings.guideline, keys: settings.keys, words, grades: this.at.grades,
+      openSheet: (title, parts) => this.sheet.open(title, parts), remark: (text) => this.remark.show(text),
+    });
+    this.notice = new PairNotice({
+      host: this.at.strip, grades: this.at.grades, words,
+      nameGrade: (grade) => this.guideline.nameOf(grade), say: (text) => this.say(text),
+    });
+    this.tabs = new OtherTabs({
+      channel: this.outbox.prefix, findShownPair: () => this.current?.pair ?? "", dropPair: (key) => this.drop((pair) => pair.pair === key),
+    });
+    this.exchange = new Exchange({
+      username, dataset, outbox: this.outbox, makeRequest: () => this.makeRequest(), take: (answer, request) => this.take(answer, request),
+      noticeTrouble: (trouble) => this.noticeTrouble(trouble), noticeStart: () => this.saveStatus.paint(),
+    });
+    this.list = new QueryList(this.at.list, this);
   }
 
-  same(told) {
-    return !this.ended && ["username", "dataset", "language", "pair"].every((name) => told[name] === this.told[name]);
+  /**
+   * Return whether this panel is the one that the page asks for now.
+   * @param {PanelSettings} settings
+   */
+  isFor(settings) {
+    const { username, dataset, language, pair } = this.settings;
+    return !this.isEnded && settings.username === username && settings.dataset === dataset && settings.language === language && settings.pair === pair;
   }
 
   start() {
-    this.stopListening = new AbortController();
-    const on = (target, name, does, options = {}) => target.addEventListener(name, does, { signal: this.stopListening.signal, ...options });
-    on(document, "keydown", (e) => this.key(e));
-    on(window, "pagehide", () => this.exchange.leave());
-    on(window, "resize", () => this.fit());
-    on(this.root, "click", (e) => this.click(e));
-    on(this.at.note, "input", () => this.current && this.drafts.write(this.current.pair, this.at.note.value));
-    on(this.at.note, "keydown", (e) => { if (e.key === "Escape" && !e.isComposing) this.view.focus(); });
-    for (const part of [this.time, this.dialogs, this.exchange]) part.listen(on);
+    this.listen(this.listening.signal);
+    this.tabs.ask();
     this.layOut();
     this.fit();
-    this.saved.full = !this.outbox.works();
+    this.saveStatus.isStorageFull = !this.outbox.canStore();
     this.paintEmpty(this.words.loading);
-    if (this.told.pair) this.open(this.told.pair).then(() => this.exchange.flush());
+    if (this.settings.pair) this.open(this.settings.pair).then(() => this.exchange.flush());
     else this.exchange.flush();
-    this.ticking = setInterval(() => this.saved.paint(), 500);
-    this.handInOthers(this.told.dataset);
+    this.ticking = setInterval(() => this.saveStatus.paint(), 500);
+    this.handInOtherDatasets(this.settings.dataset);
+    if (remembersListMode() && !this.settings.pair) queueMicrotask(() => { if (!this.isWholeQuery && !this.isEnded) this.toggleList(); });
+  }
+
+  /** @param {AbortSignal} signal */
+  listen(signal) {
+    const { note, reasons, sheet } = this.at;
+    document.addEventListener("keydown", (event) => this.key(event), { signal });
+    window.addEventListener("pagehide", () => this.tabs.tell(""), { signal });
+    window.addEventListener("resize", () => this.fit(), { signal });
+    window.addEventListener("offline", () => this.saveStatus.paint(), { signal });
+    window.addEventListener("storage", (event) => this.noticeStorage(event), { signal });
+    this.root.addEventListener("click", (event) => this.click(event), { signal });
+    note.addEventListener("input", () => { if (this.current) this.noteDrafts.write(this.current.pair, note.value); }, { signal });
+    note.addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.isComposing) this.view.focus(); }, { signal });
+    // The browser puts the focus back to where it was. That may be gone by now, and the focus must never fall back to the
+    // page's beginning; but this is heard of late, and whoever has gone on to a field meanwhile is left there.
+    for (const dialog of [sheet, reasons]) dialog.addEventListener("close", () => { if (isFocusLost(this.root)) this.view.focus(); }, { signal });
+    for (const part of [this.time, this.sheet, this.reasons, this.exchange]) part.listen(signal);
   }
 
   stop() {
-    if (this.ended) return;
-    this.ended = true;
-    this.stopListening.abort();
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.listening.abort();
     clearInterval(this.ticking);
     this.exchange.close();
-    this.handInOthers(null);
+    this.tabs.tell("");
+    this.tabs.close();
+    this.handInOtherDatasets(null);
   }
 
-  // What waits for datasets whose panel is not open, also this one's once it is closed, is handed in beside.
-  async handInOthers(open) {
-    const mine = this.told.username;
-    if (!(await handInOthers(mine, open)) && (open === null) === this.ended) setTimeout(() => this.handInOthers(open), 5000);
+  /**
+   * Hand in what waits for datasets whose panel is not open, also this one's once it is closed.
+   * @param {string | null} openDataset
+   */
+  async handInOtherDatasets(openDataset) {
+    const isDone = await handInOtherDatasets(this.settings.username, openDataset);
+    if (!isDone && (openDataset === null) === this.isEnded) setTimeout(() => this.handInOtherDatasets(openDataset), OTHER_DATASETS_MS);
   }
 
   // ---- pressing -----------------------------------------------------------------------------------------
 
-  key(e) {
-    if (this.root.querySelector("dialog[open]")) return;
-    if (this.whole && !e.defaultPrevented && this.list.key(e)) return e.preventDefault();
-    const act = actOf(e);
-    if (act === null || (act === "goon" && !this.strip.explained)) return;
-    e.preventDefault();
-    this.act(act === "confirm" && this.strip.explained ? "goon" : act);
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (hasOpenDialog(this.root)) return;
+    if (this.isWholeQuery && !event.defaultPrevented && this.list.key(event)) return event.preventDefault();
+    const act = findAct(event, LABELING_KEYS);
+    if (act === null || (act === "goon" && !this.notice.isExplained)) return;
+    event.preventDefault();
+    this.act(act === "confirm" && this.notice.isExplained ? "goon" : act);
   }
 
-  click(e) {
-    const button = e.target.closest?.("[data-act]");
-    if (!button || button.disabled) return;
-    const grade = /^[0-3]$/.test(button.dataset.act);
-    this.act(grade ? Number(button.dataset.act) : button.dataset.act);
-    if (grade && e.detail && !this.strip.explained) this.view.focus();  // or Space, meant to scroll, would press it again
+  /** @param {MouseEvent} event */
+  click(event) {
+    const button = findAround(event, "[data-act]"), act = button?.dataset.act;
+    if (!button || !act || button.matches(":disabled")) return;
+    const isGrade = /^[0-3]$/.test(act);
+    this.act(isGrade ? Number(act) : act);
+    if (isGrade && event.detail && !this.notice.isExplained) this.view.focus();  // or Space, meant to scroll, would press it again
   }
 
-  act(what) {
-    const ways = {
-      again: () => this.exchange.flush(), forget: () => this.saved.forgetRefused(), close_remark: () => this.saved.closeRemark(),
-      help: () => this.standard.openSheet(), list: () => this.toggleList(), goon: () => this.goOn(), back: () => this.back(),
-      propose: () => this.list.propose?.(this.current),
-    };
-    if (what in ways) return ways[what]();
-    if (!this.current) return;
-    const here = {
-      note: () => this.at.note.focus(), find: () => this.view.find(), down: () => this.view.scroll(1), up: () => this.view.scroll(-1),
-      previous: () => this.view.nextMatch(-1), following: () => this.view.nextMatch(1), confirm: () => this.confirm(),
-      changes: () => this.strip.showChanges(this.current), question: () => this.list.askQuestion?.(this.current),
-      unrateable: () => this.cannotRate(), later: () => this.judge({ outcome: "later" }),
-    };
-    if (what in here) here[what]();
-    else if (typeof what === "number") this.judge({ outcome: "graded", grade: what });
+  /** @param {Act} act */
+  act(act) {
+    const { current } = this;
+    if (typeof act === "number") return current && this.judge(current, { outcome: "graded", grade: act });
+    if (current) this.actOnPair(act, current);
+    switch (act) {
+      case "again": return this.exchange.flush();
+      case "forget": return this.forgetRefused();
+      case "close_remark": return this.remark.close();
+      case "help": return this.guideline.openSheet();
+      case "list": return this.toggleList();
+      case "goon": return this.goOn();
+      case "back": return this.back();
+    }
   }
 
-  async cannotRate() {
-    if (this.strip.asked) return;
-    const pair = this.current;
-    const reason = await this.dialogs.askReason();
-    if (reason && this.current === pair) this.judge({ outcome: "unrateable", reason });
+  /**
+   * @param {string} act
+   * @param {Pair} pair
+   */
+  actOnPair(act, pair) {
+    switch (act) {
+      case "note": return this.at.note.focus();
+      case "find": return this.view.openFind();
+      case "down": return this.view.scroll(1);
+      case "up": return this.view.scroll(-1);
+      case "previous": return this.view.goToMatch(-1);
+      case "following": return this.view.goToMatch(1);
+      case "confirm": return this.confirm(pair);
+      case "changes": return this.showChanges(pair);
+      case "propose": return this.propose(pair);
+      case "question": return this.askQuestion(pair);
+      case "unrateable": return this.cannotRate(pair);
+      case "later": return this.judge(pair, { outcome: "later" });
+    }
   }
 
-  // Enter: an answer that is asked for again is given again; one that was only looked at stays as it is.
-  confirm() {
-    const { answer, outdated } = this.current;
-    if (!answer || this.strip.asked) return;
-    if (outdated) return this.judge({ outcome: answer.outcome, grade: answer.grade, reason: answer.reason });
-    if (!this.at.note.value.trim() || this.at.note.value === answer.note) this.drafts.write(this.current.pair, "");
-    this.forgetAddress();
-    this.behind.push(this.current);
+  /** @param {Pair} pair */
+  async cannotRate(pair) {
+    if (this.notice.isHolding || hasOpenDialog(this.root)) return;
+    const reason = await this.reasons.ask();
+    if (reason && this.current === pair) this.judge(pair, { outcome: "unrateable", reason });
+  }
+
+  /**
+   * Give an answer that is asked for again once more; leave one that was only looked at as it is.
+   * @param {Pair} pair
+   */
+  confirm(pair) {
+    const { answer, outdated } = pair;
+    if (!answer || this.notice.isHolding) return;
+    if (outdated) return this.judge(pair, { outcome: answer.outcome, grade: answer.grade, reason: answer.reason });
+    if (!this.at.note.value.trim() || this.at.note.value === answer.note) this.noteDrafts.write(pair.pair, "");
+    forgetAddress();
+    this.behind.push(pair);
     this.next();
     this.exchange.flush();
   }
 
-  judge(answer) {
-    const pair = this.current;
-    if (this.strip.asked) return this.say(this.words.training_waits);
-    const event = this.judgePair(pair, { ...answer, note: this.at.note.value });
+  /**
+   * Judge the pair on the screen and go on.
+   * @param {Pair} pair
+   * @param {NewAnswer} answer
+   */
+  judge(pair, answer) {
+    if (this.notice.isHolding) return this.say(this.words.training_waits);
+    const event = this.keepAnswer(pair, { ...answer, note: this.at.note.value });
     if (!event) return;
-    this.forgetAddress();
-    if (pair.training && event.outcome !== "later") this.strip.wait(event);
+    forgetAddress();
+    if (pair.training && event.outcome !== "later") this.notice.wait(event);
     else {
       if (event.outcome !== "later") this.remember(pair);
       this.next();
@@ -143,57 +280,110 @@ class Panel {
     this.exchange.flush();
   }
 
-  // Keeps one answer to a pair in the outbox; the event, or null when this browser refused to keep it.
-  judgePair(pair, { outcome, grade = null, reason = null, note = "" }) {
+  /**
+   * Keep one answer to a pair in the outbox. Returns its event, or null when this browser refused to keep it.
+   * @param {Pair} pair
+   * @param {NewAnswer} answer
+   */
+  keepAnswer(pair, { outcome, grade = null, reason = null, note = "" }) {
+    /** @type {JudgmentEvent} */
     const event = {
       id: newId(), pair: pair.pair, outcome, grade, note, ...(reason ? { reason } : {}),
-      pressed_at: new Date(this.outbox.pressTime()).toISOString(), seconds: this.time.read(),
-      document_sha256: pair.document.sha256, guideline_version: this.standard.shown, tab: this.exchange.tab,
+      pressed_at: new Date(this.outbox.takePressTime()).toISOString(), seconds: this.time.read(),
+      document_sha256: pair.document.sha256, guideline_version: this.guideline.shownVersion, tab: this.tabs.id,
     };
-    try { this.outbox.put(event); }
-    catch { this.saved.full = true; this.saved.paint(); return null; }
-    this.saved.full = false;
+    try { this.outbox.put(event); } catch {
+      this.saveStatus.isStorageFull = true;
+      this.saveStatus.paint();
+      return null;
+    }
+    this.saveStatus.isStorageFull = false;
     if (this.progress && !pair.answer && outcome !== "later") this.progress.done = Math.min(this.progress.total, this.progress.done + 1);
     pair.before = pair.answer;
     pair.answer = outcome === "later" ? null : { outcome, grade, note, reason };
     pair.outdated = null;
-    this.drafts.write(pair.pair, "");
-    this.saved.answered();
+    this.noteDrafts.write(pair.pair, "");
+    this.remark.countAnswer();
     this.say(outcome === "graded" ? fill(this.words.graded, { grade }) : this.words[`said_${outcome}`]);
     this.time.begin();
     return event;
   }
 
-  // Training goes on to the next pair once its answer has been explained.
+  /** Go on to the next pair once the answer to one of training has been explained. */
   goOn() {
-    if (!this.strip.explained) return;
+    if (!this.notice.isExplained) return;
     if (this.current) this.view.forget(this.current.pair);
-    this.strip.hide();
+    this.notice.hide();
     this.next();
     if (this.current) this.view.focus();
     this.exchange.flush();
   }
 
   next() {
+    if (this.isWholeQuery) return this.list.next();
     this.current = null;
-    if (this.list.aside && this.queue[0]?.training === false) return this.list.resume();
+    if (this.list.isAside && this.queue[0]?.training === false) return this.list.resume();
     const pair = this.queue.shift();
     if (pair) this.show(pair);
     else this.paintEmpty(this.words.loading);
   }
 
-  // ---- whole-query mode, and what it is offered ----------------------------------------------------------
+  // ---- dialogs ------------------------------------------------------------------------------------------
 
-  // While the list waits for the end of training, its key and button say that it need not come back.
+  focusDocument() { this.view.focus(); }
+
+  /** @param {Pair} pair */
+  propose(pair) {
+    if (hasOpenDialog(this.root)) return;
+    const { username, dataset, language, guideline } = this.settings;
+    new ProposalDialog(this, {
+      username, dataset, language, grades: guideline.grades, remark: (text) => this.remark.show(text),
+      judge: (proposed, answer) => this.judgeProposed(proposed, answer),
+    }, pair);
+  }
+
+  /**
+   * @param {Pair} pair
+   * @param {NewAnswer} answer
+   */
+  judgeProposed(pair, answer) {
+    if (!this.keepAnswer(pair, answer)) return false;
+    this.drop((ahead) => ahead.pair === pair.pair);
+    this.exchange.request({});
+    return true;
+  }
+
+  /** @param {Pair} pair */
+  askQuestion(pair) {
+    if (hasOpenDialog(this.root)) return;
+    new QuestionDialog({ root: this.root, words: this.words, focusDocument: () => this.view.focus(), remark: (text) => this.remark.show(text) }, this.settings, pair);
+  }
+
+  /**
+   * Show what has changed since the annotator's own answer.
+   * @param {Pair} pair
+   */
+  async showChanges(pair) {
+    const { words } = this;
+    this.sheet.open(words.whatchanged, [make("p", "small", words.loading_changes)]);
+    try {
+      const changes = await askServer("/api/changes", { dataset: this.settings.dataset, pair: pair.pair });
+      this.sheet.open(words.whatchanged, describeChanges(changes, words));
+    } catch { this.sheet.open(words.whatchanged, [make("p", "", words.nochanges)]); }
+  }
+
+  // ---- whole-query mode -----------------------------------------------------------------------------------
+
+  /** Show the list, or single pairs again. While the list waits for the end of training, say that it need not come back. */
   toggleList() {
-    if (typeof ListView === "undefined" || this.strip.asked) return;
-    if (this.list.aside) {
-      this.list.aside = false;
+    if (this.notice.isHolding) return;
+    if (this.list.isAside) {
+      this.list.isAside = false;
       this.list.close();
       return this.paintListButton();
     }
-    this.showList(!this.whole);
-    if (this.whole) return this.list.open();
+    this.showList(!this.isWholeQuery);
+    if (this.isWholeQuery) return this.list.open();
     this.list.close();
     this.current = null;
     this.queue = [];
@@ -201,85 +391,317 @@ class Panel {
     this.exchange.flush();
   }
 
-  showList(whole) {
-    this.whole = whole;
-    this.root.toggleAttribute("data-whole", whole);
-    this.at.list.hidden = !whole;
+  /** @param {boolean} isShown */
+  showList(isShown) {
+    this.isWholeQuery = isShown;
+    this.root.toggleAttribute("data-whole", isShown);
+    this.at.list.hidden = !isShown;
     this.paintListButton();
-    this.strip.hide();
+    this.notice.hide();
   }
 
-  request(extra = {}) { return this.exchange.flush(extra); }
+  // ---- the exchange with the server -----------------------------------------------------------------------
 
-  askReason() { return this.dialogs.askReason(); }
+  /** @returns {ExchangeRequest} */
+  makeRequest() {
+    const { isWholeQuery, notice } = this;
+    const have = isWholeQuery ? this.list.listOpenPairs() : this.listHeld().map((pair) => pair.pair);
+    const want = isWholeQuery ? (have.length ? 0 : MOST_OF_A_QUERY) : have.length >= ASK_BELOW ? 0 : PAIRS_AHEAD - have.length;
+    const events = this.outbox.batch();
+    const waiting = notice.isWaiting ? notice.event : null;  // another tab may have handed in what waits here for its explanation: ask again
+    if (waiting && !events.some((event) => event.id === waiting.id)) events.push(waiting);
+    return { dataset: this.settings.dataset, annotator: this.settings.username, tab: this.tabs.id, ...(isWholeQuery ? { whole: true } : {}), events, have, want };
+  }
 
-  // ---- what the server says -------------------------------------------------------------------------------
+  /** @param {string | null} trouble */
+  noticeTrouble(trouble) {
+    this.saveStatus.trouble = trouble;
+    if (trouble) this.saveStatus.paint();
+  }
 
-  // The pairs in this browser that still want an answer.
-  held() { return [this.strip.asked ? null : this.current, ...this.queue].filter(Boolean); }
-
-  drop(which) { this.queue = this.queue.filter((pair) => !which(pair)); }
-
-  take(told, body) {
-    this.outbox.remove([...told.acknowledged, ...told.refused.map((event) => event.id)]);
-    for (const refusal of told.refused) this.refuse(refusal, body.events.find((e) => e.id === refusal.id));
-    const waiting = this.outbox.list();
-    this.progress = { ...told.progress, done: Math.min(told.progress.total, told.progress.done + waiting.filter((e) => e.outcome !== "later").length) };
-    for (const pair of told.pairs) {
-      setLaterApart(pair);
-      this.standard.hear(pair.guideline_version);
+  /**
+   * Take notice of a press in another tab.
+   * @param {StorageEvent} change
+   */
+  noticeStorage(change) {
+    const event = this.outbox.findPressElsewhere(change);
+    if (event) {
+      this.saveStatus.elsewhere.set(event.pair, "elsewhere");
+      this.drop((pair) => pair.pair === event.pair);
     }
-    if (told.surplus?.length) this.saved.tell(this.words.surplus);
-    this.strip.hearTraining(told.training ?? null);
-    if (!body.whole || this.list.stepsAside(told)) this.keep(told, waiting);
-    else if (body.want) this.list.take(told.pairs);
-    if (this.whole) this.list.hear(told, body);
-    this.explain(told, body);
+    this.saveStatus.paint();
+  }
+
+  /** Return the pairs in this browser that still want an answer. */
+  listHeld() { return this.current && !this.notice.isHolding ? [this.current, ...this.queue] : this.queue; }
+
+  /** @param {(pair: Pair) => boolean} isDropped */
+  drop(isDropped) { this.queue = this.queue.filter((pair) => !isDropped(pair)); }
+
+  /**
+   * @param {ExchangeAnswer} answer
+   * @param {ExchangeRequest} request
+   */
+  take(answer, request) {
+    this.outbox.remove([...answer.acknowledged, ...answer.refused.map((refusal) => refusal.id)]);
+    for (const refusal of answer.refused) this.refuse(refusal, request.events.find((event) => event.id === refusal.id));
+    const waiting = this.outbox.list();
+    const { progress } = answer;
+    this.progress = { ...progress, done: Math.min(progress.total, progress.done + waiting.filter((event) => event.outcome !== "later").length) };
+    for (const pair of answer.pairs) {
+      setLaterApart(pair);
+      this.guideline.noticeVersion(pair.guideline_version);
+    }
+    if (answer.surplus?.length) this.remark.show(this.words.surplus);
+    this.notice.setTraining(answer.training ?? null);
+    if (!request.whole || this.list.stepsAside(answer)) this.takePairs(answer, waiting);
+    else if (request.want) this.list.take(answer.pairs);
+    if (this.isWholeQuery) this.list.hear(answer, request);
+    this.explain(answer, request);
     this.paintProgress();
-    this.saved.paint();
-    if (!this.current && !this.strip.asked && !this.whole) this.goAhead(told, body);
+    this.saveStatus.paint();
+    if (!this.current && !this.notice.isHolding && !this.isWholeQuery) this.goAhead(answer, request);
   }
 
-  // Puts what was handed out into the queue, but what is here, pressed, or in another tab already.
-  keep(told, waiting) {
-    const taken = new Set([...waiting, this.current, ...this.held()].filter(Boolean).map((one) => one.pair));
-    const others = new Set(this.exchange.inOtherTabs.values());
-    for (const pair of told.pairs) if (!taken.has(pair.pair) && !others.has(pair.pair)) this.queue.push(pair);
-    const gone = new Set(told.judged ?? []);
-    this.drop((pair) => gone.has(pair.pair) && !pair.answer);
+  /**
+   * Put what was handed out into the queue, but what is here, pressed, or in another tab already.
+   * @param {ExchangeAnswer} answer
+   * @param {JudgmentEvent[]} waiting
+   */
+  takePairs(answer, waiting) {
     const { current } = this;
-    if (current && gone.has(current.pair) && !current.answer && !this.saved.elsewhere.has(current.pair)) this.saved.elsewhere.set(current.pair, "needless");
+    const present = new Set([...waiting, ...(current ? [current] : []), ...this.queue].map(({ pair }) => pair));
+    for (const pair of answer.pairs) if (!present.has(pair.pair) && !this.tabs.isShown(pair.pair)) this.queue.push(pair);
+    const judged = new Set(answer.judged ?? []);
+    this.drop((pair) => judged.has(pair.pair) && !pair.answer);
+    const { elsewhere } = this.saveStatus;
+    if (current && judged.has(current.pair) && !current.answer && !elsewhere.has(current.pair)) elsewhere.set(current.pair, "needless");
   }
 
-  // What training says to an answer. An answer that is kept but not explained was none in training any more.
-  explain(told, body) {
-    for (const feedback of told.feedback ?? []) this.strip.hear(feedback, body.events.find((e) => e.id === feedback.id));
-    const { asked } = this.strip;
-    if (!this.strip.waiting || ![...told.acknowledged, ...told.refused.map((r) => r.id)].includes(asked.id)) return;
-    this.strip.hide();
+  /**
+   * Show what training says to an answer. An answer that is kept but not explained was none in training any more.
+   * @param {ExchangeAnswer} answer
+   * @param {ExchangeRequest} request
+   */
+  explain(answer, request) {
+    for (const feedback of answer.feedback ?? []) {
+      const isShown = this.notice.explain(feedback, request.events.find((event) => event.id === feedback.id), this.tabs.id);
+      if (isShown && !this.current) this.at.emptytext.textContent = "";
+    }
+    const id = this.notice.isWaiting ? this.notice.event?.id : undefined;
+    if (id === undefined || !(answer.acknowledged.includes(id) || answer.refused.some((refusal) => refusal.id === id))) return;
+    this.notice.hide();
     this.next();
   }
 
-  goAhead(told, body) {
-    const others = new Set(this.exchange.inOtherTabs.values());
+  /**
+   * Go on when no pair is on the screen.
+   * @param {ExchangeAnswer} answer
+   * @param {ExchangeRequest} request
+   */
+  goAhead(answer, request) {
     if (this.queue.length) this.next();
-    else if (told.pairs.some((pair) => others.has(pair.pair))) this.exchange.askTabs();
-    else if (!this.outbox.list().length && body.want) this.finish(told.progress);
-    else this.exchange.again = true;
+    else if (answer.pairs.some((pair) => this.tabs.isShown(pair.pair))) this.askTabs();
+    else if (!this.outbox.list().length && request.want) this.finish(answer.progress);
+    else this.exchange.askAgain();
   }
 
+  /** All that is left is on the screen of other tabs, or of one that crashed: ask which of them are still there. */
+  askTabs() {
+    this.tabs.ask();
+    this.exchange.later(ASK_TABS_MS, () => this.exchange.flush());
+  }
+
+  /**
+   * @param {Refusal} refusal
+   * @param {JudgmentEvent | undefined} event
+   */
   refuse({ id, why, code }, event) {
-    const pair = [...this.behind, this.current, ...this.queue, ...(this.list.rows ?? []).map((row) => row.pair)].find((one) => one && one.pair === event?.pair);
+    const pairs = [...this.behind, ...(this.current ? [this.current] : []), ...this.queue, ...this.list.rows.map((row) => row.pair)];
+    const pair = pairs.find((other) => other.pair === event?.pair);
     if (pair) pair.answer = pair.before ?? null;
     const document = pair?.document.title || pair?.document.doc_id || event?.pair || id;
-    this.saved.refuse({ why, code, document, note: event?.note?.trim() || "" });
+    this.saveStatus.addRefused({ why, code, document, note: event?.note.trim() ?? "" });
   }
 
-  finish({ answered, total }) {
-    const words = total === 0 ? this.words.nothing : answered ? fill(this.words.finished, { n: this.number(answered) }) : this.words.nonenow;
-    this.paintEmpty(words, true);
-    this.exchange.later(30000, () => !this.current && this.exchange.flush());
+  forgetRefused() {
+    this.saveStatus.forgetRefused();
+    this.view.focus();
   }
 
-  number(n) { return n.toLocaleString(this.told.language); }
+  finish(progress = this.progress) {
+    if (!progress || progress.total === 0) this.paintEmpty(this.words.nothing, true);
+    else this.paintEmpty(progress.answered ? fill(this.words.finished, { n: this.formatNumber(progress.answered) }) : this.words.nonenow, true);
+    this.exchange.later(LOOK_AGAIN_MS, () => { if (!this.current) this.exchange.flush(); });
+  }
+
+  // ---- going back -----------------------------------------------------------------------------------------
+
+  /** @param {Pair} pair */
+  remember(pair) {
+    this.behind.push(pair);
+    const forgotten = this.behind.length > MOST_BEHIND ? this.behind.shift() : undefined;
+    if (forgotten) this.view.forget(forgotten.pair);
+    this.visited.push(pair.pair);
+  }
+
+  async back() {
+    if (this.isWholeQuery) return this.list.back();
+    if (this.notice.isHolding) return;
+    const pair = this.behind.pop();
+    if (pair) return this.showAgain(pair);
+    const key = this.visited.list().findLast((visited) => visited !== this.current?.pair && !this.queue.some((ahead) => ahead.pair === visited && ahead.answer));
+    if (key) await this.open(key);
+  }
+
+  /** @param {Pair} pair */
+  showAgain(pair) {
+    if (this.current) this.queue.unshift(this.current);
+    this.say(this.words.wentback);
+    this.show(pair);
+  }
+
+  /**
+   * Bring an answered pair to the screen, with its answer; tell kindly when it can no longer be changed.
+   * @param {string} key
+   */
+  async open(key) {
+    try {
+      /** @type {Pair} */
+      const pair = await askServer("/api/pair", { dataset: this.settings.dataset, pair: key });
+      if (this.current?.pair === key || this.isEnded) return;
+      setLaterApart(pair);
+      this.drop((ahead) => ahead.pair === key);
+      this.showAgain(pair);
+    } catch (error) {
+      const { code, status, message } = asRequestError(error);
+      this.visited.remove(key);
+      const why = this.words[`refused_${code}`] ?? (status ? message : this.words.why_unreachable);
+      this.remark.show(fill(this.words.notopened, { why }));
+      forgetAddress();
+    }
+  }
+
+  // ---- drawing --------------------------------------------------------------------------------------------
+
+  /** @param {Pair} pair */
+  show(pair) {
+    const { at } = this;
+    this.current = pair;
+    this.guideline.catchUp();
+    this.root.dataset.pairId = pair.pair;
+    this.tabs.tell(pair.pair);
+    const wasEmpty = at.work.hidden;
+    at.empty.hidden = true;
+    at.work.hidden = false;
+    if (!this.queryText.isShown(pair.query)) this.queryText.show(pair.query, pair.query.language);
+    this.notice.show(pair);
+    this.view.show(pair);
+    at.note.value = this.noteDrafts.read(pair.pair) || pair.answer?.note || pair.laterNote || "";
+    this.notice.markGrades(pair.answer?.grade, null);
+    findActButton(this.root, "unrateable").setAttribute("aria-pressed", String(pair.answer?.outcome === "unrateable"));
+    findActButton(this.root, "back").disabled = !this.behind.length && !this.visited.list().length;
+    if (wasEmpty || isFocusLost(this.root)) this.view.focus();
+    this.time.begin();
+    this.paintProgress();
+    this.saveStatus.paint();
+    const title = pair.document.title || pair.document.doc_id;
+    this.say(`${this.words.query}: ${pair.query.text}. ${this.words.document}: ${title} ${at.strip.hidden ? "" : at.strip.textContent}`);
+    runWhenIdle(() => { for (const ahead of this.queue.slice(0, 2)) this.view.prepare(ahead); });
+  }
+
+  layOut() {
+    const { at, words } = this;
+    at.heading.textContent = fill(words.heading, { dataset: this.settings.title });
+    at.querylabel.textContent = words.query;
+    at.narrativelabel.textContent = words.narrative;
+    at.grades.setAttribute("aria-label", words.grade);
+    at.judging.setAttribute("aria-label", words.judging);
+    at.reading.setAttribute("aria-label", words.reading);
+    at.strip.setAttribute("aria-label", words.strip);
+    at.progress.setAttribute("aria-label", words.progress);
+    for (const [act, key] of BUTTONS) nameButton(findActButton(this.root, act), words[`do_${act}`], key);
+    for (const dialog of [at.sheet, at.reasons]) nameButton(findElement(dialog, "[data-close]", HTMLButtonElement), words.close, "Esc");
+    this.paintListButton();
+    at.notelabel.replaceChildren(make("span", "", words.note), makeHiddenKey("n"));
+    at.note.setAttribute("aria-keyshortcuts", "N");
+    at.note.placeholder = matchMedia("(max-width: 820px)").matches ? words.note : words.notehint;  // there the label is not seen
+  }
+
+  paintListButton() {
+    findActButton(this.root, "list").setAttribute("aria-pressed", String(this.isWholeQuery || this.list.isAside));
+  }
+
+  fit() { this.root.style.setProperty("--top", `${Math.max(0, this.root.getBoundingClientRect().top)}px`); }
+
+  /**
+   * Show a text where a pair would be.
+   * @param {string} text
+   * @param {boolean} [again] with a button that looks again
+   */
+  paintEmpty(text, again = false) {
+    const { at } = this;
+    const heldFocus = at.work.contains(findFocused(this.root));
+    this.current = null;
+    this.root.dataset.pairId = "";
+    at.work.hidden = true;
+    if (!this.notice.isHolding) this.notice.hide();
+    at.empty.hidden = false;
+    at.emptytext.textContent = text;
+    findActButton(this.root, "again").hidden = !again;
+    if (heldFocus) at.empty.focus();
+    this.paintProgress();
+    this.saveStatus.paint();
+  }
+
+  paintProgress() {
+    const { at, words } = this, { done, total } = this.progress ?? { done: 0, total: 0 };
+    at.filled.style.width = total ? `${(100 * done) / total}%` : "0";
+    at.progress.setAttribute("aria-valuemax", String(total));
+    at.progress.setAttribute("aria-valuenow", String(Math.min(done, total)));
+    at.count.textContent = this.progress ? fill(words.count, { done: this.formatNumber(done), total: this.formatNumber(total) }) : "";
+  }
+
+  /** @param {string} text */
+  say(text) { this.announcer.say(text, this.current); }
+
+  /** @param {number} number */
+  formatNumber(number) { return number.toLocaleString(this.settings.language); }
+}
+
+/**
+ * Return the parts of the panel's HTML by the names that it gives them.
+ * @param {HTMLElement} root
+ */
+function findParts(root) {
+  /** @param {string} name */
+  const find = (name) => findPart(root, name, HTMLElement);
+  return {
+    heading: find("heading"), progress: find("progress"), filled: find("filled"), count: find("count"), saved: find("saved"), alert: find("alert"),
+    strip: find("strip"), work: find("work"), reading: find("reading"), querylabel: find("querylabel"), query: find("query"),
+    narrativebox: findPart(root, "narrativebox", HTMLDetailsElement), narrativelabel: find("narrativelabel"), narrative: find("narrative"),
+    list: find("list"), viewer: find("viewer"), judging: find("judging"), grades: find("grades"), notelabel: find("notelabel"),
+    note: findPart(root, "note", HTMLTextAreaElement), empty: find("empty"), emptytext: find("emptytext"), remark: find("remark"), live: find("live"),
+    reasons: findPart(root, "reasons", HTMLDialogElement), reasontitle: find("reasontitle"), reasonlist: find("reasonlist"),
+    sheet: findPart(root, "sheet", HTMLDialogElement), sheettitle: find("sheettitle"), sheetbody: find("sheetbody"),
+  };
+}
+
+/**
+ * Take apart what belongs to a pair that was put off: it comes back as one that is not answered, with the note that was typed.
+ * @param {Pair} pair
+ */
+function setLaterApart(pair) {
+  pair.putOff = pair.answer?.outcome === "later";
+  if (!pair.putOff) return;
+  pair.laterNote = pair.answer?.note;
+  pair.answer = null;
+}
+
+/** Take the pair out of the address: it has had its turn, and a reload shall not bring it again. */
+function forgetAddress() {
+  const address = new URL(location.href);
+  if (!address.searchParams.has("pair")) return;
+  address.searchParams.delete("pair");
+  history.replaceState(history.state, "", address);
 }

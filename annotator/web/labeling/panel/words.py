@@ -7,7 +7,7 @@ from annotator.web.kit.messages import tr
 
 
 def document_words() -> dict[str, str]:
-    """The words by the names that `document.js` asks for."""
+    """Return the words by the names that `document_view.js` asks for."""
     return {
         "doc_label": tr("Document"),
         "doc_tools": tr("In this document"),
@@ -40,7 +40,7 @@ def document_words() -> dict[str, str]:
 
 
 def list_words() -> dict[str, str]:
-    """The words by the names that `list.js`, `propose.js` and `ask.js` ask for."""
+    """Return the words by the names that `query_list.js`, `proposal_dialog.js` and `question_dialog.js` ask for."""
     return {
         "list_label": tr("Documents of the query"),
         "list_hint": tr("j k: row · 0–3: grade"),
@@ -109,7 +109,7 @@ def _ask() -> dict[str, str]:
 
 
 def panel_words() -> dict[str, str]:
-    """The words by the names that the panel's scripts ask for."""
+    """Return the words by the names that the panel's scripts ask for."""
     return {
         **_work(),
         **_answers(),
@@ -122,7 +122,7 @@ def panel_words() -> dict[str, str]:
 
 
 def list_keys() -> list[tuple[tuple[str, ...], str]]:
-    """Every key and what it does, for the sheet."""
+    """Return every key with what it does, for the sheet of keys."""
     return [
         (("0", "1", "2", "3"), tr("Grade")),
         (("u",), tr("Cannot be rated; asks for the reason (1–5)")),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.adjudication.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.domain.settling import QueueReason
 from annotator.web.adjudication.queue_url import NAMES, QueueAddress, read_address, write_address
 

@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from annotator.adjudication.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
@@ -17,7 +17,7 @@ from tests.unit.web.conftest import Visitor
 
 @pytest.fixture(scope="module")
 def world(database: Database) -> JudgedWorld:
-    """Two disputes, of which lea is the lead."""
+    """Two disagreements, of which lea is the lead."""
     made = JudgedWorld(database)
     first, second = made.person("first"), made.person("second")
     change_person(database, OPERATOR, "lea", role="lead", dataset="d", now=NOW)

@@ -1,4 +1,4 @@
-"""The queue as Streamlit runs it, without a browser: what it shows of each dispute, and that its address is its state."""
+"""The queue as Streamlit runs it, without a browser: what it shows of each disagreement, and that its address is its state."""
 
 import json
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from annotator.domain.people import Membership, SignedIn
 from annotator.labeling.questions_service import ask_question
 from annotator.settings import Settings
 from annotator.storage.adjudication_tables import (
-    CaseAssignmentRow,
-    CaseHoldRow,
-    CaseLaterRow,
-    DisputeRow,
+    DisagreementAssignmentRow,
+    DisagreementHoldRow,
+    DisagreementRow,
+    PutOffDisagreementRow,
     ScoreDueRow,
 )
 from annotator.storage.database import Database
@@ -48,8 +48,12 @@ def world(database: Database) -> JudgedWorld:
 
 def table(app: AppTest) -> list[dict[str, str]]:
     """The rows of the queue by column."""
-    told = [json.loads(json.loads(item.proto.json).get("told", "{}")) for item in app.get("bidi_component") if '"told"' in item.proto.json]  # fmt: skip
-    (queue,) = [one for one in told if "columns" in one]
+    messages = [
+        json.loads(json.loads(item.proto.json).get("message", "{}"))
+        for item in app.get("bidi_component")
+        if '"message"' in item.proto.json
+    ]
+    (queue,) = [message for message in messages if "columns" in message]
     return [dict(zip(queue["columns"], row["cells"], strict=True)) for row in queue["rows"]]
 
 
@@ -76,10 +80,10 @@ def test_a_row_says_who_has_it_and_what_hangs_on_it(world: JudgedWorld) -> None:
     world.judge(lead, "Q2", "近い", 2)
     with world.database.write() as session:
         far, near = (find_pair_pk(session, world.dataset_pk, None, key) or 0 for key in (FAR, NEAR))
-        session.add(CaseHoldRow(pair_pk=far, lead_pk=other.person_id or 0, tab="t", expires_at=EVER))
-        session.add(CaseAssignmentRow(pair_pk=far, lead_pk=other.person_id or 0, assigned_at=NOW))
-        session.add(CaseLaterRow(pair_pk=far, lead_pk=lead.person_id or 0, put_off_at=NOW))
-        session.execute(update(DisputeRow).where(col(DisputeRow.pair_pk) == near).values(flips=3))
+        session.add(DisagreementHoldRow(pair_pk=far, lead_pk=other.person_id or 0, tab="t", expires_at=EVER))
+        session.add(DisagreementAssignmentRow(pair_pk=far, lead_pk=other.person_id or 0, assigned_at=NOW))
+        session.add(PutOffDisagreementRow(pair_pk=far, lead_pk=lead.person_id or 0, put_off_at=NOW))
+        session.execute(update(DisagreementRow).where(col(DisagreementRow.pair_pk) == near).values(flips=3))
         session.execute(delete(ScoreDueRow))  # or they would be computed anew, without a run
     first, last = table(open_page(world, "disagreements"))
     assert last["why"] == "grades differ; taken by other; given to other; put off by you; simulated"
@@ -175,7 +179,7 @@ def test_an_empty_queue_says_how_well_annotators_agree_and_leads_to_the_release(
     assert documents(open_page(world, "disagreements", show="all")) == ["遠い", "近い"]
 
 
-def test_a_dataset_that_never_had_a_dispute_says_when_one_comes(database: Database) -> None:
+def test_a_dataset_that_never_had_a_disagreement_says_when_one_comes(database: Database) -> None:
     world = JudgedWorld(database)
     world.person("lead", "lead")
     app = open_page(world, "disagreements")
@@ -204,7 +208,7 @@ def test_the_queue_says_what_quality_control_reopened_without_the_expert(world: 
     assert "専門家" not in words(app) + json.dumps(row)
 
 
-def open_part(world: JudgedWorld, part: str, monkeypatch: pytest.MonkeyPatch, **asked: str) -> AppTest:
+def open_part(world: JudgedWorld, part: str, monkeypatch: pytest.MonkeyPatch, **parameters: str) -> AppTest:
     """The page with this tab open, and the lead signed in for its buttons too."""
     lead = find(world, "lead")
     signed_in = PageContext(
@@ -212,7 +216,7 @@ def open_part(world: JudgedWorld, part: str, monkeypatch: pytest.MonkeyPatch, **
     )  # fmt: skip
     for module in ("annotator.web.adjudication.bulk", "annotator.web.adjudication.bulk"):
         monkeypatch.setattr(f"{module}.require_context", lambda: signed_in)
-    app = open_page(world, "disagreements", **asked)
+    app = open_page(world, "disagreements", **parameters)
     app.session_state["queue part"] = part
     return run(app)
 
@@ -290,6 +294,6 @@ def test_of_pairs_that_keep_their_grades_the_page_says_only_that(world: JudgedWo
         text="第17条とは?",
         now=NOW,
     )
-    said = words(open_page(world, "disagreements"))
-    assert "It has a settled grade that something speaks against." in said
-    assert "no settled grade until then" not in said
+    shown = words(open_page(world, "disagreements"))
+    assert "It has a settled grade that something speaks against." in shown
+    assert "no settled grade until then" not in shown

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from annotator.adjudication.queue_records import Disagreement, QueueFilter, QueuePace, QueuePage
+from annotator.adjudication.queue.queue_records import Disagreement, QueueFilter, QueuePace, QueuePage
 from annotator.domain.messages import say
 from annotator.domain.settling import QueueReason
 from annotator.web.adjudication import queue_table, queue_url
@@ -27,7 +27,7 @@ STOPPED = replace(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "said"),
+    ("wanted", "message"),
     [
         (QueueFilter(), []), (QueueFilter(shown="decided"), ["decided ones"]),
         (QueueFilter(shown="all"), ["open and decided ones"]), (QueueFilter(category=""), ["category (none)"]),
@@ -39,12 +39,14 @@ STOPPED = replace(
         (QueueFilter(assigned=""), ["given to nobody"]),
     ],
 )  # fmt: skip
-def test_what_a_filter_asks_for_is_said_condition_by_condition(wanted: QueueFilter, said: list[str]) -> None:
-    assert describe_filter(wanted) == said
+def test_what_a_filter_asks_for_is_said_condition_by_condition(
+    wanted: QueueFilter, message: list[str]
+) -> None:
+    assert describe_filter(wanted) == message
 
 
 @pytest.mark.parametrize(
-    ("pace", "said"),
+    ("pace", "message"),
     [
         (PACE, ["The queue is about 6 minutes of work; at this pace it lasts 4 working days.", "Decided in the last 7 days: 20, on 2 days.", "New: 2 a day."]),
         (replace(UNTIMED, working_days_left=1.0, arrived=0), ["At this pace the queue lasts less than a working day. How much work", "Decided in the last 7 days: 20, on 2 days."]),
@@ -53,8 +55,8 @@ def test_what_a_filter_asks_for_is_said_condition_by_condition(wanted: QueueFilt
         (replace(PACE, open=0, arrived=31, arrived_per_day=4.43), ["Decided in the last 7 days: 20, on 2 days.", "New: 4.4 a day.", "More come than are decided."]),
     ],
 )  # fmt: skip
-def test_how_long_the_queue_lasts_is_said_as_far_as_it_is_known(pace: QueuePace, said: list[str]) -> None:
-    assert [one[: len(part)] for one, part in zip(describe_pace(pace), said, strict=True)] == said
+def test_how_long_the_queue_lasts_is_said_as_far_as_it_is_known(pace: QueuePace, message: list[str]) -> None:
+    assert [line[: len(part)] for line, part in zip(describe_pace(pace), message, strict=True)] == message
 
 
 def draw(monkeypatch: pytest.MonkeyPatch, *items: Disagreement, **how: Any) -> list[dict[str, str]]:
@@ -95,7 +97,7 @@ def test_a_row_of_a_decided_pair_says_why_it_was_here_and_one_whose_impact_is_du
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("requested", "expected"),
     [
         ({"category": "없음", "assigned": "who", "annotators": "花子,who", "grades": "2-2"}, {"annotators": "花子"}),
         ({"category": "", "assigned": ""}, {"category": "", "assigned": ""}),
@@ -103,11 +105,11 @@ def test_a_row_of_a_decided_pair_says_why_it_was_here_and_one_whose_impact_is_du
     ],
 )  # fmt: skip
 def test_what_an_address_names_and_the_dataset_has_not_is_passed_over(
-    monkeypatch: pytest.MonkeyPatch, asked: dict[str, str], found: dict[str, str]
+    monkeypatch: pytest.MonkeyPatch, requested: dict[str, str], expected: dict[str, str]
 ) -> None:
-    monkeypatch.setattr("streamlit.query_params", asked)
+    monkeypatch.setattr("streamlit.query_params", requested)
     here = queue_url.read_here(categories=("法",), people=("花子", "lea"))
-    assert queue_url.write_address(here) == found
+    assert queue_url.write_address(here) == expected
 
 
 @pytest.mark.parametrize(("word", "start"), [("50", 50), ("", 0), ("-1", 0), ("x", 0), ("9" * 12, 0), ("9" * 11, 99_999_999_999)])  # fmt: skip

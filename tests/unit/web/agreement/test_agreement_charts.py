@@ -17,7 +17,7 @@ from annotator.agreement.records import (
 )
 from annotator.web.agreement import charts, time_charts
 from annotator.web.agreement.charts import chart_forest, describe_forest, list_points
-from annotator.web.agreement.figures import choose_rows, say_columns
+from annotator.web.agreement.figures import choose_hidden_columns, choose_rows
 from annotator.web.agreement.tables import TableRequest, list_period_rows, list_rows
 from annotator.web.kit.charts import label_counts, shorten
 from annotator.web.kit.messages import use_language
@@ -33,7 +33,7 @@ BLINDNESS = {
 }  # fmt: skip
 
 
-def couple(first: str, second: str, pairs: int = 10, kappa: CoefficientValue = KNOWN) -> PairAgreement:
+def comparison(first: str, second: str, pairs: int = 10, kappa: CoefficientValue = KNOWN) -> PairAgreement:
     kinds = dict.fromkeys(("unweighted", "linear", "quadratic"), kappa)
     return PairAgreement((first, second), pairs, 0.5, kinds, ((pairs, 0, 0, 0), *[(0, 0, 0, 0)] * 3))
 
@@ -50,22 +50,22 @@ def report(groups: tuple[GroupAgreement, ...]) -> AgreementReport:
 
 
 def test_the_lowest_kappa_that_is_told_is_not_of_two_who_share_too_little() -> None:
-    low = dataclasses.replace(couple("a", "b", 1, CoefficientValue(-1.0)), warning="too few to say much")
-    said = charts.describe_matrix(
-        [low, couple("a", "c"), couple("b", "c", kappa=CoefficientValue(0.7))], "linear"
+    low = dataclasses.replace(comparison("a", "b", 1, CoefficientValue(-1.0)), warning="too few to say much")
+    sentence = charts.describe_matrix(
+        [low, comparison("a", "c"), comparison("b", "c", kappa=CoefficientValue(0.7))], "linear"
     )
-    assert "1 of them shares too few pairs to say much" in said
-    assert said.endswith("Lowest 0.50 (a – c), highest 0.70 (b – c).")
+    assert "1 of them shares too few pairs to say much" in sentence
+    assert sentence.endswith("Lowest 0.50 (a – c), highest 0.70 (b – c).")
 
 
 def test_the_matrix_has_kappa_above_the_diagonal_and_its_pairs_below() -> None:
     pairs = [
-        couple("ann", "花子", 1234),
-        couple("ann", "🦊", 7, UNKNOWN),
-        couple("花子", "🦊", 30, CoefficientValue(-0.2, (-0.4, 0.1))),
+        comparison("ann", "花子", 1234),
+        comparison("ann", "🦊", 7, UNKNOWN),
+        comparison("花子", "🦊", 30, CoefficientValue(-0.2, (-0.4, 0.1))),
     ]
     cells = {(cell["row"], cell["column"]): cell for cell in charts.list_matrix_cells(pairs, "linear")}
-    assert {place: cell["shown"] for place, cell in cells.items()} == {
+    assert {cell_name: cell["shown"] for cell_name, cell in cells.items()} == {
         ("ann", "花子"): "0.50", ("花子", "ann"): "1.2k", ("ann", "🦊"): "–", ("🦊", "ann"): "7",
         ("花子", "🦊"): "-0.20", ("🦊", "花子"): "30",
     }  # fmt: skip
@@ -82,7 +82,9 @@ def test_the_matrix_has_kappa_above_the_diagonal_and_its_pairs_below() -> None:
 def test_of_two_hundred_annotators_those_who_share_the_most_are_drawn() -> None:
     people = [f"p{at:03}" for at in range(200)]
     pairs = [
-        couple(one, other, 5 + (one < "p010")) for at, one in enumerate(people) for other in people[at + 1 :]
+        comparison(person, other, 5 + (person < "p010"))
+        for at, person in enumerate(people)
+        for other in people[at + 1 :]
     ]
     shown = charts.list_shown(pairs)
     assert len(shown) == charts.MOST_PEOPLE and shown[:10] == people[:10]
@@ -149,7 +151,7 @@ def test_drift_is_drawn_where_kappa_is_known_and_those_who_lean_furthest_are_tol
     assert len(set(scales["shape"]["scale"]["range"])) == len(set(scales["color"]["scale"]["range"])) == 6
     assert "p8 from +0.80 to +0.80" in time_charts.describe_leanings(periods)
     assert [row["at"] for row in rows_of(drawn)] == [0, 2], "a click names a period by its place among all"
-    assert [one["params"][0]["select"]["fields"] for one in (drawn, leanings)] == [["at"], ["at", "name"]]
+    assert [chart["params"][0]["select"]["fields"] for chart in (drawn, leanings)] == [["at"], ["at", "name"]]
 
 
 def test_every_bar_of_grades_is_whole_and_all_annotators_come_first() -> None:
@@ -175,7 +177,7 @@ def test_the_share_written_in_a_bar_can_be_read(colour: str) -> None:
 
 def see(colour: str, kind: str) -> tuple[float, ...]:
     """The colour in CIELAB as somebody with this colour-blindness sees it."""
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     light = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     if kind in BLINDNESS:
         light = [
@@ -193,24 +195,26 @@ def see(colour: str, kind: str) -> tuple[float, ...]:
 @pytest.mark.parametrize("kind", ["all colours", *BLINDNESS])
 def test_neighbouring_grades_are_told_apart_by_colour_blind_eyes(kind: str) -> None:
     colours = charts.COLOURS
-    for at, one in enumerate(colours):
+    for at, colour in enumerate(colours):
         for other in colours[at + 1 :]:
-            apart = sum((a - b) ** 2 for a, b in zip(see(one, kind), see(other, kind), strict=True)) ** 0.5
-            assert apart >= 15, (one, other, apart)
+            apart = sum((a - b) ** 2 for a, b in zip(see(colour, kind), see(other, kind), strict=True)) ** 0.5
+            assert apart >= 15, (colour, other, apart)
 
 
 def test_a_report_of_nothing_is_still_drawn() -> None:
     empty = dataclasses.replace(report(()), measured=measured(UNKNOWN, 0))
     drawn: dict[str, Any] = chart_forest(empty).to_dict()
     assert drawn["layer"]
-    assert charts.describe_matrix([couple("a", "b", kappa=UNKNOWN)], "linear").endswith(
+    assert charts.describe_matrix([comparison("a", "b", kappa=UNKNOWN)], "linear").endswith(
         "None of them is defined."
     )
 
 
 def test_a_person_is_found_in_the_heat_map_of_a_crowd() -> None:
     crowd = [
-        couple(f"a{first:02}", f"b{second:02}", 10 + second) for first in range(30) for second in range(30)
+        comparison(f"a{first:02}", f"b{second:02}", 10 + second)
+        for first in range(30)
+        for second in range(30)
     ]
     assert charts.choose_pairs(crowd, None) == crowd
     shown = charts.list_shown(charts.choose_pairs(crowd, "a07"))
@@ -219,59 +223,66 @@ def test_a_person_is_found_in_the_heat_map_of_a_crowd() -> None:
 
 
 def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:
-    pairs = tuple(couple(f"a{place:03}", "z", 100, CoefficientValue(place / 200)) for place in range(150))
+    pairs = tuple(
+        comparison(f"a{number:03}", "z", 100, CoefficientValue(number / 200)) for number in range(150)
+    )
     pairs = (dataclasses.replace(pairs[0], warning="too few"), *pairs[1:])
-    leanings = tuple(Leaning(f"a{place:03}", 40, place / 100, None) for place in range(150))
-    given = {f"a{place:03}": (place, 0, 0, 0) for place in range(150)}
+    leanings = tuple(Leaning(f"a{number:03}", 40, number / 100, None) for number in range(150))
+    given = {f"a{number:03}": (number, 0, 0, 0) for number in range(150)}
     crowd = dataclasses.replace(
         report(()),
         measured=dataclasses.replace(
             measured(), annotator_pairs=pairs, leanings=leanings, grades_by_annotator=given
         ),
     )
-    places, said = choose_rows(crowd, TableRequest("annotators"), 150)
-    assert places == list(range(1, 101))
-    assert said.startswith("Listed are 100 of 150, those first who lower κ most")
-    assert "1 annotator pair is left out" in said and said.endswith("The file has all.")
+    positions, sentence = choose_rows(crowd, TableRequest("annotators"), 150)
+    assert positions == list(range(1, 101))
+    assert sentence.startswith("Listed are 100 of 150, those first who lower κ most")
+    assert "1 annotator pair is left out" in sentence and sentence.endswith("The file has all.")
     few = tuple(dataclasses.replace(pair, warning="too few") for pair in pairs * 10)
     nobody = dataclasses.replace(crowd, measured=dataclasses.replace(crowd.measured, annotator_pairs=few))
-    places, said = choose_rows(nobody, TableRequest("annotators"), 1_500)
-    assert places == [] and said.startswith("1,500 annotator pairs are left out: they share fewer than")
+    positions, sentence = choose_rows(nobody, TableRequest("annotators"), 1_500)
+    assert positions == [] and sentence.startswith(
+        "1,500 annotator pairs are left out: they share fewer than"
+    )
     assert choose_rows(crowd, TableRequest("leanings"), 150)[0] == list(range(149, 49, -1))
     assert choose_rows(crowd, TableRequest("grades"), 151)[0] == [0, *range(150, 51, -1)]
 
 
 def test_of_many_groups_those_stand_on_the_page_that_lower_kappa_most_beside_the_dataset() -> None:
     groups = [
-        GroupAgreement("annotator", f"a{place:03}", measured(CoefficientValue(place / 200), 100))
-        for place in range(150)
+        GroupAgreement("annotator", f"a{number:03}", measured(CoefficientValue(number / 200), 100))
+        for number in range(150)
     ]
     groups[0] = dataclasses.replace(groups[0], warning="too few")
     groups[1] = GroupAgreement("annotator", None, measured(UNKNOWN))
     groups.reverse()
-    places, said = choose_rows(report(tuple(groups)), TableRequest("groups", by="annotator"), 151)
-    assert places == [0, *range(148, 49, -1)]
-    assert said == (
+    positions, sentence = choose_rows(report(tuple(groups)), TableRequest("groups", by="annotator"), 151)
+    assert positions == [0, *range(148, 49, -1)]
+    assert sentence == (
         "Listed are 99 of 150 groups, those first that lower κ most (the distance times their pairs); left out: 51. The file "
         "has all."
     )
 
 
 def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and_the_file_has_all() -> None:
-    leanings = tuple(Leaning(f"a{place:03}", 40, place / 100, None) for place in range(150))
+    leanings = tuple(Leaning(f"a{number:03}", 40, number / 100, None) for number in range(150))
     periods = tuple(
         AgreementPeriod(day, day, 40, KNOWN, 0.5, leanings) for day in ("2026-01-01", "2026-01-02")
     )
     crowd = dataclasses.replace(
         report(()), periods=periods, measured=dataclasses.replace(measured(), leanings=leanings)
     )
-    hidden, said = say_columns(crowd, TableRequest("periods"))
-    assert hidden == {f"a{place:03} leans" for place in range(130)}
-    assert said.startswith("Listed are 20 of 150, those first who lean most over the whole time.")
+    hidden, sentence = choose_hidden_columns(crowd, TableRequest("periods"))
+    assert hidden == {f"a{number:03} leans" for number in range(130)}
+    assert sentence.startswith("Listed are 20 of 150, those first who lean most over the whole time.")
     assert hidden < set(list_rows(crowd, TableRequest("periods"), NAMES)[0])
     few = tuple(dataclasses.replace(period, leanings=leanings[:100]) for period in periods)
-    assert say_columns(dataclasses.replace(crowd, periods=few), TableRequest("periods")) == (set(), "")
-    assert say_columns(crowd, TableRequest("leanings")) == (set(), "")
+    assert choose_hidden_columns(dataclasses.replace(crowd, periods=few), TableRequest("periods")) == (
+        set(),
+        "",
+    )
+    assert choose_hidden_columns(crowd, TableRequest("leanings")) == (set(), "")
 
 
 @pytest.mark.parametrize(

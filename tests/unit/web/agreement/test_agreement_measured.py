@@ -77,8 +77,8 @@ def test_the_overviews_steps_go_by_what_was_judged_a_moment_ago(
     reports, shown = KeptReports(), list[KeptReport]()
 
     class Reports:
-        def find(self, _: Database, *asked: Any, **more: Any) -> KeptReport:
-            shown.append(reports.find(world.database, *asked, **more))
+        def find(self, _: Database, *arguments: Any, **more: Any) -> KeptReport:
+            shown.append(reports.find(world.database, *arguments, **more))
             return shown[-1]
 
     monkeypatch.setattr(page, "REPORTS", Reports())
@@ -86,24 +86,24 @@ def test_the_overviews_steps_go_by_what_was_judged_a_moment_ago(
     monkeypatch.setattr(report_cache, "TIMES", 10**5)  # every report would be kept
     open_page(world, "overview")
     world.judge(find(world, "花子"), "Q1", "遠い", 3)
-    said = words(open_page(world, "overview"))
-    agreed = [one.report.measured.observed_agreement or 0.0 for one in shown]
+    page_words = words(open_page(world, "overview"))
+    agreed = [kept.report.measured.observed_agreement or 0.0 for kept in shown]
     assert agreed[1] > agreed[0]
-    assert "something has changed" not in said
+    assert "something has changed" not in page_words
 
 
 def test_what_is_known_first_is_said_while_the_rest_is_measured(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[tuple[int, str]] = []
+    first_figures: list[tuple[int, str]] = []
 
     def listen(pairs: int, kappa: CoefficientValue) -> str:
-        said.append((pairs, f"{kappa.value:.2f}"))
+        first_figures.append((pairs, f"{kappa.value:.2f}"))
         return "first"
 
-    monkeypatch.setattr(page, "say_first", listen)
+    monkeypatch.setattr(page, "describe_first", listen)
     assert "first" not in words(open_page(world, "agreement")), "the report has taken its place"
-    assert said == [(4, "0.27")]
+    assert first_figures == [(4, "0.27")]
 
 
 @pytest.mark.parametrize(
@@ -114,24 +114,24 @@ def test_by_what_can_be_grouped_is_read_before_the_first_figures_only_where_a_gr
 ) -> None:
     done: list[str] = []
     monkeypatch.setattr(page, "list_groupings", lambda *_: done.append("fields") or ["language"])
-    monkeypatch.setattr(page, "say_first", lambda *_: done.append("first") or "first")
+    monkeypatch.setattr(page, "describe_first", lambda *_: done.append("first") or "first")
     open_page(world, "agreement", **address)
     assert done == order
 
 
 def test_the_first_figures_are_a_sentence_also_without_a_kappa() -> None:
-    assert page.say_first(1234, CoefficientValue(0.456)).startswith(
+    assert page.describe_first(1234, CoefficientValue(0.456)).startswith(
         "Cohen's kappa is 0.46 over 1,234 pairs. Its interval"
     )
-    assert page.say_first(0, CoefficientValue(None, None, "no pair")) == "Measuring agreement …"
+    assert page.describe_first(0, CoefficientValue(None, None, "no pair")) == "Measuring agreement …"
 
 
 def test_by_what_can_be_grouped_is_read_once_a_minute_and_for_each_dataset(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    monkeypatch.setattr(page, "list_groupings", lambda *asked: read.append(asked[2]) or ["week"])
-    monkeypatch.setattr(page.st, "session_state", {})
+    monkeypatch.setattr(page, "list_groupings", lambda *arguments: read.append(arguments[2]) or ["week"])
+    monkeypatch.setattr("streamlit.session_state", {})
     now = datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     for dataset, seconds in (("d", 0), ("d", 59), ("d", 60), ("e", 61), ("e", 62)):
         context = SimpleNamespace(

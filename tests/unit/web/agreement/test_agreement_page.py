@@ -47,12 +47,12 @@ def test_the_verdict_comes_first_and_each_sentence_leads_to_its_pairs(world: Jud
 
 
 def test_every_part_has_its_tab_and_says_what_is_not_there(world: JudgedWorld) -> None:
-    said = words(open_page(world, "agreement", tab="All figures"))
+    shown = words(open_page(world, "agreement", tab="All figures"))
     assert (
         "observed agreement 50.0 %. From and to: 95 % intervals from 1,000 bootstrap resamples of the queries, seed "
-        in said
+        in shown
     )
-    assert "Krippendorff&#x27;s α, ordinal" in said and ">0.273<" in said
+    assert "Krippendorff&#x27;s α, ordinal" in shown and ">0.273<" in shown
     assert "one period with another" in words(open_page(world, "agreement", tab="Over time"))
 
 
@@ -81,24 +81,26 @@ def test_without_variation_kappa_is_explained_and_nothing_fails(database: Databa
     world.pair("Q1", "文書")
     for annotator in (first, second):
         world.judge(annotator, "Q1", "文書", 3)
-    said = words(open_page(world, "agreement", tab="All figures"))
-    assert "without variation, agreement beyond chance is undefined" in said
-    assert "κ: undefined, all who judged" in said, (
+    shown = words(open_page(world, "agreement", tab="All figures"))
+    assert "without variation, agreement beyond chance is undefined" in shown
+    assert "κ: undefined, all who judged" in shown, (
         "a sentence of its own, and none of the figures in large letters"
     )
-    assert "<dd>undefined" not in said
+    assert "<dd>undefined" not in shown
 
 
 def test_an_address_opens_the_pairs_behind_a_figure_with_the_way_to_their_cases(world: JudgedWorld) -> None:
     app = open_page(world, "agreement", pairs="shared", who="花子", grades="3-0")
-    said = words(app)
-    assert "1 pair, the furthest apart first." in said
-    assert "simulated\\_1" not in said
-    shown = said.replace("\u00a0", " ")
+    page_words = words(app)
+    assert "1 pair, the furthest apart first." in page_words
+    assert "simulated\\_1" not in page_words
+    shown = page_words.replace("\u00a0", " ")
     assert re.search("3 [AB]<br>0 花子", shown), "a letter for whom the address does not name"
     assert "simulated_1" not in shown
-    assert "ハンドラキュー &lt;b&gt;🔎" in said
-    assert "/disagreements?dataset=d&amp;pair=" in said and "/api/agreement/pairs?dataset=d" in said
+    assert "ハンドラキュー &lt;b&gt;🔎" in page_words
+    assert (
+        "/disagreements?dataset=d&amp;pair=" in page_words and "/api/agreement/pairs?dataset=d" in page_words
+    )
     assert alternatives(app) == []
     assert "There is no such pair." in words(open_page(world, "agreement", pairs="gold", who="花子"))
 
@@ -147,24 +149,24 @@ def read(text: str) -> list[list[str]]:
 
 
 def test_every_table_is_a_file(world: JudgedWorld) -> None:
-    asked = {
+    requests = {
         "confusion": TableRequest("confusion", None, "花子", "simulated_1"),
         "groups": TableRequest("groups", "category"),
     }
     for table in TABLES:
-        rows = read(write_figures(world.database, OPERATOR, "d", asked.get(table, TableRequest(table))))
+        rows = read(write_figures(world.database, OPERATOR, "d", requests.get(table, TableRequest(table))))
         assert all(len(row) == len(rows[0]) for row in rows), table
-    rows = read(write_figures(world.database, OPERATOR, "d", asked["confusion"]))
+    rows = read(write_figures(world.database, OPERATOR, "d", requests["confusion"]))
     assert rows[0][0] == "花子" and rows[1][1:] == ["1", "0", "0", "1"]
-    groups = read(write_figures(world.database, OPERATOR, "d", asked["groups"]))
+    groups = read(write_figures(world.database, OPERATOR, "d", requests["groups"]))
     assert [row[:2] for row in groups[1:]] == [["the dataset", "4"], ["設定", "2"], ["법", "2"]]
     with pytest.raises(NotFound):
         write_figures(world.database, OPERATOR, "d", TableRequest("secrets"))
 
 
 def test_the_pairs_and_what_is_left_out_are_files(world: JudgedWorld) -> None:
-    found = PairSelection("differing")
-    rows = read("".join(write_pairs(world.database, OPERATOR, "d", found, language="en", now=NOW)))
+    selection = PairSelection("differing")
+    rows = read("".join(write_pairs(world.database, OPERATOR, "d", selection, language="en", now=NOW)))
     assert [row[2] for row in rows[1:]] == ["遠い", "近い"]
     world.judge(find(world, "花子"), "Q1", "遠い", 1)
     rows = read("".join(write_left_out(world.database, OPERATOR, "d", "revised", now=NOW)))

@@ -11,24 +11,24 @@ from annotator.domain.errors import NotFound
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.agreement.downloads import write_since
-from tests.integration.lessons_world import LessonsWorld
+from tests.integration.feedback_world import FeedbackWorld
 from tests.unit.web.lead_pages import alternatives, links, open_page, words
 
 TAB = "Guideline versions"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[LessonsWorld]:
+def world(tmp_path: Path) -> Iterator[FeedbackWorld]:
     opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
     upgrade_schema(opened)
-    made = LessonsWorld(opened)
+    made = FeedbackWorld(opened)
     for first, second in ((0, 1), (2, 2), (3, 1)):
-        made.dispute("Q1", first, second)
+        made.add_disagreement("Q1", first, second)
     yield made
     opened.dispose()
 
 
-def test_with_one_version_there_is_nothing_to_compare(world: LessonsWorld) -> None:
+def test_with_one_version_there_is_nothing_to_compare(world: FeedbackWorld) -> None:
     app = open_page(world, "agreement", world.lea, tab=TAB)
     assert "There is one version of the guideline so far" in words(app)
     assert ("guideline", "dataset=d") in links(app)
@@ -36,12 +36,12 @@ def test_with_one_version_there_is_nothing_to_compare(world: LessonsWorld) -> No
         write_since(world.database, world.lea, "d", "2")
 
 
-def test_both_sides_are_said_drawn_and_listed(world: LessonsWorld) -> None:
-    key = world.dispute("Q1", 1, 2, 1, "guideline_gap")
+def test_both_sides_are_said_drawn_and_listed(world: FeedbackWorld) -> None:
+    key = world.add_disagreement("Q1", 1, 2, 1, "guideline_gap")
     world.publish([(key, 1)])
     for grade in (0, 2, 3):
-        world.dispute("Q1", grade, grade)
-    world.dispute("Q2", 1, 1)
+        world.add_disagreement("Q1", grade, grade)
+    world.add_disagreement("Q2", 1, 1)
     world.publish([])
     app = open_page(world, "agreement", world.lea, tab=TAB)
     shown = words(app)
@@ -59,9 +59,9 @@ def test_both_sides_are_said_drawn_and_listed(world: LessonsWorld) -> None:
     assert "no pair was judged by two annotators since version 3" in words(later)
 
 
-def test_the_file_holds_the_same_figures_with_their_warning(world: LessonsWorld) -> None:
+def test_the_file_holds_the_same_figures_with_their_warning(world: FeedbackWorld) -> None:
     world.publish([])
-    world.dispute("Q1", 1, 1)
+    world.add_disagreement("Q1", 1, 1)
     text = write_since(world.database, world.lea, "d", "2")
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
     assert [(row["version 2"], row["pairs"]) for row in rows] == [("before it", "3"), ("since it", "1")]

@@ -36,7 +36,7 @@ class Bench:
             self.all_asked.set()
         return self.stamp
 
-    def compute(self, *_: object, by: str | None, tell: object) -> Any:
+    def compute(self, *_: object, by: str | None, report_progress: object) -> Any:
         self.all_asked.wait()
         self.measured += 1
         self.clock += self.took
@@ -149,12 +149,12 @@ def test_whoever_may_not_see_a_report_is_refused_though_it_is_kept(bench: Bench)
 
 
 def test_two_who_ask_at_once_wait_for_one_measurement(bench: Bench) -> None:
-    together, found = Barrier(8), []
+    together, kept_reports = Barrier(8), []
     bench.awaited = 8  # the measurement is not over before all have asked
 
     def ask() -> None:
         together.wait()
-        found.append(bench.find())
+        kept_reports.append(bench.find())
 
     threads = [Thread(target=ask) for _ in range(8)]
     for thread in threads:
@@ -162,7 +162,7 @@ def test_two_who_ask_at_once_wait_for_one_measurement(bench: Bench) -> None:
     for thread in threads:
         thread.join()
     assert bench.measured == 1
-    assert len(set(map(id, (one.report for one in found)))) == 1
+    assert len(set(map(id, (kept.report for kept in kept_reports)))) == 1
 
 
 def test_a_measurement_that_fails_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

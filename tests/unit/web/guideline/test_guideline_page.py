@@ -14,8 +14,8 @@ from annotator.guideline.service import list_versions, publish_version, read_ver
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.guideline.draft import FIELDS, GuidelineDraft, to_fields, to_rubric, widget_key
+from tests.integration.guideline_world import GuidelineWorld
 from tests.integration.judged_world import NOW
-from tests.integration.standard_world import StandardWorld
 from tests.unit.web.lead_pages import open_page, run, words
 
 
@@ -28,12 +28,12 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> StandardWorld:
-    return StandardWorld(database, tmp_path)
+def world(database: Database, tmp_path: Path) -> GuidelineWorld:
+    return GuidelineWorld(database, tmp_path)
 
 
 @pytest.fixture(autouse=True)
-def _signed_in(monkeypatch: pytest.MonkeyPatch, world: StandardWorld) -> None:
+def _signed_in(monkeypatch: pytest.MonkeyPatch, world: GuidelineWorld) -> None:
     """Callbacks ask who is signed in by the cookie, which AppTest does not have."""
     monkeypatch.setattr("annotator.web.guideline.publish.find_context", lambda: Context(world))
 
@@ -41,11 +41,11 @@ def _signed_in(monkeypatch: pytest.MonkeyPatch, world: StandardWorld) -> None:
 class Context:
     """What a callback needs of a page's context: léa's."""
 
-    def __init__(self, world: StandardWorld) -> None:
+    def __init__(self, world: GuidelineWorld) -> None:
         self.database, self.actor, self.now = world.database, world.lea, NOW
 
 
-def open_draft(world: StandardWorld) -> AppTest:
+def open_draft(world: GuidelineWorld) -> AppTest:
     return open_page(world, "guideline", world.lea, standard="Next version")
 
 
@@ -64,7 +64,7 @@ def press(app: AppTest, label: str) -> AppTest:
     return run(app)
 
 
-def versions(world: StandardWorld) -> list[int]:
+def versions(world: GuidelineWorld) -> list[int]:
     return [item.version for item in list_versions(world.database, world.lea, "d")]
 
 
@@ -80,7 +80,7 @@ def test_a_standard_is_the_same_after_the_form() -> None:
     assert to_rubric(to_fields(rubric)) == rubric
 
 
-def test_the_standard_in_force_is_read_with_its_examples_and_nothing_active(world: StandardWorld) -> None:
+def test_the_standard_in_force_is_read_with_its_examples_and_nothing_active(world: GuidelineWorld) -> None:
     present = read_version(world.database, world.lea, "d")
     grades = tuple(
         replace(item, positive_examples=("<b>例</b>",), negative_examples=("반례",))
@@ -100,7 +100,7 @@ def test_the_standard_in_force_is_read_with_its_examples_and_nothing_active(worl
         assert piece in shown
 
 
-def test_a_draft_is_compared_and_published_with_what_it_means(world: StandardWorld) -> None:
+def test_a_draft_is_compared_and_published_with_what_it_means(world: GuidelineWorld) -> None:
     app = open_draft(world)
     assert "Nothing yet. What you change is compared with version 1 here." in words(app)
     type_in(app, "definition2", "答えの大半がある。")
@@ -121,7 +121,7 @@ def test_a_draft_is_compared_and_published_with_what_it_means(world: StandardWor
     assert "Nothing yet." in words(app)
 
 
-def test_wording_asks_nobody_again_and_needs_no_reason(world: StandardWorld) -> None:
+def test_wording_asks_nobody_again_and_needs_no_reason(world: GuidelineWorld) -> None:
     app = open_draft(world)
     type_in(app, "guideline", "言い方を変えた")
     assert app.radio[0].value == "minor"
@@ -129,7 +129,7 @@ def test_wording_asks_nobody_again_and_needs_no_reason(world: StandardWorld) -> 
     assert read_version(world.database, world.lea, "d").change == "minor"
 
 
-def test_what_the_lead_has_not_seen_compared_is_not_published(world: StandardWorld) -> None:
+def test_what_the_lead_has_not_seen_compared_is_not_published(world: GuidelineWorld) -> None:
     app = open_draft(world)
     type_in(app, "guideline", "一")
     field(app, "guideline").set_value("二")  # type: ignore[attr-defined]
@@ -140,7 +140,7 @@ def test_what_the_lead_has_not_seen_compared_is_not_published(world: StandardWor
     assert read_version(world.database, world.lea, "d").rubric.guideline == "二"
 
 
-def test_of_two_leads_the_second_gets_both_changes_and_publishes_them(world: StandardWorld) -> None:
+def test_of_two_leads_the_second_gets_both_changes_and_publishes_them(world: GuidelineWorld) -> None:
     app = open_draft(world)
     type_in(app, "name1", "わずか")
     world.publish(world.lou, guideline="ルウの手引き")
@@ -154,7 +154,7 @@ def test_of_two_leads_the_second_gets_both_changes_and_publishes_them(world: Sta
     assert (made.guideline, made.grades[1].name) == ("ルウの手引き", "わずか")
 
 
-def test_a_contradiction_is_marked_and_not_published_before_it_is_settled(world: StandardWorld) -> None:
+def test_a_contradiction_is_marked_and_not_published_before_it_is_settled(world: GuidelineWorld) -> None:
     app = open_draft(world)
     type_in(app, "guideline", "私の")
     world.publish(world.lou, guideline="ルウの")
@@ -173,7 +173,7 @@ def test_a_contradiction_is_marked_and_not_published_before_it_is_settled(world:
     assert read_version(world.database, world.lea, "d").rubric.guideline == "私たちの"
 
 
-def test_a_draft_that_the_browser_kept_comes_back_after_a_reload(world: StandardWorld) -> None:
+def test_a_draft_that_the_browser_kept_comes_back_after_a_reload(world: GuidelineWorld) -> None:
     kept = {
         "base": 1,
         "at": "2026-03-04T00:00:00Z",
@@ -191,20 +191,20 @@ def test_a_draft_that_the_browser_kept_comes_back_after_a_reload(world: Standard
 
 
 @pytest.mark.parametrize(
-    "found", ["", "[]", "{}", '{"base": "1", "fields": {}}', '{"base": 1, "fields": {"name1": 3}}', "null"]
+    "text", ["", "[]", "{}", '{"base": "1", "fields": {}}', '{"base": 1, "fields": {"name1": 3}}', "null"]
 )
 def test_what_is_no_draft_is_not_taken_for_one(
-    found: str, world: StandardWorld, monkeypatch: pytest.MonkeyPatch
+    text: str, world: GuidelineWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from annotator.web.guideline import draft as guideline_draft
 
     taken: list[GuidelineDraft] = []
     monkeypatch.setattr(guideline_draft, "set_draft", lambda dataset, draft: taken.append(draft))
-    guideline_draft._restore("d", list_versions(world.database, OPERATOR, "d")[0], found)
+    guideline_draft._restore("d", list_versions(world.database, OPERATOR, "d")[0], text)
     assert taken == []
 
 
-def test_a_field_brings_its_text_each_time_it_is_drawn(world: StandardWorld) -> None:
+def test_a_field_brings_its_text_each_time_it_is_drawn(world: GuidelineWorld) -> None:
     """Not once: what is sent once is lost where the drawing it was sent with is cut short by the next one."""
     app = open_draft(world)
     for _ in range(3):
@@ -213,7 +213,7 @@ def test_a_field_brings_its_text_each_time_it_is_drawn(world: StandardWorld) -> 
         run(app)
 
 
-def test_what_a_browser_still_says_of_fields_that_are_gone_changes_nothing(world: StandardWorld) -> None:
+def test_what_a_browser_still_says_of_fields_that_are_gone_changes_nothing(world: GuidelineWorld) -> None:
     app = open_draft(world)
     gone = widget_key(app.session_state["guideline draft d"], "guideline")
     app = type_in(app, "guideline", "書きかけ")
@@ -224,7 +224,7 @@ def test_what_a_browser_still_says_of_fields_that_are_gone_changes_nothing(world
     assert app.session_state["guideline draft d"].fields == {"title": "題"}
 
 
-def test_the_versions_are_listed_with_what_each_changed_and_who_is_asked_again(world: StandardWorld) -> None:
+def test_the_versions_are_listed_with_what_each_changed_and_who_is_asked_again(world: GuidelineWorld) -> None:
     world.publish(world.lou, change="semantic", why="改正による", definition="甲")
     shown = words(open_page(world, "guideline", world.lea, standard="Versions"))
     for piece in ("改正による", "甲", "The first version.", "花子 Realname"):

@@ -22,15 +22,15 @@ def rows_of(drawn: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def luminance(colour: str) -> float:
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
-    dark, light = sorted((luminance(one), luminance(other)))
+def contrast(first: str, other: str) -> float:
+    dark, light = sorted((luminance(first), luminance(other)))
     return (light + 0.05) / (dark + 0.05)
 
 

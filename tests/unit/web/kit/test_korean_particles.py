@@ -123,10 +123,10 @@ def test_what_stands_before_a_particle_may_be_any_value(message: Message, read: 
 def test_since_is_said_after_a_value_in_the_form_that_fits_every_value() -> None:
     """이므로, not 여서 or 이어서, which depend on how the value ends."""
     wrong = re.compile(r"\{[a-z_]+(?:![rs])?(?::[^}]*)?\}[\"'’”)]*(?:여서|이어서)")
-    found = [
+    names = [
         path.name for path in sorted(LOCALE.glob("ko/*.po")) if wrong.search(path.read_text(encoding="utf-8"))
     ]
-    assert not found
+    assert not names
 
 
 def test_several_couples_of_annotators_are_told_apart() -> None:

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from annotator.agreement.left_out_sql import CHECKS, COUNTED
+from annotator.domain.judgments import CHECK_PURPOSES, CURRENT_PURPOSES
 from annotator.domain.settling import PAIR_STATUSES, PairStatus
 from annotator.quality.records import ErrorState
 from annotator.web.kit.messages import read_catalog
@@ -14,7 +14,7 @@ from annotator.web.quality.errors import STATES
 
 def test_every_status_of_a_pair_and_every_purpose_of_a_judgment_has_a_word() -> None:
     assert set(PAIR_STATUSES) == set(get_args(PairStatus))
-    assert {*PAIR_STATUSES, *COUNTED, *CHECKS} <= set(NAMES)
+    assert {*PAIR_STATUSES, *CURRENT_PURPOSES, *CHECK_PURPOSES} <= set(NAMES)
     assert name_word("quality") == "quality control"
     assert set(get_args(ErrorState)) == set(STATES)
 

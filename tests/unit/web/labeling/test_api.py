@@ -43,8 +43,8 @@ def _pool(database: Database) -> None:
 
 
 def ask(visitor: Visitor, **changes: Any) -> Any:
-    asked = {"dataset": "demo", "events": [], "have": [], "want": 0, **changes}
-    return visitor.http.post("/api/judgments", json=asked)
+    request = {"dataset": "demo", "events": [], "have": [], "want": 0, **changes}
+    return visitor.http.post("/api/judgments", json=request)
 
 
 def test_a_hand_in_is_answered_with_everything_the_contract_names(
@@ -108,9 +108,11 @@ def test_a_body_that_is_no_json_object_is_refused(visitor: Visitor, body: bytes)
 
 def test_another_content_type_and_a_huge_body_are_refused(visitor: Visitor) -> None:
     visitor.sign_in("hanako")
-    asked = json.dumps({"dataset": "demo", "events": [], "have": [], "want": 0})
+    request = json.dumps({"dataset": "demo", "events": [], "have": [], "want": 0})
     assert (
-        visitor.http.post("/api/judgments", content=asked, headers={"content-type": "text/plain"}).status_code
+        visitor.http.post(
+            "/api/judgments", content=request, headers={"content-type": "text/plain"}
+        ).status_code
         == 400
     )
     huge = json.dumps({"dataset": "demo", "x": "x" * 2_000_000})
@@ -136,11 +138,13 @@ def test_the_whole_text_of_a_pair_comes_as_plain_text(visitor: Visitor) -> None:
 
 def test_what_is_refused_is_told_in_the_readers_language(visitor: Visitor) -> None:
     visitor.sign_in("hanako")
-    told = {}
+    answers = {}
     for language in ("en", "ja", "ko"):
         visitor.http.headers["accept-language"] = language
         answer = ask(visitor, dataset="nowhere")
-        told[language] = (answer.status_code, answer.json()["error"])
-    assert told["en"] == (404, "no dataset named 'nowhere'; there are: demo, law")
-    assert len(set(told.values())) == 3
-    assert all("nowhere" in error and "no dataset" not in error for _, error in (told["ja"], told["ko"]))
+        answers[language] = (answer.status_code, answer.json()["error"])
+    assert answers["en"] == (404, "no dataset named 'nowhere'; there are: demo, law")
+    assert len(set(answers.values())) == 3
+    assert all(
+        "nowhere" in error and "no dataset" not in error for _, error in (answers["ja"], answers["ko"])
+    )

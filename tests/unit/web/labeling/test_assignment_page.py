@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
-from annotator.labeling.assignment_service import QuerySelection, assign, show_assignment
+from annotator.labeling.assignment import QuerySelection
+from annotator.labeling.assignment_service import assign, show_assignment
 from annotator.people.service import list_people
 from annotator.settings import Settings
 from annotator.storage.database import Database
@@ -171,8 +172,8 @@ def test_hundreds_of_people_stand_fifty_to_a_page_and_are_found_by_name(
         assert "<code>crowd01" in words(app) and "<code>crowd59" not in words(app)
         (box,) = (box for box in app.text_input if box.label == "Find a person")
         box.set_value("CROWD5")
-        found = words(run(app))
-        assert "1 to 10 of 10 people." in found
-        assert "<code>crowd59" in found and "<code>crowd01" not in found
+        shown = words(run(app))
+        assert "1 to 10 of 10 people." in shown
+        assert "<code>crowd59" in shown and "<code>crowd01" not in shown
         next(box for box in app.text_input if box.label == "Find a person").set_value("nobody at all")
         assert "Nobody is called so." in words(run(app))

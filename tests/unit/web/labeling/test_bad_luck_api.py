@@ -24,14 +24,8 @@ from annotator.domain.people import OPERATOR
 from annotator.guideline.service import publish_version
 from annotator.importing.remapping_sql import retire_pairs
 from annotator.labeling.service import list_judgments
-from annotator.people.service import (
-    add_person,
-    change_person,
-    disable_person,
-    find_actor,
-    remove_role,
-    revoke_sessions,
-)
+from annotator.people.service import add_person, change_person, disable_person, find_actor, remove_role
+from annotator.people.sign_in_service import revoke_sessions
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import LeaseRow, RepeatRow
 from annotator.storage.lookup import find_dataset, key_of
@@ -69,17 +63,17 @@ class Room:
         browser.sign_in(username)
         return browser
 
-    def post(self, *events: dict[str, Any], browser: Visitor | None = None, **asked: Any) -> Any:
-        body = {"dataset": self.name, "events": list(events), "have": [], "want": 0, **asked}
+    def post(self, *events: dict[str, Any], browser: Visitor | None = None, **parameters: Any) -> Any:
+        body = {"dataset": self.name, "events": list(events), "have": [], "want": 0, **parameters}
         return (browser or self.browser).http.post("/api/judgments", json=body)
 
     def hand_out(self, want: int = 1) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.post(want=want).json()["pairs"]
-        return found
+        pairs: list[dict[str, Any]] = self.post(want=want).json()["pairs"]
+        return pairs
 
     def stored(self, *, history: bool = True) -> list[tuple[str, str, int | None]]:
-        found = list_judgments(self.database, OPERATOR, self.name, history=history)
-        return [(one.annotator, one.pair_key, one.grade) for one in found]
+        judgments = list_judgments(self.database, OPERATOR, self.name, history=history)
+        return [(judgment.annotator, judgment.pair_key, judgment.grade) for judgment in judgments]
 
     def find_rows(self) -> list[JudgmentRow]:
         """What is stored, in the order in which it came."""
@@ -198,21 +192,21 @@ def nothing(_room: Room) -> None:
 def test_of_somebody_shut_out_while_labeling_nothing_is_stored_and_all_is_once_they_are_back(
     room: Room, shut_out: Callable[[Room], None], status: int, mend: Callable[[Room], None]
 ) -> None:
-    one, two = (handed["pair"] for handed in room.hand_out(2))
-    before, pressed = event(one, 1), event(two, 3, note="메모")
+    first, two = (handed["pair"] for handed in room.hand_out(2))
+    before, pressed = event(first, 1), event(two, 3, note="메모")
     assert room.post(before).json()["acknowledged"] == [before["id"]]
     shut_out(room)
     answer = room.post(pressed, have=[two], want=5)
     assert answer.status_code == status
     assert list(answer.json()) == ["error"], "neither acknowledged nor refused: the browser keeps it"
     assert answer.json()["error"]
-    assert room.stored() == [(room.annotator, one, 1)]
+    assert room.stored() == [(room.annotator, first, 1)]
     mend(room)
     if status == 401:
         assert room.post(pressed).status_code == 401, "the old session stays closed"
         room.browser.sign_in(room.annotator)
     assert room.post(before, pressed).json()["acknowledged"] == [before["id"], pressed["id"]]
-    assert sorted(room.stored()) == sorted([(room.annotator, one, 1), (room.annotator, two, 3)])
+    assert sorted(room.stored()) == sorted([(room.annotator, first, 1), (room.annotator, two, 3)])
 
 
 def test_with_a_one_time_password_nothing_is_stored_before_another_is_chosen(room: Room) -> None:
@@ -270,18 +264,18 @@ def test_a_forged_event_is_refused_with_its_kind_of_reason_and_the_one_beside_it
     shared: Room, forged: dict[str, Any], code: str
 ) -> None:
     before = shared.stored()
-    (one, two) = (handed["pair"] for handed in shared.hand_out(2))
-    bad, good = {**event(one), **forged}, event(two, 1)
+    (first, two) = (handed["pair"] for handed in shared.hand_out(2))
+    bad, good = {**event(first), **forged}, event(two, 1)
     answer = shared.browser.http.post(
         "/api/judgments",
         content=json.dumps({"dataset": shared.name, "events": [bad, good], "have": [], "want": 0}),
         headers={"content-type": "application/json"},
     )
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert told["acknowledged"] == [good["id"]]
-    assert [(refused["id"], refused["code"]) for refused in told["refused"]] == [(str(bad["id"]), code)]
-    assert told["refused"][0]["why"]
+    body = answer.json()
+    assert body["acknowledged"] == [good["id"]]
+    assert [(refused["id"], refused["code"]) for refused in body["refused"]] == [(str(bad["id"]), code)]
+    assert body["refused"][0]["why"]
     assert sorted(shared.stored()) == sorted([*before, (shared.annotator, two, 1)])
 
 
@@ -294,10 +288,12 @@ def shared(database: Database, app: App) -> Room:
 
 
 @pytest.mark.parametrize(
-    "asked", [{"have": ["\ud800"]}, {"have": ["\x00"]}, {"tab": "\ud800"}, {"tab": "\x00"}, {"dataset": "\ud800"}], ids=ascii
+    "parameters", [{"have": ["\ud800"]}, {"have": ["\x00"]}, {"tab": "\ud800"}, {"tab": "\x00"}, {"dataset": "\ud800"}], ids=ascii
 )  # fmt: skip
-def test_what_no_database_can_keep_is_refused_as_a_bad_request(room: Room, asked: dict[str, Any]) -> None:
-    body = json.dumps({"dataset": room.name, "events": [], "have": [], "want": 1, **asked})
+def test_what_no_database_can_keep_is_refused_as_a_bad_request(
+    room: Room, parameters: dict[str, Any]
+) -> None:
+    body = json.dumps({"dataset": room.name, "events": [], "have": [], "want": 1, **parameters})
     answer = room.browser.http.post(
         "/api/judgments", content=body, headers={"content-type": "application/json"}
     )
@@ -315,15 +311,15 @@ def test_an_event_whose_id_is_no_text_is_named_as_far_as_it_can_be(room: Room) -
 
 def test_a_pair_of_another_dataset_is_neither_judged_nor_shown_nor_named(room: Room) -> None:
     foreign = make_dataset(room.database, f"{room.name}-other")[0]
-    told = room.post(event(foreign), have=[foreign]).json()
-    assert (told["acknowledged"], told["judged"]) == ([], [])
-    assert [refused["code"] for refused in told["refused"]] == ["not_in_pool"]
-    asked = {"dataset": room.name, "pair": foreign}
+    body = room.post(event(foreign), have=[foreign]).json()
+    assert (body["acknowledged"], body["judged"]) == ([], [])
+    assert [refused["code"] for refused in body["refused"]] == ["not_in_pool"]
+    parameters = {"dataset": room.name, "pair": foreign}
     for path in ("text", "rendering", "changes", "pair"):
-        found = room.browser.http.get(f"/api/{path}", params=asked)
-        assert found.status_code in (404, 409), path
-        assert list(found.json()) in (["error"], ["error", "code"]), path
-    question = {**asked, "text": "왜?", "id": str(uuid4())}
+        answer = room.browser.http.get(f"/api/{path}", params=parameters)
+        assert answer.status_code in (404, 409), path
+        assert list(answer.json()) in (["error"], ["error", "code"]), path
+    question = {**parameters, "text": "왜?", "id": str(uuid4())}
     assert room.browser.http.post("/api/questions", json=question).status_code in (403, 404)
     assert list_judgments(room.database, OPERATOR, f"{room.name}-other", history=True) == []
 
@@ -338,8 +334,8 @@ def test_the_key_of_somebody_elses_repeat_is_not_ones_own(room: Room) -> None:
     add_person(
         room.database, OPERATOR, other, role="annotator", dataset=room.name, password=PASSWORD, now=NOW
     )
-    told = room.post(event("r" * 24), browser=room.open(other)).json()
-    assert [refused["code"] for refused in told["refused"]] == ["not_yours"]
+    body = room.post(event("r" * 24), browser=room.open(other)).json()
+    assert [refused["code"] for refused in body["refused"]] == ["not_yours"]
     assert room.post(event("r" * 24)).json()["refused"] == []
     assert [row.purpose for row in room.find_rows()] == ["independent", "repeat"]
 
@@ -348,17 +344,19 @@ def test_the_key_of_somebody_elses_repeat_is_not_ones_own(room: Room) -> None:
 def test_a_forged_version_of_the_guideline_is_taken_for_the_present_one(room: Room, version: object) -> None:
     pair = room.hand_out()[0]["pair"]
     assert room.post(event(pair, guideline_version=version)).json()["refused"] == []
-    assert [one.guideline_version for one in list_judgments(room.database, OPERATOR, room.name)] == [1]
+    assert [
+        judgment.guideline_version for judgment in list_judgments(room.database, OPERATOR, room.name)
+    ] == [1]
 
 
 @pytest.mark.parametrize("other", ["", "aa", "of another document"], ids=repr)
 def test_the_hash_of_a_text_that_the_document_never_had_is_taken_for_the_present_one(
     room: Room, other: str
 ) -> None:
-    one, two = room.hand_out(2)
+    first, two = room.hand_out(2)
     forged = two["document"]["sha256"] if other == "of another document" else other
-    assert room.post(event(one["pair"], document_sha256=forged)).json()["refused"] == []
-    assert [row.document_sha256 for row in room.find_rows()] == [one["document"]["sha256"]]
+    assert room.post(event(first["pair"], document_sha256=forged)).json()["refused"] == []
+    assert [row.document_sha256 for row in room.find_rows()] == [first["document"]["sha256"]]
 
 
 @pytest.mark.parametrize("ahead", [timedelta(hours=1), timedelta(days=400), timedelta(days=365 * 7900)])
@@ -405,18 +403,18 @@ def test_of_two_presses_the_later_instant_holds_whatever_the_wall_clock_said(
 
 
 def test_a_pair_that_left_the_pool_while_on_the_screen_is_kept_on_record_and_said_so(room: Room) -> None:
-    one, two = (handed["pair"] for handed in room.hand_out(2))
+    first, two = (handed["pair"] for handed in room.hand_out(2))
     with room.database.write() as session:
         dataset_pk = key_of(find_dataset(session, room.name).pk)
-        retire_pairs(session, dataset_pk, [room.find_pair(one)], now=datetime.now(UTC))
-    assert room.post(have=[one, two]).json()["judged"] == [one], "the browser takes it off the screen"
-    pressed = event(one, 3)
-    told = room.post(pressed, want=5).json()
-    assert (told["acknowledged"], told["surplus"], told["refused"]) == ([pressed["id"]], [pressed["id"]], [])
-    assert (told["progress"], [handed["pair"] == one for handed in told["pairs"]]) == (
+        retire_pairs(session, dataset_pk, [room.find_pair(first)], now=datetime.now(UTC))
+    assert room.post(have=[first, two]).json()["judged"] == [first], "the browser takes it off the screen"
+    pressed = event(first, 3)
+    body = room.post(pressed, want=5).json()
+    assert (body["acknowledged"], body["surplus"], body["refused"]) == ([pressed["id"]], [pressed["id"]], [])
+    assert (body["progress"], [handed["pair"] == first for handed in body["pairs"]]) == (
         {"done": 1, "total": 3, "answered": 0}, [False, False],
     )  # fmt: skip
-    assert (room.stored(), room.stored(history=False)) == ([(room.annotator, one, 3)], [])
+    assert (room.stored(), room.stored(history=False)) == ([(room.annotator, first, 3)], [])
 
 
 @pytest.mark.parametrize(("change", "asked_again"), [("semantic", 1), ("minor", 0)])
@@ -436,16 +434,22 @@ def test_a_judgment_counts_under_the_rubric_that_was_on_the_screen_when_it_chang
         why="so",
         now=datetime.now(UTC),
     )
-    pair, asked = handed["pair"], {"guideline_version": 1}
-    assert room.post(event(pair, 2, **asked), have=[pair]).json()["refused"] == []
-    assert [one.guideline_version for one in list_judgments(room.database, OPERATOR, room.name)] == [1]
-    again = [one for one in room.hand_out(3) if one["answer"]]
-    assert [(one["pair"], one["outdated"]["version"]) for one in again] == [(pair, 1)] * asked_again
+    pair, version = handed["pair"], {"guideline_version": 1}
+    assert room.post(event(pair, 2, **version), have=[pair]).json()["refused"] == []
+    assert [
+        judgment.guideline_version for judgment in list_judgments(room.database, OPERATOR, room.name)
+    ] == [1]
+    again = [handed_pair for handed_pair in room.hand_out(3) if handed_pair["answer"]]
+    assert [(handed_pair["pair"], handed_pair["outdated"]["version"]) for handed_pair in again] == [
+        (pair, 1)
+    ] * asked_again
     if again:
         confirmed = event(pair, 2, guideline_version=2, pressed_at=datetime.now(UTC).isoformat())
         room.post(confirmed)
-        assert [one.guideline_version for one in list_judgments(room.database, OPERATOR, room.name)] == [2]
-        assert not [one for one in room.hand_out(3) if one["answer"]]
+        assert [
+            judgment.guideline_version for judgment in list_judgments(room.database, OPERATOR, room.name)
+        ] == [2]
+        assert not [handed_pair for handed_pair in room.hand_out(3) if handed_pair["answer"]]
 
 
 def test_a_lease_that_ran_out_while_offline_keeps_the_judgment_and_names_it_as_surplus(room: Room) -> None:
@@ -456,30 +460,30 @@ def test_a_lease_that_ran_out_while_offline_keeps_the_judgment_and_names_it_as_s
     )
     browser = room.open(other)
     handed = room.post(want=5, browser=browser).json()["pairs"]
-    assert pair not in {one["pair"] for one in handed}, "leased"
+    assert pair not in {handed_pair["pair"] for handed_pair in handed}, "leased"
     with room.database.write() as session:
         session.execute(update(LeaseRow).values(expires_at=NOW))
     handed = room.post(want=5, browser=browser).json()["pairs"]
-    assert pair in {one["pair"] for one in handed}
+    assert pair in {handed_pair["pair"] for handed_pair in handed}
     assert room.post(event(pair, 0), browser=browser).json()["surplus"] == []
     late = event(pair, 3)
-    told = room.post(late).json()
-    assert (told["acknowledged"], told["surplus"]) == ([late["id"]], [late["id"]])
+    body = room.post(late).json()
+    assert (body["acknowledged"], body["surplus"]) == ([late["id"]], [late["id"]])
     assert room.post(late).json()["surplus"] == [], "delivered again, nothing is one more"
     assert sorted(room.stored(history=False)) == sorted([(room.annotator, pair, 3), (other, pair, 0)])
 
 
 def test_the_same_pair_answered_on_two_devices_has_one_answer_the_one_pressed_last(room: Room) -> None:
     phone = room.open(room.annotator)
-    one = room.post(want=1, tab="desk").json()["pairs"][0]["pair"]
+    pair = room.post(want=1, tab="desk").json()["pairs"][0]["pair"]
     two = room.post(want=1, tab="phone", browser=phone).json()["pairs"][0]["pair"]
-    assert one != two, "while there is more"
+    assert pair != two, "while there is more"
     early = (AGO - timedelta(hours=1)).isoformat()
-    room.post(event(one, 3), tab="desk")
-    told = room.post(event(one, 1, pressed_at=early), have=[one], tab="phone", browser=phone).json()
-    assert (len(told["acknowledged"]), told["judged"], told["surplus"]) == (1, [one], [])
-    assert room.stored(history=False) == [(room.annotator, one, 3)]
+    room.post(event(pair, 3), tab="desk")
+    body = room.post(event(pair, 1, pressed_at=early), have=[pair], tab="phone", browser=phone).json()
+    assert (len(body["acknowledged"]), body["judged"], body["surplus"]) == (1, [pair], [])
+    assert room.stored(history=False) == [(room.annotator, pair, 3)]
     assert len(room.stored()) == 2, "both are in the history"
     with room.database.read() as session:
-        row = session.scalars(select(PairRow).where(col(PairRow.key) == one)).one()
+        row = session.scalars(select(PairRow).where(col(PairRow.key) == pair)).one()
         assert (row.judged, row.lacking) == (1, 0)

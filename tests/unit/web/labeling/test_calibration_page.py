@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotator.dataset.service import show_dataset
-from annotator.labeling.calibration_service import list_checks, mark_file
+from annotator.labeling.calibration_service import import_checks, list_checks
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -82,7 +82,7 @@ def test_training_without_an_explanation_is_refused_with_what_was_expected(world
 def test_results_stand_by_name_in_words_with_the_figures_one_click_away(world: JudgedWorld) -> None:
     lead, hanako = find(world, "lead"), find(world, "花子")
     data = "query_id,doc_id,kind,grade,explanation\nQ1,遠い,gold,0,\nQ2,近い,training,3,x\n".encode()
-    mark_file(world.database, lead, "d", data, "m.csv", now=NOW)
+    import_checks(world.database, lead, "d", data, "m.csv", now=NOW)
     world.judge(hanako, "Q1", "遠い", 2, purpose="gold")
     repeat(world, hanako, "Q1", "同じ", 0)
     app = open_page(world, "calibration")
@@ -108,6 +108,6 @@ def test_the_rates_are_settings_of_the_dataset(world: JudgedWorld) -> None:
     fields["Answers before a pair may come again"].set_value(12)
     fields["Share of training pairs to get right"].set_value(0.9)
     run(press(app, "Save settings"))
-    found, _counts = show_dataset(world.database, find(world, "lead"), "d")
-    assert (found.gold_rate, found.repeat_after, found.training_score) == (0.07, 12, 0.9)
-    assert (found.repeat_rate, found.idle_seconds) == (0, 120)
+    dataset, _counts = show_dataset(world.database, find(world, "lead"), "d")
+    assert (dataset.gold_rate, dataset.repeat_after, dataset.training_score) == (0.07, 12, 0.9)
+    assert (dataset.repeat_rate, dataset.idle_seconds) == (0, 120)

@@ -79,11 +79,11 @@ def test_the_pool_says_what_proposals_add(world: JudgedWorld) -> None:
 def mark(value: object, wanted: bool) -> None:
     import streamlit as st
 
-    from annotator.web.labeling.questions_page import _mark
+    from annotator.web.labeling.questions_page import _flag_for_guideline
 
     if value is not None:
         st.session_state["box"] = value
-    _mark(7, wanted, "box")
+    _flag_for_guideline(7, wanted, "box")
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_question_is_marked_only_where_the_checkbox_says_so(
     page = SimpleNamespace(database=None, actor=None, dataset="d")
     monkeypatch.setattr("annotator.web.labeling.questions_page.find_context", lambda: page)
     monkeypatch.setattr(
-        "annotator.web.labeling.questions_page.mark_for_guideline",
+        "annotator.web.labeling.questions_page.flag_for_guideline",
         lambda *_who, in_guideline: marked.append(in_guideline),
     )
     AppTest.from_function(mark, args=(value, wanted)).run()

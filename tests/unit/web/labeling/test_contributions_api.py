@@ -39,21 +39,21 @@ def _pool(database: Database) -> None:
 
 
 def search(visitor: Visitor, database: Database, **changes: str) -> Any:
-    asked = {"dataset": "demo", "query": "Q 1/ㄱ", "q": "本文", **changes}
-    answer = visitor.http.get("/api/search", params=asked)
+    parameters = {"dataset": "demo", "query": "Q 1/ㄱ", "q": "本文", **changes}
+    answer = visitor.http.get("/api/search", params=parameters)
     if answer.status_code == 200 and answer.json()["preparing"] is not None:
         with database.read() as session:
             dataset_pk = key_of(find_dataset(session, "demo").pk)
         SEARCHES.wait((database.url.render_as_string(hide_password=True), dataset_pk))
-        return visitor.http.get("/api/search", params=asked)
+        return visitor.http.get("/api/search", params=parameters)
     return answer
 
 
 def propose(visitor: Visitor, **changes: Any) -> Any:
-    asked = {
+    parameters = {
         "dataset": "demo", "query_id": "Q 1/ㄱ", "doc_id": "d/1", "grade": 2, "note": "메모", "id": str(UUID(int=1)),
     }  # fmt: skip
-    return visitor.http.post("/api/proposals", json={**asked, **changes})
+    return visitor.http.post("/api/proposals", json={**parameters, **changes})
 
 
 def test_a_search_answers_what_the_contract_names_and_nothing_of_others(
@@ -62,14 +62,14 @@ def test_a_search_answers_what_the_contract_names_and_nothing_of_others(
     visitor.sign_in("hanako")
     answer = search(visitor, database)
     assert set(answer.json()) == {"documents", "preparing", "most_characters"}
-    found = {document["doc_id"]: document for document in answer.json()["documents"]}
-    assert set(found["d/1"]) == {"doc_id", "title", "snippet", "pair", "state"}
-    assert (found["d/1"]["state"], found["d/1"]["pair"], found["d/1"]["snippet"]) == (
+    documents = {document["doc_id"]: document for document in answer.json()["documents"]}
+    assert set(documents["d/1"]) == {"doc_id", "title", "snippet", "pair", "state"}
+    assert (documents["d/1"]["state"], documents["d/1"]["pair"], documents["d/1"]["snippet"]) == (
         "new",
         None,
         "本文 <b> 1",
     )
-    assert (found["d/0"]["state"], len(found["d/0"]["pair"])) == ("in pool", 24)
+    assert (documents["d/0"]["state"], len(documents["d/0"]["pair"])) == ("in pool", 24)
     for word in ("secret", "7.5", "rank", "score", "grade"):
         assert word not in answer.text
 
@@ -88,8 +88,8 @@ def test_a_proposal_is_stored_once_by_whom_the_cookie_names(visitor: Visitor, da
     first = propose(visitor, annotator="lea", pair="x")
     assert (first.status_code, set(first.json())) == (200, {"pair"})
     assert propose(visitor).json() == first.json()
-    found = [j for j in list_judgments(database, OPERATOR, "demo") if j.doc_id == "d/1"]
-    assert [(j.annotator, j.grade, j.note) for j in found] == [("hanako", 2, "메모")]
+    judgments = [j for j in list_judgments(database, OPERATOR, "demo") if j.doc_id == "d/1"]
+    assert [(j.annotator, j.grade, j.note) for j in judgments] == [("hanako", 2, "메모")]
     assert propose(visitor, id=str(UUID(int=2))).status_code == 409
 
 
@@ -114,12 +114,12 @@ def test_a_question_is_stored_once_on_a_pair_that_was_shown(visitor: Visitor, da
     handed = visitor.http.post(
         "/api/judgments", json={"dataset": "demo", "events": [], "have": [], "want": 5}
     )
-    asked = {
+    parameters = {
         "dataset": "demo", "pair": handed.json()["pairs"][0]["pair"], "text": "질문 <b>", "id": str(UUID(int=5)),
     }  # fmt: skip
-    first = visitor.http.post("/api/questions", json=asked)
+    first = visitor.http.post("/api/questions", json=parameters)
     assert first.status_code == 200
-    assert visitor.http.post("/api/questions", json=asked).json() == first.json()
+    assert visitor.http.post("/api/questions", json=parameters).json() == first.json()
     assert [item.text for item in list_questions(database, OPERATOR, "demo")] == ["질문 <b>"]
     for changes, status in (
         ({"pair": "0" * 24}, 403),
@@ -127,7 +127,7 @@ def test_a_question_is_stored_once_on_a_pair_that_was_shown(visitor: Visitor, da
         ({"text": 3}, 400),
         ({"id": "x"}, 400),
     ):
-        assert visitor.http.post("/api/questions", json={**asked, **changes}).status_code == status
+        assert visitor.http.post("/api/questions", json={**parameters, **changes}).status_code == status
 
 
 @pytest.mark.parametrize("route", ["/api/proposals", "/api/questions"])

@@ -42,9 +42,9 @@ def test_an_answered_pair_comes_back_and_no_other(visitor: Visitor, database: Da
         "reason": "unreadable", "pressed_at": "2026-01-03T00:00:00Z",
     }  # fmt: skip
     visitor.http.post("/api/judgments", json={"dataset": "demo", "events": [event], "have": [], "want": 0})
-    found = visitor.http.get("/api/pair", params={"dataset": "demo", "pair": first["pair"]})
+    answer = visitor.http.get("/api/pair", params={"dataset": "demo", "pair": first["pair"]})
     own = {"outcome": "unrateable", "grade": None, "note": "메모", "reason": "unreadable"}
-    assert found.json() == {**first, "answer": own}
+    assert answer.json() == {**first, "answer": own}
     refused = visitor.http.get("/api/pair", params={"dataset": "demo", "pair": second["pair"]})
     assert (refused.status_code, refused.json()["code"]) == (409, "not_yours")
     visitor.sign_in("lea")
@@ -60,8 +60,8 @@ def test_an_answered_pair_comes_back_and_no_other(visitor: Visitor, database: Da
 
 
 def test_who_is_not_signed_in_or_may_not_label_there_is_refused(visitor: Visitor) -> None:
-    asked = {"dataset": "law", "pair": "x"}
-    assert visitor.http.get("/api/pair", params=asked).status_code == 401
+    parameters = {"dataset": "law", "pair": "x"}
+    assert visitor.http.get("/api/pair", params=parameters).status_code == 401
     visitor.sign_in("hanako")
-    assert visitor.http.get("/api/pair", params=asked).status_code == 403
-    assert visitor.http.get("/api/pair", params={**asked, "dataset": "none"}).status_code == 404
+    assert visitor.http.get("/api/pair", params=parameters).status_code == 403
+    assert visitor.http.get("/api/pair", params={**parameters, "dataset": "none"}).status_code == 404

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.labeling.calibration_service import mark_file
+from annotator.labeling.calibration_service import import_checks
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import QuestionRow
 from annotator.storage.schema import upgrade_schema
@@ -31,13 +31,13 @@ def test_the_page_shows_the_own_answers_only_with_a_way_to_change_them(world: Ju
     world.judge(find(world, "simulated_1"), "Q1", "遠い", 1, note="nobody's business")
     app = open_page(world, "work", find(world, "花子"))
     assert headings(app) == ["My work", "What I did", "How consistent I am"]
-    said = words(app)
-    assert "You have judged 4 pairs. 0 more are open to you." in said
-    assert "4 answers, the latest first." in said
-    assert "ノート &lt;i&gt;遠い" in said and "nobody's business" not in said
-    assert "ハンドラキュー &lt;b&gt;🔎" in said
-    assert said.count("/label?dataset=d&amp;pair=") == 4
-    assert "Some pairs are checks" in said
+    shown = words(app)
+    assert "You have judged 4 pairs. 0 more are open to you." in shown
+    assert "4 answers, the latest first." in shown
+    assert "ノート &lt;i&gt;遠い" in shown and "nobody's business" not in shown
+    assert "ハンドラキュー &lt;b&gt;🔎" in shown
+    assert shown.count("/label?dataset=d&amp;pair=") == 4
+    assert "Some pairs are checks" in shown
 
 
 def test_answers_are_filtered_and_turned_page_by_page(world: JudgedWorld) -> None:
@@ -81,13 +81,13 @@ def test_an_empty_page_leads_to_labeling(world: JudgedWorld) -> None:
 def test_training_and_consistency_are_ones_own_and_gold_is_not_told(world: JudgedWorld) -> None:
     lead, hanako = find(world, "lead"), find(world, "花子")
     data = "query_id,doc_id,kind,grade,explanation\nQ1,遠い,gold,0,secret\nQ2,近い,training,3,x\n".encode()
-    mark_file(world.database, lead, "d", data, "m.csv", now=NOW)
+    import_checks(world.database, lead, "d", data, "m.csv", now=NOW)
     world.judge(hanako, "Q2", "近い", 3, purpose="training")
     repeat(world, hanako, "Q1", "同じ", 1)
-    said = words(open_page(world, "work", hanako))
-    assert "Training: 100 % right of 1 answered, 80 % needed of 1." in said
-    assert "1 pair was judged again: 0 % got the same answer, at a mean distance of 1.00 grades." in said
-    assert "gold" not in said and "secret" not in said
+    shown = words(open_page(world, "work", hanako))
+    assert "Training: 100 % right of 1 answered, 80 % needed of 1." in shown
+    assert "1 pair was judged again: 0 % got the same answer, at a mean distance of 1.00 grades." in shown
+    assert "gold" not in shown and "secret" not in shown
     assert "undefined: no pair has been judged a second time" in words(
         open_page(world, "work", find(world, "simulated_1"))
     )
@@ -99,6 +99,6 @@ def test_questions_stand_with_their_answers(world: JudgedWorld) -> None:
         row = {"pair_pk": 1, "annotator_pk": hanako.person_id, "asked_at": NOW}
         session.add(QuestionRow.model_validate({**row, "text": "第17条 <b>とは?", "answer": "はい & 예"}))
         session.add(QuestionRow.model_validate({**row, "text": "second"}))
-    said = words(open_page(world, "work", hanako))
-    assert "第17条 &lt;b&gt;とは?" in said and "はい &amp; 예" in said
-    assert "Not answered yet." in said
+    shown = words(open_page(world, "work", hanako))
+    assert "第17条 &lt;b&gt;とは?" in shown and "はい &amp; 예" in shown
+    assert "Not answered yet." in shown

@@ -126,10 +126,10 @@ def test_a_lead_who_checks_sees_neither_which_pairs_wait_nor_their_grades(world:
     draw_for(world, lead)
     check(world, lead, DOCUMENTS[3], 0)
     app = open_page(world, "quality")
-    said = words(app) + "".join(str(table.value) for table in app.dataframe)
-    assert DOCUMENTS[3] in said  # it is answered, and an error
-    assert [doc_id for doc_id in (*DOCUMENTS, "同じ", "같은") if doc_id in said] == [DOCUMENTS[3]]
-    assert "9 pairs wait, also for you" in said
+    page_words = words(app) + "".join(str(table.value) for table in app.dataframe)
+    assert DOCUMENTS[3] in page_words  # it is answered, and an error
+    assert [doc_id for doc_id in (*DOCUMENTS, "同じ", "같은") if doc_id in page_words] == [DOCUMENTS[3]]
+    assert "9 pairs wait, also for you" in page_words
 
 
 def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
@@ -138,18 +138,18 @@ def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
     lead = find(world, "lead")
     draw_for(world, lead)
     check(world, lead, DOCUMENTS[3], 0)
-    found = show_quality(world.database, lead, "d", now=NOW)
-    status = replace(found, errors=(), hidden=1)
+    quality = show_quality(world.database, lead, "d", now=NOW)
+    status = replace(quality, errors=(), hidden=1)
     monkeypatch.setattr("annotator.web.quality.page.show_quality", lambda *_, **__: status)
-    said = words(open_page(world, "quality"))
-    assert "Of a pair that you have still to judge yourself nothing is shown." in said
-    assert "No error so far." not in said
-    errors = (replace(found.errors[0], state="decided", decided_grade=0),)
-    status = replace(found, errors=errors, hidden=1)
-    said = words(open_page(world, "quality"))
-    assert "None of those listed here waits for a lead any more." in said
-    assert "Every one of them" not in said
-    status = replace(found, errors=(), hidden=0)
+    shown = words(open_page(world, "quality"))
+    assert "Of a pair that you have still to judge yourself nothing is shown." in shown
+    assert "No error so far." not in shown
+    errors = (replace(quality.errors[0], state="decided", decided_grade=0),)
+    status = replace(quality, errors=errors, hidden=1)
+    shown = words(open_page(world, "quality"))
+    assert "None of those listed here waits for a lead any more." in shown
+    assert "Every one of them" not in shown
+    status = replace(quality, errors=(), hidden=0)
     assert "No error so far." in words(open_page(world, "quality"))
 
 
@@ -163,9 +163,9 @@ def test_errors_lead_to_their_case_and_the_figures_stand_in_words(world: JudgedW
         "Quality control", "What the sample shows and what it proves", "Errors by kind", "What would decide it",
         "The sample", "Draw more", "Draws so far", "Errors found",
     ]  # fmt: skip
-    said = words(app)
-    assert f'href="/disagreements?dataset=d&amp;pair={pair_key("d", "Q2", DOCUMENTS[3])}"' in said
-    assert "to be decided" in said
+    shown = words(app)
+    assert f'href="/disagreements?dataset=d&amp;pair={pair_key("d", "Q2", DOCUMENTS[3])}"' in shown
+    assert "to be decided" in shown
     assert alternatives(app)[0].startswith("Errors against the limit of 5 %: any other grade 1 of 8, 12.5 %")
     rows = app.dataframe[0].value
     assert list(rows["errors"]) == [1, 1, 1]
@@ -179,15 +179,15 @@ def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_leads_nowhere(wo
     check(world, lead, DOCUMENTS[3], 0)
     check(world, lead, DOCUMENTS[2], 0)
     leave_pool(world, DOCUMENTS[3])
-    said = words(open_page(world, "quality"))
-    assert "1 pair is open again and waits among the disagreements" in said
-    assert "1 pair has left the pool since, and is decided by nobody." in said
-    assert ("left the pool" in said, f"pair={pair_key('d', 'Q2', DOCUMENTS[3])}" in said) == (True, False)
+    shown = words(open_page(world, "quality"))
+    assert "1 pair is open again and waits among the disagreements" in shown
+    assert "1 pair has left the pool since, and is decided by nobody." in shown
+    assert ("left the pool" in shown, f"pair={pair_key('d', 'Q2', DOCUMENTS[3])}" in shown) == (True, False)
     leave_pool(world, DOCUMENTS[2])
-    said = words(open_page(world, "quality"))
-    assert "None of them waits for a lead any more." in said
-    assert "2 pairs have left the pool since" in said
-    assert "waits among the disagreements" not in said
+    shown = words(open_page(world, "quality"))
+    assert "None of them waits for a lead any more." in shown
+    assert "2 pairs have left the pool since" in shown
+    assert "waits among the disagreements" not in shown
 
 
 def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None:

@@ -25,7 +25,7 @@ from annotator.web.quality.charts import (
     list_rate_rows,
     show_percent,
 )
-from annotator.web.quality.errors import link_case, name_state
+from annotator.web.quality.errors import link_disagreement, name_state
 from annotator.web.quality.form import choose_size, list_preview_rows, sort_experts
 from annotator.web.quality.page import list_limits
 
@@ -53,7 +53,7 @@ def test_who_judged_nothing_comes_first_and_who_can_check_nothing_is_left_out() 
         QualityExpert("busy", "", 90, 10), QualityExpert("done", "", 100, 0), QualityExpert("fresh", "", 0, 80),
         QualityExpert("free", "", 0, 100), QualityExpert("less", "", 20, 90),
     ]  # fmt: skip
-    assert [one.username for one in sort_experts(people)] == ["free", "fresh", "less", "busy"]
+    assert [expert.username for expert in sort_experts(people)] == ["free", "fresh", "less", "busy"]
 
 
 def test_the_number_offered_is_what_would_decide_and_counts_those_that_wait() -> None:
@@ -69,12 +69,12 @@ def test_a_preview_for_oneself_tells_no_grades() -> None:
     strata = (
         QualityStratum("設定", 0, 30, 0, 3), QualityStratum("設定", 3, 10, 0, 1), QualityStratum(None, 2, 20, 5, 2),
     )  # fmt: skip
-    found = QualityPreview(1, "lea", 0.1, 0, 60, 0, 5, 6, strata)
-    assert list_preview_rows(found, hide_grades=False) == (
+    preview = QualityPreview(1, "lea", 0.1, 0, 60, 0, 5, 6, strata)
+    assert list_preview_rows(preview, hide_grades=False) == (
         ["category", "grade 0", "grade 1", "grade 2", "grade 3", "all"],
         [["設定", "3 / 30", "–", "–", "1 / 10", "4 / 40"], ["none", "–", "–", "2 / 20", "–", "2 / 20"]],
     )
-    assert list_preview_rows(found, hide_grades=True) == (
+    assert list_preview_rows(preview, hide_grades=True) == (
         ["category", "all"],
         [["設定", "4 / 40"], ["none", "2 / 20"]],
     )
@@ -89,7 +89,7 @@ def test_an_error_says_what_became_of_it() -> None:
 
 
 def test_the_address_of_a_case_keeps_any_name_whole() -> None:
-    assert link_case("d & é", "ab12") == "/disagreements?dataset=d+%26+%C3%A9&pair=ab12"
+    assert link_disagreement("d & é", "ab12") == "/disagreements?dataset=d+%26+%C3%A9&pair=ab12"
 
 
 def test_what_nothing_is_known_of_is_a_dash_and_not_drawn() -> None:
@@ -101,15 +101,15 @@ def test_what_nothing_is_known_of_is_a_dash_and_not_drawn() -> None:
         "proved at most 7.6 %."
     )
     drawn = chart_rates(STATUS.rates).to_dict()
-    points = [one for rows in drawn["datasets"].values() for one in rows if "reading" in one]
-    assert [(one["reading"], one["share"]) for one in points] == [
+    points = [row for rows in drawn["datasets"].values() for row in rows if "reading" in row]
+    assert [(point["reading"], point["share"]) for point in points] == [
         ("in the sample", 0.03),
         ("proved at most", 0.0757),
     ]
 
 
 def test_a_share_is_written_so_that_one_sees_on_which_side_of_the_limit_it_lies() -> None:
-    told = {
+    texts = {
         0.0: "0.0 %",
         0.0757: "7.6 %",
         0.05: "5.0 %",
@@ -117,21 +117,21 @@ def test_a_share_is_written_so_that_one_sees_on_which_side_of_the_limit_it_lies(
         0.04998: "4.998 %",
         0.05004: "5.004 %",
     }
-    assert {share: show_percent(share) for share in told} == told
+    assert {share: show_percent(share) for share in texts} == texts
     assert show_percent(None) == "–"
 
 
-@pytest.mark.parametrize(("language", "told"), [("en", "12.5 %"), ("ja", "12.5%"), ("ko", "12.5%")])
-def test_a_share_is_written_as_its_language_writes_it(language: str, told: str) -> None:
+@pytest.mark.parametrize(("language", "expected"), [("en", "12.5 %"), ("ja", "12.5%"), ("ko", "12.5%")])
+def test_a_share_is_written_as_its_language_writes_it(language: str, expected: str) -> None:
     use_language(language)
     try:
-        assert show_percent(0.125) == show_share(0.125, 1) == told
+        assert show_percent(0.125) == show_share(0.125, 1) == expected
     finally:
         use_language("en")
 
 
 def test_what_is_proved_is_rounded_up_never_down() -> None:
-    told = {
+    texts = {
         0.0: "0.0 %",
         0.0751: "7.6 %",
         0.05: "5.0 %",
@@ -139,19 +139,19 @@ def test_what_is_proved_is_rounded_up_never_down() -> None:
         0.04998: "4.998 %",
         1.0: "100.0 %",
     }
-    assert {share: show_percent(share, at_most=True) for share in told} == told
+    assert {share: show_percent(share, at_most=True) for share in texts} == texts
 
 
 def test_beside_the_verdict_stands_what_the_sample_says_nothing_of_without_commands() -> None:
-    said = [
+    sentences = [
         say("verdict"),
         say("rate"),
         say("bound"),
         say("draw: {command}", command="x"),
         say("drawn in two steps"),
     ]
-    assert list_limits(replace(STATUS, sentences=tuple(said))) == [say("drawn in two steps")]
-    assert list_limits(replace(STATUS, checked=0, sentences=tuple(said[:3]))) == [say("bound")]
+    assert list_limits(replace(STATUS, sentences=tuple(sentences))) == [say("drawn in two steps")]
+    assert list_limits(replace(STATUS, checked=0, sentences=tuple(sentences[:3]))) == [say("bound")]
 
 
 def test_the_limit_is_always_within_the_chart() -> None:

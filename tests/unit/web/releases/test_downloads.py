@@ -24,8 +24,8 @@ def test_every_file_of_a_release_is_sent_as_it_was_published(served: Served) -> 
 
 
 def test_a_download_bears_a_name_in_any_script_and_a_plain_one_beside_it(served: Served) -> None:
-    said = served.visit().get(served.address("qrels.trec.txt")).headers["content-disposition"]
-    kind, plain, extended = said.split("; ")
+    header = served.visit().get(served.address("qrels.trec.txt")).headers["content-disposition"]
+    kind, plain, extended = header.split("; ")
     assert kind == "attachment"
     assert plain == 'filename="__-___-1.0.0-qrels.trec.txt"'
     assert unquote(extended.removeprefix("filename*=UTF-8''")) == f"{NAME}-1.0.0-qrels.trec.txt"

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from annotator.releases.service import Release
-from annotator.web.releases.page import say_size
+from annotator.releases.records import Release
+from annotator.web.releases.page import describe_size
 from annotator.web.releases.texts import render
 
 RELEASE = Release(
@@ -64,7 +64,7 @@ def test_headings_stand_below_those_of_the_page_and_tables_are_tables() -> None:
 
 
 def test_sizes_are_said_for_people() -> None:
-    assert [say_size(size) for size in (0, 999, 1_000, 12_500_000)] == [
+    assert [describe_size(size) for size in (0, 999, 1_000, 12_500_000)] == [
         "0 bytes",
         "999 bytes",
         "1.0 kB",

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from annotator.adjudication.service import adjudicate, show_case
-from annotator.releases.service import check_release, publish_release
+from annotator.adjudication.service import adjudicate, show_disagreement
+from annotator.releases.gates_service import check_release
+from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.pool import pair_key
 from annotator.storage.schema import upgrade_schema
@@ -66,7 +67,7 @@ def publish_by_service(world: JudgedWorld, version: str) -> None:
 
 def decide(world: JudgedWorld, query_id: str, doc_id: str, grade: int) -> None:
     lead, pair = find(world, "lead"), pair_key("d", query_id, doc_id)
-    seen = show_case(world.database, lead, "d", pair, now=NOW).seen
+    seen = show_disagreement(world.database, lead, "d", pair, now=NOW).seen
     adjudicate(
         world.database, lead, "d", pair, grade=grade, rationale="第17条 <u>直接</u> $x$ 🎯", reason=None, seen=seen, now=LATER
     )  # fmt: skip
@@ -85,11 +86,11 @@ def give_reasons(app: AppTest) -> None:
 
 def tables(app: AppTest) -> list[dict[str, Any]]:
     """What the tables of rows on the page are told."""
-    return [json.loads(json.loads(item.proto.json)["told"]) for item in app.get("bidi_component")]
+    return [json.loads(json.loads(item.proto.json)["message"]) for item in app.get("bidi_component")]
 
 
-def rows(app: AppTest, place: int = -1) -> list[list[str]]:
-    return [row["cells"] for row in tables(app)[place]["rows"]]
+def rows(app: AppTest, index: int = -1) -> list[list[str]]:
+    return [row["cells"] for row in tables(app)[index]["rows"]]
 
 
 def tab_of(app: AppTest) -> str:
@@ -233,8 +234,8 @@ class TestWhatIsOut:
         self, published: JudgedWorld, filters: dict[str, str], expected: list[tuple[str, ...]]
     ) -> None:
         app = open_page(published, "releases", tab="Published", **filters)
-        found = [(cells[0].split("  ")[0], *cells[1:]) for cells in rows(app)]
-        assert sorted(found) == sorted(expected)
+        shown_rows = [(cells[0].split("  ")[0], *cells[1:]) for cells in rows(app)]
+        assert sorted(shown_rows) == sorted(expected)
         qrels = "qrel" if len(expected) == 1 else "qrels"
         assert f"1 to {len(expected)} of {len(expected)} {qrels}." in words(app)
 

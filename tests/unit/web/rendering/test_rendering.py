@@ -161,10 +161,10 @@ def test_plain_text_is_not_rendered_at_all() -> None:
 
 
 def test_the_same_text_is_rendered_once_and_old_ones_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    rendered: list[str] = []
 
     def render(text: str, _kind: str, _doc_id: str) -> tuple[str, int]:
-        asked.append(text)
+        rendered.append(text)
         return "x" * 60, 0
 
     monkeypatch.setattr(documents, "render_apart", render)
@@ -172,7 +172,7 @@ def test_the_same_text_is_rendered_once_and_old_ones_are_let_go(monkeypatch: pyt
     documents._kept.clear()
     for text in ("a", "a", "b", "a"):
         render_document(text, "text/markdown", doc_id="d")
-    assert asked == ["a", "b", "a"]
+    assert rendered == ["a", "b", "a"]
 
 
 def test_a_rendering_that_computes_too_long_is_given_up_by_its_own_process(

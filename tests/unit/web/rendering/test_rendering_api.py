@@ -46,9 +46,9 @@ def test_a_document_comes_as_safe_html_with_what_was_taken_out(
     visitor: Visitor, pairs: dict[str, str]
 ) -> None:
     visitor.sign_in("hanako")
-    status, told = ask(visitor, pairs["text/markdown"])
+    status, body = ask(visitor, pairs["text/markdown"])
     html = '<h3>題</h3>\n<p><span class="dx-image">図</span></p>\n'
-    assert (status, told) == (200, {"html": html, "kind": "markdown", "blocked": 1, "cut": False})
+    assert (status, body) == (200, {"html": html, "kind": "markdown", "blocked": 1, "cut": False})
 
 
 def test_plain_text_is_said_to_be_text(visitor: Visitor, pairs: dict[str, str]) -> None:

@@ -1,0 +1,1 @@
+"""Decide many disagreements at once: from a file, or by a policy."""

@@ -1,0 +1,297 @@
+"""Read what decisions on many pairs need, such as pairs by name, what was seen and last decisions; store batches.
+
+Reads chunks of plain rows, so that fifty thousand pairs cost a few seconds. Refuses nothing.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, aliased
+from sqlmodel import col
+
+from annotator.adjudication.bulk.policies import PolicyCandidate
+from annotator.adjudication.bulk.policy_records import DecisionBatch
+from annotator.adjudication.decisions_sql import list_judged_by
+from annotator.adjudication.queue.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_sql import QueueReader, list_rows
+from annotator.adjudication.records import Decision, Outcome, digest_seen_state
+from annotator.adjudication.second_lead import needs_two_leads
+from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.people import Actor
+from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import PreparedSql, Row, fetch, prepare_sql, split_into_chunks
+from annotator.storage.tables import DatasetRow, PersonRow
+
+CHUNK = 500
+PairName = tuple[str, str]
+_BY_NAME = prepare_sql(
+    """
+SELECT q.query_id, d.doc_id, p.pk AS pair_pk, p.key, x.open FROM query q JOIN pair p ON p.query_pk = q.pk JOIN document d ON d.pk = p.document_pk
+LEFT JOIN dispute x ON x.pair_pk = p.pk
+WHERE q.dataset_pk = :dataset_pk AND q.query_id IN :queries AND d.dataset_pk = :dataset_pk AND d.doc_id IN :documents
+  AND p.retired_at IS NULL""",
+    lists=["queries", "documents"],
+)
+# The same judgments as `list_judgments` of `adjudication/decisions_sql.py`.
+_EVENTS = prepare_sql(
+    f"""
+SELECT c.pair_pk, j.event_id FROM current_judgment c JOIN judgment j ON j.pk = c.judgment_pk
+WHERE c.pair_pk IN :pairs AND c.purpose = '{COUNTED_PURPOSE}' AND c.outcome <> 'later'
+UNION ALL SELECT x.pair_pk, j.event_id FROM quality_pair x JOIN judgment j ON j.pk = x.judgment_pk
+WHERE x.pair_pk IN :pairs AND x.outcome IS NOT NULL""",
+    lists=["pairs"],
+)
+_GRADES = prepare_sql(
+    f"""
+SELECT c.pair_pk, c.grade FROM current_judgment c WHERE c.pair_pk IN :pairs AND c.purpose = '{COUNTED_PURPOSE}'
+  AND c.outcome <> 'later' AND c.grade IS NOT NULL""",
+    lists=["pairs"],
+)
+_DISCUSSED = prepare_sql(
+    "SELECT pair_pk FROM discussion WHERE closed_at IS NULL AND pair_pk IN :pairs", lists=["pairs"]
+)
+_LAST = prepare_sql(
+    """
+SELECT a.pair_pk, p.key AS pair, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.decided_at, a.cause, a.lead_pk, l.username AS lead
+FROM adjudication a JOIN pair p ON p.pk = a.pair_pk JOIN person l ON l.pk = a.lead_pk
+WHERE a.pair_pk IN :pairs AND NOT EXISTS (SELECT 1 FROM adjudication n WHERE n.pair_pk = a.pair_pk AND n.revision > a.revision)""",
+    lists=["pairs"],
+)
+_STILL_HOLD = prepare_sql("""
+SELECT a.pair_pk, p.key FROM adjudication a JOIN current_adjudication c ON c.adjudication_pk = a.pk JOIN pair p ON p.pk = a.pair_pk
+WHERE a.batch_pk = :batch_pk ORDER BY a.pair_pk""")
+
+
+class NamedPair(NamedTuple):
+    """A pair of the pool. `open`: whether it waits for a lead; None if it is no disagreement."""
+
+    pair_pk: int
+    key: str
+    open: bool | None
+
+
+class _NamedPairRow(NamedTuple):
+    query_id: str
+    doc_id: str
+    pair_pk: int
+    key: str
+    open: bool | None
+
+
+class _SeenEvent(NamedTuple):
+    pair_pk: int
+    event_id: str
+
+
+class _PairGrade(NamedTuple):
+    pair_pk: int
+    grade: int
+
+
+class _PairPk(NamedTuple):
+    pair_pk: int
+
+
+class _LastDecision(NamedTuple):
+    pair_pk: int
+    pair: str
+    revision: int
+    outcome: Outcome
+    grade: int | None
+    rationale: str
+    reason: str | None
+    decided_at: datetime
+    cause: str | None
+    lead_pk: int
+    lead: str
+
+
+class _HoldingPair(NamedTuple):
+    pair_pk: int
+    key: str
+
+
+def list_named_pairs(
+    session: Session, dataset_pk: int, names: Collection[PairName]
+) -> dict[PairName, NamedPair]:
+    """Return the pairs with these names (query_id, doc_id); names that are not in the pool are absent."""
+    wanted = set(names)
+    by_query: dict[str, list[str]] = {}
+    for query_id, doc_id in wanted:
+        by_query.setdefault(query_id, []).append(doc_id)
+    pairs: dict[PairName, NamedPair] = {}
+    for queries, documents in _split_names(by_query):
+        values = {"dataset_pk": dataset_pk, "queries": queries, "documents": documents}
+        for row in fetch(session, _BY_NAME, _NamedPairRow, values):
+            if (row.query_id, row.doc_id) in wanted:
+                pairs[row.query_id, row.doc_id] = NamedPair(row.pair_pk, row.key, row.open)
+    return pairs
+
+
+def list_seen_events(session: Session, pair_pks: Iterable[int]) -> dict[int, list[str]]:
+    """Return the event ids of the judgments that a lead sees, by pair_pk; pairs without one are absent."""
+    event_ids: dict[int, list[str]] = {}
+    for event in _fetch_all(session, _EVENTS, _SeenEvent, pair_pks):
+        event_ids.setdefault(event.pair_pk, []).append(event.event_id)
+    return event_ids
+
+
+def list_independent_grades(session: Session, pair_pks: Iterable[int]) -> dict[int, list[int]]:
+    """Return the grades of the current independent judgments, by pair_pk; pairs without one are absent."""
+    grades: dict[int, list[int]] = {}
+    for row in _fetch_all(session, _GRADES, _PairGrade, pair_pks):
+        grades.setdefault(row.pair_pk, []).append(row.grade)
+    return grades
+
+
+def list_discussed(session: Session, pair_pks: Iterable[int]) -> set[int]:
+    """Return those of these pairs whose annotators a lead has asked to discuss them."""
+    return {row.pair_pk for row in _fetch_all(session, _DISCUSSED, _PairPk, pair_pks)}
+
+
+def list_last_decisions(session: Session, pair_pks: Iterable[int]) -> dict[int, Decision]:
+    """Return the last decision on each pair, also one that withdrew another, by pair_pk; pairs without one are absent."""
+    return {
+        row.pair_pk: Decision(
+            pair=row.pair,
+            revision=row.revision,
+            decided_at=row.decided_at,
+            lead_pk=row.lead_pk,
+            lead=row.lead,
+            outcome=row.outcome,
+            grade=row.grade,
+            rationale=row.rationale,
+            cause=row.cause,
+            reason=row.reason,
+        )
+        for row in _fetch_all(session, _LAST, _LastDecision, pair_pks)
+    }
+
+
+def list_candidates(
+    session: Session, dataset: DatasetRow, actor: Actor, wanted: QueueFilter, *, now: datetime
+) -> list[PolicyCandidate]:
+    """Return the open disagreements of this part of the queue, for a policy of this lead."""
+    reader = QueueReader(key_of(dataset.pk), actor.person_id, now)
+    rows = list_rows(session, reader, replace(wanted, shown="open"), "distance")
+    pair_pks = [row.pair_pk for row in rows]
+    grades = list_independent_grades(session, pair_pks)
+    event_ids = list_seen_events(session, pair_pks)
+    last = list_last_decisions(session, pair_pks)
+    judged = list_judged_by(session, actor.person_id, pair_pks)
+    discussed = list_discussed(session, pair_pks)
+    return [
+        PolicyCandidate(
+            pair_pk=row.pair_pk,
+            pair=row.pair,
+            waiting=row.waiting,
+            taste=row.taste,
+            grades=grades.get(row.pair_pk, ()),
+            seen=digest_seen_state(
+                event_ids.get(row.pair_pk, ()),
+                last[row.pair_pk].revision if row.pair_pk in last else 0,
+            ),
+            impact=None if row.recall_impact is None else row.impact,
+            flips=row.flips or 0,
+            needs_second=needs_two_leads(dataset.second_adjudicator, row.distance),
+            judged=row.pair_pk in judged,
+            held=row.held_by not in (None, actor.username),
+            assigned=row.assigned_to not in (None, actor.username),
+            discussed=row.pair_pk in discussed,
+        )
+        for row in rows
+    ]
+
+
+def add_batch(
+    session: Session, dataset_pk: int, lead_pk: int, policy: str, rationale: str, pairs: int, *, now: datetime
+) -> int:
+    """Store a batch of that many pairs and return its number."""
+    values = {
+        "dataset_pk": dataset_pk,
+        "lead_pk": lead_pk,
+        "policy": policy,
+        "rationale": rationale,
+        "pairs": pairs,
+        "made_at": now,
+    }
+    row = SettleBatchRow.model_validate(values)
+    session.add(row)
+    session.flush()
+    return key_of(row.pk)
+
+
+def find_batch(session: Session, dataset_pk: int, number: int) -> SettleBatchRow | None:
+    """Return the batch with that number; None if the dataset has none."""
+    row = session.get(SettleBatchRow, number)
+    return row if row is not None and row.dataset_pk == dataset_pk else None
+
+
+def list_still_holding(session: Session, batch_pk: int) -> dict[int, str]:
+    """Return the pairs (key by pair_pk) that a batch settled and on which nobody has decided since."""
+    return dict(fetch(session, _STILL_HOLD, _HoldingPair, {"batch_pk": batch_pk}))
+
+
+def list_batches_of(
+    session: Session, dataset_pk: int, number: int | None = None
+) -> tuple[DecisionBatch, ...]:
+    """Return the dataset's batches, or the one with that number, the latest first."""
+    lead, undoer = aliased(PersonRow), aliased(PersonRow)
+    holding = (
+        select(col(AdjudicationRow.batch_pk), func.count().label("n"))
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
+        .where(
+            col(AdjudicationRow.batch_pk).is_not(None), col(CurrentAdjudicationRow.dataset_pk) == dataset_pk
+        )
+        .group_by(col(AdjudicationRow.batch_pk))
+        .subquery()
+    )
+    statement = (
+        select(SettleBatchRow, holding.c.n, col(lead.username), col(undoer.username))
+        .join(lead, col(lead.pk) == col(SettleBatchRow.lead_pk))
+        .outerjoin(undoer, col(undoer.pk) == col(SettleBatchRow.undone_by_pk))
+        .outerjoin(holding, holding.c.batch_pk == col(SettleBatchRow.pk))
+        .where(col(SettleBatchRow.dataset_pk) == dataset_pk)
+        .order_by(col(SettleBatchRow.pk).desc())
+    )
+    if number is not None:
+        statement = statement.where(col(SettleBatchRow.pk) == number)
+    return tuple(
+        DecisionBatch(
+            key_of(row.pk),
+            row.policy,
+            row.rationale,
+            row.pairs,
+            holding_count or 0,
+            lead_name,
+            row.made_at,
+            row.undone_at,
+            undone_by,
+        )
+        for row, holding_count, lead_name, undone_by in session.execute(statement)
+    )
+
+
+def _split_names(by_query: dict[str, list[str]]) -> Iterable[tuple[list[str], list[str]]]:
+    """Yield query ids and their document ids, up to CHUNK of each at a time."""
+    queries, documents = list[str](), list[str]()
+    for query_id, doc_ids in by_query.items():
+        for chunk in split_into_chunks(doc_ids, CHUNK):
+            if queries and (len(queries) >= CHUNK or len(documents) + len(chunk) > CHUNK):
+                yield queries, documents
+                queries, documents = [], []
+            queries.append(query_id)
+            documents += chunk
+    if queries:
+        yield queries, documents
+
+
+def _fetch_all(
+    session: Session, statement: PreparedSql, row_type: type[Row], pair_pks: Iterable[int]
+) -> Iterator[Row]:
+    for chunk in split_into_chunks(sorted(set(pair_pks)), CHUNK):
+        yield from fetch(session, statement, row_type, {"pairs": chunk})

@@ -1,0 +1,155 @@
+"""Preview a policy: which pairs it settles at which grades, and which it leaves to a lead and why.
+
+A policy settles only neighbouring grades on one side of relevance, with nothing else against the pair
+(`domain/settling.py`). The order to settle must carry the preview's digest, so that exactly what was shown is settled.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotator.adjudication.bulk.policy_records import (
+    OBSTACLE_NAMES,
+    OBSTACLES,
+    POLICIES,
+    GradesSettled,
+    Obstacle,
+    PolicyPreview,
+    SkippedPairs,
+)
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import Message, say
+from annotator.domain.settling import QueueReason
+
+MOST_EXAMPLES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyCandidate:
+    """An open disagreement, with everything that keeps a policy, or this lead, from deciding it."""
+
+    pair_pk: int
+    pair: str  # the key
+    waiting: QueueReason
+    taste: bool
+    grades: Sequence[int]  # of its independent judgments
+    seen: str  # the digest of its judgments and decisions
+    impact: float | None  # on nDCG; None without runs
+    flips: int
+    needs_second: bool = False
+    judged: bool = False  # by this lead
+    held: bool = False  # by another lead
+    assigned: bool = False  # to another lead
+    discussed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SettledCandidate:
+    """A pair that a policy settles, and at which grade."""
+
+    candidate: PolicyCandidate
+    grade: int
+
+
+def check_policy(policy: str) -> str:
+    """Return the policy; ValidationError if it is unknown."""
+    if policy not in POLICIES:
+        raise ValidationError(
+            say(
+                "policy: expected one of {policies}, found {found!r}",
+                policies=", ".join(POLICIES),
+                found=policy,
+            )
+        )
+    return policy
+
+
+def choose_grade(policy: str, grades: Sequence[int]) -> int:
+    """Return the grade at which the policy settles these grades, one at least, in any order.
+
+    The median of an even number of grades is the lower of the middle two: a grade that somebody gave, and in doubt the
+    more careful one.
+    """
+    ordered = sorted(grades)
+    return ordered[{"lower": 0, "higher": -1}.get(policy, (len(ordered) - 1) // 2)]
+
+
+def find_obstacle(candidate: PolicyCandidate) -> Obstacle | None:
+    """Return why a policy leaves the pair alone; None if it settles the pair."""
+    obstacles: tuple[tuple[bool, Obstacle], ...] = (
+        (bool(candidate.waiting & ~QueueReason.DIFFER), "reason"),
+        (not candidate.taste or not candidate.grades, "not_taste"),
+        (candidate.needs_second, "second"),
+        (candidate.judged, "judged"),
+        (candidate.held, "held"),
+        (candidate.assigned, "assigned"),
+        (candidate.discussed, "discussed"),
+    )
+    return next((obstacle for holds, obstacle in obstacles if holds), None)
+
+
+def choose_settled(policy: str, candidates: Sequence[PolicyCandidate]) -> list[SettledCandidate]:
+    """Return the pairs that the policy settles, with their grades."""
+    return [
+        SettledCandidate(candidate, choose_grade(policy, candidate.grades))
+        for candidate in candidates
+        if find_obstacle(candidate) is None
+    ]
+
+
+def preview(
+    policy: str, candidates: Sequence[PolicyCandidate], settled: Sequence[SettledCandidate]
+) -> PolicyPreview:
+    """Return what the policy does to these pairs. `settled`: those of them that it settles."""
+    obstacles = Counter(find_obstacle(candidate) for candidate in candidates)
+    by_grades = Counter(
+        (min(pair.candidate.grades), max(pair.candidate.grades), pair.grade) for pair in settled
+    )
+    impacts = [pair.candidate.impact for pair in settled if pair.candidate.impact is not None]
+    return PolicyPreview(
+        policy=policy,
+        pairs=len(settled),
+        by_grades=tuple(
+            GradesSettled(low, high, grade, pairs) for (low, high, grade), pairs in sorted(by_grades.items())
+        ),
+        left_out=tuple(
+            SkippedPairs(obstacle, OBSTACLE_NAMES[obstacle], obstacles[obstacle])
+            for obstacle in OBSTACLES
+            if obstacles[obstacle]
+        ),
+        impact_sum=sum(impacts) if impacts else None,
+        impact_mean=sum(impacts) / len(impacts) if impacts else None,
+        flips=sum(pair.candidate.flips > 0 for pair in settled),
+        examples=tuple(pair.candidate.pair for pair in settled[:MOST_EXAMPLES]),
+        digest=_digest(policy, settled),
+    )
+
+
+def explain_changed_preview(before: str, after: str) -> Message:
+    """Say what is not as in the preview, by the digests, which differ."""
+    old, new = before.split("-"), after.split("-")
+    if len(old) != len(new) or not old[0].isdecimal():
+        return say("this is not what the preview showed; look at the preview again")
+    if old[0] != new[0]:
+        return say(
+            "pairs to be settled in the preview: {before:,}, now: {after:,}; others decided, judged or hold some of them; "
+            "look at the preview again",
+            before=int(old[0]),
+            after=int(new[0]),
+        )
+    if old[1] != new[1]:
+        return say("some of the pairs are others than in the preview; look at the preview again")
+    return say("judgments of these pairs came or were changed since the preview; look at the preview again")
+
+
+def _digest(policy: str, settled: Sequence[SettledCandidate]) -> str:
+    """Return how many pairs, a hash of which ones, and a hash of everything that is settled."""
+    ordered = sorted((pair.candidate.pair, pair.candidate.seen, pair.grade) for pair in settled)
+    return f"{len(settled)}-{_hash([key for key, _, _ in ordered])}-{_hash([policy, ordered])}"
+
+
+def _hash(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:16]

@@ -1,0 +1,91 @@
+"""Records of policies, which settle at once what differs only by taste: their names, previews and batches."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from annotator.domain.messages import Message, say
+
+Policy = Literal["median", "lower", "higher"]
+POLICIES: tuple[str, ...] = get_args(Policy)
+POLICY_NAMES: Mapping[str, Message] = {
+    "median": say("the median (of an even number of grades, the lower of the middle two)"),
+    "lower": say("the lower grade"),
+    "higher": say("the higher grade"),
+}
+
+Obstacle = Literal["reason", "not_taste", "second", "judged", "held", "assigned", "discussed"]
+OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
+"""Why a policy leaves an open pair to a lead. The first one that applies is counted."""
+OBSTACLE_NAMES: Mapping[Obstacle, Message] = {
+    "reason": say(
+        "more than the grades is to be decided: quality control, an objection, a question, an outdated answer, or one who could not rate it"
+    ),
+    "not_taste": say("the grades lie further apart, or on both sides of relevance"),
+    "second": say("a second lead must decide too"),
+    "judged": say("you judged the pair yourself"),
+    "held": say("open in front of another lead"),
+    "assigned": say("given to another lead"),
+    "discussed": say("its annotators are discussing it"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GradesSettled:
+    """The number of pairs whose grades are `low` and `high` and that would get `grade`."""
+
+    low: int
+    high: int
+    grade: int
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedPairs:
+    """The number of open pairs that a policy leaves alone. `why`: the obstacle in words, for a page."""
+
+    obstacle: Obstacle
+    why: Message
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyPreview:
+    """The decisions that a policy would make."""
+
+    policy: str
+    pairs: int  # that it would settle
+    by_grades: tuple[GradesSettled, ...]
+    left_out: tuple[SkippedPairs, ...]
+    impact_sum: (
+        float | None
+    )  # how far the choices move nDCG, each of the system that it moves most; None without runs
+    impact_mean: float | None
+    flips: int  # pairs that can change the order of two systems
+    examples: tuple[str, ...]  # the keys of the first few pairs
+    digest: str  # to be handed to `settle_by_policy`
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionBatch:
+    """Pairs that a lead settled together by a policy."""
+
+    number: int
+    policy: str
+    rationale: str
+    pairs: int
+    holding: int  # decisions of the batch that still hold
+    lead: str  # the username, like `undone_by`
+    made_at: datetime
+    undone_at: datetime | None
+    undone_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchUndone:
+    """The result of undoing a batch."""
+
+    batch: DecisionBatch
+    withdrawn: int  # decisions
+    left: int  # decided anew since, and left as they are

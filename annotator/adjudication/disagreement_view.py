@@ -1,0 +1,179 @@
+"""Describe one disagreement for a lead: anonymous judgments, objections and questions, and the query's other documents.
+
+Only here do usernames become letters (`domain/shuffling.py`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotator.adjudication.disagreement_records import (
+    AnonymousObjection,
+    AnonymousQuestion,
+    DisagreementFacts,
+    DisagreementView,
+    DiscussionProgress,
+    JudgedNeighbour,
+    NeighbourDocument,
+    PairStage,
+)
+from annotator.adjudication.discussion.discussion_records import (
+    AnonymousJudgment,
+    DiscussionTurn,
+    explain_wait,
+)
+from annotator.adjudication.near_duplicates import WARN_FROM, TextSketches
+from annotator.adjudication.records import (
+    DecisionContent,
+    DecisionProposal,
+    IndependentJudgment,
+    UnlikeDocument,
+)
+from annotator.adjudication.second_lead import find_visible_proposals, needs_two_leads
+from annotator.domain.messages import say
+from annotator.domain.shuffling import give_letters, name_checker
+
+BARRED = say("you judged this pair yourself; another lead must decide it")
+MOST_NEIGHBOURS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ViewContext:
+    """The values that all disagreements of one response have in common."""
+
+    lead_pk: int | None  # the lead who asks; None: the operator
+    seed: int  # of the letters
+    second_adjudicator: bool  # the dataset asks for two leads
+    guideline_version: int
+
+
+def name_judge(judgment: IndependentJudgment) -> str:
+    """Return the name that a letter replaces. As an expert of quality control, an annotator has another letter."""
+    return name_checker(judgment.annotator) if judgment.quality else judgment.annotator
+
+
+def assign_letters(
+    judgments: Iterable[IndependentJudgment], others: Iterable[str] = (), *, seed: int, pair: str
+) -> dict[str, str]:
+    """Return the letter of each name of a pair, in their order: first those who judged, then the `others`."""
+    return give_letters({name_judge(judgment) for judgment in judgments}, others, seed=seed, pair=pair)
+
+
+def hide_names(
+    judgments: Sequence[IndependentJudgment],
+    letters: Mapping[str, str],
+    turns: Mapping[str, DiscussionTurn],
+) -> tuple[AnonymousJudgment, ...]:
+    """Return the judgments with letters in place of names, in the order of the letters. `turns`: by username."""
+    by_name = {name_judge(judgment): judgment for judgment in judgments}
+    return tuple(
+        AnonymousJudgment(
+            letter=letter,
+            outcome=judgment.outcome,
+            grade=judgment.grade,
+            note=judgment.note,
+            guideline_version=judgment.guideline_version,
+            simulated=judgment.simulated,
+            quality=judgment.quality,
+            turn=None if judgment.quality else turns.get(judgment.annotator),
+        )
+        for name, letter in letters.items()
+        if (judgment := by_name.get(name)) is not None
+    )
+
+
+def describe_disagreement(
+    facts: DisagreementFacts,
+    progress: PairStage,
+    neighbours: Iterable[NeighbourDocument],
+    context: ViewContext,
+) -> DisagreementView:
+    """Return what the lead sees of one pair."""
+    others = [objection.annotator for objection in facts.objections]
+    others += [question.annotator for question in facts.questions]
+    letters = assign_letters(facts.judgments, others, seed=context.seed, pair=facts.pair)
+    text_hashes = {judgment.document_sha256 for judgment in facts.judgments}
+    return DisagreementView(
+        pair=facts.pair,
+        seen=facts.seen,
+        query=facts.query,
+        document=facts.document,
+        status=facts.status,
+        progress=progress,
+        guideline_version=context.guideline_version,
+        judgments=hide_names(facts.judgments, letters, facts.discussion.turns if facts.discussion else {}),
+        text_changed=bool(text_hashes - {facts.document.sha256}),
+        decisions=facts.decisions,
+        proposals=_list_visible_proposals(facts.proposals, context.lead_pk),
+        needs_two_leads=needs_two_leads(context.second_adjudicator, facts.status.distance),
+        barred=BARRED if facts.judged_by_reader else None,
+        discussion=_describe_discussion(facts, letters),
+        objections=tuple(
+            AnonymousObjection(letters[objection.annotator], objection.text, objection.objected_at)
+            for objection in facts.objections
+        ),
+        questions=tuple(
+            AnonymousQuestion(
+                question.number,
+                letters[question.annotator],
+                question.text,
+                question.asked_at,
+                question.answer,
+            )
+            for question in facts.questions
+        ),
+        neighbours=tuple(neighbours),
+    )
+
+
+def list_neighbours(
+    query_pk: int, pair_pk: int, sha256: str | None, judged: Iterable[JudgedNeighbour], sketches: TextSketches
+) -> list[NeighbourDocument]:
+    """Return the other judged documents of a pair's query: near-duplicates first, then settled ones.
+
+    `sha256`: of the pair's document. At most MOST_NEIGHBOURS.
+    """
+    neighbours = [
+        NeighbourDocument(
+            neighbour.pair,
+            neighbour.doc_id,
+            neighbour.title,
+            neighbour.grade,
+            neighbour.stage,
+            sketches.compare(sha256, neighbour.sha256),
+        )
+        for neighbour in judged
+        if neighbour.query_pk == query_pk and neighbour.pair_pk != pair_pk
+    ]
+    neighbours.sort(key=lambda neighbour: (-(neighbour.near or 0), neighbour.grade is None))
+    return neighbours[:MOST_NEIGHBOURS]
+
+
+def list_unlike(neighbours: Iterable[NeighbourDocument], content: DecisionContent) -> list[UnlikeDocument]:
+    """Return the near-duplicates that are settled at another grade than this decision's."""
+    return [
+        UnlikeDocument(neighbour.doc_id, neighbour.grade, neighbour.near)
+        for neighbour in neighbours
+        if neighbour.near is not None
+        and neighbour.near >= WARN_FROM
+        and neighbour.grade is not None
+        and neighbour.grade != content.grade
+    ]
+
+
+def _describe_discussion(facts: DisagreementFacts, letters: Mapping[str, str]) -> DiscussionProgress | None:
+    discussion = facts.discussion
+    if discussion is None:
+        return None
+    waiting = tuple(
+        explain_wait(letters[username], facts.query.query_id, reason)
+        for username, reason in discussion.waiting.items()
+    )
+    return DiscussionProgress(discussion.state, discussion.asked_at, waiting)
+
+
+def _list_visible_proposals(
+    proposals: Sequence[DecisionProposal], lead_pk: int | None
+) -> tuple[DecisionProposal, ...]:
+    by_lead = {proposal.lead_pk: proposal.decided for proposal in proposals if proposal.decided is not None}
+    visible = find_visible_proposals(lead_pk, by_lead)
+    return tuple(proposal for proposal in proposals if proposal.lead_pk in visible)

@@ -1,0 +1,339 @@
+"""Read what leads see of pairs to be decided, and the other judged documents of their queries.
+
+A dozen statements, however many pairs there are. Names are read here and leave the services as letters
+(`domain/shuffling.py`). Never reads ranks, scores or systems. Neighbours are limited to the MOST_NEIGHBOURS documents of
+each query about which most is known, each with the beginning of its text. Their grade is included only if the pair is
+settled and the lead can no longer be given it to judge.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy.orm import Session
+
+from annotator.adjudication.decisions_sql import list_judgments, list_proposals
+from annotator.adjudication.disagreement_records import (
+    AnnotatorQuestion,
+    DecisionImpact,
+    DisagreementDocument,
+    DisagreementFacts,
+    DisagreementQuery,
+    DisagreementStatus,
+    JudgedNeighbour,
+    PairStage,
+)
+from annotator.adjudication.discussion.discussion_sql import read_discussions
+from annotator.adjudication.discussion.objections_sql import list_objections
+from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
+from annotator.adjudication.queue.queue_sql import QueueReader
+from annotator.adjudication.records import Decision, Outcome
+from annotator.domain.settling import QueueReason, find_stage
+from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
+from annotator.storage.pair_states import FEW, PairState, list_pair_states
+from annotator.storage.sql import execute_sql, fetch, prepare_sql, split_into_chunks
+from annotator.storage.tables import DatasetRow
+
+
+class _PairRow(NamedTuple):
+    pk: int
+    key: str
+    query_pk: int
+    document_pk: int
+    lacking: int
+    query_id: str
+    query: str
+    narrative: str | None
+    language: str | None
+    category: str | None
+    doc_id: str
+    title: str
+    url: str | None
+    media_type: str
+    text_sha256: str | None
+    extra: Mapping[str, Any] | None
+    text: str | None
+    length: int | None
+    waiting: int
+    distance: int
+    taste: bool | None
+    since: datetime | None
+    impact: float | None
+    recall_impact: float | None
+    mrr_impact: float | None
+    flips: int | None
+    holder_pk: int | None
+    held_by: str | None
+    assigned_to: str | None
+    judged: bool
+
+
+_PAIRS = prepare_sql(
+    """
+SELECT p.pk, p.key, p.query_pk, p.document_pk, p.lacking, q.query_id, q.text AS query, q.narrative, q.language, q.category,
+  d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra, substr(t.text, 1, :most) AS text, length(t.text) AS length,
+  coalesce(x.waiting, 0) AS waiting, coalesce(x.distance, 0) AS distance, x.taste, x.since, x.impact, x.recall_impact,
+  x.mrr_impact, x.flips, h.lead_pk AS holder_pk, g.username AS held_by, f.username AS assigned_to,
+  EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :lead_pk AND j.outcome <> 'later') AS judged
+FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
+LEFT JOIN dispute x ON x.pair_pk = p.pk
+LEFT JOIN case_hold h ON h.pair_pk = p.pk AND h.expires_at > :now AND h.expires_at <= :latest_hold LEFT JOIN person g ON g.pk = h.lead_pk
+LEFT JOIN case_assignment a ON a.pair_pk = p.pk LEFT JOIN person f ON f.pk = a.lead_pk
+WHERE p.pk IN :pairs""",
+    lists=["pairs"],
+)
+_KEYS = prepare_sql(
+    "SELECT pk FROM pair WHERE key = :key AND dataset_pk = :dataset_pk AND retired_at IS NULL"
+)
+_DECISIONS = prepare_sql(
+    """
+SELECT a.pair_pk, x.key AS pair, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.cause, a.in_guideline, a.seconds,
+  a.decided_at, a.lead_pk, p.username AS lead
+FROM adjudication a JOIN person p ON p.pk = a.lead_pk JOIN pair x ON x.pk = a.pair_pk WHERE a.pair_pk IN :pairs ORDER BY a.pair_pk, a.revision""",
+    lists=["pairs"],
+)
+_QUESTIONS = prepare_sql(
+    """
+SELECT u.pair_pk, u.pk AS number, p.username AS annotator, u.text, u.asked_at, u.answer
+FROM question u JOIN person p ON p.pk = u.annotator_pk WHERE u.pair_pk IN :pairs ORDER BY u.pk""",
+    lists=["pairs"],
+)
+
+
+class _StoredDecision(NamedTuple):
+    pair_pk: int
+    pair: str
+    revision: int
+    outcome: Outcome
+    grade: int | None
+    rationale: str
+    reason: str | None
+    cause: str | None
+    in_guideline: bool
+    seconds: float | None
+    decided_at: datetime
+    lead_pk: int
+    lead: str
+
+
+class _QuestionRow(NamedTuple):
+    pair_pk: int
+    number: int
+    annotator: str
+    text: str
+    asked_at: datetime
+    answer: str | None
+
+
+def find_pool_pair_pk(session: Session, dataset_pk: int, key: str) -> int | None:
+    """Return the pair of the dataset's pool with this key; None if it is unknown or retired."""
+    pair_pk: int | None = execute_sql(session, _KEYS, {"key": key, "dataset_pk": dataset_pk}).scalar()
+    return pair_pk
+
+
+def list_disagreement_facts(
+    session: Session,
+    dataset: DatasetRow,
+    reader: QueueReader,
+    pair_pks: Collection[int],
+    *,
+    most: int = SHOWN_CHARACTERS,
+) -> dict[int, DisagreementFacts]:
+    """Return what is known of these pairs, by pair_pk. `most`: characters of each document's text."""
+    if not pair_pks:
+        return {}
+    values = {
+        "pairs": list(pair_pks),
+        "lead_pk": reader.lead_pk or 0,
+        "now": reader.now,
+        "latest_hold": find_latest_hold(reader.now),
+        "most": most,
+    }
+    judgments, proposals = list_judgments(session, pair_pks), list_proposals(session, pair_pks)
+    discussions = read_discussions(session, dataset, pair_pks, now=reader.now)
+    objections = list_objections(session, pair_pks)
+    decisions: dict[int, list[Decision]] = {}
+    for decision in fetch(session, _DECISIONS, _StoredDecision, values):
+        decisions.setdefault(decision.pair_pk, []).append(_to_decision(decision))
+    questions: dict[int, list[AnnotatorQuestion]] = {}
+    for question in fetch(session, _QUESTIONS, _QuestionRow, values):
+        questions.setdefault(question.pair_pk, []).append(AnnotatorQuestion(*question[1:]))
+    return {
+        row.pk: DisagreementFacts(
+            pair_pk=row.pk,
+            pair=row.key,
+            query_pk=row.query_pk,
+            document_pk=row.document_pk,
+            query=DisagreementQuery(row.query_id, row.query, row.narrative, row.language, row.category),
+            document=_to_document(row, dataset),
+            status=_to_status(row, reader.lead_pk),
+            judged_by_reader=row.judged,
+            judgments=tuple(judgments.get(row.pk, ())),
+            decisions=tuple(decisions.get(row.pk, ())),
+            proposals=proposals.get(row.pk, ()),
+            discussion=discussions.get(row.pk),
+            objections=tuple(objections.get(row.pk, ())),
+            questions=tuple(questions.get(row.pk, ())),
+        )
+        for row in fetch(session, _PAIRS, _PairRow, values)
+    }
+
+
+def _to_document(row: _PairRow, dataset: DatasetRow) -> DisagreementDocument:
+    return DisagreementDocument(
+        doc_id=row.doc_id,
+        title=row.title,
+        url=row.url,
+        media_type=row.media_type,
+        text=row.text,
+        length=row.length or 0,
+        sha256=row.text_sha256,
+        metadata=choose_metadata(row.extra or {}, dataset.shown_metadata or ()),
+    )
+
+
+def _to_status(row: _PairRow, lead_pk: int | None) -> DisagreementStatus:
+    impact = None
+    if row.impact is not None and row.recall_impact is not None and row.mrr_impact is not None:
+        impact = DecisionImpact(row.impact, row.recall_impact, row.mrr_impact, row.flips or 0)
+    return DisagreementStatus(
+        waiting=QueueReason(row.waiting),
+        distance=row.distance,
+        taste=bool(row.taste),
+        since=row.since,
+        impact=impact,
+        held_by=row.held_by if row.holder_pk != lead_pk else None,
+        assigned_to=row.assigned_to,
+        lacking=row.lacking,
+    )
+
+
+def _to_decision(row: _StoredDecision) -> Decision:
+    return Decision(
+        outcome=row.outcome,
+        grade=row.grade,
+        rationale=row.rationale,
+        cause=row.cause,
+        reason=row.reason,
+        in_guideline=row.in_guideline,
+        seconds=row.seconds,
+        pair=row.pair,
+        revision=row.revision,
+        decided_at=row.decided_at,
+        lead_pk=row.lead_pk,
+        lead=row.lead,
+    )
+
+
+MOST_NEIGHBOURS = 200
+AT_ONCE = 100
+_DOCUMENT = prepare_sql("""
+SELECT p.query_pk, p.document_pk, d.text_sha256 AS sha256
+FROM pair p JOIN document d ON d.pk = p.document_pk WHERE p.pk = :pair_pk""")
+_JUDGED_DOCUMENTS = prepare_sql(
+    """
+SELECT p.pk AS pair_pk, p.query_pk, d.title, d.pk AS document_pk, d.text_sha256 AS sha256, coalesce(x.waiting, 0) AS waiting,
+  EXISTS (SELECT 1 FROM quality_pair y JOIN quality_draw w ON w.pk = y.draw_pk
+    WHERE y.pair_pk = p.pk AND y.outcome IS NULL AND w.annotator_pk = :lead_pk) AS to_check
+FROM pair p JOIN document d ON d.pk = p.document_pk
+LEFT JOIN dispute x ON x.pair_pk = p.pk AND x.open LEFT JOIN current_adjudication a ON a.pair_pk = p.pk
+WHERE p.query_pk IN :queries AND p.retired_at IS NULL AND (p.judged > 0 OR p.kept OR a.pair_pk IS NOT NULL)
+ORDER BY p.query_pk, a.pair_pk IS NULL, p.judged DESC, p.pk""",
+    lists=["queries"],
+)
+_TEXTS = prepare_sql(
+    "SELECT sha256, substr(text, 1, :most) FROM document_text WHERE document_pk IN :documents AND sha256 IN :hashes",
+    lists=["documents", "hashes"],
+)
+
+
+class PairDocument(NamedTuple):
+    """The document of a pair, and the SHA-256 of its present text."""
+
+    query_pk: int
+    document_pk: int
+    sha256: str | None
+
+
+class JudgedDocument(NamedTuple):
+    """A judged document of a query. `to_check`: the lead has still to check it for quality control."""
+
+    pair_pk: int
+    query_pk: int
+    title: str
+    document_pk: int
+    sha256: str | None
+    waiting: int
+    to_check: bool
+
+
+def read_pair_document(session: Session, pair_pk: int) -> PairDocument:
+    """Return the document of a pair."""
+    (document,) = fetch(session, _DOCUMENT, PairDocument, {"pair_pk": pair_pk})
+    return document
+
+
+def list_judged_documents(
+    session: Session, lead_pk: int | None, query_pks: Collection[int]
+) -> list[JudgedDocument]:
+    """Return the judged documents of these queries, at most MOST_NEIGHBOURS of each."""
+    values = {"queries": sorted(query_pks), "lead_pk": lead_pk or 0}
+    documents, by_query = list[JudgedDocument](), Counter[int]()
+    for document in fetch(session, _JUDGED_DOCUMENTS, JudgedDocument, values):
+        by_query[document.query_pk] += 1
+        if by_query[document.query_pk] <= MOST_NEIGHBOURS:
+            documents.append(document)
+    return documents
+
+
+def list_stages(
+    session: Session, dataset_pk: int, waiting: Mapping[int, int]
+) -> dict[int, tuple[PairState, PairStage]]:
+    """Return how far these pairs have come, by pair_pk. `waiting`: why each waits for a lead, as `QueueReason` bits."""
+    stages = {}
+    for chunk in split_into_chunks(sorted(waiting), FEW):
+        for state in list_pair_states(session, dataset_pk, chunk):
+            decided, reasons = state.adjudicated is not None, QueueReason(waiting[state.pair_pk])
+            stage = find_stage(state.settlement, reasons, decided=decided, lacking=state.lacking)
+            stages[state.pair_pk] = state, PairStage(stage, state.settlement.grade, state.contested_grade)
+    return stages
+
+
+def describe_documents(
+    documents: Sequence[JudgedDocument], stages: Mapping[int, tuple[PairState, PairStage]]
+) -> list[JudgedNeighbour]:
+    """Return these documents with how far each has come, by `list_stages`."""
+    return [
+        _describe(document, *stages[document.pair_pk]) for document in documents if document.pair_pk in stages
+    ]
+
+
+def read_texts(session: Session, wanted: Iterable[tuple[int, str]], *, most: int) -> dict[str, str]:
+    """Return the first `most` characters of texts, by SHA-256. `wanted`: document_pk and SHA-256 of each."""
+    texts: dict[str, str] = {}
+    for chunk in split_into_chunks(sorted(set(wanted)), AT_ONCE):
+        values = {
+            "documents": [document_pk for document_pk, _ in chunk],
+            "hashes": [sha256 for _, sha256 in chunk],
+            "most": most,
+        }
+        texts.update((sha256, text) for sha256, text in execute_sql(session, _TEXTS, values))
+    return texts
+
+
+def _describe(document: JudgedDocument, state: PairState, progress: PairStage) -> JudgedNeighbour:
+    settled = progress.stage in ("imported", "single", "agreed", "settled")
+    may_see_grade = settled and state.lacking == 0 and not document.to_check
+    return JudgedNeighbour(
+        pair_pk=document.pair_pk,
+        pair=state.key,
+        query_pk=document.query_pk,
+        document_pk=document.document_pk,
+        doc_id=state.doc_id,
+        title=document.title,
+        sha256=document.sha256,
+        stage=progress.stage,
+        grade=progress.grade if may_see_grade else None,
+    )

@@ -1,0 +1,1 @@
+"""Discussions before a decision, and objections after it."""

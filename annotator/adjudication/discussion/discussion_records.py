@@ -1,0 +1,122 @@
+"""Records of discussions, and of decisions as the annotators of the pair see them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from annotator.domain.messages import Message, say
+
+DiscussionState = Literal["asked", "answered", "closed"]
+WaitReason = Literal["own_work", "answer", "gone"]
+"""Why an annotator has not spoken: has open work on the query, has not answered yet, can no longer be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiscussionTurn:
+    """An annotator's turn after seeing the others' notes. It is no judgment."""
+
+    outcome: str
+    grade: int | None
+    note: str | None
+    revised: bool  # differs from the annotator's judgment
+    said_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PairDiscussion:
+    """The state of a pair's discussion, with usernames."""
+
+    state: DiscussionState
+    asked_at: datetime
+    asked_by_setting: bool  # the dataset asked for it, no lead
+    turns: Mapping[str, DiscussionTurn]  # by username
+    waiting: Mapping[str, WaitReason]  # those who have not spoken, by username
+
+
+@dataclass(frozen=True, slots=True)
+class AnonymousJudgment:
+    """One judgment of a pair, with a letter in place of the annotator. On another pair the letter is somebody else."""
+
+    letter: str  # A, B, …
+    outcome: str
+    grade: int | None
+    note: str | None
+    guideline_version: int
+    simulated: bool  # the annotator is no person
+    quality: bool = False  # made for quality control, after the pair was settled
+    turn: DiscussionTurn | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDiscussion:
+    """A discussion as one of its annotators sees it."""
+
+    pair: str
+    query_id: str
+    query: str
+    narrative: str | None
+    doc_id: str
+    title: str
+    text_length: int  # characters of the document; 0 without its text
+    # own_work: the annotator has open work on the query; waiting: has not looked; open: has looked; said: has spoken
+    stage: Literal["own_work", "waiting", "open", "said"]
+    own: AnonymousJudgment
+    others: tuple[AnonymousJudgment, ...] = ()  # empty until the annotator has looked
+    seen: str = ""  # to be sent back with the turn; empty until the annotator has looked
+
+
+@dataclass(frozen=True, slots=True)
+class OwnObjection:
+    """An annotator's objection to a decision, as the annotator sees it."""
+
+    text: str
+    objected_at: datetime
+    answered: bool  # a lead has decided anew, or withdrawn the decision, since
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDecision:
+    """A lead's decision on a pair, as an annotator who judged the pair sees it."""
+
+    pair: str
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+    own_outcome: str
+    own_grade: int | None
+    outcome: str  # "withdrawn" if the decision that the annotator objected to was withdrawn
+    grade: int | None
+    rationale: str
+    reason: str | None
+    cause: str | None
+    revision: int
+    decided_at: datetime
+    guideline_since: int | None = None  # the first guideline version made from the decision
+    objection: OwnObjection | None = None
+    new: bool = False  # the annotator has not been shown it
+
+    @property
+    def differs(self) -> bool:
+        """Return whether the lead decided otherwise than the annotator judged."""
+        decided = (self.outcome, self.grade)
+        return self.outcome != "withdrawn" and decided != (self.own_outcome, self.own_grade)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDecisions:
+    """A page of an annotator's `OwnDecision`s, the latest first."""
+
+    total: int  # on all pages
+    differing: int  # on all pages: decided otherwise than the annotator judged
+    decisions: tuple[OwnDecision, ...]
+
+
+def explain_wait(letter: str, query_id: str, wait: WaitReason) -> Message:
+    """Say to a lead why the annotator with this letter has not spoken yet."""
+    if wait == "own_work":
+        return say("waits until {letter} has finished query {query_id}", letter=letter, query_id=query_id)
+    if wait == "gone":
+        return say("{letter} can no longer be asked", letter=letter)
+    return say("waits for {letter}", letter=letter)

@@ -1,0 +1,381 @@
+"""Let annotators discuss a disagreement before a lead decides, read the decision, and object once.
+
+Nobody sees others' judgments of a pair, or its decision, while they still have work on its query. Who has seen them no
+longer judges the pair; this is noted in the same transaction. A turn is no judgment and never counts. Annotators appear
+as the letters that leads know them by. Refuses, with a sentence: who did not judge the pair, a second turn or
+objection, and a turn or objection on something that has changed since.
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.adjudication.decisions_sql import list_judgments
+from annotator.adjudication.discussion.discussion_records import (
+    DiscussionTurn,
+    OwnDecision,
+    OwnDecisions,
+    OwnDiscussion,
+)
+from annotator.adjudication.discussion.discussion_sql import (
+    count_judged,
+    digest_judgments,
+    is_discussed,
+    list_busy_queries,
+    list_judges,
+    list_own_discussed_pairs,
+    list_turns,
+    list_unspoken,
+    read_own_discussion,
+)
+from annotator.adjudication.discussion.objections_sql import (
+    find_own_decision,
+    list_decisions_for_annotator,
+    list_unseen_decisions,
+)
+from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
+from annotator.domain.grades import check_grade
+from annotator.domain.messages import Message, say
+from annotator.domain.people import Actor
+from annotator.domain.settling import Decided
+from annotator.domain.texts import NO_WORDS, check_text
+from annotator.people.service import require_person, require_role
+from annotator.storage.adjudication_tables import (
+    CurrentAdjudicationRow,
+    DiscussionRow,
+    DiscussionTurnRow,
+    ObjectionRow,
+)
+from annotator.storage.audit_log import AuditEvent, add_events
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disagreements import derive_disagreements, list_disagreements
+from annotator.storage.disclosures import add_seen, has_seen
+from annotator.storage.document_text import read_present_text
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.open_pairs import make_open_pairs_request
+from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, QueryRow
+
+NOT_JUDGED = say("you did not judge this pair")
+NOT_DISCUSSED = say(
+    "this pair is not discussed, or no longer: a lead has decided it or closed the discussion"
+)
+NOT_LOOKED = say("look at what the others said first")
+SAID_ALREADY = say("you have said what you think of this pair already; that is done once")
+OBJECTED_ALREADY = say("you have objected to what was decided on this pair; that is done once")
+JUDGMENTS_CHANGED = say("somebody has changed or added a judgment of this pair meanwhile; look at it again")
+
+
+def explain_open_work(query_id: str) -> Message:
+    """Say why an annotator is not shown a pair of this query yet."""
+    return say(
+        "first judge what is still open to you of query {query_id}: then this is shown", query_id=query_id
+    )
+
+
+def find_unaskable(judges: int, able: Collection[str], spoken: Collection[str]) -> Message | None:
+    """Return why nobody can be asked to discuss a pair; None if somebody can.
+
+    `judges`: how many judged the pair. `able`: those of them who can be asked; `spoken`: who has spoken (usernames).
+    """
+    if judges < 2:
+        return say("fewer than two annotators judged this pair, so there is nobody to discuss it with")
+    if len(able) < 2:
+        return say(
+            "fewer than two of those who judged this pair can still be asked: the others are disabled, simulated or without a role"
+        )
+    if set(able) <= set(spoken):
+        return say("everybody who can be asked has said what they think of this pair already")
+    return None
+
+
+def explain_changed_decision(decision: OwnDecision | None) -> Message:
+    """Say what holds now in place of the decision that an annotator objected to."""
+    if decision is None or decision.outcome == "withdrawn":
+        return say("the decision was taken back meanwhile; the pair waits for a lead again")
+    if decision.grade is None:
+        return say("a lead has decided anew meanwhile: this pair cannot be rated; read that decision first")
+    return say(
+        "a lead has decided anew meanwhile, at {grade}; read that decision first", grade=decision.grade
+    )
+
+
+MOST_DISCUSSIONS, MOST_NEWS = 200, 100
+SHOWN_CHARACTERS = 200_000
+
+
+def ask_to_discuss(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
+    """Ask the annotators of a pair to look at each other's notes before a lead decides. For leads.
+
+    Asking again changes nothing; a closed discussion goes on. StateError if the pair does not wait for a decision, or
+    if fewer than two of its annotators can be asked.
+    """
+    with database.write() as session:
+        row, lead_pk, pair_pk = _enter_as_lead(session, actor, dataset, pair)
+        if is_discussed(session, row, pair_pk):
+            return
+        _require_askable(session, row, pair_pk)
+        discussion = session.get(DiscussionRow, pair_pk)
+        if discussion is None:
+            session.add(DiscussionRow(pair_pk=pair_pk, asked_by_pk=lead_pk, asked_at=now))
+        else:
+            discussion.asked_by_pk, discussion.asked_at, discussion.closed_at = lead_pk, now, None
+        add_events(session, [AuditEvent("asked to discuss", key_of(row.pk), lead_pk, now, pair_pk)])
+
+
+def close_discussion(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
+    """End a pair's discussion, whoever asked for it. Nobody else is shown anything; what was said stays. For leads."""
+    with database.write() as session:
+        row, lead_pk, pair_pk = _enter_as_lead(session, actor, dataset, pair)
+        if not is_discussed(session, row, pair_pk):
+            return
+        discussion = session.get(DiscussionRow, pair_pk)
+        if discussion is None:
+            discussion = DiscussionRow(pair_pk=pair_pk, asked_by_pk=lead_pk, asked_at=now)
+            session.add(discussion)
+        discussion.closed_at = now
+        add_events(session, [AuditEvent("closed discussion", key_of(row.pk), lead_pk, now, pair_pk)])
+
+
+def list_own_discussions(
+    database: Database, actor: Actor, dataset: str, *, now: datetime
+) -> list[OwnDiscussion]:
+    """Return up to 200 open discussions of pairs that the annotator judged, those that wait for the annotator first.
+
+    Others' judgments are included only if the annotator has opened the discussion and has no open work on its query.
+    """
+    with database.read() as session:
+        row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+        request = make_open_pairs_request(row, person_pk, now)
+        pairs = list_own_discussed_pairs(session, request, row, most=MOST_DISCUSSIONS)
+        if not pairs:
+            return []
+        busy = list_busy_queries(session, request, row, {pair.query_pk for pair in pairs})
+        discussions = [
+            read_own_discussion(
+                session, row, person_pk, actor.username, pair.pair_pk, busy=pair.query_pk in busy
+            )
+            for pair in pairs
+        ]
+    order = {"open": 0, "waiting": 1, "own_work": 2, "said": 3}
+    return sorted(discussions, key=lambda discussion: order[discussion.stage])
+
+
+def open_discussion(
+    database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime
+) -> OwnDiscussion:
+    """Show the annotator what the others said of a pair. From then on the annotator's own judgment stays as it is.
+
+    StateError while the annotator has open work on the pair's query.
+    """
+    with database.write() as session:
+        row, person_pk, pair_row = _enter_as_judge(session, actor, dataset, pair)
+        pair_pk = key_of(pair_row.pk)
+        if not is_discussed(session, row, pair_pk):
+            raise StateError(NOT_DISCUSSED)
+        _require_no_open_work(session, row, person_pk, pair_row, now)
+        add_seen(session, [pair_pk], person_pk, now=now)
+        return read_own_discussion(session, row, person_pk, actor.username, pair_pk, busy=False)
+
+
+def take_discussion_turn(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    pair: str,
+    *,
+    decided: Decided,
+    note: str,
+    seen: str,
+    now: datetime,
+) -> DiscussionTurn:
+    """Store the annotator's turn: stand by the own judgment or revise it, once. It counts nowhere.
+
+    `decided`: 0-3 or "unrateable"; the own judgment's, to stand by it. `seen`: of the discussion as it was shown. The
+    same turn sent twice is stored once.
+    """
+    outcome, grade = ("unrateable", None) if decided == "unrateable" else ("graded", check_grade(decided))
+    note_text = check_text(say("note"), note, empty=None) or None
+    with database.write() as session:
+        row, person_pk, pair_row = _enter_as_judge(session, actor, dataset, pair)
+        pair_pk = key_of(pair_row.pk)
+        stored = session.get(DiscussionTurnRow, (pair_pk, person_pk))
+        if stored is not None:
+            if (stored.outcome, stored.grade, stored.note) != (outcome, grade, note_text):
+                raise StateError(SAID_ALREADY)
+            return DiscussionTurn(stored.outcome, stored.grade, stored.note, stored.revised, stored.said_at)
+        if not is_discussed(session, row, pair_pk):
+            raise StateError(NOT_DISCUSSED)
+        _require_no_open_work(session, row, person_pk, pair_row, now)
+        if not has_seen(session, pair_pk, person_pk):
+            raise StateError(NOT_LOOKED)
+        judgments = list_judgments(session, [pair_pk]).get(pair_pk, [])
+        if digest_judgments(judgments) != seen:
+            raise ConflictError(JUDGMENTS_CHANGED)
+        own = next(
+            judgment
+            for judgment in judgments
+            if judgment.annotator == actor.username and not judgment.quality
+        )
+        revised = (outcome, grade) != (own.outcome, own.grade)
+        turn = {
+            "pair_pk": pair_pk,
+            "annotator_pk": person_pk,
+            "outcome": outcome,
+            "grade": grade,
+            "revised": revised,
+            "note": note_text,
+            "said_at": now,
+        }
+        session.add(DiscussionTurnRow.model_validate(turn))
+        return DiscussionTurn(outcome, grade, note_text, revised, now)
+
+
+def read_discussed_text(
+    database: Database, actor: Actor, dataset: str, pair: str, *, characters: int = SHOWN_CHARACTERS
+) -> str | None:
+    """Return the beginning of the document of a pair that the annotator judged; None without its text."""
+    with database.read() as session:
+        row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+        pair_pk = key_of(_find_pair(session, row, pair).pk)
+        _require_judged(session, person_pk, pair_pk)
+        return read_present_text(session, pair_pk, characters=characters)
+
+
+def list_own_decisions(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    differing: bool = False,
+    page: int = 0,
+    size: int = 20,
+    now: datetime,
+) -> OwnDecisions:
+    """Return the decisions on pairs that the annotator judged, the latest first, and note that they were shown.
+
+    The annotator no longer judges these pairs. `differing`: only decisions that differ from the annotator's judgment.
+    """
+    with database.read() as session:
+        row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+        request = make_open_pairs_request(row, person_pk, now)
+        decisions, _ = list_decisions_for_annotator(
+            session, request, row, differing=differing, page=page, size=size
+        )
+        if not any(decision.new for decision in decisions.decisions):
+            return decisions
+    with database.write() as session:
+        row = _enter(session, actor, dataset, "annotator")
+        lock_dataset(session, key_of(row.pk))
+        decisions, pair_pks = list_decisions_for_annotator(
+            session, request, row, differing=differing, page=page, size=size
+        )
+        add_seen(session, pair_pks, person_pk, now=now)
+        return decisions
+
+
+def object_to_decision(
+    database: Database, actor: Actor, dataset: str, pair: str, *, text: str, seen: int, now: datetime
+) -> None:
+    """Store the annotator's one objection to the decision on a pair that they judged. The pair waits for a lead again.
+
+    `seen`: the revision of the decision that was shown. ConflictError, saying what changed, if another holds now.
+    """
+    objection_text = check_text(say("objection"), text, empty=NO_WORDS)
+    with database.write() as session:
+        row, person_pk, pair_row = _enter_as_judge(session, actor, dataset, pair)
+        request = make_open_pairs_request(row, person_pk, now)
+        _require_no_open_work(session, row, person_pk, pair_row, now)
+        pair_pk = key_of(pair_row.pk)
+        stored = session.get(ObjectionRow, (pair_pk, person_pk))
+        if stored is not None:
+            if stored.text == objection_text:
+                return
+            raise StateError(OBJECTED_ALREADY)
+        decision = find_own_decision(session, request, pair_pk)
+        if decision is None or decision.revision != seen:
+            raise ConflictError(explain_changed_decision(decision))
+        objection = {
+            "pair_pk": pair_pk,
+            "annotator_pk": person_pk,
+            "text": objection_text,
+            "objected_at": now,
+            "adjudication_pk": session.get_one(CurrentAdjudicationRow, pair_pk).adjudication_pk,
+        }
+        session.add(ObjectionRow.model_validate(objection))
+        add_seen(session, [pair_pk], person_pk, now=now)
+        derive_disagreements(session, key_of(row.pk), [pair_pk])
+
+
+def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime) -> int:
+    """Return how many discussions wait for the annotator, and how many decisions they may see and have not seen.
+
+    At most 100 of each.
+    """
+    with database.read() as session:
+        row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+        request = make_open_pairs_request(row, person_pk, now)
+        if not count_judged(session, request, most=1):
+            return 0
+        unspoken = list_unspoken(session, request, row, most=MOST_NEWS)
+        return len(unspoken) + len(list_unseen_decisions(session, request, row, most=MOST_NEWS))
+
+
+def _enter(session: Session, actor: Actor, dataset: str, role: str) -> DatasetRow:
+    row = find_dataset(session, dataset)
+    require_role(session, actor, key_of(row.pk), role)
+    return row
+
+
+def _enter_as_lead(session: Session, actor: Actor, dataset: str, pair: str) -> tuple[DatasetRow, int, int]:
+    """Return the dataset, locked, the lead's person_pk and the pair_pk."""
+    row, lead_pk = _enter(session, actor, dataset, "lead"), require_person(actor)
+    lock_dataset(session, key_of(row.pk))
+    return row, lead_pk, key_of(_find_pair(session, row, pair).pk)
+
+
+def _enter_as_judge(
+    session: Session, actor: Actor, dataset: str, pair: str
+) -> tuple[DatasetRow, int, PairRow]:
+    """Return the dataset, locked, the annotator's person_pk and the pair. NotAllowed if they did not judge the pair."""
+    row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
+    lock_dataset(session, key_of(row.pk))
+    pair_row = _find_pair(session, row, pair)
+    _require_judged(session, person_pk, key_of(pair_row.pk))
+    return row, person_pk, pair_row
+
+
+def _find_pair(session: Session, dataset: DatasetRow, pair: str) -> PairRow:
+    in_pool = (col(PairRow.dataset_pk) == dataset.pk, col(PairRow.retired_at).is_(None))
+    row = session.scalars(select(PairRow).where(col(PairRow.key) == pair, *in_pool)).first()
+    if row is None:
+        raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
+    return row
+
+
+def _require_judged(session: Session, person_pk: int, pair_pk: int) -> None:
+    judgment = session.get(CurrentJudgmentRow, (pair_pk, person_pk))
+    if judgment is None or judgment.outcome == "later":
+        raise NotAllowed(NOT_JUDGED)
+
+
+def _require_no_open_work(
+    session: Session, dataset: DatasetRow, person_pk: int, pair: PairRow, now: datetime
+) -> None:
+    """Raise StateError while the annotator has open work on the pair's query."""
+    request = make_open_pairs_request(dataset, person_pk, now)
+    if list_busy_queries(session, request, dataset, [pair.query_pk]):
+        raise StateError(explain_open_work(session.get_one(QueryRow, pair.query_pk).query_id))
+
+
+def _require_askable(session: Session, dataset: DatasetRow, pair_pk: int) -> None:
+    disagreement = list_disagreements(session, [pair_pk]).get(pair_pk)
+    if disagreement is None or not disagreement.open:
+        raise StateError(say("this pair does not wait for a lead, so there is nothing to discuss"))
+    judges = list_judges(session, key_of(dataset.pk), [pair_pk]).get(pair_pk, [])
+    spoken = list_turns(session, [pair_pk]).get(pair_pk, {})
+    refusal = find_unaskable(len(judges), [judge.username for judge in judges if judge.able], spoken)
+    if refusal is not None:
+        raise StateError(refusal)

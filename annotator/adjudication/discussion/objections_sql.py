@@ -1,0 +1,233 @@
+"""Read the decisions on pairs that an annotator judged, and objections to decisions.
+
+For annotators: never returns names or others' grades. Only pairs on which the annotator has a current judgment. Excludes
+checks, which must stay indistinguishable, and pairs of queries on which the annotator still has work
+(`adjudication/discussion/discussion_sql.py`).
+"""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Row, Select, and_, case, exists, func, or_, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.adjudication.disagreement_records import DecisionObjection
+from annotator.adjudication.discussion.discussion_records import OwnDecision, OwnDecisions, OwnObjection
+from annotator.adjudication.discussion.discussion_sql import list_busy_queries
+from annotator.storage.adjudication_tables import (
+    AdjudicationRow,
+    CurrentAdjudicationRow,
+    GuidelineDecisionRow,
+    ObjectionRow,
+)
+from annotator.storage.labeling_tables import CheckRow, DisclosureRow
+from annotator.storage.open_pairs import OpenPairsRequest
+from annotator.storage.sql import fetch, prepare_sql
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DatasetRow,
+    DocumentRow,
+    PairRow,
+    QueryRow,
+    RubricRow,
+)
+
+LATEST = 5_000
+"""Unseen decisions are looked for among so many of the latest of everybody."""
+_UNSEEN = prepare_sql(f"""
+SELECT a.pair_pk, p.query_pk FROM (SELECT pk, pair_pk FROM adjudication ORDER BY pk DESC LIMIT {LATEST}) l
+CROSS JOIN current_judgment c CROSS JOIN current_adjudication a CROSS JOIN pair p
+WHERE a.pair_pk = l.pair_pk AND a.adjudication_pk = l.pk AND a.dataset_pk = :dataset_pk
+  AND c.pair_pk = l.pair_pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later' AND p.pk = a.pair_pk
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = a.pair_pk AND d.person_pk = :annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = a.pair_pk)
+LIMIT :most""")
+_DIFFERS = or_(
+    col(CurrentAdjudicationRow.outcome) != col(CurrentJudgmentRow.outcome),
+    func.coalesce(col(CurrentAdjudicationRow.grade), -1) != func.coalesce(col(CurrentJudgmentRow.grade), -1),
+)
+
+
+_OBJECTIONS = prepare_sql(
+    """
+SELECT o.pair_pk, p.username AS annotator, o.text, o.objected_at, o.adjudication_pk
+FROM objection o JOIN person p ON p.pk = o.annotator_pk WHERE o.pair_pk IN :pairs ORDER BY o.objected_at, p.username""",
+    lists=["pairs"],
+)
+
+
+class _ObjectionRow(NamedTuple):
+    pair_pk: int
+    annotator: str
+    text: str
+    objected_at: datetime
+    adjudication_pk: int
+
+
+class _UnseenDecision(NamedTuple):
+    pair_pk: int
+    query_pk: int
+
+
+def list_objections(session: Session, pair_pks: Collection[int]) -> dict[int, list[DecisionObjection]]:
+    """Return every objection to the decisions on these pairs, by pair_pk, the oldest first."""
+    objections: dict[int, list[DecisionObjection]] = {}
+    for row in fetch(session, _OBJECTIONS, _ObjectionRow, {"pairs": list(pair_pks)}):
+        objections.setdefault(row.pair_pk, []).append(DecisionObjection(*row[1:]))
+    return objections
+
+
+def list_unseen_decisions(
+    session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, most: int
+) -> list[int]:
+    """Return the pairs (pair_pk) of up to `most` decisions that the annotator may see and has not seen."""
+    unseen = fetch(session, _UNSEEN, _UnseenDecision, {**request.values, "most": most})
+    busy = list_busy_queries(session, request, dataset, {decision.query_pk for decision in unseen})
+    return [decision.pair_pk for decision in unseen if decision.query_pk not in busy]
+
+
+def list_decisions_for_annotator(
+    session: Session,
+    request: OpenPairsRequest,
+    dataset: DatasetRow,
+    *,
+    differing: bool,
+    page: int,
+    size: int,
+) -> tuple[OwnDecisions, list[int]]:
+    """Return a page of the decisions that the annotator may see, and its pairs (pair_pk). One read if there is none."""
+    hidden_queries = _list_hidden_queries(session, request, dataset)
+    if hidden_queries is None:
+        return OwnDecisions(0, 0, ()), []
+    total, differing_total = _count_decisions(session, request, hidden_queries)
+    rows = _list_page(session, request, hidden_queries, differing=differing, limit=size, offset=page * size)
+    decisions = tuple(decision for _, decision in rows)
+    return OwnDecisions(total, differing_total, decisions), [pair_pk for pair_pk, _ in rows]
+
+
+def find_own_decision(session: Session, request: OpenPairsRequest, pair_pk: int) -> OwnDecision | None:
+    """Return the decision on this pair, whatever else the annotator has to do; None if there is none."""
+    row = session.execute(_select_page(request).where(col(PairRow.pk) == pair_pk)).first()
+    return None if row is None else _to_own_decision(row)[1]
+
+
+def _list_hidden_queries(session: Session, request: OpenPairsRequest, dataset: DatasetRow) -> set[int] | None:
+    """Return the queries whose decisions the annotator may not see yet; None without any decision on their pairs."""
+    queries = set(session.scalars(_select_own(request, col(PairRow.query_pk)).distinct()))
+    return list_busy_queries(session, request, dataset, queries) if queries else None
+
+
+def _count_decisions(
+    session: Session, request: OpenPairsRequest, hidden_queries: Collection[int]
+) -> tuple[int, int]:
+    """Return how many decisions the annotator may see, and how many of these differ from their judgment."""
+    differing = func.sum(case((_DIFFERS, 1), else_=0))
+    statement = _select_own(request, func.count(), differing).where(_is_not_hidden(hidden_queries))
+    total, differing_total = session.execute(statement).one()
+    return int(total), int(differing_total or 0)
+
+
+def _list_page(
+    session: Session,
+    request: OpenPairsRequest,
+    hidden_queries: Collection[int],
+    *,
+    differing: bool,
+    limit: int,
+    offset: int,
+) -> list[tuple[int, OwnDecision]]:
+    """Return some of the decisions with their pair_pk, the latest first."""
+    statement = _select_page(request).where(_is_not_hidden(hidden_queries))
+    if differing:
+        statement = statement.where(_DIFFERS)
+    order = (
+        func.coalesce(col(CurrentAdjudicationRow.decided_at), col(ObjectionRow.objected_at)).desc(),
+        col(PairRow.pk).desc(),
+    )
+    page = statement.order_by(*order).limit(limit).offset(offset)
+    return [_to_own_decision(row) for row in session.execute(page)]
+
+
+def _select_own(request: OpenPairsRequest, *columns: Any) -> Select[*tuple[Any, ...]]:
+    """Select from the annotator's judged pairs that are decided, or to whose decision they objected."""
+    objected = and_(
+        col(ObjectionRow.pair_pk) == col(CurrentJudgmentRow.pair_pk),
+        col(ObjectionRow.annotator_pk) == request.annotator_pk,
+    )
+    decided = col(CurrentAdjudicationRow.pair_pk) == col(CurrentJudgmentRow.pair_pk)
+    return (
+        select(*columns)
+        .select_from(CurrentJudgmentRow)
+        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
+        .outerjoin(CurrentAdjudicationRow, decided)
+        .outerjoin(ObjectionRow, objected)
+        .where(
+            col(CurrentJudgmentRow.dataset_pk) == request.dataset_pk,
+            col(CurrentJudgmentRow.annotator_pk) == request.annotator_pk,
+            col(CurrentJudgmentRow.outcome) != "later",
+            or_(col(CurrentAdjudicationRow.pair_pk).is_not(None), col(ObjectionRow.pair_pk).is_not(None)),
+            ~exists().where(col(CheckRow.pair_pk) == col(CurrentJudgmentRow.pair_pk)),
+        )
+    )
+
+
+def _select_page(request: OpenPairsRequest) -> Select[*tuple[Any, ...]]:
+    since = (
+        select(func.min(col(RubricRow.version)))
+        .join(GuidelineDecisionRow, col(GuidelineDecisionRow.rubric_pk) == col(RubricRow.pk))
+        .where(col(GuidelineDecisionRow.adjudication_pk) == col(CurrentAdjudicationRow.adjudication_pk))
+        .correlate(CurrentAdjudicationRow)
+        .scalar_subquery()
+    )
+    is_disclosed = exists().where(
+        col(DisclosureRow.pair_pk) == col(PairRow.pk), col(DisclosureRow.person_pk) == request.annotator_pk
+    )
+    return (
+        _select_own(
+            request,
+            PairRow,
+            QueryRow,
+            DocumentRow,
+            CurrentJudgmentRow,
+            AdjudicationRow,
+            ObjectionRow,
+            since,
+            is_disclosed,
+        )
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .outerjoin(AdjudicationRow, col(AdjudicationRow.pk) == col(CurrentAdjudicationRow.adjudication_pk))
+    )
+
+
+def _is_not_hidden(hidden_queries: Collection[int]) -> ColumnElement[bool]:
+    return col(PairRow.query_pk).not_in(sorted(hidden_queries))
+
+
+def _to_own_decision(row: Row[*tuple[Any, ...]]) -> tuple[int, OwnDecision]:
+    pair, query, document, judged, decision, objection, guideline_since, is_disclosed = row
+    own_objection = None
+    if objection is not None:
+        answered = decision is None or decision.pk != objection.adjudication_pk
+        own_objection = OwnObjection(objection.text, objection.objected_at, answered)
+    return pair.pk, OwnDecision(
+        pair=pair.key,
+        query_id=query.query_id,
+        query=query.text,
+        doc_id=document.doc_id,
+        title=document.title,
+        own_outcome=judged.outcome,
+        own_grade=judged.grade,
+        outcome="withdrawn" if decision is None else decision.outcome,
+        grade=None if decision is None else decision.grade,
+        rationale="" if decision is None else decision.rationale,
+        reason=None if decision is None else decision.reason,
+        cause=None if decision is None else decision.cause,
+        revision=0 if decision is None else decision.revision,
+        decided_at=objection.objected_at if decision is None else decision.decided_at,
+        guideline_since=guideline_since,
+        objection=own_objection,
+        new=not is_disclosed,
+    )

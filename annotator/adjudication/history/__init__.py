@@ -1,0 +1,1 @@
+"""What leads did: who, when, what, before, after."""

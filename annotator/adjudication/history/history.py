@@ -1,0 +1,225 @@
+"""Describe events of the audit log and of a pair's history in sentences without a subject ("decided 2: …").
+
+Also writes the log as CSV and JSON Lines. Sentences are translated; what people wrote stays as it is. Columns and names in
+files are English in every language.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from annotator.adjudication.history.history_records import AuditLogEntry
+from annotator.adjudication.records import CAUSE_NAMES
+from annotator.domain.messages import Message, join, say, say_n
+from annotator.formats.syntax.spreadsheet import write_sheet, write_time
+
+PURPOSES = {
+    "conditional": say("further judgment"),
+    "training": say("training"),
+    "gold": say("gold"),
+    "repeat": say("repeat"),
+}
+SENTENCES: Mapping[str, Message] = {
+    "pooled": say("came into the pool"),
+    "retired": say("left the pool"),
+    "asked": say("asked the leads"),
+    "objected": say("objected to the decision"),
+    "put off": say("put the case off"),
+    "asked to discuss": say("asked its annotators to discuss it"),
+    "closed discussion": say("closed the discussion"),
+    "looked up names": say("looked at names and systems"),
+    "answered question": say("answered the question"),
+    "withdrew": say("took the decision back"),
+    "undid policy": say("took back what a policy had decided"),
+}
+ACTION_NAMES: Mapping[str, Message] = {
+    "decided": say("Decided"),
+    "proposed": say("Proposed a decision"),
+    "withdrew": say("Took a decision back"),
+    "settled by policy": say("Settled by a policy"),
+    "undid policy": say("Undid a policy"),
+    "decided from file": say("Decided from a file"),
+    "assigned": say("Gave a case to somebody"),
+    "put off": say("Put a case off"),
+    "asked to discuss": say("Asked for a discussion"),
+    "closed discussion": say("Closed a discussion"),
+    "looked up names": say("Looked at names"),
+    "answered question": say("Answered a question"),
+    "exported queue": say("Exported the queue"),
+    "published guideline": say("Published a guideline"),
+    "changed settings": say("Changed settings"),
+    "ordered documents": say("Put documents in order"),
+}
+"""The names of the actions in the audit log, for filters."""
+
+
+def name_answer(outcome: str, grade: int | None) -> str:
+    """Return the grade as text, or "later" or "cannot be rated"."""
+    if outcome == "later":
+        return say("later")
+    return say("cannot be rated") if grade is None else str(grade)
+
+
+def describe_event(action: str, values: Mapping[str, Any]) -> Message:
+    """Describe what happened to a pair. `values`: as `adjudication/history/history_sql.py` reads them."""
+    if action in ("judged", "checked"):
+        return _add_words(_describe_judgment(action, values), values.get("words"))
+    if action in ("revised", "stood by"):
+        answer = name_answer(values["outcome"], values["grade"])
+        stood = say("stood by {answer} in the discussion", answer=answer)
+        sentence = (
+            stood if action == "stood by" else say("went over to {answer} in the discussion", answer=answer)
+        )
+        return _add_words(sentence, values.get("words"))
+    if action == "imported":
+        return say("grade {grade} was taken from an earlier ground truth", grade=values["grade"])
+    if action == "released":
+        return say("published it in release {version}, at {grade}", **values)
+    if "outcome" in values:
+        return _describe_decision(action, values)
+    if action in ("asked", "objected"):
+        return _add_words(SENTENCES[action], values.get("words"))
+    return describe_entry(action, values.get("before"), values.get("after"))
+
+
+def describe_entry(action: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> Message:
+    """Describe an entry of the audit log by itself."""
+    new = after or {}
+    if action == "assigned":
+        to = new.get("to")
+        return say("gave the case to {to}", to=to) if to else say("gave the case to nobody in particular")
+    if action == "answered question":
+        return _add_words(SENTENCES[action], new.get("answer"))
+    if action == "exported queue":
+        return say_n(
+            "exported {n:,} pair of the queue",
+            "exported {n:,} pairs of the queue",
+            int(new.get("pairs") or 0),
+        )
+    if action == "ordered documents":
+        return say_n(
+            "put the documents of {n:,} query in order",
+            "put the documents of {n:,} queries in order",
+            int(new.get("queries") or 0),
+        )
+    if action == "looked up names" and "pairs" in new:
+        return say_n(
+            "looked at what {names} gave on {n:,} pair",
+            "looked at what {names} gave on {n:,} pairs",
+            int(new["pairs"]),
+            names=", ".join(new.get("annotators", ())),
+        )
+    if action == "published guideline":
+        return _add_words(_describe_version(new), new.get("why"))
+    if action == "changed settings":
+        return say(
+            "changed settings: {names}",
+            names=", ".join(f"{name} = {_show(new[name])}" for name in sorted(new)),
+        )
+    if new.get("outcome") and action not in ("withdrew", "undid policy"):
+        return _describe_decision(
+            action, {**new, "words": new.get("rationale"), "before": _find_answer(before)}
+        )
+    return _add_words(
+        SENTENCES.get(action, say("did something: {action}", action=action)), new.get("rationale")
+    )
+
+
+def _describe_judgment(action: str, values: Mapping[str, Any]) -> Message:
+    answer, before = name_answer(values["outcome"], values["grade"]), values["before"]
+    if action == "checked":
+        if values["settled"] is None:
+            return say("answered {answer} for quality control", answer=answer)
+        return say(
+            "answered {answer} for quality control, where {settled} was settled",
+            answer=answer,
+            settled=values["settled"],
+        )
+    if values["outcome"] == "later":
+        return say("put the pair off")
+    if values["purpose"] in PURPOSES:
+        return say("judged {answer} ({purpose})", answer=answer, purpose=PURPOSES[values["purpose"]])
+    if before is None or before[0] == "later":
+        return say("judged {answer}", answer=answer)
+    return say("judged {answer} instead of {before}", answer=answer, before=name_answer(*before))
+
+
+def _describe_decision(action: str, values: Mapping[str, Any]) -> Message:
+    if values["outcome"] == "withdrawn":
+        return _add_words(
+            SENTENCES["undid policy" if action == "undid policy" else "withdrew"], values.get("words")
+        )
+    answer, before = name_answer(values["outcome"], values.get("grade")), values.get("before")
+    if action == "proposed":
+        sentence = say("proposed {answer}", answer=answer)
+    elif action == "settled by policy":
+        sentence = say("decided {answer} by a policy", answer=answer)
+    elif action == "decided from file":
+        sentence = say("decided {answer} from a file", answer=answer)
+    elif before is not None:
+        sentence = say("decided {answer} instead of {before}", answer=answer, before=name_answer(*before))
+    else:
+        sentence = say("decided {answer}", answer=answer)
+    why = [CAUSE_NAMES[values["cause"]]] if values.get("cause") in CAUSE_NAMES else []
+    if values.get("in_guideline"):
+        why.append(say("the guideline should say so"))
+    if len(why) > 1:
+        why = [say("{cause}, {flag}", cause=why[0], flag=why[1])]
+    return _add_words(
+        say("{said}; {why}", said=sentence, why=why[0]) if why else sentence, values.get("words")
+    )
+
+
+def _describe_version(after: Mapping[str, Any]) -> Message:
+    version = after.get("version")
+    if after.get("led"):
+        return say(
+            "named this pair's decision as one that led to version {version} of the guideline",
+            version=version,
+        )
+    if after.get("change") == "semantic":
+        return say(
+            "published version {version} of the guideline, which changes what a grade means", version=version
+        )
+    return say("published version {version} of the guideline", version=version)
+
+
+def _find_answer(before: Mapping[str, Any] | None) -> tuple[str, int | None] | None:
+    if before is None or before.get("outcome") in (None, "withdrawn"):
+        return None
+    return before["outcome"], before.get("grade")
+
+
+def _add_words(sentence: Message, words: str | None) -> Message:
+    return join([sentence, words], ": ") if words else sentence
+
+
+def _show(value: Any) -> str:
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+COLUMNS = (
+    "number",
+    "at",
+    "username",
+    "name",
+    "action",
+    "pair",
+    "query_id",
+    "doc_id",
+    "before",
+    "after",
+    "hidden",
+)
+
+
+def write_csv(events: Iterable[AuditLogEntry]) -> Iterator[str]:
+    """Yield a header line, then a line for each entry, with `before` and `after` as JSON. For spreadsheets."""
+    return write_sheet(COLUMNS, ([getattr(event, name) for name in COLUMNS] for event in events))
+
+
+def write_json_lines(events: Iterable[AuditLogEntry]) -> Iterator[str]:
+    """Yield each entry as one line with a JSON object."""
+    for event in events:
+        yield json.dumps({**asdict(event), "at": write_time(event.at)}, ensure_ascii=False) + "\n"

@@ -1,0 +1,1 @@
+"""How much a grade moves the scores and the order of systems."""

@@ -1,0 +1,1 @@
+"""The queue of disagreements, and who holds which."""

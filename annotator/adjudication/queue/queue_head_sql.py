@@ -1,0 +1,293 @@
+"""Choose the pairs at the head of the queue that one lead decides next.
+
+Only open disagreements that the lead did not judge, that no other lead holds or was assigned, and that do not wait for
+a second lead after this one's proposal. Last come those that the lead put off, those still under discussion, those that
+another tab of theirs holds, and those on which two leads differ. Reads from the order's index where there is one, so
+that fifty thousand disagreements cost as little as the first few.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import product
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Integer, and_, bindparam, case, exists, func, or_, select, union
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.adjudication.queue.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_sql import QueueReader, filter_disagreements, order_disagreements
+from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.settling import LASTING
+from annotator.storage.adjudication_tables import (
+    DecisionProposalRow,
+    DisagreementAssignmentRow,
+    DisagreementHoldRow,
+    DisagreementRow,
+    DiscussionRow,
+    DiscussionTurnRow,
+    PutOffDisagreementRow,
+    QualityDrawRow,
+    QualityPairRow,
+)
+from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DatasetRow,
+    JudgmentRow,
+    MembershipRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+)
+
+DISTANCES = (3, 2, 1, 0)
+_DATASET: Any = bindparam("dataset_pk")
+_LEAD: Any = bindparam("lead_pk")
+_NOW: Any = bindparam("now")
+_LATEST_HOLD: Any = bindparam("latest_hold")
+
+
+class QueueHead(NamedTuple):
+    """A pair at the head of the queue."""
+
+    pair_pk: int
+    key: str
+
+
+def list_head(
+    session: Session,
+    reader: QueueReader,
+    wanted: QueueFilter,
+    sort: str,
+    *,
+    tab: str,
+    have: Collection[str],
+    limit: int,
+    ahead: bool,
+) -> list[QueueHead]:
+    """Return the first pairs of the queue for this lead and tab, without those of `have`, at most `limit`.
+
+    `ahead`: the pairs are kept ready and not shown at once. Then pairs are left out that the lead may still be handed for
+    labeling, because their grades would be disclosed.
+    """
+    if limit < 1:
+        return []
+    apart = session.get_one(DatasetRow, reader.dataset_pk).discuss_from
+    gone = _list_gone(session, reader.dataset_pk) if apart is not None else []
+    values = {
+        "dataset_pk": reader.dataset_pk,
+        "lead_pk": reader.lead_pk or 0,
+        "now": reader.now,
+        "tab": tab,
+        "latest_hold": reader.latest_hold,
+        "have": sorted(have),
+        "gone": gone,
+    }
+    head: list[QueueHead] = []
+    for last, part in product((False, True), _split(sort, wanted)):
+        if len(head) < limit:
+            statement = _build(wanted, sort, (last, part), ahead, apart, bool(gone))
+            rows = session.execute(statement, {**values, "most": limit - len(head)})
+            head += [QueueHead(pk, key) for pk, key in rows]
+    return head
+
+
+def count_left(session: Session, reader: QueueReader, wanted: QueueFilter) -> int:
+    """Count the open disagreements that the filter lets through."""
+    wanted = replace(wanted, shown="open")
+    statement = select(func.count()).select_from(DisagreementRow)
+    if wanted.query_id is not None or wanted.category is not None:
+        statement = statement.join(QueryRow, col(QueryRow.pk) == col(DisagreementRow.query_pk))
+    if wanted.assigned is not None:
+        statement = statement.outerjoin(
+            DisagreementAssignmentRow, col(DisagreementAssignmentRow.pair_pk) == col(DisagreementRow.pair_pk)
+        )
+    return session.scalar(statement.where(*filter_disagreements(reader, wanted))) or 0
+
+
+def _split(sort: str, wanted: QueueFilter) -> Sequence[int | None]:
+    """Return the distances whose parts follow each other in the queue, so that each is read by its index.
+
+    (None,) for a queue in one part.
+    """
+    return DISTANCES if sort == "distance" and wanted.distance is None else (None,)
+
+
+class _BoundReader(QueueReader):
+    """A reader whose values are bound when the statement runs."""
+
+    @property
+    def latest_hold(self) -> Any:
+        return _LATEST_HOLD
+
+
+@lru_cache(maxsize=256)
+def _build(
+    wanted: QueueFilter, sort: str, part: tuple[bool, int | None], ahead: bool, apart: int | None, left: bool
+) -> Any:
+    """Return the statement for one part of the queue. Cached for each filter, since building takes longer than the query.
+
+    `part`: whether it holds the pairs that come last, and the distance (None: any). `left`: an annotator who judged here has
+    left.
+    """
+    reader = _BoundReader(_DATASET, _LEAD, _NOW)
+    chosen, (is_last, distance) = _choose(reader, wanted), part
+    if ahead:
+        chosen.append(~_may_still_judge(reader))
+    last = or_(_is_put_off(reader), _is_discussed(reader, apart), _is_proposed(reader), _is_elsewhere(reader))
+    chosen.append(last if is_last else ~last)
+    if distance is not None:
+        chosen.append(col(DisagreementRow.distance) == distance)
+    if apart is not None and not is_last and (distance is None or distance >= apart):
+        chosen.append(_may_be_over(apart, left=left))
+    statement = (
+        select(col(PairRow.pk), col(PairRow.key))
+        .select_from(DisagreementRow)
+        .join(PairRow, col(PairRow.pk) == col(DisagreementRow.pair_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(DisagreementRow.query_pk))
+        .outerjoin(
+            DisagreementAssignmentRow, col(DisagreementAssignmentRow.pair_pk) == col(DisagreementRow.pair_pk)
+        )
+        .where(*chosen)
+    )
+    return order_disagreements(statement, reader, sort).limit(bindparam("most", type_=Integer))
+
+
+def _choose(reader: QueueReader, wanted: QueueFilter) -> list[Any]:
+    judged = exists().where(
+        col(JudgmentRow.pair_pk) == col(DisagreementRow.pair_pk),
+        col(JudgmentRow.annotator_pk) == reader.lead_pk,
+        col(JudgmentRow.outcome) != "later",
+    )
+    held = _is_held(reader).where(col(DisagreementHoldRow.lead_pk) != reader.lead_pk)
+    alone = and_(_is_proposed(reader), ~_is_proposed(reader, by_others=True))
+    conditions = [*filter_disagreements(reader, replace(wanted, shown="open")), ~judged, ~held, ~alone]
+    if wanted.assigned is None:
+        conditions.append(~_is_assigned_to_other(reader))
+    return [*conditions, col(PairRow.key).not_in(bindparam("have", expanding=True))]
+
+
+def _is_held(reader: QueueReader) -> Any:
+    return exists().where(
+        col(DisagreementHoldRow.pair_pk) == col(DisagreementRow.pair_pk),
+        col(DisagreementHoldRow.expires_at) > reader.now,
+        col(DisagreementHoldRow.expires_at) <= reader.latest_hold,
+    )
+
+
+def _is_elsewhere(reader: QueueReader) -> ColumnElement[bool]:
+    elsewhere: ColumnElement[bool] = _is_held(reader).where(
+        col(DisagreementHoldRow.lead_pk) == reader.lead_pk, col(DisagreementHoldRow.tab) != bindparam("tab")
+    )
+    return elsewhere
+
+
+def _is_put_off(reader: QueueReader) -> ColumnElement[bool]:
+    return exists().where(
+        col(PutOffDisagreementRow.pair_pk) == col(DisagreementRow.pair_pk),
+        col(PutOffDisagreementRow.lead_pk) == reader.lead_pk,
+    )
+
+
+def _is_proposed(reader: QueueReader, *, by_others: bool = False) -> ColumnElement[bool]:
+    """Return the condition that the lead has proposed a decision for a pair that needs two leads.
+
+    `by_others`: that another lead has.
+    """
+    lead_pk = col(DecisionProposalRow.lead_pk)
+    return exists().where(
+        col(DecisionProposalRow.pair_pk) == col(DisagreementRow.pair_pk),
+        lead_pk != reader.lead_pk if by_others else lead_pk == reader.lead_pk,
+    )
+
+
+def _is_assigned_to_other(reader: QueueReader) -> ColumnElement[bool]:
+    """Return the condition that the pair is assigned to another person who is still a lead."""
+    still_lead = _can_act(col(DisagreementAssignmentRow.lead_pk), reader.dataset_pk, "lead", "admin")
+    return case(
+        (
+            and_(
+                col(DisagreementAssignmentRow.lead_pk).is_not(None),
+                col(DisagreementAssignmentRow.lead_pk) != reader.lead_pk,
+            ),
+            still_lead,
+        ),
+        else_=False,
+    )
+
+
+def _is_discussed(reader: QueueReader, apart: int | None) -> ColumnElement[bool]:
+    """Return the condition that the pair is under discussion and an annotator can still take a turn.
+
+    A lead asks for the discussion, or the dataset does from the distance `apart` on.
+    """
+    begun = exists().where(col(DiscussionRow.pair_pk) == col(DisagreementRow.pair_pk))
+    requested: ColumnElement[bool] = begun.where(col(DiscussionRow.closed_at).is_(None))
+    if apart is not None:
+        differs = col(DisagreementRow.waiting).op("&")(int(LASTING)) != 0
+        requested = or_(requested, and_(col(DisagreementRow.distance) >= apart, differs, ~begun))
+    silent = exists().where(
+        col(CurrentJudgmentRow.pair_pk) == col(DisagreementRow.pair_pk),
+        col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE,
+        col(CurrentJudgmentRow.outcome) != "later",
+        ~exists().where(
+            col(DiscussionTurnRow.pair_pk) == col(CurrentJudgmentRow.pair_pk),
+            col(DiscussionTurnRow.annotator_pk) == col(CurrentJudgmentRow.annotator_pk),
+        ),
+        _can_act(col(CurrentJudgmentRow.annotator_pk), reader.dataset_pk),
+        ~exists().where(col(PersonRow.pk) == col(CurrentJudgmentRow.annotator_pk), col(PersonRow.simulated)),
+    )
+    return and_(requested, silent)
+
+
+def _may_be_over(apart: int, *, left: bool) -> ColumnElement[bool]:
+    """Return a condition that holds for every pair whose discussion is over, without reading who judged the pair.
+
+    If the dataset asks for discussions by itself, nearly every pair is still to be discussed: this excludes them cheaply.
+    """
+    begun = union(select(col(DiscussionRow.pair_pk)), select(col(DiscussionTurnRow.pair_pk)))
+    near = col(DisagreementRow.distance) < apart
+    other = col(DisagreementRow.waiting).op("&")(int(LASTING)) == 0
+    gone = exists().where(
+        col(CurrentJudgmentRow.pair_pk) == col(DisagreementRow.pair_pk),
+        col(CurrentJudgmentRow.annotator_pk).in_(bindparam("gone", expanding=True)),
+    )
+    return or_(near, other, col(DisagreementRow.pair_pk).in_(begun), *([gone] if left else []))
+
+
+def _list_gone(session: Session, dataset_pk: int) -> list[int]:
+    """Return the annotators who judged something here and can no longer take part in a discussion (person_pk)."""
+    judged = exists().where(
+        col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
+        col(CurrentJudgmentRow.annotator_pk) == col(PersonRow.pk),
+    )
+    can_act = and_(_can_act(col(PersonRow.pk), dataset_pk), ~col(PersonRow.simulated))
+    return list(session.scalars(select(col(PersonRow.pk)).where(~can_act, judged)))
+
+
+def _can_act(person_pk: Any, dataset_pk: Any, *roles: str) -> ColumnElement[bool]:
+    """Return the condition that the person is enabled and has a role on the dataset, or one of `roles`."""
+    return exists().where(
+        col(MembershipRow.person_pk) == person_pk,
+        or_(col(MembershipRow.dataset_pk) == dataset_pk, col(MembershipRow.dataset_pk).is_(None)),
+        *([col(MembershipRow.role).in_(roles)] if roles else []),
+        col(PersonRow.pk) == col(MembershipRow.person_pk),
+        col(PersonRow.disabled_at).is_(None),
+    )
+
+
+def _may_still_judge(reader: QueueReader) -> ColumnElement[bool]:
+    """Return the condition that the lead may still be handed the pair for labeling or for quality control."""
+    checked = exists().where(
+        col(QualityPairRow.pair_pk) == col(DisagreementRow.pair_pk),
+        col(QualityPairRow.outcome).is_(None),
+        col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk),
+        col(QualityDrawRow.annotator_pk) == reader.lead_pk,
+    )
+    disclosed = exists().where(
+        col(DisclosureRow.pair_pk) == col(DisagreementRow.pair_pk),
+        col(DisclosureRow.person_pk) == reader.lead_pk,
+    )
+    return and_(or_(col(PairRow.lacking) > 0, checked), ~disclosed)

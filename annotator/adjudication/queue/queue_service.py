@@ -1,0 +1,192 @@
+"""List, summarize and time the queue of disagreements. For leads only.
+
+Only reads: `domain/settling.py` decides what a disagreement is, in the transaction that makes it one. The summary
+counts a disagreement once for each of its reasons.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from annotator.adjudication.decisions_sql import list_judged_by, list_judgments
+from annotator.adjudication.impact.impact_service import FEW, ProgressCallback, bring_up_to_date, count_steps
+from annotator.adjudication.queue.queue_records import (
+    Disagreement,
+    QueueFilter,
+    QueuePace,
+    QueuePage,
+    QueueRow,
+    QueueSummary,
+    check_sort,
+    estimate_queue,
+    find_begin,
+)
+from annotator.adjudication.queue.queue_sql import (
+    QueueReader,
+    count_all_open,
+    count_arrived_since,
+    count_assigned,
+    count_by_category,
+    count_due,
+    count_open_by_kind,
+    count_rows,
+    count_waiting,
+    find_first_begin,
+    list_decided_since,
+    list_rows,
+)
+from annotator.adjudication.queue.queue_view import describe_row, hide_disagreement, summarize_counts
+from annotator.domain.people import Actor
+from annotator.domain.settling import UNGRADED, QueueReason
+from annotator.people.service import require_role
+from annotator.storage.database import Database
+from annotator.storage.disclosures import list_to_judge, note_seen
+from annotator.storage.lookup import find_dataset, key_of
+
+EVERYTHING = QueueFilter(shown="all")
+PAGE = 50
+
+
+def list_queue(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    wanted: QueueFilter,
+    *,
+    sort: str = "distance",
+    offset: int = 0,
+    limit: int = PAGE,
+    now: datetime,
+) -> QueuePage:
+    """Return a page of the queue, and how long the queue is.
+
+    Needs the role lead. ValidationError for an unknown sort order.
+
+    Nothing is told of a pair that the lead has still to judge; a pair that is shown they no longer judge. The impact of up
+    to `FEW` queries is brought up to date first; `due` says how many are left.
+    """
+    check_sort(sort)
+    _bring_up_to_date(database, actor, dataset, few=FEW)
+    with database.read() as session:
+        reader = _enter(session, actor, dataset, now)
+        rows = list_rows(session, reader, wanted, sort, offset=offset, limit=limit)
+        items, shown_pks = _describe(session, reader, rows)
+        counts = count_waiting(session, reader.dataset_pk)
+        total, due = count_rows(session, reader, wanted), count_due(session, reader.dataset_pk)
+    note_seen(database, shown_pks, actor.person_id, now=now)
+    open_counts = {QueueReason(waiting): n for (is_open, waiting), n in counts.items() if is_open}
+    return QueuePage(
+        items=items,
+        offset=offset,
+        total=total,
+        open=sum(open_counts.values()),
+        decided=sum(counts.values()) - sum(open_counts.values()),
+        by_reason={reason: _count_waiting_for(reason, open_counts) for reason in QueueReason},
+        due=due,
+        ungraded=_count_waiting_for(UNGRADED, open_counts),
+    )
+
+
+def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSummary:
+    """Count the open disagreements by what they are. Needs the role lead."""
+    with database.read() as session:
+        dataset_pk = _find_led(session, actor, dataset)
+        return summarize_counts(
+            count_open_by_kind(session, dataset_pk),
+            by_category=count_by_category(session, dataset_pk),
+            assigned=count_assigned(session, dataset_pk),
+            due=count_due(session, dataset_pk),
+        )
+
+
+def compute_queue_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) -> QueuePace:
+    """Estimate how long the queue lasts at the pace of the last seven days, in the zone of `now`. Needs the role lead."""
+    since = find_begin(now)
+    with database.read() as session:
+        dataset_pk = _find_led(session, actor, dataset)
+        return estimate_queue(
+            count_all_open(session, dataset_pk),
+            list_decided_since(session, dataset_pk, since),
+            count_arrived_since(session, dataset_pk, since),
+            find_first_begin(session, dataset_pk),
+            now=now,
+        )
+
+
+def find_disagreements(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    wanted: QueueFilter = EVERYTHING,
+    sort: str = "distance",
+    now: datetime,
+    report_progress: ProgressCallback | None = None,
+) -> list[Disagreement]:
+    """Return all pairs that `wanted` lets through, open ones first, then by `sort`. Needs the role lead.
+
+    What the lead may see of each is as in `list_queue`. `report_progress`: called while impacts are computed, with how many queries
+    are done, of how many.
+    """
+    check_sort(sort)
+    _bring_up_to_date(database, actor, dataset, report_progress=report_progress)
+    with database.read() as session:
+        reader = _enter(session, actor, dataset, now)
+        items, shown_pks = _describe(session, reader, list_rows(session, reader, wanted, sort))
+    note_seen(database, shown_pks, actor.person_id, now=now)
+    return list(items)
+
+
+def count_open(database: Database, actor: Actor, dataset: str) -> int:
+    """Count the pairs that wait for a lead. Needs the role lead."""
+    with database.read() as session:
+        dataset_pk = _find_led(session, actor, dataset)
+        return sum(n for (is_open, _), n in count_waiting(session, dataset_pk).items() if is_open)
+
+
+def _bring_up_to_date(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    few: int | None = None,
+    report_progress: ProgressCallback | None = None,
+) -> None:
+    """Compute the impacts that are due; with `few`, only if there are no more steps than that."""
+    with database.read() as session:
+        _find_led(session, actor, dataset)
+    if few is None or 0 < count_steps(database, dataset) <= few:
+        bring_up_to_date(database, dataset, report_progress=report_progress)
+
+
+def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> QueueReader:
+    return QueueReader(_find_led(session, actor, dataset), actor.person_id, now)
+
+
+def _find_led(session: Session, actor: Actor, dataset: str) -> int:
+    """Return the dataset's key; NotAllowed if the actor does not lead it."""
+    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    require_role(session, actor, dataset_pk, "lead")
+    return dataset_pk
+
+
+def _count_waiting_for(reasons: QueueReason, open_counts: Mapping[QueueReason, int]) -> int:
+    return sum(n for waiting, n in open_counts.items() if waiting & reasons)
+
+
+def _describe(
+    session: Session, reader: QueueReader, rows: Sequence[QueueRow]
+) -> tuple[tuple[Disagreement, ...], set[int]]:
+    """Return the rows as this lead may see them, and the pairs (pair_pk) of which something is told."""
+    pair_pks = [row.pair_pk for row in rows]
+    hidden = list_to_judge(session, reader.lead_pk, pair_pks)
+    judgments = list_judgments(session, pair_pks)
+    own = list_judged_by(session, reader.lead_pk, pair_pks)
+    items = tuple(
+        hide_disagreement(row)
+        if row.pair_pk in hidden
+        else describe_row(row, judgments.get(row.pair_pk, []), yours=row.pair_pk in own)
+        for row in rows
+    )
+    return items, set(pair_pks) - hidden

@@ -1,0 +1,35 @@
+"""Say when a decision needs two leads, what settles such a pair, and which proposals a lead may see.
+
+The first lead makes a proposal, and the second decides without seeing it. Two who agree have decided. Two who differ may
+each change to the other's grade, or a third lead decides alone.
+"""
+
+from collections.abc import Mapping, Set
+
+from annotator.domain.settling import Decided
+
+TWO_LEADS_FROM = 3
+"""From this distance between the grades on, a decision needs two leads if the dataset asks for them."""
+
+
+def needs_two_leads(second_adjudicator: bool, distance: int) -> bool:
+    """Return whether a decision needs two leads. `second_adjudicator`: the dataset's setting."""
+    return second_adjudicator and distance >= TWO_LEADS_FROM
+
+
+def settles_pair(
+    decided: Decided, lead_pk: int, proposals: Mapping[int, Decided], current: Decided | None
+) -> bool:
+    """Return whether this lead's word decides a pair that needs two leads; if not, it is a proposal.
+
+    `proposals`: by lead. `current`: the decision that holds now; saying the same again needs nobody else.
+    """
+    of_others = {proposed for lead, proposed in proposals.items() if lead != lead_pk}
+    return decided == current or decided in of_others or len(of_others) > 1
+
+
+def find_visible_proposals(lead_pk: int | None, proposals: Mapping[int, Decided]) -> Set[int]:
+    """Return the leads whose proposals this lead may see: all of them after the lead's own, or once two differ."""
+    if lead_pk in proposals or len(set(proposals.values())) > 1:
+        return set(proposals)
+    return set()

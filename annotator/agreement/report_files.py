@@ -1,0 +1,87 @@
+"""Write the files of the agreement report: a page of HTML, or estimates as CSV.
+
+The target is checked first. A file is written under a temporary name and renamed, so a failure leaves what was there.
+"""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from annotator.agreement.consensus_records import Consensus
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
+from annotator.formats.syntax.spreadsheet import write_sheet
+
+COLUMNS = (
+    "query_id",
+    "doc_id",
+    "judgments",
+    "majority_estimate",
+    "median_estimate",
+    "dawid_skene_estimate",
+    "dawid_skene_probability",
+    "settled_grade",
+    "settled_by",
+)
+
+
+def check_target(target: Path) -> None:
+    """Raise ValidationError if no file can be written there: a folder, a path in a missing folder, or "-"."""
+    if str(target) == "-":
+        raise ValidationError(
+            say("expected the name of a file, found '-': a report is not written to the terminal")
+        )
+    folder = target.absolute().parent
+    try:
+        if target.is_dir():
+            raise ValidationError(say("cannot write {path}: it is a folder", path=target))
+        if not folder.is_dir():
+            raise ValidationError(
+                say("cannot write {path}: there is no folder {folder}", path=target, folder=folder)
+            )
+    except OSError as error:
+        raise _describe_why(target, error) from None
+
+
+def _describe_why(target: Path, error: OSError) -> ValidationError:
+    return ValidationError(say("cannot write {path}: {why}", path=target, why=error.strerror or str(error)))
+
+
+def write_file(target: Path, pieces: Iterable[str]) -> None:
+    """Write the pieces as one file in UTF-8. If that fails, raises ValidationError and leaves an existing file as it
+    was."""
+    check_target(target)
+    try:
+        with tempfile.TemporaryDirectory(
+            prefix=f".{target.name[:100]}.", suffix=".partial", dir=target.absolute().parent
+        ) as partial:
+            file = Path(partial) / "file"
+            with file.open("w", encoding="utf-8", newline="") as output:
+                output.writelines(pieces)
+            file.replace(target)
+    except OSError as error:
+        raise _describe_why(target, error) from None
+
+
+def write_estimate_rows(consensus: Consensus) -> Iterator[str]:
+    """Yield the estimates as CSV for spreadsheets. The name of every column with an estimate says so."""
+    rows = (
+        (
+            pair.query_id,
+            pair.doc_id,
+            pair.judgments,
+            pair.majority,
+            _plain(pair.median),
+            pair.dawid_skene,
+            round(pair.probability, 4),
+            pair.settled,
+            pair.settled_by,
+        )
+        for pair in consensus.pairs
+    )
+    return write_sheet(COLUMNS, rows)
+
+
+def _plain(number: float) -> float | int:
+    """Return a whole number without a decimal point."""
+    return int(number) if number == int(number) else number

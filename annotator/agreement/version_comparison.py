@@ -1,0 +1,218 @@
+"""Compare agreement before and since a version of the guideline, in the dataset and in the categories it concerns.
+
+Only pairs judged wholly before the version or wholly since count. The interval of the difference of kappas resamples
+queries (`agreement/diagnosis/drift.py`). Nothing is claimed for too few pairs, or if the interval contains 0.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotator.agreement.comparisons import Comparisons, estimate_kappa, list_comparisons, subtract
+from annotator.agreement.diagnosis.wording import show_figure, show_pairs, show_value
+from annotator.agreement.intervals import cluster_interval, misses
+from annotator.agreement.judgment_table import (
+    Flags,
+    GradedJudgments,
+    GroupLabels,
+    Ints,
+    NamedJudgments,
+    number,
+)
+from annotator.agreement.measure import measure
+from annotator.agreement.records import (
+    TOO_FEW_QUERIES,
+    CoefficientValue,
+    State,
+    VersionComparison,
+    VersionComparisonPart,
+    VersionSide,
+    warn_of_few,
+)
+from annotator.domain.errors import NotFound
+from annotator.domain.messages import Message, say
+
+MOST_CATEGORIES = 12
+NO_DIFFERENCE = say("kappa is not known on both sides")
+
+
+Led = Mapping[int, Mapping[str | None, int]]
+"""How many decisions led to a version, by the category of their queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedJudgments:
+    """The judgments of one group to compare."""
+
+    judgments: NamedJudgments
+    before: Flags  # rows of pairs judged wholly before the version
+    since: Flags  # rows of pairs judged wholly since the version
+    resamples: int
+    seed: int
+
+    def measure(self, rows: Flags) -> VersionSide:
+        judged = self.judgments.judged.where(rows)
+        measured = measure(judged, self.judgments.names, resamples=self.resamples, seed=self.seed)
+        return VersionSide(
+            measured.pairs,
+            measured.queries,
+            measured.cohen_kappa["unweighted"],
+            measured.krippendorff_alpha["ordinal"],
+            warn_of_few(measured.pairs, measured.queries),
+        )
+
+
+def choose_version(versions: Sequence[int], led: Led, requested: int | None) -> int | None:
+    """Return the version to compare; None if there is only one.
+
+    The requested one, else the latest that decisions led to, else the latest. Raises NotFound for an unknown version,
+    or one without an earlier one.
+    """
+    if requested is not None and requested not in versions[1:]:
+        raise NotFound(say("no version {version} that has another before it", version=requested))
+    return requested or max(led, default=None) or (versions[-1] if len(versions) > 1 else None)
+
+
+def compare_versions(
+    judgments: NamedJudgments,
+    versions: Ints,
+    categories: GroupLabels,
+    *,
+    dataset: str,
+    version_numbers: Sequence[int],
+    led: Led,
+    version: int,
+    resamples: int,
+    seed: int,
+) -> VersionComparison:
+    """Compare both sides of this version. `versions`: of each judgment's guideline; `version_numbers`: all, ascending."""
+    before, since, between, unknown = split_rows(judgments.judged, versions, version)
+    compared = ComparedJudgments(judgments, before, since, resamples, seed)
+    parts = [_compare(compared, None, np.ones(len(before), dtype=np.bool_), version)]
+    about = led.get(version, {})
+    chosen = sorted((name for name in about if name is not None), key=lambda name: (-about[name], name))
+    groups = {value: rows for value, rows in categories if value in chosen[:MOST_CATEGORIES]}
+    parts += [_compare(compared, name, groups[name], version) for name in chosen if name in groups]
+    return VersionComparison(
+        dataset,
+        version,
+        tuple((number, sum(led.get(number, {}).values())) for number in version_numbers[1:]),
+        tuple(parts),
+        between,
+        bool(judgments.simulated),
+        unknown,
+    )
+
+
+def split_rows(judged: GradedJudgments, versions: Ints, version: int) -> tuple[Flags, Flags, int, int]:
+    """Return the rows of pairs judged wholly before a version, those judged wholly since, and two counts of other
+    pairs.
+
+    The counts are shared pairs judged partly before, and shared pairs with a judgment of unknown version (0).
+    """
+    pairs, pair_number = number(judged.pair)
+    later = versions >= version
+    all_later, any_later = np.ones(len(pairs), dtype=np.bool_), np.zeros(len(pairs), dtype=np.bool_)
+    np.logical_and.at(all_later, pair_number, later)
+    np.logical_or.at(any_later, pair_number, later)
+    version_known = np.ones(len(pairs), dtype=np.bool_)
+    np.logical_and.at(version_known, pair_number, versions > 0)
+    between = int((version_known & any_later & ~all_later).sum())
+    unknown = int((~version_known & (np.bincount(pair_number, minlength=len(pairs)) > 1)).sum())
+    return (
+        (version_known & ~any_later)[pair_number],
+        (version_known & all_later)[pair_number],
+        between,
+        unknown,
+    )
+
+
+def _compare(
+    compared: ComparedJudgments, category: str | None, rows: Flags, version: int
+) -> VersionComparisonPart:
+    before, since = compared.measure(rows & compared.before), compared.measure(rows & compared.since)
+    kept = rows & (compared.before | compared.since)
+    difference = _subtract(
+        compared.judgments.judged.where(kept), compared.since[kept], len(compared.judgments.names)
+    )
+    state = _judge(before, since, difference)
+    sentence = _describe(category, before, since, difference, state, version)
+    return VersionComparisonPart(category, before, since, difference, state, sentence)
+
+
+def _subtract(judged: GradedJudgments, since: Flags, annotators: int) -> CoefficientValue:
+    """Return kappa since minus kappa before."""
+    comparisons: Comparisons = list_comparisons(judged)
+    if not len(comparisons.left):
+        return CoefficientValue(None, None, NO_DIFFERENCE)
+    later = since[comparisons.left]
+    estimate = subtract(
+        estimate_kappa(comparisons.take(later), annotators),
+        estimate_kappa(comparisons.take(~later), annotators),
+    )
+    if np.isnan(estimate.value):
+        return CoefficientValue(None, None, NO_DIFFERENCE)
+    ci95 = cluster_interval(estimate)
+    return CoefficientValue(estimate.value, ci95, None if ci95 else TOO_FEW_QUERIES)
+
+
+def _judge(before: VersionSide, since: VersionSide, difference: CoefficientValue) -> State:
+    if before.warning or since.warning or difference.value is None or not misses(difference.ci95, 0.0):
+        return "unknown"
+    return "higher" if difference.value > 0 else "lower"
+
+
+def _describe(
+    category: str | None,
+    before: VersionSide,
+    since: VersionSide,
+    difference: CoefficientValue,
+    state: State,
+    version: int,
+) -> Message:
+    """Return the result as a sentence."""
+    scope = say("in {category}", category=category) if category is not None else say("in the dataset")
+    if not since.pairs or not before.pairs:
+        missing = say("since version {version}", version=version)
+        if since.pairs:
+            missing = say("before version {version}", version=version)
+        return say(
+            "Not yet known {place}: no pair was judged by two annotators {missing}.",
+            place=scope,
+            missing=missing,
+        )
+    if difference.value is None:
+        return say(
+            "Not yet known {place}: kappa is undefined over {before} before version {version} or over {since} since it.",
+            place=scope,
+            version=version,
+            before=show_pairs(before.pairs),
+            since=show_pairs(since.pairs),
+        )
+    values = {
+        "place": scope,
+        "version": version,
+        "before": show_value(before.kappa),
+        "since": show_value(since.kappa),
+        "before_pairs": show_pairs(before.pairs),
+        "since_pairs": show_pairs(since.pairs),
+        "difference": show_figure(difference.value, difference.ci95, signed=True),
+    }
+    if state == "higher":
+        return say(
+            "Agreement {place} is higher since version {version}: Cohen's kappa is {since} over {since_pairs}, before it was "
+            "{before} over {before_pairs} (difference {difference}).",
+            **values,
+        )
+    if state == "lower":
+        return say(
+            "Agreement {place} is lower since version {version}: Cohen's kappa is {since} over {since_pairs}, before it was "
+            "{before} over {before_pairs} (difference {difference}). Read what has been disputed since.",
+            **values,
+        )
+    return say(
+        "Not yet known {place} whether version {version} changed agreement: Cohen's kappa is {since} over {since_pairs}, "
+        "before it was {before} over {before_pairs} (difference {difference}).",
+        **values,
+    )

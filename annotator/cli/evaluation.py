@@ -1,0 +1,560 @@
+"""`annotator evaluate`: score runs against a ground truth, compare systems, and say what the dataset can tell."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from annotator.cli.conversion import GradesByOption, MapGradesOption
+from annotator.cli.terminal import (
+    AsOption,
+    DatabaseOption,
+    ErrorsOption,
+    JsonOption,
+    now,
+    open_as,
+    print_json,
+    print_table,
+)
+
+if TYPE_CHECKING:
+    from annotator.evaluation.differences.regression import RegressionReport
+    from annotator.evaluation.differences.sweep import Sweep
+    from annotator.evaluation.evaluate import Evaluation, SystemSummary
+    from annotator.evaluation.result_structure import RunStructure
+    from annotator.evaluation.service import EvaluationRequest, EvaluationResult
+
+NOT_MET = 3
+MOST_COMPARISONS = 30
+MOST_QUERIES = 10
+BY_QUERY = "query"
+
+SystemsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="RUN…",
+        help="Run files (TREC or JSON); for a dataset the names of imported systems, all unless some are named.",
+    ),
+]
+
+
+def evaluate(
+    truth: Annotated[
+        str,
+        typer.Argument(
+            metavar="TRUTH",
+            help="A release folder, a ground-truth file of any format, or DATASET or DATASET@VERSION in the database.",
+        ),
+    ],
+    runs: SystemsArgument = None,
+    profile: Annotated[
+        str,
+        typer.Option("--profile", metavar="P", help="trec, nablarch, law, survey, code or document."),
+    ] = "trec",
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            "--measures", metavar="M,…", help="Such as nDCG@10,R@5,P(rel=2)@10 (default: the profile's)."
+        ),
+    ] = None,
+    relevant_from: Annotated[
+        int | None,
+        typer.Option(
+            "--relevant-from",
+            metavar="GRADE",
+            help="The lowest relevant grade: 1 (the default), 2 or 3 (profile trec).",
+        ),
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            "--order", metavar="score|rank", help="What orders a run's results (default: the profile's)."
+        ),
+    ] = None,
+    ideal: Annotated[
+        str,
+        typer.Option(
+            "--ideal",
+            metavar="truth|retrieved",
+            help="Where nDCG's ideal ranking comes from; 'retrieved' is for comparison with programs that do so.",
+        ),
+    ] = "truth",
+    answered_only: Annotated[
+        bool,
+        typer.Option(
+            "--answered-only",
+            help="Leave queries without results out of a system's means (trec_eval without -c).",
+        ),
+    ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="SYSTEM", help="Compare every system with this one (default: every two)."
+        ),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="FIELD,…",
+            help="Score groups of queries too: category, language, difficulty, or any field; 'query' adds each query to --json.",
+        ),
+    ] = None,
+    targets: Annotated[
+        str | None,
+        typer.Option(
+            "--targets",
+            metavar="FILE",
+            help="What each system must reach, 'measure: minimum' in YAML; 'profile' for the profile's own. Exit code 3 if one is missed.",
+        ),
+    ] = None,
+    against: Annotated[
+        Path | None,
+        typer.Option(
+            "--against",
+            metavar="OLD.json",
+            help="An earlier evaluation (--json --by query). Exit code 3 if a score fell.",
+        ),
+    ] = None,
+    tolerance: Annotated[
+        float, typer.Option("--tolerance", metavar="T", help="How far a score may fall against OLD.json.")
+    ] = 0.01,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", help="Of intervals and randomization tests.")
+    ] = 0,
+    resamples: Annotated[int, typer.Option("--resamples", metavar="N", help="For 95 % intervals.")] = 1_000,
+    csv: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write the scores for a spreadsheet.")
+    ] = None,
+    markdown: Annotated[
+        Path | None,
+        typer.Option(
+            "--markdown", metavar="FILE", help="Write a report: scores, failed queries, recommendations."
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write the whole report as one page, with charts."),
+    ] = None,
+    language: Annotated[str, typer.Option("--language", metavar="en|ja|ko", help="Of the reports.")] = "en",
+    from_format: Annotated[
+        str | None,
+        typer.Option("--from", metavar="F", help="TRUTH's format, where its content does not show it."),
+    ] = None,
+    grades_by: GradesByOption = None,
+    map_grades: MapGradesOption = None,
+    id_field: Annotated[
+        str | None,
+        typer.Option("--id-field", metavar="NAME", help="A JSON run's field with the document's id."),
+    ] = None,
+    keep_first: Annotated[
+        bool,
+        typer.Option(
+            "--keep-first",
+            help="Of a document that a run lists twice for a query keep the first result; else the run is refused.",
+        ),
+    ] = False,
+    relations: Annotated[
+        Path | None,
+        typer.Option(
+            "--relations",
+            metavar="FILE",
+            help="Relations between documents (CSV: from,to[,relation]), for the coverage of nodes and edges.",
+        ),
+    ] = None,
+    types: Annotated[
+        str,
+        typer.Option(
+            "--types",
+            metavar="FIELD=TYPE",
+            help="The document field and its primary type: how many relevant documents of other types are found.",
+        ),
+    ] = "law_type=법률",
+    database: DatabaseOption = None,
+    as_: AsOption = None,
+    errors: ErrorsOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Score runs against a ground truth, compare the systems, and say what the dataset can tell.
+
+    Exit code 3 if a target is missed (--targets) or a score fell (--against).
+    """
+    del errors  # read where the command ends: see terminal.py
+    from annotator.evaluation.dataset_analysis.robustness import describe_robustness
+    from annotator.evaluation.differences.regression import find_regressions, read_earlier_evaluation
+    from annotator.evaluation.reports.json_report import build_json
+
+    reports = _check_reports(csv=csv, markdown=markdown, html=html, language=language)
+    fields = [name.strip() for name in (by or "").split(",") if name.strip()]
+    earlier = None if against is None else read_earlier_evaluation(against)
+    request = _make_request(
+        profile=profile,
+        measures=measures,
+        relevant_from=relevant_from,
+        order=order,
+        ideal=ideal,
+        complete=not answered_only,
+        baseline=baseline,
+        group_by=[name for name in fields if name != BY_QUERY],
+        seed=seed,
+        resamples=resamples,
+        targets=targets,
+        relations=relations,
+        types=types,
+    )
+    result = _evaluate(
+        truth,
+        runs or [],
+        request,
+        from_format=from_format,
+        grades_by=grades_by,
+        map_grades=map_grades,
+        id_field=id_field,
+        keep_first=keep_first,
+        database=database,
+        as_=as_,
+        shows_grades=markdown is not None or html is not None or BY_QUERY in fields,
+    )
+    evaluation = result.evaluation
+    regressions = (
+        None if earlier is None else find_regressions(evaluation.table, earlier, tolerance=tolerance)
+    )
+    _write_reports(result, reports, language)
+    if json:
+        print_json(
+            build_json(
+                evaluation,
+                truth_source=result.source,
+                targets=result.targets,
+                by_query=BY_QUERY in fields,
+                extra=describe_robustness(result.robustness),
+            )
+        )
+    else:
+        _print_evaluation(result)
+    missed = [check for check in result.targets if not check.met]
+    if regressions is not None:
+        _report_regressions(regressions)
+    if missed or (regressions is not None and regressions.regressions):
+        raise SystemExit(NOT_MET)
+
+
+def _check_reports(
+    *, csv: Path | None, markdown: Path | None, html: Path | None, language: str
+) -> dict[str, Path]:
+    """Return the files to write by their option. Refuse before anything is computed what cannot be written."""
+    from annotator.agreement.report_files import check_target
+    from annotator.domain.errors import ValidationError
+    from annotator.domain.messages import LANGUAGES
+
+    if language not in LANGUAGES:
+        raise ValidationError(f"--language: expected {', '.join(LANGUAGES)}, found {language!r}")
+    options = {"--csv": csv, "--markdown": markdown, "--html": html}
+    reports = {option: path for option, path in options.items() if path is not None}
+    for path in reports.values():
+        check_target(path)
+    if len({path.absolute() for path in reports.values()}) < len(reports):
+        raise ValidationError(f"{', '.join(reports)}: expected different files, found one twice")
+    return reports
+
+
+def _write_reports(result: "EvaluationResult", reports: Mapping[str, Path], language: str) -> None:
+    from annotator import __version__
+    from annotator.agreement.report_files import write_file
+    from annotator.evaluation.reports.csv_report import write_csv
+    from annotator.evaluation.reports.html_report import render_html
+    from annotator.evaluation.reports.markdown_report import render_markdown
+    from annotator.web.kit.messages import tr, use_language
+
+    if "--csv" in reports:
+        write_file(reports["--csv"], write_csv(result.evaluation))
+    use_language(language)
+    made: dict[str, Any] = {
+        "tr": tr,
+        "made_at": now(),
+        "program": f"annotator {__version__}",
+        "robustness": result.robustness,
+        "checks": result.targets,
+    }
+    if "--markdown" in reports:
+        write_file(reports["--markdown"], [render_markdown(result.evaluation, **made)])
+    if "--html" in reports:
+        write_file(reports["--html"], [render_html(result.evaluation, language=language, **made)])
+    use_language("en")
+
+
+def _make_request(
+    *,
+    profile: str,
+    measures: str | None,
+    relevant_from: int | None,
+    order: str | None,
+    ideal: str,
+    complete: bool,
+    baseline: str | None,
+    group_by: Sequence[str],
+    seed: int,
+    resamples: int,
+    targets: str | None,
+    relations: Path | None,
+    types: str,
+) -> "EvaluationRequest":
+    from annotator.domain.errors import ValidationError
+    from annotator.evaluation.evaluate import EvaluationOptions
+    from annotator.evaluation.files.relation_files import read_relations
+    from annotator.evaluation.result_structure import StructureOptions
+    from annotator.evaluation.scores.measures import split_names
+    from annotator.evaluation.scores.ranking import check_order
+    from annotator.evaluation.scores.scoring import ScoringOptions
+    from annotator.evaluation.service import EvaluationRequest
+
+    if ideal not in ("truth", "retrieved"):
+        raise ValidationError(f"--ideal: expected truth or retrieved, found {ideal!r}")
+    if not 1 <= resamples <= 100_000:
+        raise ValidationError(f"--resamples: expected a number from 1 to 100,000, found {resamples:,}")
+    type_field, _, primary_type = types.partition("=")
+    if not type_field or not primary_type:
+        raise ValidationError(f"--types: expected FIELD=TYPE, such as law_type=법률, found {types!r}")
+    edges = frozenset() if relations is None else read_relations(relations)
+    return EvaluationRequest(
+        profile=profile,
+        order=None if order is None else check_order(order),
+        scoring=ScoringOptions(
+            measures=tuple(split_names(measures or "")),
+            relevant_from=relevant_from,
+            ideal="retrieved" if ideal == "retrieved" else "truth",
+            complete=complete,
+        ),
+        options=EvaluationOptions(
+            baseline=baseline,
+            group_by=tuple(group_by),
+            seed=seed,
+            resamples=resamples,
+            structure=StructureOptions(edges, type_field, primary_type),
+        ),
+        targets_file=None if targets in (None, "profile") else Path(targets or ""),
+        check_profile_targets=targets == "profile",
+    )
+
+
+def _evaluate(
+    truth: str,
+    runs: Sequence[str],
+    request: "EvaluationRequest",
+    *,
+    from_format: str | None,
+    grades_by: str | None,
+    map_grades: str | None,
+    id_field: str | None,
+    keep_first: bool,
+    database: str | None,
+    as_: str | None,
+    shows_grades: bool,
+) -> "EvaluationResult":
+    """Evaluate files if TRUTH is a path, else a dataset.
+
+    `shows_grades`: the output names relevant documents or scores single queries, which is recorded for a lead.
+    """
+    from annotator.evaluation.files.run_files import RunReading
+    from annotator.evaluation.service import evaluate_dataset, evaluate_files, record_shown_grades
+    from annotator.formats.syntax.grade_scale import parse_mapping
+
+    if _is_path(truth):
+        return evaluate_files(
+            Path(truth),
+            [Path(run) for run in runs],
+            request,
+            truth_format=from_format,
+            grades_by=grades_by,
+            grades=parse_mapping(map_grades),
+            reading=RunReading(id_field=id_field, keep_first=keep_first),
+        )
+    name, _, version = truth.partition("@")
+    opened, actor = open_as(database, as_)
+    result = evaluate_dataset(opened, actor, name, request, version=version or None, systems=runs)
+    if shows_grades:
+        record_shown_grades(opened, actor, name, version=version or None, now=now())
+    return result
+
+
+def _is_path(truth: str) -> bool:
+    """Return whether TRUTH is a path that exists, or looks like one; the dots of a dataset's name or version do not count."""
+    from annotator.formats.registry import FORMATS
+
+    path = Path(truth)
+    suffixes = {suffix for known_format in FORMATS for suffix in known_format.suffixes}
+    return path.exists() or "/" in truth or path.suffix.lower() in suffixes
+
+
+def _print_evaluation(result: "EvaluationResult") -> None:
+    from annotator.evaluation.profiles.profile import MEAN_OVER, describe_conventions
+
+    evaluation = result.evaluation
+    table = evaluation.table
+    version = f" {table.truth.version}" if table.truth.version else ""
+    typer.echo(
+        f"{table.truth.name}{version}: {len(table.query_ids):,} queries, profile {evaluation.profile.name} "
+        f"({evaluation.profile.about})"
+    )
+    for sentence in evaluation.sentences:
+        typer.echo(f"- {sentence}")
+    for sentence in result.robustness.sentences if result.robustness else ():
+        typer.echo(f"- {sentence}")
+    for system in evaluation.systems:
+        for note in system.notes:
+            typer.echo(f"- {system.system}: {note}")
+    typer.echo("")
+    _print_scores(evaluation.systems)
+    for group in evaluation.groups:
+        typer.echo(f"\n{group.field} = {group.value} ({group.queries:,} queries)")
+        _print_scores(group.systems)
+    _print_comparisons(evaluation)
+    _print_sweeps(evaluation.sweeps)
+    _print_structure(evaluation.structure)
+    _print_targets(result)
+    typer.echo(f"\nHow the scores are computed (means over {MEAN_OVER[evaluation.profile.mean_over]})")
+    for convention in describe_conventions(evaluation.profile, table.measures):
+        ideal = f"; ideal ranking: {convention.ideal}" if convention.ideal else ""
+        typer.echo(f"  {convention.measure}: {convention.formula}; relevant: {convention.relevant}{ideal}")
+
+
+def _print_scores(systems: Sequence["SystemSummary"]) -> None:
+    columns = ("measure", "system", "score", "95 % interval", "judged", "condensed", "possible")
+    rows = [
+        (
+            name,
+            system.system,
+            _show(summary.score.value)
+            if summary.score.value is not None
+            else f"undefined: {summary.score.why}",
+            _show_pair(summary.ci95),
+            _show(summary.score.judged),
+            _show(summary.score.condensed),
+            _show_pair(summary.score.bounds),
+        )
+        for name in systems[0].measures
+        for system in systems
+        for summary in (system.measures[name],)
+    ]
+    print_table(columns, rows, empty="")
+    timed = any(system.latency_ms for system in systems)
+    latencies = [
+        (
+            system.system,
+            system.queries,
+            _show(system.coverage),
+            *(
+                (latency.p50, latency.p95, latency.p99)
+                if (latency := system.latency_ms)
+                else ("",) * 3 * timed
+            ),
+        )
+        for system in systems
+    ]
+    typer.echo("")
+    columns = ("system", "with results", "coverage", *(("P50 ms", "P95 ms", "P99 ms") if timed else ()))
+    print_table(columns, latencies, empty="")
+
+
+def _print_comparisons(evaluation: "Evaluation") -> None:
+    if not evaluation.comparisons:
+        return
+    typer.echo("\nComparisons (B − A; p of the paired t-test after Holm)")
+    shown = sorted(evaluation.comparisons, key=lambda comparison: not comparison.significant)[
+        :MOST_COMPARISONS
+    ]
+    rows = [
+        (
+            comparison.measure,
+            comparison.a,
+            comparison.b,
+            f"{comparison.difference:+z.4f}",
+            _show_pair(comparison.ci95),
+            f"{comparison.wins}/{comparison.ties}/{comparison.losses}",
+            _show(comparison.p_holm),
+            _show(comparison.t_test.cohens_d),
+        )
+        for comparison in shown
+    ]
+    print_table(
+        ("measure", "A", "B", "difference", "95 % interval", "wins/ties/losses", "p", "d"), rows, empty=""
+    )
+    left = len(evaluation.comparisons) - len(shown)
+    if left:
+        typer.echo(f"{left:,} more comparisons: --json lists all")
+
+
+def _print_sweeps(sweeps: Sequence["Sweep"]) -> None:
+    for sweep in sweeps:
+        gaps = (
+            "" if sweep.complete else "; not every combination was run, so the means compare unlike systems"
+        )
+        interval = f" {_show_pair(sweep.best_ci95)}" if sweep.best_ci95 else ""
+        typer.echo(
+            f"\nParameters of {sweep.family} on {sweep.measure} ({sweep.systems:,} systems{gaps}); "
+            f"best: {sweep.best} with {sweep.best_score:.4f}{interval}"
+        )
+        rows = [
+            (parameter.name, value.value, _show(value.mean), value.systems)
+            for parameter in sweep.parameters
+            for value in parameter.values
+        ]
+        print_table(("parameter", "value", "mean", "systems"), rows, empty="")
+
+
+def _print_structure(structures: Sequence["RunStructure"]) -> None:
+    from annotator.evaluation.reports.structure_report import list_figures
+
+    if not structures:
+        return
+    typer.echo("\nWhere results come from")
+    rows = [
+        (structure.system, figure.name, _show(figure.value), figure.over)
+        for structure in structures
+        for figure in list_figures(structure)
+    ]
+    print_table(("system", "figure", "value", "over"), rows, empty="")
+
+
+def _print_targets(result: "EvaluationResult") -> None:
+    if not result.targets:
+        return
+    typer.echo("\nTargets")
+    rows = [
+        (
+            check.system,
+            check.measure,
+            f"{'≤' if check.is_maximum else '≥'} {check.required:g}",
+            _show(check.measured) or f"undefined: {check.why}",
+            "met" if check.met else "missed",
+        )
+        for check in result.targets
+    ]
+    print_table(("system", "measure", "required", "measured", ""), rows, empty="")
+
+
+def _report_regressions(report: "RegressionReport") -> None:
+    """Say on stderr what became worse, so that --json stays one document."""
+    for note in report.notes:
+        typer.echo(f"- {note}", err=True)
+    for regression in report.regressions:
+        typer.echo(
+            f"{regression.system}: {regression.measure} fell from {_show(regression.before)} to {_show(regression.after)}",
+            err=True,
+        )
+        for change in (regression.queries or ())[:MOST_QUERIES]:
+            typer.echo(f"  {change.query_id}: {_show(change.before)} -> {_show(change.after)}", err=True)
+        left = len(regression.queries or ()) - MOST_QUERIES
+        if left > 0:
+            typer.echo(f"  and {left:,} more queries", err=True)
+    if not report.regressions:
+        typer.echo(f"no score fell ({report.compared:,} compared)", err=True)
+
+
+def _show(figure: float | None) -> str:
+    return "" if figure is None else f"{figure:.4f}"
+
+
+def _show_pair(pair: tuple[float, float] | None) -> str:
+    return "" if pair is None else f"[{pair[0]:z.4f}, {pair[1]:z.4f}]"

@@ -1,0 +1,1 @@
+"""What a dataset can tell about systems, and what it cannot."""

@@ -1,0 +1,1 @@
+"""Differences between systems: intervals, tests, power, sweeps, regressions."""

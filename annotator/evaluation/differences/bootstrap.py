@@ -1,0 +1,76 @@
+"""Resample queries: 95 % intervals of mean scores, and what else depends on which queries were asked.
+
+The percentile bootstrap: queries are drawn with replacement, all systems are scored on the same drawn queries. Efron and
+Tibshirani (1993), An Introduction to the Bootstrap, ch. 13; for IR measures: Sakai (SIGIR 2006).
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+RESAMPLES = 1_000
+AT_ONCE = 4_000_000
+"""Weights (resamples x queries) held in memory at a time."""
+
+
+def resample_means(scores: Floats, *, seed: int, resamples: int = RESAMPLES) -> Floats:
+    """Return the mean of each column under each resample of the rows.
+
+    `scores`: queries x systems, without NaN. Returns resamples x systems. The same seed and number of queries give the
+    same resamples, so that means of different measures can be compared resample by resample.
+    """
+    if not len(scores):
+        return np.empty((0, scores.shape[1]))
+    parts = [weights @ scores for weights in _draw_weights(len(scores), seed=seed, resamples=resamples)]
+    return np.concatenate(parts) / len(scores)
+
+
+def list_mean_intervals(
+    columns: Sequence[Floats], *, seed: int, resamples: int = RESAMPLES
+) -> list[tuple[float, float] | None]:
+    """Return the 95 % interval of the mean of each column of scores, which have no NaN; None with fewer than two queries.
+
+    Queries are drawn once for all columns of the same length.
+    """
+    by_length: dict[int, list[int]] = {}
+    for index, column in enumerate(columns):
+        by_length.setdefault(len(column), []).append(index)
+    intervals: list[tuple[float, float] | None] = [None] * len(columns)
+    for queries, indexes in by_length.items():
+        if queries < 2:
+            continue
+        means = np.empty((resamples, len(indexes)))
+        row = 0
+        for weights in _draw_weights(queries, seed=seed, resamples=resamples):
+            for at, index in enumerate(indexes):
+                means[row : row + len(weights), at] = weights @ columns[index]
+            row += len(weights)
+        for index, interval in zip(indexes, find_intervals(means / queries), strict=True):
+            intervals[index] = interval
+    return intervals
+
+
+def _draw_weights(queries: int, *, seed: int, resamples: int) -> Iterator[Floats]:
+    """Yield how often each query is drawn, some resamples at a time: resamples x queries."""
+    random = np.random.default_rng(seed)
+    at_once = max(1, AT_ONCE // queries)
+    for start in range(0, resamples, at_once):
+        rows = min(at_once, resamples - start)
+        drawn = random.integers(0, queries, size=(rows, queries)) + np.arange(rows)[:, None] * queries
+        yield np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
+
+
+def find_interval(resampled: Floats) -> tuple[float, float] | None:
+    """Return the 2.5 % and 97.5 % quantiles of resampled values; None if there are none."""
+    return find_intervals(resampled[:, None])[0]
+
+
+def find_intervals(resampled: Floats) -> list[tuple[float, float] | None]:
+    """Return the 2.5 % and 97.5 % quantiles of each column of resampled values; None without resamples."""
+    if not len(resampled):
+        return [None] * resampled.shape[1]
+    lows, highs = np.quantile(resampled, [0.025, 0.975], axis=0)
+    return list(zip(lows.tolist(), highs.tolist(), strict=True))

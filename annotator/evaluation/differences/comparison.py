@@ -1,0 +1,210 @@
+"""Compare systems in pairs on the same queries: how large the difference is, whether chance explains it, one sentence.
+
+Difference, interval, wins and tests come from `paired_tests.py` and `bootstrap.py`. Holm's correction covers all pairs
+that are compared on one measure and takes the p-value of the paired t-test; where it is undefined (every query differs
+by the same amount) it takes that of the randomization test.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.domain.messages import Message, say
+from annotator.evaluation.differences.bootstrap import RESAMPLES, find_intervals, resample_means
+from annotator.evaluation.differences.paired_tests import (
+    EQUAL_WITHIN,
+    PairedTTest,
+    RandomizationTest,
+    WilcoxonTest,
+    adjust_holm,
+    round_differences,
+    run_randomization_tests,
+    run_t_tests,
+    run_wilcoxon_tests,
+)
+
+Floats = NDArray[np.float64]
+SIGNIFICANT = 0.05
+AT_ONCE = 1_000_000
+"""Differences (queries or resamples x comparisons) that are tested at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemComparison:
+    """Two systems on one measure. `difference` is the mean of B minus the mean of A; wins are queries where B is higher."""
+
+    a: str
+    b: str
+    measure: str
+    queries: int
+    difference: float
+    ci95: tuple[float, float] | None  # bootstrap by query; None with one query
+    wins: int
+    ties: int
+    losses: int
+    t_test: PairedTTest
+    wilcoxon: WilcoxonTest
+    randomization: RandomizationTest
+    p_holm: float | None  # None with one query
+
+    @property
+    def verdict(self) -> Message:
+        """The comparison in one sentence."""
+        return describe_comparison(self)
+
+    @property
+    def significant(self) -> bool:
+        return self.p_holm is not None and self.p_holm < SIGNIFICANT
+
+
+def compare_systems(
+    scores: Mapping[str, Floats],
+    measure: str,
+    *,
+    baseline: str | None = None,
+    seed: int,
+    resamples: int = RESAMPLES,
+) -> tuple[SystemComparison, ...]:
+    """Compare every two systems on `measure`, or every system with `baseline`.
+
+    `scores`: per system one score per query, the same queries in the same order, without NaN. In each comparison A is
+    the baseline, or else the system that comes first in `scores`.
+    """
+    systems = list(scores)
+    if baseline is None:
+        pairs = list(combinations(range(len(systems)), 2))
+    else:
+        first = systems.index(baseline)
+        pairs = [(first, index) for index in range(len(systems)) if index != first]
+    if not pairs:
+        return ()
+    table = np.column_stack([scores[system] for system in systems])
+    differences = np.column_stack([round_differences(table[:, a], table[:, b]) for a, b in pairs])
+    randomized = run_randomization_tests(differences, seed=seed)
+    resampled = resample_means(table, seed=seed, resamples=resamples)
+    first, second = np.array(pairs).T
+    t_tests: list[PairedTTest] = []
+    wilcoxon: list[WilcoxonTest] = []
+    intervals: list[tuple[float, float] | None] = []
+    at_once = max(1, AT_ONCE // max(len(table), len(resampled), 1))
+    for start in range(0, len(pairs), at_once):
+        part = slice(start, start + at_once)
+        t_tests += run_t_tests(differences[:, part])
+        wilcoxon += run_wilcoxon_tests(differences[:, part])
+        intervals += find_intervals(resampled[:, second[part]] - resampled[:, first[part]])
+    queries = len(table)
+    p_values = [
+        None if queries < 2 else randomization.p if t_test.p is None else t_test.p
+        for t_test, randomization in zip(t_tests, randomized, strict=True)
+    ]
+    adjusted = adjust_holm(p_values)
+    means = _average_columns(differences)
+    wins = (differences > EQUAL_WITHIN).sum(axis=0).tolist()
+    losses = (differences < -EQUAL_WITHIN).sum(axis=0).tolist()
+    return tuple(
+        SystemComparison(
+            a=systems[a],
+            b=systems[b],
+            measure=measure,
+            queries=queries,
+            difference=means[column],
+            ci95=intervals[column] if queries > 1 else None,
+            wins=wins[column],
+            ties=queries - wins[column] - losses[column],
+            losses=losses[column],
+            t_test=t_tests[column],
+            wilcoxon=wilcoxon[column],
+            randomization=randomized[column],
+            p_holm=adjusted[column],
+        )
+        for column, (a, b) in enumerate(pairs)
+    )
+
+
+def _average_columns(differences: Floats) -> list[float]:
+    """Return the mean of each column, added up in the same order as a column alone; 0 without rows."""
+    if not len(differences):
+        return [0.0] * differences.shape[1]
+    means: list[float] = np.ascontiguousarray(differences.T).mean(axis=1).tolist()
+    return means
+
+
+def describe_comparison(comparison: SystemComparison) -> Message:
+    """Return the verdict on two systems in one sentence."""
+    names = {"a": comparison.a, "b": comparison.b, "measure": comparison.measure}
+    if comparison.queries == 0:
+        return say("{a} and {b} cannot be compared on {measure}: they share no query.", **names)
+    if comparison.ties == comparison.queries:
+        return say("{a} and {b} have the same {measure} on every query.", **names)
+    if comparison.queries == 1 or comparison.ci95 is None:
+        return say("{a} and {b} cannot be compared on {measure}: one query allows no test.", **names)
+    better, worse = (
+        (comparison.b, comparison.a) if comparison.difference > 0 else (comparison.a, comparison.b)
+    )
+    sign = 1 if comparison.difference > 0 else -1
+    low, high = sorted(sign * bound for bound in comparison.ci95)
+    figures = {
+        "measure": comparison.measure,
+        "difference": f"{abs(comparison.difference):.3f}",
+        "low": f"{low:z.3f}",
+        "high": f"{high:z.3f}",
+        "p": format_p(comparison.p_holm),
+    }
+    if not comparison.significant:
+        return say(
+            "No difference is shown between {a} and {b} on {measure}: {difference} [{low}, {high}]; {p} after Holm.",
+            a=worse,
+            b=better,
+            **figures,
+        )
+    if comparison.t_test.cohens_d is None:
+        return say(
+            "{better} is better than {worse} on {measure} by {difference} on every query; {p} after Holm.",
+            better=better,
+            worse=worse,
+            **figures,
+        )
+    return say(
+        "{better} is better than {worse} on {measure} by {difference} [{low}, {high}]; {p} after Holm; d = {d}.",
+        better=better,
+        worse=worse,
+        d=f"{abs(comparison.t_test.cohens_d):.2f}",
+        **figures,
+    )
+
+
+def format_p(p: float | None) -> str:
+    """Return a p-value as papers print it: "p = .004", "p < .001"."""
+    if p is None:
+        return "p undefined"
+    if p < 0.0005:
+        return "p < .001"
+    return "p = 1" if p >= 0.9995 else f"p = {p:.3f}".replace("0.", ".", 1)
+
+
+def count_wins(scores: Mapping[str, Floats]) -> dict[str, int]:
+    """Return on how many queries each system scores highest; systems that share the highest score all win."""
+    table = np.column_stack([scores[system] for system in scores])
+    best = table.max(axis=1, keepdims=True)
+    won = (table >= best - EQUAL_WITHIN).sum(axis=0)
+    return dict(zip(scores, map(int, won), strict=True))
+
+
+def find_best_by_group(
+    scores: Mapping[str, Floats], groups: Sequence[str]
+) -> dict[str, tuple[tuple[str, ...], float]]:
+    """Return for each group of queries the systems with the highest mean, and that mean.
+
+    `groups`: the group of each query, in the order of the scores.
+    """
+    members = np.asarray(groups)
+    best: dict[str, tuple[tuple[str, ...], float]] = {}
+    for group in dict.fromkeys(groups):
+        means = {system: float(values[members == group].mean()) for system, values in scores.items()}
+        highest = max(means.values())
+        winners = tuple(system for system, mean in means.items() if mean >= highest - EQUAL_WITHIN)
+        best[group] = (winners, highest)
+    return best

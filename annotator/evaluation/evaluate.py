@@ -1,0 +1,555 @@
+"""Evaluate systems against a truth: scores, comparisons, groups of queries, and what the dataset can tell.
+
+`evaluate_runs` reads run after run and keeps of each only its scores and its first results, so that memory does not grow
+with the length of the runs.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import Message, say, say_n
+from annotator.evaluation.dataset_analysis.holes import JudgingNeed, OrderMeasure, find_holes
+from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder, measure_resampled_order
+from annotator.evaluation.dataset_analysis.saturation import MeasureSaturation, measure_saturation
+from annotator.evaluation.differences.bootstrap import RESAMPLES, list_mean_intervals, resample_means
+from annotator.evaluation.differences.comparison import (
+    SystemComparison,
+    compare_systems,
+    count_wins,
+    find_best_by_group,
+)
+from annotator.evaluation.differences.power import ComparisonPower, measure_powers
+from annotator.evaluation.differences.sweep import Sweep, SweepCell, measure_sweeps
+from annotator.evaluation.failed_queries import (
+    FailedQuery,
+    find_failed_queries,
+    find_relevance_threshold,
+    list_expected_documents,
+)
+from annotator.evaluation.one_thread import ONE_THREAD
+from annotator.evaluation.profiles.profile import Profile
+from annotator.evaluation.records import Kind, Measure, RankedRun, Score, ScoreTable, SystemScores, Truth
+from annotator.evaluation.result_structure import (
+    RunStructure,
+    StructureOptions,
+    list_document_types,
+    measure_structure,
+)
+from annotator.evaluation.scores.curves import measure_precision_curve
+from annotator.evaluation.scores.scoring import RunScorer, ScoringOptions
+from annotator.evaluation.scores.summary import (
+    LatencyPercentiles,
+    ScoreSpread,
+    group_rows,
+    measure_coverage,
+    measure_latency,
+    measure_spread,
+    summarize_measure,
+)
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+NOT_COMPARED: frozenset[Kind] = frozenset(("Judged", "FirstRank", "TFFU"))
+"""Measures that say nothing about quality, or of which a lower value is better."""
+HOLE_DEPTH = 10
+FEW_JUDGED = 0.9
+"""Below this share of judged documents a score says so in the first sentences."""
+
+
+MOST_SATURATED = 3
+"""Measures that get a sentence each; of more the first sentences name one, and the chapter on the dataset all."""
+MOST_VERDICTS = 5
+"""Verdicts among the sentences, on one measure that shows a difference; `comparisons` has all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationOptions:
+    """What to compute beside the scores."""
+
+    baseline: str | None = None  # None: every two systems are compared
+    group_by: tuple[str, ...] = ()  # fields of queries
+    seed: int = 0
+    resamples: int = RESAMPLES
+    compare: bool = True
+    hole_depth: int = HOLE_DEPTH
+    structure: StructureOptions = field(default_factory=StructureOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureSummary:
+    """One system's mean of one measure, its 95 % interval (bootstrap by query) and how it varies over queries."""
+
+    score: Score
+    ci95: tuple[float, float] | None
+    spread: ScoreSpread | None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSummary:
+    """One system over the table's queries, or over one group of them."""
+
+    system: str
+    queries: int  # with at least one result
+    coverage: float | None
+    measures: Mapping[str, MeasureSummary]
+    latency_ms: LatencyPercentiles | None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryGroup:
+    """The systems over the queries that share a value of a field, and the best ones by measure."""
+
+    field: str
+    value: str
+    queries: int
+    systems: tuple[SystemSummary, ...]
+    best: Mapping[str, tuple[str, ...]]  # by measure
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetAnalysis:
+    """What the dataset can tell about these systems."""
+
+    saturation: tuple[MeasureSaturation, ...]
+    power: tuple[ComparisonPower, ...]
+    order: Mapping[str, ResampledOrder]  # by measure; empty with one system
+    holes: JudgingNeed | None  # None with neither nDCG nor P among the measures
+    single_relevant: int  # queries with exactly one relevant document
+    wins: Mapping[str, Mapping[str, int]]  # by measure, then system: queries on which it scores highest
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evaluation:
+    """Everything known about these systems on this truth."""
+
+    table: ScoreTable
+    profile: Profile
+    options: EvaluationOptions
+    systems: tuple[SystemSummary, ...]
+    groups: tuple[QueryGroup, ...]
+    comparisons: tuple[SystemComparison, ...]
+    dataset: DatasetAnalysis
+    sentences: tuple[Message, ...]  # most important first
+    first_results: tuple[RankedRun, ...]  # the first `hole_depth` results of each system
+    precision_curves: Mapping[str, tuple[float, ...] | None]  # by system: see curves.py
+    failed_queries: tuple[FailedQuery, ...]  # without an expected document among the first `hole_depth`
+    structure: tuple[RunStructure, ...] = ()  # of the systems whose runs or truth have fields for it
+    sweeps: tuple[Sweep, ...] = ()  # by measure: families of systems that differ in parameters
+
+
+def evaluate_runs(
+    truth: Truth,
+    runs: Iterable[RankedRun],
+    profile: Profile,
+    *,
+    scoring: ScoringOptions | None = None,
+    options: EvaluationOptions | None = None,
+) -> Evaluation:
+    """Evaluate `runs`, which are taken one after the other, against `truth` by the conventions of `profile`.
+
+    Raises ValidationError for a system that comes twice, an unknown baseline, a run without a common query, an unknown
+    measure, and a field to group by that no query has.
+    """
+    with ONE_THREAD.limit():
+        return _evaluate_runs(
+            truth, runs, profile, scoring or ScoringOptions(), options or EvaluationOptions()
+        )
+
+
+def _evaluate_runs(
+    truth: Truth,
+    runs: Iterable[RankedRun],
+    profile: Profile,
+    scoring: ScoringOptions,
+    options: EvaluationOptions,
+) -> Evaluation:
+    scorer = RunScorer.prepare(truth, profile, scoring)
+    scored: dict[str, SystemScores] = {}
+    first_results: list[RankedRun] = []
+    failed_queries: list[FailedQuery] = []
+    precision_curves: dict[str, tuple[float, ...] | None] = {}
+    threshold = find_relevance_threshold(scorer.measures)
+    expected = list_expected_documents(scorer.grades, scorer.query_ids, threshold)
+    structures: list[RunStructure] = []
+    types = list_document_types(truth, options.structure.type_field)
+    for run in runs:
+        if run.system in scored:
+            raise ValidationError(f"expected every system once, found {run.system!r} again")
+        scored[run.system] = scorer.score(run)
+        first_results.append(cut_run(run, options.hole_depth))
+        failed_queries += find_failed_queries(run, expected, options.hole_depth)
+        structures.append(measure_structure(run, truth, options.structure, types, relevant_from=threshold))
+        precision_curves[run.system] = measure_precision_curve(scorer.lookup, run, threshold)
+    if not scored:
+        raise ValidationError("expected at least one run, found none")
+    if options.baseline is not None and options.baseline not in scored:
+        raise ValidationError(
+            say(
+                "no system named {system!r}; there are: {names}",
+                system=options.baseline,
+                names=", ".join(scored),
+            )
+        )
+    table = scorer.build_table(tuple(scored.values()))
+    groups = tuple(group for field in options.group_by for group in _summarize_groups(table, field))
+    matrices = _list_matrices(table)
+    comparisons = _compare(table, matrices, options) if options.compare else ()
+    dataset = _analyze_dataset(table, matrices, comparisons, first_results, options)
+    systems = _summarize_systems(table, options)
+    evaluation = Evaluation(
+        table,
+        profile,
+        options,
+        systems,
+        groups,
+        comparisons,
+        dataset,
+        sentences=(),
+        first_results=tuple(first_results),
+        precision_curves=precision_curves,
+        failed_queries=tuple(failed_queries),
+        structure=tuple(structure for structure in structures if not structure.is_empty),
+        sweeps=tuple(_list_sweeps(table.measures, systems)),
+    )
+    return replace(evaluation, sentences=tuple(_list_sentences(evaluation)))
+
+
+def _list_sweeps(measures: Sequence[Measure], systems: Sequence[SystemSummary]) -> Iterator[Sweep]:
+    for measure in measures:
+        if measure.kind not in NOT_COMPARED:
+            summaries = {system.system: system.measures[measure.name] for system in systems}
+            yield from measure_sweeps(
+                measure.name,
+                {
+                    system: SweepCell(summary.score.value, summary.ci95)
+                    for system, summary in summaries.items()
+                },
+            )
+
+
+def cut_run(run: RankedRun, depth: int) -> RankedRun:
+    """Return the run with at most `depth` results per query, without signals, and only the documents among them."""
+    kept = [
+        slice(int(start), min(int(start) + depth, int(stop)))
+        for start, stop in zip(run.starts[:-1], run.starts[1:], strict=True)
+    ]
+    codes = np.concatenate([run.codes[part] for part in kept]) if kept else run.codes[:0]
+    present, renumbered = np.unique(codes, return_inverse=True)
+    starts = np.cumsum([0, *(part.stop - part.start for part in kept)]).astype(np.int64)
+    doc_ids = tuple(run.doc_ids[code] for code in present.tolist())
+    return RankedRun(run.system, run.query_ids, starts, doc_ids, renumbered.astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True)
+class _MeasureMatrix:
+    """The scores of all systems on the queries for which every system has one: queries x systems."""
+
+    measure: Measure
+    query_ids: tuple[str, ...]
+    rows: Rows
+    values: Floats
+
+
+def _list_matrices(table: ScoreTable) -> list[_MeasureMatrix]:
+    matrices = []
+    for measure in table.measures:
+        if measure.kind in NOT_COMPARED:
+            continue
+        values = np.column_stack([system.values[measure.name] for system in table.systems])
+        rows = np.flatnonzero(~np.isnan(values).any(axis=1))
+        query_ids = tuple(table.query_ids[row] for row in rows.tolist())
+        matrices.append(_MeasureMatrix(measure, query_ids, rows, values[rows]))
+    return matrices
+
+
+def _compare(
+    table: ScoreTable, matrices: Sequence[_MeasureMatrix], options: EvaluationOptions
+) -> tuple[SystemComparison, ...]:
+    names = [system.system for system in table.systems]
+    return tuple(
+        comparison
+        for matrix in matrices
+        for comparison in compare_systems(
+            dict(zip(names, matrix.values.T, strict=True)),
+            matrix.measure.name,
+            baseline=options.baseline,
+            seed=options.seed,
+            resamples=options.resamples,
+        )
+    )
+
+
+def _summarize_systems(table: ScoreTable, options: EvaluationOptions) -> tuple[SystemSummary, ...]:
+    """Summarize every system over all queries, with the intervals of its means."""
+    columns = [scores.values[measure.name] for scores in table.systems for measure in table.measures]
+    defined = [values[~np.isnan(values)] for values in columns]
+    intervals = iter(list_mean_intervals(defined, seed=options.seed, resamples=options.resamples))
+    summaries = []
+    for scores in table.systems:
+        summary = _summarize_rows(table, scores, None)
+        with_intervals = {
+            name: replace(measured, ci95=next(intervals)) for name, measured in summary.measures.items()
+        }
+        summaries.append(replace(summary, measures=with_intervals, notes=scores.notes))
+    return tuple(summaries)
+
+
+def _summarize_rows(table: ScoreTable, scores: SystemScores, rows: Rows | None) -> SystemSummary:
+    results = scores.results if rows is None else scores.results[rows]
+    return SystemSummary(
+        system=scores.system,
+        queries=int((results > 0).sum()),
+        coverage=measure_coverage(scores, rows),
+        measures={
+            measure.name: MeasureSummary(
+                summarize_measure(scores, measure, rows), None, measure_spread(scores, measure, rows)
+            )
+            for measure in table.measures
+        },
+        latency_ms=measure_latency(scores, rows),
+    )
+
+
+def _summarize_groups(table: ScoreTable, field: str) -> list[QueryGroup]:
+    groups = group_rows(table, field)
+    if not groups:
+        raise ValidationError(
+            say(
+                "expected queries with the field {field!r}, found none; there are: {names}",
+                field=field,
+                names=", ".join(_list_fields(table)) or say("no fields"),
+            )
+        )
+    names = [system.system for system in table.systems]
+    summarized = []
+    for value, rows in groups.items():
+        best = {}
+        for measure in table.measures:
+            if measure.kind in NOT_COMPARED:
+                continue
+            scores = {
+                name: system.values[measure.name][rows]
+                for name, system in zip(names, table.systems, strict=True)
+            }
+            defined = {name: values[~np.isnan(values)] for name, values in scores.items()}
+            if all(len(values) for values in defined.values()):
+                means = {name: np.array([values.mean()]) for name, values in defined.items()}
+                best[measure.name] = find_best_by_group(means, [value])[value][0]
+        systems = tuple(_summarize_rows(table, system, rows) for system in table.systems)
+        summarized.append(QueryGroup(field, value, len(rows), systems, best))
+    return summarized
+
+
+def _list_fields(table: ScoreTable) -> list[str]:
+    return list(dict.fromkeys(name for fields in table.truth.fields.values() for name in fields))
+
+
+def _analyze_dataset(
+    table: ScoreTable,
+    matrices: Sequence[_MeasureMatrix],
+    comparisons: Sequence[SystemComparison],
+    first_results: Sequence[RankedRun],
+    options: EvaluationOptions,
+) -> DatasetAnalysis:
+    names = [system.system for system in table.systems]
+    order = {}
+    if len(names) > 1:
+        for matrix in matrices:
+            if len(matrix.query_ids) > 1:
+                resampled = resample_means(matrix.values, seed=options.seed, resamples=options.resamples)
+                order[matrix.measure.name] = measure_resampled_order(
+                    names, matrix.values.mean(axis=0), resampled
+                )
+    order_measure = choose_order_measure(table.measures, options.hole_depth)
+    return DatasetAnalysis(
+        saturation=tuple(
+            measure_saturation(matrix.measure.name, matrix.query_ids, matrix.values)
+            for matrix in matrices
+            if matrix.query_ids
+        ),
+        power=tuple(measure_powers(comparisons)),
+        order=order,
+        holes=find_holes(first_results, table.truth, order_measure, table.query_ids)
+        if order_measure
+        else None,
+        single_relevant=_count_single_relevant(table),
+        wins={
+            matrix.measure.name: count_wins(dict(zip(names, matrix.values.T, strict=True)))
+            for matrix in matrices
+            if matrix.query_ids
+        },
+    )
+
+
+def choose_order_measure(measures: Sequence[Measure], depth: int) -> OrderMeasure | None:
+    """Return the measure by which holes are judged: the first nDCG, or else the first P, of at most `depth` results."""
+    for kind in ("nDCG", "P"):
+        for measure in measures:
+            if measure.kind == kind and measure.cutoff is not None and not measure.over_returned:
+                threshold = None if kind == "nDCG" else measure.relevant_from or 1
+                return OrderMeasure(measure.name, min(measure.cutoff, depth), measure.gain, threshold)
+    return None
+
+
+def _count_single_relevant(table: ScoreTable) -> int:
+    threshold = find_relevance_threshold(table.measures)
+    return sum(
+        sum(grade >= threshold for grade in table.truth.grades[query_id].values()) == 1
+        for query_id in table.query_ids
+    )
+
+
+def _list_sentences(evaluation: Evaluation) -> list[Message]:
+    """Return what a reader has to know, the most important first."""
+    table, dataset = evaluation.table, evaluation.dataset
+    sentences: list[Message] = []
+    if not table.comparable:
+        sentences.append(
+            say(
+                "The ideal ranking comes from the results themselves (--ideal retrieved): "
+                "these scores cannot be compared between systems, nor with other programs' scores."
+            )
+        )
+    sentences += _list_identical_sentences(evaluation)
+    sentences += _list_saturation_sentences(dataset)
+    sentences += _list_winner_sentences(dataset)
+    shown = [comparison for comparison in evaluation.comparisons if comparison.significant]
+    main = choose_main_measure([comparison.measure for comparison in shown])
+    largest = sorted(
+        (comparison for comparison in shown if comparison.measure == main),
+        key=lambda comparison: -abs(comparison.difference),
+    )
+    sentences += [comparison.verdict for comparison in largest[:MOST_VERDICTS]]
+    if len(table.systems) > 1 and evaluation.comparisons and not shown:
+        sentences.append(
+            say("No difference between these systems is larger than chance explains (p ≥ .05 after Holm).")
+        )
+        sentences += [entry.sentence for entry in choose_power(dataset.power)[:1]]
+    sentences += _list_judged_sentences(evaluation)
+    if dataset.holes is not None and len(table.systems) > 1:
+        sentences.append(dataset.holes.sentence)
+    if dataset.single_relevant:
+        sentences.append(
+            say_n(
+                "{n} of {queries:,} queries has a single relevant document.",
+                "{n:,} of {queries:,} queries have a single relevant document.",
+                dataset.single_relevant,
+                queries=len(table.query_ids),
+            )
+        )
+    return sentences
+
+
+def _list_identical_sentences(evaluation: Evaluation) -> list[Message]:
+    """Return a sentence for every two systems that no measure tells apart on any query."""
+    differing: dict[tuple[str, str], bool] = {}
+    for comparison in evaluation.comparisons:
+        pair = (comparison.a, comparison.b)
+        differing[pair] = differing.get(pair, False) or comparison.ties < comparison.queries
+    return [
+        say("{a} and {b} have the same scores on every query: there is no difference to test.", a=a, b=b)
+        for (a, b), differs in differing.items()
+        if not differs
+    ][:MOST_VERDICTS]
+
+
+def _list_saturation_sentences(dataset: DatasetAnalysis) -> list[Message]:
+    """Return a sentence for each measure that ranks these systems poorly, or one for all of a kind if there are many."""
+    poor = [saturation for saturation in dataset.saturation if saturation.sentence]
+    useless = [saturation for saturation in poor if saturation.saturated]
+    narrow = [saturation for saturation in poor if not saturation.saturated]
+    sentences: list[Message] = []
+    if len(useless) > MOST_SATURATED:
+        sentences.append(
+            say(
+                "{n:,} of {all:,} measures, such as {measure}, cannot rank these systems: "
+                "all of them score 0.99 or more, or within 0.005 of each other.",
+                n=len(useless),
+                all=len(dataset.saturation),
+                measure=useless[0].measure,
+            )
+        )
+    else:
+        sentences += [saturation.sentence for saturation in useless if saturation.sentence]
+    if len(narrow) > MOST_SATURATED:
+        sentences.append(
+            say(
+                "{n:,} of {all:,} measures, such as {measure}, rest on fewer than half of the queries: "
+                "all others give every system the same score.",
+                n=len(narrow),
+                all=len(dataset.saturation),
+                measure=narrow[0].measure,
+            )
+        )
+    else:
+        sentences += [saturation.sentence for saturation in narrow if saturation.sentence]
+    return sentences
+
+
+def choose_power(power: Sequence[ComparisonPower]) -> list[ComparisonPower]:
+    """Return what the queries can show on one measure, the largest difference first: the first nDCG, or else the first measure."""
+    main = choose_main_measure([entry.measure for entry in power])
+    return sorted(
+        (entry for entry in power if entry.measure == main), key=lambda entry: -abs(entry.difference)
+    )
+
+
+def choose_main_measure(names: Sequence[str]) -> str | None:
+    """Return the first nDCG, or else the first measure; None without any."""
+    return next((name for name in names if name.lower().startswith("ndcg")), names[0] if names else None)
+
+
+def _list_winner_sentences(dataset: DatasetAnalysis) -> list[Message]:
+    """Return a sentence for every two kinds of nDCG, by gain or cutoff, that name different systems as the best."""
+    best = {
+        name: order.systems[0] for name, order in dataset.order.items() if name.startswith(("nDCG", "NDCG"))
+    }
+    sentences = []
+    names = list(best)
+    for index, first in enumerate(names):
+        for second in names[index + 1 :]:
+            if best[first] != best[second]:
+                sentences.append(
+                    say(
+                        "{first} names {a} as the best system, {second} names {b}.",
+                        first=first,
+                        a=best[first],
+                        second=second,
+                        b=best[second],
+                    )
+                )
+    return sentences
+
+
+def _list_judged_sentences(evaluation: Evaluation) -> list[Message]:
+    """Return a sentence on the score that the unjudged documents could change most, if few of its documents are judged."""
+    uncertain = [
+        (highest - lowest, name, system.system, summary.score, lowest, highest)
+        for system in evaluation.systems
+        for name, summary in system.measures.items()
+        if summary.score.bounds is not None
+        and summary.score.judged is not None
+        and summary.score.judged < FEW_JUDGED
+        for lowest, highest in (summary.score.bounds,)
+    ]
+    if not uncertain:
+        return []
+    _, measure, system, score, lowest, highest = max(uncertain, key=lambda entry: entry[0])
+    return [
+        say(
+            "Only {share:.0%} of the documents that {measure} looks at are judged for {system}: "
+            "with all of them judged, its {score:.2f} could be anything from {lowest:.2f} to {highest:.2f}.",
+            share=score.judged,
+            measure=measure,
+            system=system,
+            score=score.value,
+            lowest=lowest,
+            highest=highest,
+        )
+    ]

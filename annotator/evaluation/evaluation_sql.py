@@ -1,0 +1,263 @@
+"""Read what an evaluation needs from the database: the truth (present or published), imported runs, grades by annotator."""
+
+import json
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.errors import NotFound, ValidationError
+from annotator.domain.ground_truth import GroundTruth, Qrel, Query
+from annotator.domain.messages import say
+from annotator.evaluation.dataset_analysis.robustness import PairGrades
+from annotator.evaluation.records import Order, RankedRun
+from annotator.evaluation.scores.ranking import ResultColumns, order_columns
+from annotator.storage.document_text import TEXT_IS_PRESENT
+from annotator.storage.pair_states import iterate_pair_states, list_queries
+from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql, read_json
+from annotator.storage.tables import DocumentRow, DocumentTextRow, ReleaseQrelRow, ReleaseRow
+
+
+class ImportedRun(NamedTuple):
+    """An imported run. `query_signals`: what its file says of each answer as a whole, by query_id."""
+
+    pk: int
+    system: str
+    query_signals: Mapping[str, Mapping[str, object]]
+
+
+_PEOPLE = prepare_sql("SELECT pk, username FROM person")
+_RUNS = prepare_sql("SELECT pk, system, query_signals FROM run WHERE dataset_pk = :dataset_pk ORDER BY pk")
+_ENTRIES = prepare_sql(
+    "SELECT e.query_pk, e.document_pk, e.rank, e.score FROM run_entry e WHERE e.run_pk = :run_pk ORDER BY e.query_pk, e.rank"
+)
+_HAS_SIGNALS = prepare_sql(
+    "SELECT 1 FROM run_entry e WHERE e.run_pk = :run_pk AND CAST(e.signals AS TEXT) NOT IN ('{}', 'null') LIMIT 1"
+)
+_SIGNALS = prepare_sql(
+    "SELECT e.signals FROM run_entry e WHERE e.run_pk = :run_pk ORDER BY e.query_pk, e.rank"
+)
+_DOCUMENT_FIELDS = prepare_sql(
+    "SELECT doc_id, extra FROM document WHERE dataset_pk = :dataset_pk AND CAST(extra AS TEXT) LIKE :pattern"
+)
+_DOC_IDS = prepare_sql(
+    "SELECT DISTINCT d.pk, d.doc_id FROM run_entry e JOIN document d ON d.pk = e.document_pk WHERE e.run_pk = :run_pk"
+)
+
+
+_STAMP = prepare_sql("""
+SELECT (SELECT coalesce(max(pk), 0) FROM judgment), (SELECT coalesce(max(pk), 0) FROM adjudication),
+  (SELECT coalesce(max(pk), 0) FROM imported_qrel), (SELECT coalesce(max(pk), 0) FROM remap),
+  (SELECT coalesce(max(pk), 0) FROM import_record), (SELECT coalesce(max(pk), 0) FROM "release"),
+  (SELECT coalesce(max(pk), 0) FROM query), (SELECT coalesce(max(pk), 0) FROM run), d.name
+FROM dataset d WHERE d.pk = :dataset_pk
+""")
+_RESULTS_OF_QUERY = prepare_sql("""
+SELECT r.system, e.document_pk, d.doc_id, d.title, e.rank, e.score FROM run r
+JOIN run_entry e ON e.run_pk = r.pk JOIN document d ON d.pk = e.document_pk
+WHERE r.dataset_pk = :dataset_pk AND e.query_pk = :query_pk ORDER BY r.pk, e.rank""")
+
+
+def read_evaluation_stamp(session: Session, dataset_pk: int) -> Hashable:
+    """Return a value that changes with the grades, the runs, the queries and the releases."""
+    session.flush()
+    stamp = execute_sql(session, _STAMP, {"dataset_pk": dataset_pk}).one()
+    return (*stamp, tuple(tuple(row) for row in fetch_tuples(session, _PEOPLE, {})))
+
+
+def list_versions(session: Session, dataset_pk: int) -> list[str]:
+    """Return the versions of the releases, oldest first."""
+    statement = select(col(ReleaseRow.version)).where(col(ReleaseRow.dataset_pk) == dataset_pk)
+    return list(session.scalars(statement.order_by(col(ReleaseRow.pk))))
+
+
+class ListedResult(NamedTuple):
+    """A result of a system for one query, as its file has it."""
+
+    system: str
+    document_pk: int
+    doc_id: str
+    title: str
+    rank: int
+    score: float | None
+
+
+def list_results_of_query(
+    session: Session, dataset_pk: int, query_pk: int, order: Order
+) -> dict[str, list[ListedResult]]:
+    """Return every system's results for one query, best first, by system in the order of their import."""
+    by_system: dict[str, list[ListedResult]] = {}
+    values = {"dataset_pk": dataset_pk, "query_pk": query_pk}
+    for result in fetch(session, _RESULTS_OF_QUERY, ListedResult, values):
+        by_system.setdefault(result.system, []).append(result)
+    return {system: _order_results(results, order) for system, results in by_system.items()}
+
+
+def _order_results(results: list[ListedResult], order: Order) -> list[ListedResult]:
+    columns = ResultColumns(
+        query_ids=("",),
+        queries=np.zeros(len(results), dtype=np.int64),
+        doc_ids=[result.doc_id for result in results],
+        documents=np.arange(len(results), dtype=np.int64),
+        scores=np.array(
+            [np.nan if result.score is None else result.score for result in results], dtype=np.float64
+        ),
+        ranks=np.array([result.rank for result in results], dtype=np.int64),
+    )
+    return [results[row] for row in order_columns(columns, order).rows.tolist()]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedDocument:
+    """A document of the dataset, with the beginning of its text; `text` is None if only its id is known."""
+
+    doc_id: str
+    title: str
+    url: str | None
+    media_type: str
+    text: str | None
+
+
+def find_ranked_document(
+    session: Session, dataset_pk: int, doc_id: str, *, characters: int
+) -> RankedDocument | None:
+    """Return the document of this id with its text up to so many characters; None if there is none."""
+    statement = (
+        select(
+            col(DocumentRow.doc_id),
+            col(DocumentRow.title),
+            col(DocumentRow.url),
+            col(DocumentRow.media_type),
+            func.substr(col(DocumentTextRow.text), 1, characters),
+        )
+        .outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
+        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.doc_id) == doc_id)
+    )
+    row = session.execute(statement).first()
+    return None if row is None else RankedDocument(*row)
+
+
+def list_imported_runs(session: Session, dataset_pk: int) -> list[ImportedRun]:
+    """Return the imported runs in the order of their import."""
+    return fetch(session, _RUNS, ImportedRun, {"dataset_pk": dataset_pk})
+
+
+def choose_imported_runs(
+    session: Session, dataset_pk: int, dataset: str, systems: Sequence[str]
+) -> list[ImportedRun]:
+    """Return the imported runs of these systems, or all if none is named.
+
+    Raises ValidationError where there is no run, NotFound for a system without one.
+    """
+    stored = {run.system: run for run in list_imported_runs(session, dataset_pk)}
+    if not stored:
+        raise ValidationError(
+            say("{dataset} has no run yet; import one (annotator import run {dataset} FILE)", dataset=dataset)
+        )
+    missing = [system for system in systems if system not in stored]
+    if missing:
+        raise NotFound(
+            say("no system named {system!r}; there are: {names}", system=missing[0], names=", ".join(stored))
+        )
+    return [stored[system] for system in systems or stored]
+
+
+def read_imported_run(
+    session: Session,
+    run: ImportedRun,
+    query_ids: Mapping[int, str],
+    order: Order,
+    *,
+    with_signals: bool = False,
+) -> RankedRun:
+    """Return an imported run in order; `query_ids` by query_pk. Document ids are those of today.
+
+    `with_signals`: also what the results say of themselves, if any does.
+    """
+    rows = fetch_tuples(session, _ENTRIES, {"run_pk": run.pk})
+    names: dict[int, str] = dict(fetch_tuples(session, _DOC_IDS, {"run_pk": run.pk}))
+    query_codes: dict[int, int] = {}
+    document_codes: dict[int, int] = {}
+    columns = ResultColumns(
+        query_ids=(),
+        queries=np.array([query_codes.setdefault(row[0], len(query_codes)) for row in rows], dtype=np.int64),
+        doc_ids=(),
+        documents=np.array(
+            [document_codes.setdefault(row[1], len(document_codes)) for row in rows], dtype=np.int64
+        ),
+        scores=np.array([np.nan if row[3] is None else row[3] for row in rows], dtype=np.float64),
+        ranks=np.array([row[2] for row in rows], dtype=np.int64),
+    )
+    columns = ResultColumns(
+        [query_ids[pk] for pk in query_codes],
+        columns.queries,
+        [names[pk] for pk in document_codes],
+        columns.documents,
+        columns.scores,
+        columns.ranks,
+    )
+    ordered = order_columns(columns, order)
+    signals = _read_signals(session, run) if with_signals else []
+    latencies = {
+        query_id: float(latency)
+        for query_id, signals in run.query_signals.items()
+        if isinstance(latency := signals.get("latency_ms"), int | float)
+    }
+    return RankedRun(
+        run.system,
+        tuple(columns.query_ids[code] for code in ordered.queries.tolist()),
+        ordered.starts,
+        columns.doc_ids,
+        columns.documents[ordered.rows].astype(np.int32),
+        scores=columns.scores[ordered.rows],
+        latency_ms=latencies,
+        signals=[signals[row] for row in ordered.rows.tolist()] if signals else (),
+        query_signals=run.query_signals,
+        contradictions=ordered.contradictions,
+    )
+
+
+def _read_signals(session: Session, run: ImportedRun) -> list[Mapping[str, Any]]:
+    """Return the signals of each result in the order of `_ENTRIES`; nothing if no result has any."""
+    if not fetch_tuples(session, _HAS_SIGNALS, {"run_pk": run.pk}):
+        return []
+    return [read_json(signals) or {} for (signals,) in fetch_tuples(session, _SIGNALS, {"run_pk": run.pk})]
+
+
+def read_document_fields(session: Session, dataset_pk: int, name: str) -> dict[str, Mapping[str, Any]]:
+    """Return the fields of the documents that carry the field `name`, by doc_id."""
+    pattern = f"%{json.dumps(name)}%"
+    rows = fetch_tuples(session, _DOCUMENT_FIELDS, {"dataset_pk": dataset_pk, "pattern": pattern})
+    return {doc_id: read_json(extra) for doc_id, extra in rows}
+
+
+def read_present_truth(session: Session, dataset_pk: int) -> tuple[GroundTruth, list[PairGrades]]:
+    """Return the settled grades of today, and the grades that annotators gave the settled pairs, by username."""
+    names: dict[int, str] = dict(fetch_tuples(session, _PEOPLE, {}))
+    qrels: list[Qrel] = []
+    pairs: list[PairGrades] = []
+    for state in iterate_pair_states(session, dataset_pk):
+        grade = state.settlement.grade
+        if grade is not None:
+            qrels.append(Qrel(state.query_id, state.doc_id, grade))
+            given = {names[pk]: value for pk, value in state.grades.items()}
+            pairs.append(PairGrades(state.query_id, state.doc_id, grade, given))
+    return GroundTruth(queries=tuple(list_queries(session, dataset_pk).values()), qrels=tuple(qrels)), pairs
+
+
+def read_published_truth(
+    session: Session, dataset_pk: int, release_pk: int, texts: Mapping[str, str | None]
+) -> GroundTruth:
+    """Return the grades of a release with the fields that its queries have today; `texts` as published, by query_id."""
+    known = {query.query_id: query for query in list_queries(session, dataset_pk).values()}
+    rows = session.execute(
+        select(col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade))
+        .where(col(ReleaseQrelRow.release_pk) == release_pk)
+        .order_by(col(ReleaseQrelRow.position))
+    )
+    queries = tuple(known.get(query_id) or Query(query_id, text or "") for query_id, text in texts.items())
+    return GroundTruth(queries=queries, qrels=tuple(Qrel(*row) for row in rows))

@@ -1,0 +1,260 @@
+"""Read a run file to score it: TREC or JSON, by the readers of formats/, in the order that a profile wants.
+
+`latency_ms` is that of a query's answer, or the largest that its results carry; `time_ms` of a result is when it arrived.
+Refused with the line: what formats/runs.py refuses, a document twice in a query, two answers to one query, a text that
+several queries have, a time that is no number from 0; by rank also a rank that is missing or given twice in a query. A run
+whose ranks contradict its scores is named in its notes.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.domain.errors import Problems
+from annotator.domain.messages import say_n
+from annotator.evaluation.files.trec_columns import read_trec_columns
+from annotator.evaluation.records import Order, RankedRun, Truth
+from annotator.evaluation.scores.ranking import (
+    NO_RANK,
+    ResultColumns,
+    ResultOrder,
+    drop_repeats,
+    find_duplicate_row,
+    order_columns,
+)
+from annotator.formats.query_names import QueryNames
+from annotator.formats.run_records import RunFile
+from annotator.formats.runs import LATENCY, find_system, name_by_file, read_run_file
+from annotator.formats.syntax.source import read_regular
+from annotator.formats.syntax.text import describe
+
+TIME = "time_ms"
+
+
+@dataclass(frozen=True, slots=True)
+class RunReading:
+    """How a run file is read. The fields are those of `import run`."""
+
+    order: Order = "score"
+    system: str | None = None  # None: as the file names it, or else the file's name
+    kind: str | None = None  # "trec", "jsonl", "json"; None: by content
+    id_field: str | None = None
+    response_time_unit: str | None = None
+    keep_first: bool = False  # of a document that is listed twice the first result counts; else it is refused
+
+
+def read_run(path: Path, truth: Truth, reading: RunReading | None = None) -> RankedRun:
+    """Return the run of a file. The truth's texts find queries that the file names by text. BadInput names every bad line."""
+    return parse_run(read_regular(path), str(path), truth, reading)
+
+
+def parse_run(data: bytes, path: str, truth: Truth, reading: RunReading | None = None) -> RankedRun:
+    """Return the run that these bytes hold; `path` is for messages."""
+    reading = reading or RunReading()
+    plain = reading.kind in (None, "trec") and reading.id_field is None and reading.response_time_unit is None
+    quick = read_trec_columns(data) if plain else None
+    if (
+        quick is not None
+        and find_duplicate_row(quick[1]) is None
+        and not _find_rank_problems(quick[1], reading.order)
+    ):
+        tag, columns = quick
+        return _build_run(
+            reading.system or tag, columns, order_columns(columns, reading.order), reading.order
+        )
+    file = read_run_file(
+        data,
+        path,
+        kind=reading.kind,
+        id_field=reading.id_field,
+        response_time_unit=reading.response_time_unit,
+    )
+    return rank_run_file(file, path, truth, reading)
+
+
+def rank_run_file(file: RunFile, path: str, truth: Truth, reading: RunReading) -> RankedRun:
+    """Return the run of a file that was read line by line."""
+    problems = Problems(path)
+    system = reading.system or find_system(file, path) or name_by_file(Path(path))
+    names = QueryNames.of((query_id, truth.texts.get(query_id, "")) for query_id in truth.grades)
+    query_ids = [
+        line.entry.query_id
+        if line.query is None
+        else names.find("", line.query, line.line, problems) or line.query
+        for line in file.lines
+    ]
+    columns = _build_columns(file, query_ids)
+    lines = [line.line for line in file.lines]
+    if not reading.keep_first:
+        _note_duplicates(columns, lines, problems)
+    for row, expected, found in _find_rank_problems(columns, reading.order):
+        problems.add(lines[row], expected, found)
+    times = _read_times(file, problems)
+    latencies, signals = _read_answers(file, names, query_ids, problems)
+    problems.raise_if_any()
+    order = order_columns(columns, reading.order)
+    if reading.keep_first:
+        order = drop_repeats(columns, order)
+    return _build_run(
+        system,
+        columns,
+        order,
+        reading.order,
+        times_ms=None if times is None else times[order.rows],
+        latency_ms=latencies,
+        signals=[file.lines[row].entry.signals for row in order.rows.tolist()]
+        if any(line.entry.signals for line in file.lines)
+        else (),
+        query_signals=signals,
+        notes=file.notes,
+    )
+
+
+def _build_run(
+    system: str,
+    columns: ResultColumns,
+    order: ResultOrder,
+    chosen: Order,
+    *,
+    notes: Sequence[str] = (),
+    **others: Any,
+) -> RankedRun:
+    scores = columns.scores[order.rows]
+    return RankedRun(
+        system,
+        tuple(columns.query_ids[code] for code in order.queries.tolist()),
+        order.starts,
+        columns.doc_ids,
+        columns.documents[order.rows].astype(np.int32),
+        scores=None if np.isnan(scores).all() else scores,
+        repeats=len(columns.documents) - len(order.rows),
+        contradictions=order.contradictions,
+        notes=(*notes, *_note_contradictions(order.contradictions, chosen)),
+        **others,
+    )
+
+
+def _note_contradictions(count: int, order: Order) -> list[str]:
+    if not count:
+        return []
+    if order == "score":
+        return [
+            say_n(
+                "the ranks contradict the scores in {n} query: ordered by score, as trec_eval does; --order rank goes by the ranks",
+                "the ranks contradict the scores in {n:,} queries: ordered by score, as trec_eval does; --order rank goes by the ranks",
+                count,
+            )
+        ]
+    return [
+        say_n(
+            "the ranks contradict the scores in {n} query: ordered by rank; trec_eval goes by the scores",
+            "the ranks contradict the scores in {n:,} queries: ordered by rank; trec_eval goes by the scores",
+            count,
+        )
+    ]
+
+
+def _build_columns(file: RunFile, query_ids: Sequence[str]) -> ResultColumns:
+    """Return the results as columns; those of a query without ranks and scores are ranked by their order."""
+    queries, query_names = _number(query_ids)
+    documents, doc_names = _number([line.entry.doc_id for line in file.lines])
+    scores = [math.nan if line.entry.score is None else line.entry.score for line in file.lines]
+    ranks = [NO_RANK if line.entry.rank is None else line.entry.rank for line in file.lines]
+    return ResultColumns(
+        query_names,
+        queries,
+        doc_names,
+        documents,
+        np.array(scores, dtype=np.float64),
+        np.array(ranks, dtype=np.int64),
+    )
+
+
+def _number(names: Iterable[str]) -> tuple[NDArray[np.int64], list[str]]:
+    codes: dict[str, int] = {}
+    numbered = [codes.setdefault(name, len(codes)) for name in names]
+    return np.array(numbered, dtype=np.int64), list(codes)
+
+
+def _note_duplicates(columns: ResultColumns, lines: Sequence[int], problems: Problems) -> None:
+    if find_duplicate_row(columns) is None:
+        return
+    first_lines: dict[tuple[int, int], int] = {}
+    for row, pair in enumerate(zip(columns.queries.tolist(), columns.documents.tolist(), strict=True)):
+        before = first_lines.setdefault(pair, row)
+        if before != row:
+            expected = f"each document of a query once (first on line {lines[before]})"
+            problems.add(lines[row], expected, f"{describe(columns.doc_ids[pair[1]])} again")
+
+
+def _find_rank_problems(columns: ResultColumns, order: Order) -> list[tuple[int, str, str]]:
+    """Return (row, expected, found) for ranks that leave the order open, where ranks decide it."""
+    if order != "rank":
+        return []
+    missing = columns.ranks == NO_RANK
+    all_missing = np.bincount(columns.queries[~missing], minlength=len(columns.query_ids)) == 0
+    problems = [
+        (row, "a rank (--order score goes by the scores)", "nothing")
+        for row in np.flatnonzero(missing & ~all_missing[columns.queries]).tolist()
+    ]
+    known = np.flatnonzero(~missing)
+    rows = known[np.lexsort((known, columns.ranks[known], columns.queries[known]))]
+    again = (columns.queries[rows][1:] == columns.queries[rows][:-1]) & (
+        columns.ranks[rows][1:] == columns.ranks[rows][:-1]
+    )
+    expected = "each rank of a query once (--order score goes by the scores)"
+    problems += [(row, expected, f"rank {columns.ranks[row]} again") for row in rows[1:][again].tolist()]
+    return sorted(problems)
+
+
+def _read_times(file: RunFile, problems: Problems) -> NDArray[np.float64] | None:
+    """Return when each result arrived; None where no result says so."""
+    times = [
+        math.nan
+        if TIME not in line.entry.signals
+        else _check_time(line.entry.signals[TIME], TIME, line.line, problems)
+        for line in file.lines
+    ]
+    return None if all(map(math.isnan, times)) else np.array(times, dtype=np.float64)
+
+
+def _read_answers(
+    file: RunFile, names: QueryNames, query_ids: Sequence[str], problems: Problems
+) -> tuple[dict[str, float], dict[str, Mapping[str, Any]]]:
+    """Return the latency and the further fields of each query's answer. Notes a second answer to the same query."""
+    latencies: dict[str, float] = {}
+    for line, query_id in zip(file.lines, query_ids, strict=True):
+        if LATENCY in line.entry.signals:
+            latency = _check_time(line.entry.signals[LATENCY], LATENCY, line.line, problems)
+            if not math.isnan(latency):
+                latencies[query_id] = max(latency, latencies.get(query_id, 0.0))
+    signals: dict[str, Mapping[str, Any]] = {}
+    first_lines: dict[str, int] = {}
+    for answer in file.answers:
+        query_id = answer.query_id
+        if answer.query is not None:
+            query_id = names.find("", answer.query, answer.line, problems) or answer.query
+        before = first_lines.setdefault(query_id, answer.line)
+        if query_id in signals:
+            expected = f"one answer to each query (first on line {before})"
+            problems.add(answer.line, expected, f"{describe(query_id)} again")
+            continue
+        signals[query_id] = answer.signals
+        if LATENCY in answer.signals:
+            latencies[query_id] = float(answer.signals[LATENCY])
+    return latencies, signals
+
+
+def _check_time(found: object, name: str, line: int, problems: Problems) -> float:
+    """Return milliseconds; NaN for null, and after noting that something else stands there."""
+    if found is None:
+        return math.nan
+    if type(found) in (int, float) and 0 <= found < math.inf:  # type: ignore[operator]
+        return float(found)  # type: ignore[arg-type]
+    problems.add(line, f"{name} to be a number from 0", describe(found))
+    return math.nan

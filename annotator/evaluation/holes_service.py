@@ -1,0 +1,173 @@
+"""Send holes to annotators: unjudged documents of the imported runs become pairs of the pool, most influential first.
+
+A new pair is like any other: it keeps the systems that list the document, with rank and score, which annotators never see.
+Holes are those of `annotator evaluate DATASET` with its default profile: the runs are ordered by score, over the queries
+that have a settled grade. A hole that is in the pool already waits there for its grade and is only counted.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.messages import Message
+from annotator.domain.people import Actor
+from annotator.evaluation.dataset_analysis.holes import Hole, JudgingNeed, OrderMeasure, find_holes
+from annotator.evaluation.evaluate import HOLE_DEPTH, cut_run
+from annotator.evaluation.evaluation_sql import choose_imported_runs, read_imported_run, read_present_truth
+from annotator.evaluation.files.truth_files import build_truth
+from annotator.people.service import require_role
+from annotator.pooling.service import pool_results
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pair_states import list_queries
+from annotator.storage.pool import (
+    PoolCandidate,
+    Provenance,
+    list_pair_pks,
+    list_run_candidates,
+    list_runs,
+)
+
+MAX_DEPTH = 1_000
+Name = tuple[str, str]  # query_id, doc_id
+
+
+@dataclass(frozen=True, slots=True)
+class PooledDocument:
+    """A document that becomes a pair to be judged.
+
+    `influence`: how far one grade for it can move the mean difference of two systems whose order is open.
+    """
+
+    query_id: str
+    doc_id: str
+    influence: float
+    provenance: tuple[Provenance, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PooledHoles:
+    """The holes that became pairs, most influential first, and how many there are.
+
+    With `dry_run` nothing was stored, and they would have become pairs.
+    """
+
+    dataset: str
+    dry_run: bool
+    documents: tuple[PooledDocument, ...]
+    already_there: int  # holes that are in the pool and have no settled grade yet
+    measure: str  # by which influence is measured
+    depth: int
+    holes: int  # unjudged documents in the first `depth` results
+    left: int  # holes that `limit` leaves outside the pool
+    sentence: Message  # whether judging can stop
+
+
+def pool_holes(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    now: datetime,
+    depth: int = HOLE_DEPTH,
+    systems: Sequence[str] | None = None,
+    limit: int | None = None,
+    dry_run: bool = False,
+) -> PooledHoles:
+    """Make pairs of the unjudged documents in the first `depth` results of the runs (`systems` None: of all runs).
+
+    `limit`: at most so many new pairs, the most influential first, then those of the best rank. For leads. Raises
+    NotFound for an unknown system, StateError where nothing has a settled grade, ValidationError for a bad depth or limit.
+    """
+    if not 1 <= depth <= MAX_DEPTH:
+        raise ValidationError(f"depth: expected 1 to {MAX_DEPTH:,}, found {depth:,}")
+    if limit is not None and limit < 1:
+        raise ValidationError(f"limit: expected a number from 1, found {limit:,}")
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        need = _find_holes(session, dataset_pk, dataset, systems, depth)
+        holes = {
+            (hole.query_id, hole.doc_id): hole
+            for hole in sorted(need.holes, key=lambda hole: (-hole.influence, min(hole.ranks.values())))
+        }
+        listed = _read_candidates(session, dataset_pk, holes, systems or ())
+        outside = _keep_outside_pool(session, dataset_pk, listed)
+    chosen = dict(list(outside.items())[:limit])
+    if chosen and not dry_run:
+        pool_results(database, actor, dataset, chosen, systems=systems or (), now=now)
+    return PooledHoles(
+        dataset=dataset,
+        dry_run=dry_run,
+        documents=_describe(chosen, holes),
+        already_there=len(listed) - len(outside),
+        measure=need.measure,
+        depth=depth,
+        holes=len(holes),
+        left=len(outside) - len(chosen),
+        sentence=need.sentence,
+    )
+
+
+def _find_holes(
+    session: Session, dataset_pk: int, dataset: str, systems: Sequence[str] | None, depth: int
+) -> JudgingNeed:
+    runs = choose_imported_runs(session, dataset_pk, dataset, systems or ())
+    truth = build_truth(read_present_truth(session, dataset_pk)[0], dataset)
+    judged = [query_id for query_id, grades in truth.grades.items() if grades]
+    if not judged:
+        raise StateError(
+            f"no pair of {dataset} has a settled grade yet: annotator pool {dataset} --depth K makes the first pairs"
+        )
+    query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
+    first_results = [cut_run(read_imported_run(session, run, query_ids, "score"), depth) for run in runs]
+    return find_holes(first_results, truth, OrderMeasure(f"nDCG@{depth}", depth), judged)
+
+
+def _read_candidates(
+    session: Session, dataset_pk: int, names: Collection[Name], systems: Collection[str]
+) -> dict[Name, list[PoolCandidate]]:
+    """Return what the imported runs (all, or those of `systems`) say of these documents, in the order of `names`."""
+    runs = {
+        pk: system
+        for pk, system in list_runs(session, dataset_pk).items()
+        if not systems or system in systems
+    }
+    by_name: dict[Name, list[PoolCandidate]] = {name: [] for name in names}
+    for candidate in list_run_candidates(session, runs, list(by_name)):
+        by_name[candidate.query_id, candidate.doc_id].append(candidate)
+    return {name: candidates for name, candidates in by_name.items() if candidates}
+
+
+def _keep_outside_pool(
+    session: Session, dataset_pk: int, listed: Mapping[Name, list[PoolCandidate]]
+) -> dict[Name, list[PoolCandidate]]:
+    pairs = list_pair_pks(
+        session,
+        dataset_pk,
+        {candidate.query_pk for candidates in listed.values() for candidate in candidates},
+    )
+    return {
+        name: candidates
+        for name, candidates in listed.items()
+        if (candidates[0].query_pk, candidates[0].document_pk) not in pairs
+    }
+
+
+def _describe(
+    chosen: Mapping[Name, Sequence[PoolCandidate]], holes: Mapping[Name, Hole]
+) -> tuple[PooledDocument, ...]:
+    return tuple(
+        PooledDocument(
+            *name,
+            influence=holes[name].influence,
+            provenance=tuple(
+                Provenance(candidate.system, candidate.rank, candidate.score, candidate.signals)
+                for candidate in candidates
+            ),
+        )
+        for name, candidates in chosen.items()
+    )

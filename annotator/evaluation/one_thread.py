@@ -1,0 +1,39 @@
+"""Keep the matrix products of an evaluation on one thread."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+
+class OneThread:
+    """Keeps the process's matrix products on one thread while an evaluation runs in any thread of it.
+
+    The products are small. Shared between threads, they take three times as long where other work keeps the cores busy. The
+    limit holds for the whole process, so the last evaluation that ends takes it away, not the first.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running = 0
+        self._limits: Any = None
+
+    @contextmanager
+    def limit(self) -> Iterator[None]:
+        """Hold the limit for a with statement."""
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            self._running += 1
+            if self._running == 1:
+                self._limits = threadpool_limits(limits=1, user_api="blas")
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if self._running == 0:
+                    self._limits.restore_original_limits()
+
+
+ONE_THREAD = OneThread()

@@ -1,0 +1,1 @@
+"""The conventions of each team's evaluator: one file for each."""

@@ -1,0 +1,42 @@
+"""The profile `code`: the code-search evaluator (TypeScript).
+
+Every path that the truth expects is relevant; NDCG@K has the relevance as gain. Precision is offered over K and over the
+paths that were returned (`P_returned@K`): the team's published numbers need the second. TFFU is the time until the first
+expected path arrives, from the times in the run.
+"""
+
+from annotator.domain.messages import say
+from annotator.evaluation.profiles.profile import Profile, TeamMeasure, make_parser
+
+MEASURES = {
+    "MRR": TeamMeasure("RR", with_cutoff=False),
+    "MAP": TeamMeasure("AP", with_cutoff=False),
+    "Hits": TeamMeasure("Success"),
+    "P": TeamMeasure("P"),
+    "P_returned": TeamMeasure("P", over_returned=True),
+    "Recall": TeamMeasure("R"),
+    "F1": TeamMeasure("F1"),
+    "NDCG": TeamMeasure("nDCG"),
+    "TFFU": TeamMeasure("TFFU", with_cutoff=False),
+}
+PROFILE = Profile(
+    name="code",
+    about=say("the code-search evaluator"),
+    order="rank",
+    measures=(
+        "MRR",
+        "MAP",
+        "Hits@1",
+        "Hits@3",
+        "Hits@5",
+        "P@5",
+        "P_returned@5",
+        "Recall@5",
+        "F1@5",
+        "NDCG@5",
+        "NDCG@10",
+        "TFFU",
+    ),
+    mean_over="listed",
+    parse=make_parser("code", MEASURES),
+)

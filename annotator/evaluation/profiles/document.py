@@ -1,0 +1,21 @@
+"""The profile `document`: document search, which asks where the first expected document stands.
+
+FirstRank is undefined for a query without one, and its mean is over the others; Found and InTop@K are 0 or 1.
+"""
+
+from annotator.domain.messages import say
+from annotator.evaluation.profiles.profile import Profile, TeamMeasure, make_parser
+
+MEASURES = {
+    "FirstRank": TeamMeasure("FirstRank", with_cutoff=False),
+    "Found": TeamMeasure("Success", with_cutoff=False),
+    "InTop": TeamMeasure("Success"),
+}
+PROFILE = Profile(
+    name="document",
+    about=say("document search: where the first expected document stands"),
+    order="rank",
+    measures=("FirstRank", "Found", "InTop@3", "InTop@10"),
+    mean_over="listed",
+    parse=make_parser("document", MEASURES),
+)

@@ -1,0 +1,24 @@
+"""The table of profiles. A profile is found by its name, and listed in the order in which they are shown."""
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
+from annotator.evaluation.profiles import code, document, law, nablarch, survey, trec
+from annotator.evaluation.profiles.profile import Profile
+
+PROFILES: tuple[Profile, ...] = (
+    trec.PROFILE,
+    nablarch.PROFILE,
+    law.PROFILE,
+    survey.PROFILE,
+    code.PROFILE,
+    document.PROFILE,
+)
+
+
+def find_profile(name: str) -> Profile:
+    """Return the profile of that name. Raises ValidationError with the names there are."""
+    for profile in PROFILES:
+        if profile.name == name:
+            return profile
+    names = ", ".join(profile.name for profile in PROFILES)
+    raise ValidationError(say("no profile named {name!r}; there are: {names}", name=name, names=names))

@@ -1,0 +1,328 @@
+"""Show what the scores rest on: the ranked lists of one query with their grades, their documents, and what a release moved.
+
+For leads. The grades of pairs that the lead has still to judge are hidden; what is shown is recorded before it is returned.
+The grades of a release are public: they are shown and recorded, as on the page Releases.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+import numpy as np
+
+from annotator.domain.errors import NotFound, ValidationError
+from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.evaluation.evaluate import cut_run
+from annotator.evaluation.evaluation_sql import (
+    ListedResult,
+    RankedDocument,
+    find_ranked_document,
+    list_imported_runs,
+    list_results_of_query,
+    read_imported_run,
+)
+from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.rankings import (
+    GradeMove,
+    GradeState,
+    QueryMove,
+    QueryRankings,
+    RankedResult,
+    ReleaseEvaluationChange,
+    ScoreMove,
+)
+from annotator.evaluation.records import Grades, Order, RankedRun, ScoreTable
+from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
+from annotator.evaluation.scores.summary import summarize_measure
+from annotator.evaluation.service import read_truth
+from annotator.people.service import require_role
+from annotator.storage.database import Database
+from annotator.storage.disclosures import list_to_judge, note_published, note_seen
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pair_states import PairState, iterate_pair_states, list_pair_states, list_queries
+from annotator.storage.pool import list_pair_pks
+
+DEPTH = 10
+MOST_MISSED = 50
+SHOWN_CHARACTERS = 200_001
+
+
+def show_query_rankings(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    query_id: str,
+    *,
+    version: str | None = None,
+    systems: Collection[str] = (),
+    order: Order = "score",
+    depth: int = DEPTH,
+    now: datetime,
+) -> QueryRankings:
+    """Return the first results of the systems (all, or these) for one query, with their grades of today or of a release.
+
+    What is shown is recorded: the lead may not judge these pairs any more. Raises NotFound for a query or version that does
+    not exist.
+    """
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        query_pk, query = next(
+            (
+                (pk, query)
+                for pk, query in list_queries(session, dataset_pk).items()
+                if query.query_id == query_id
+            ),
+            (None, None),
+        )
+        if query_pk is None or query is None:
+            raise NotFound(say("{dataset} has no query {query_id!r}", dataset=row.name, query_id=query_id))
+        listed = list_results_of_query(session, dataset_pk, query_pk, order)
+        pair_pks = [
+            pk
+            for (of_query, _), pk in list_pair_pks(session, dataset_pk, {query_pk}).items()
+            if of_query == query_pk
+        ]
+        states = {state.doc_id: state for state in list_pair_states(session, dataset_pk, pair_pks)}
+        hidden = list_to_judge(session, actor.person_id, [state.pair_pk for state in states.values()])
+        published = None
+        if version is not None:
+            truth, _ = read_truth(session, dataset_pk, row.name, version)
+            published = truth.grades.get(query_id, {})
+        present_titles = {result.doc_id: result.title for results in listed.values() for result in results}
+    lists = {
+        system: tuple(
+            _describe_result(rank, result, states.get(result.doc_id), hidden, published)
+            for rank, result in enumerate(results[:depth], start=1)
+        )
+        for system, results in listed.items()
+        if not systems or system in systems
+    }
+    shown = {result.doc_id for results in lists.values() for result in results}
+    rankings = QueryRankings(
+        query_id=query_id,
+        text=query.text,
+        narrative=query.narrative,
+        systems=lists,
+        depth=depth,
+        missed=tuple(_list_missed(states, hidden, published, shown, present_titles))[:MOST_MISSED],
+        not_pooled=tuple(doc_id for doc_id in dict.fromkeys(_list_doc_ids(lists)) if doc_id not in states),
+        hidden=sum(state.pair_pk in hidden and _is_judged(state) for state in states.values()),
+    )
+    graded = {
+        result.doc_id
+        for results in (*lists.values(), rankings.missed)
+        for result in results
+        if result.state == "graded"
+    }
+    if version is not None:
+        note_published(database, actor, dataset, {(query_id, doc_id) for doc_id in graded}, now=now)
+    else:
+        note_seen(database, {states[doc_id].pair_pk for doc_id in graded}, actor.person_id, now=now)
+    return rankings
+
+
+def _list_doc_ids(lists: Mapping[str, Sequence[RankedResult]]) -> list[str]:
+    """Return the documents of the lists, by their best rank."""
+    results = [result for results in lists.values() for result in results]
+    return [result.doc_id for result in sorted(results, key=lambda result: result.rank)]
+
+
+def _is_judged(state: PairState) -> bool:
+    return state.settlement.status != "unjudged"
+
+
+def _describe_result(
+    rank: int,
+    result: ListedResult,
+    state: PairState | None,
+    hidden: Collection[int],
+    published: Mapping[str, int] | None,
+) -> RankedResult:
+    described = RankedResult(rank, result.doc_id, result.title, None, "not pooled")
+    if published is not None and result.doc_id in published:
+        return replace(described, grade=published[result.doc_id], state="graded")
+    if state is None:
+        return described
+    if published is not None or not _is_judged(state):
+        return replace(described, state="waiting" if not _is_judged(state) else "unsettled")
+    if state.pair_pk in hidden:
+        return replace(described, state="hidden")
+    grade = state.settlement.grade
+    settled: GradeState = "unsettled" if grade is None else "graded"
+    return replace(described, grade=grade, state=settled)
+
+
+def _list_missed(
+    states: Mapping[str, PairState],
+    hidden: Collection[int],
+    published: Mapping[str, int] | None,
+    shown: Collection[str],
+    titles: Mapping[str, str],
+) -> list[RankedResult]:
+    """Return the relevant documents that are in no list, highest grades first."""
+    if published is not None:
+        grades = dict(published)
+    else:
+        grades = {
+            doc_id: state.settlement.grade
+            for doc_id, state in states.items()
+            if state.settlement.grade is not None and state.pair_pk not in hidden
+        }
+    missed = [
+        RankedResult(0, doc_id, titles.get(doc_id, ""), grade, "graded")
+        for doc_id, grade in grades.items()
+        if grade >= RELEVANT_FROM and doc_id not in shown
+    ]
+    return sorted(missed, key=lambda result: -(result.grade or 0))
+
+
+def find_queries_to_judge(database: Database, actor: Actor, dataset: str) -> frozenset[str]:
+    """Return the queries with a judged pair that the lead has still to judge: their scores would tell its grade."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        judged = {
+            state.pair_pk: state.query_id
+            for state in iterate_pair_states(session, dataset_pk)
+            if _is_judged(state)
+        }
+        return frozenset(judged[pk] for pk in list_to_judge(session, actor.person_id, judged))
+
+
+def read_ranked_document(database: Database, actor: Actor, dataset: str, doc_id: str) -> RankedDocument:
+    """Return a document of the dataset, with the beginning of its text. For leads. Raises NotFound if there is none."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        document = find_ranked_document(session, dataset_pk, doc_id, characters=SHOWN_CHARACTERS)
+    if document is None:
+        raise NotFound(say("the dataset has no document {doc_id!r}", doc_id=doc_id))
+    return document
+
+
+def compare_on_releases(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    before: str,
+    after: str,
+    *,
+    profile: str = "trec",
+    measures: Sequence[str] = (),
+    measure: str | None = None,
+    systems: Collection[str] = (),
+    most_queries: int = 50,
+    now: datetime,
+) -> ReleaseEvaluationChange:
+    """Return which scores moved from one release to another on the same runs, and by which changed grades.
+
+    `measure`: whose queries are listed; None for the first. What is shown of changed grades is recorded: the lead may not
+    judge these pairs any more. Raises NotFound for a version that does not exist.
+    """
+    chosen = find_profile(profile)
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        old, _ = read_truth(session, dataset_pk, row.name, before)
+        new, _ = read_truth(session, dataset_pk, row.name, after)
+        query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
+        runs = [
+            read_imported_run(session, run, query_ids, chosen.order)
+            for run in list_imported_runs(session, dataset_pk)
+            if not systems or run.system in systems
+        ]
+    if not runs:
+        raise ValidationError(say("{dataset} has no run yet", dataset=row.name))
+    options = ScoringOptions(measures=tuple(measures), readings=False)
+    tables = score_runs(old, runs, chosen, options), score_runs(new, runs, chosen, options)
+    names = [one.name for one in tables[0].measures]
+    listed = measure if measure in names else names[0]
+    changed = _list_changed_grades(old.grades, new.grades, runs)
+    moved = _list_query_moves(tables, listed, changed, {**old.texts, **new.texts})
+    shown = moved[:most_queries]
+    note_published(
+        database,
+        actor,
+        dataset,
+        {(grade.query_id, grade.doc_id) for query in shown for grade in query.grades},
+        now=now,
+    )
+    return ReleaseEvaluationChange(
+        before=before,
+        after=after,
+        measure=listed,
+        moves=tuple(_list_score_moves(tables)),
+        queries=shown,
+        moved_queries=len(moved),
+        queries_before=len(tables[0].query_ids),
+        queries_after=len(tables[1].query_ids),
+        changed_grades=sum(map(len, changed.values())),
+    )
+
+
+def _list_score_moves(tables: tuple[ScoreTable, ScoreTable]) -> list[ScoreMove]:
+    return [
+        ScoreMove(
+            old.system,
+            measure.name,
+            summarize_measure(old, measure).value,
+            summarize_measure(new, measure).value,
+        )
+        for measure in tables[0].measures
+        for old, new in zip(tables[0].systems, tables[1].systems, strict=True)
+    ]
+
+
+def _list_changed_grades(
+    old: Grades, new: Grades, runs: Sequence[RankedRun], depth: int = 100
+) -> dict[str, list[GradeMove]]:
+    """Return the changed, added and removed grades by query_id, with the ranks down to `depth`."""
+    ranks: dict[str, dict[str, dict[str, int]]] = {}
+    for run in (cut_run(run, depth) for run in runs):
+        for index, query_id in enumerate(run.query_ids):
+            for rank, doc_id in enumerate(run.list_documents(index), start=1):
+                ranks.setdefault(query_id, {}).setdefault(doc_id, {})[run.system] = rank
+    changed: dict[str, list[GradeMove]] = {}
+    for query_id in dict.fromkeys([*old, *new]):
+        before, after = old.get(query_id, {}), new.get(query_id, {})
+        for doc_id in dict.fromkeys([*before, *after]):
+            if before.get(doc_id) != after.get(doc_id):
+                move = GradeMove(
+                    query_id,
+                    doc_id,
+                    before.get(doc_id),
+                    after.get(doc_id),
+                    ranks.get(query_id, {}).get(doc_id, {}),
+                )
+                changed.setdefault(query_id, []).append(move)
+    return changed
+
+
+def _list_query_moves(
+    tables: tuple[ScoreTable, ScoreTable],
+    measure: str,
+    changed: Mapping[str, Sequence[GradeMove]],
+    texts: Mapping[str, str],
+) -> tuple[QueryMove, ...]:
+    """Return the queries whose score moved for a system, most moved first. A query in one mean only counts 0 in the other."""
+    rows = [{query_id: row for row, query_id in enumerate(table.query_ids)} for table in tables]
+    moves = []
+    for query_id in dict.fromkeys([*tables[0].query_ids, *tables[1].query_ids]):
+        changes = {}
+        for old, new in zip(tables[0].systems, tables[1].systems, strict=True):
+            before, after = (
+                float(np.nan_to_num(scores.values[measure][by_id[query_id]])) if query_id in by_id else 0.0
+                for scores, by_id in zip((old, new), rows, strict=True)
+            )
+            if abs(after - before) > 1e-12:
+                changes[old.system] = after - before
+        if changes:
+            moves.append(
+                QueryMove(query_id, texts.get(query_id, ""), changes, tuple(changed.get(query_id, ())))
+            )
+    return tuple(sorted(moves, key=lambda move: -move.largest))

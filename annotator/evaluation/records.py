@@ -1,0 +1,161 @@
+"""Records of an evaluation: a ground truth to score against, a run in its order, measures, and the scores by query.
+
+Scores are arrays that follow one list of queries, so that systems can be compared query by query. An undefined score is
+NaN in an array and None in a `Score`, which then says why. Nothing else is ever NaN.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+Grades = Mapping[str, Mapping[str, int]]
+Order = Literal["score", "rank"]
+Gain = Literal["grade", "exponential", "position"]
+Ideal = Literal["truth", "retrieved"]
+Kind = Literal[
+    "nDCG", "P", "R", "F1", "AP", "RR", "Success", "ERR", "RBP", "Bpref", "Judged", "FirstRank", "TFFU"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """A ground truth to score runs against.
+
+    `grades` holds every query of the truth, also one without a qrel, in the order of the file. Within a query, equal
+    grades keep the order of the file, which the profile `survey` relies on.
+    """
+
+    name: str
+    grades: Grades  # by query_id, then doc_id; a missing document is unjudged
+    texts: Mapping[str, str] = field(default_factory=dict)  # by query_id
+    fields: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # by query_id: category, language, …
+    document_fields: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by doc_id: law_type, …
+    version: str | None = None
+    sha256: str | None = None
+    format: str | None = None
+    tells_grade_0: bool = (
+        True  # False: the format usually leaves grade 0 out, so 0 and unjudged look the same
+    )
+    has_grades: bool = True  # False: the file holds an order only (`ranked`)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RankedRun:
+    """One system's results, best first, query by query, as arrays.
+
+    The results of query i are at `codes[starts[i]:starts[i + 1]]`; each code is an index into `doc_ids`.
+    """
+
+    system: str
+    query_ids: tuple[str, ...]  # those with at least one result
+    starts: "NDArray[np.int64]"
+    doc_ids: Sequence[str]  # each document once
+    codes: "NDArray[np.int32]"
+    scores: "Floats | None" = None  # aligned with `codes`; None where the file has none
+    times_ms: "Floats | None" = None  # aligned with `codes`: when a result arrived; NaN where not known
+    latency_ms: Mapping[str, float] = field(
+        default_factory=dict
+    )  # by query_id, also of queries without results
+    signals: Sequence[Mapping[str, Any]] = ()  # aligned with `codes`; empty where the file has none
+    query_signals: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    repeats: int = 0  # results left out, since their document stands higher in the same query
+    contradictions: int = 0  # queries whose ranks contradict their scores
+    notes: tuple[str, ...] = ()
+
+    def list_documents(self, index: int) -> list[str]:
+        """Return the doc_ids of the query at this index of `query_ids`, best first."""
+        codes = self.codes[self.starts[index] : self.starts[index + 1]].tolist()
+        return list(map(self.doc_ids.__getitem__, codes))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure with everything that decides its value, so that it can be printed beside the scores."""
+
+    name: str
+    kind: Kind
+    cutoff: int | None = None  # None: all results
+    relevant_from: int | None = 1  # the lowest relevant grade; None: every document that the truth lists
+    gain: Gain = "grade"
+    ideal: Ideal = "truth"
+    persistence: float = 0.8  # RBP only
+    over_returned: bool = False  # P only: divide by the number of returned documents instead of by k
+    decimals: int | None = None  # the value of a query is rounded to so many
+    formula: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The mean of a measure over queries, with its other readings.
+
+    A value of None is undefined, and `why` says so.
+    """
+
+    value: float | None
+    why: str | None = None
+    queries: int = 0  # over which the mean is taken
+    judged: float | None = None  # the share of judged documents among those that the measure looks at
+    condensed: float | None = None  # without unjudged documents
+    bounds: tuple[float, float] | None = None  # by the worst and the best grades that the unjudged could have
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SystemScores:
+    """One system's scores. Every array follows the queries of its `ScoreTable`; mappings are by a measure's name."""
+
+    system: str
+    values: "Mapping[str, Floats]"
+    judged: "Mapping[str, Floats]"
+    condensed: "Mapping[str, Floats]"
+    lowest: "Mapping[str, Floats]"  # only measures that have bounds
+    highest: "Mapping[str, Floats]"
+    results: "NDArray[np.int64]"  # number of results by query
+    latency_ms: "Floats | None" = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreTable:
+    """The scores of systems on the same queries."""
+
+    truth: Truth
+    profile: str
+    measures: tuple[Measure, ...]
+    query_ids: tuple[str, ...]  # over which means are taken
+    left_out: Mapping[str, str]  # query_id to why it is in no mean
+    systems: tuple[SystemScores, ...]
+    comparable: bool = (
+        True  # False: the ideal ranking comes from the results, so systems have different ideals
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMean:
+    """One system's mean of a measure with its 95 % interval, which is None with a single query."""
+
+    system: str
+    mean: float
+    ci95: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFindings:
+    """What a ground truth can tell about imported runs, as a release's datasheet says it. Everything empty: no run."""
+
+    systems: tuple[SystemMean, ...] = ()  # the best first
+    unrelated: tuple[str, ...] = ()  # systems without a result for a query of the truth
+    measure: str = ""  # of the means
+    queries: int = 0  # over which the means are taken
+    same_winner: float | None = None  # the share of resamples in which the first system stays first
+    resamples: int = 0
+    seed: int = 0
+    sentences: tuple[str, ...] = ()  # in English, the most important first

@@ -1,0 +1,1 @@
+"""An evaluation as CSV, JSON, Markdown and HTML."""

@@ -1,0 +1,297 @@
+"""Describe an evaluation in plain JSON values: everything it holds, undefined figures as null with the reason beside them.
+
+`schemas/evaluation.schema.json` describes the JSON and ships with the program.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from annotator.evaluation.dataset_analysis.holes import JudgingNeed
+from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder
+from annotator.evaluation.differences.comparison import SystemComparison
+from annotator.evaluation.differences.sweep import Sweep
+from annotator.evaluation.evaluate import (
+    DatasetAnalysis,
+    Evaluation,
+    MeasureSummary,
+    QueryGroup,
+    SystemSummary,
+    choose_main_measure,
+)
+from annotator.evaluation.reports.structure_report import describe_structure
+from annotator.evaluation.scores.summary import LatencyPercentiles, ScoreSpread
+from annotator.evaluation.targets import TargetCheck
+
+SCHEMA = Path(__file__).parent / "schemas" / "evaluation.schema.json"
+MOST_HOLES = 10_000
+MOST_SHARES = 10
+
+
+def build_json(
+    evaluation: Evaluation,
+    *,
+    truth_source: Mapping[str, Any],
+    targets: Sequence[TargetCheck] = (),
+    by_query: bool = False,
+    extra: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return an evaluation as plain JSON values.
+
+    `truth_source` says where the truth is: {"path": …} or {"dataset": …}. `by_query` adds the score of every query.
+    `extra`: {"order": …, "left_out": …} of `describe_robustness`, which go into the key "dataset".
+    """
+    table = evaluation.table
+    thresholds = [measure.relevant_from for measure in table.measures if measure.relevant_from is not None]
+    return {
+        "truth": {**truth_source, "version": table.truth.version, "content_sha256": table.truth.sha256},
+        "profile": evaluation.profile.name,
+        "queries": len(table.query_ids),
+        "left_out": dict(table.left_out),
+        "relevant_from": thresholds[0] if thresholds else 1,
+        "comparable": table.comparable,
+        "seed": evaluation.options.seed,
+        "resamples": evaluation.options.resamples,
+        "measures": [
+            {
+                "name": measure.name,
+                "formula": measure.formula,
+                "relevant_from": measure.relevant_from,
+                "ideal": measure.ideal,
+            }
+            for measure in table.measures
+        ],
+        "systems": [_describe_system(evaluation, system, by_query=by_query) for system in evaluation.systems],
+        "groups": [_describe_group(group) for group in evaluation.groups],
+        "comparisons": [_describe_comparison(comparison) for comparison in evaluation.comparisons],
+        "dataset": _describe_dataset(evaluation.dataset, extra or {}),
+        "structure": [describe_structure(structure) for structure in evaluation.structure],
+        "sweeps": [_describe_sweep(sweep) for sweep in evaluation.sweeps],
+        "targets": [
+            {
+                "system": target.system,
+                "measure": target.measure,
+                "required": target.required,
+                "measured": target.measured,
+                "met": target.met,
+            }
+            for target in targets
+        ],
+        "sentences": [str(sentence) for sentence in evaluation.sentences],
+    }
+
+
+def _describe_dataset(dataset: DatasetAnalysis, extra: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        **extra,
+        "saturation": [
+            {
+                "measure": saturation.measure,
+                "lowest": saturation.lowest,
+                "highest": saturation.highest,
+                "saturated": saturation.saturated,
+                "queries": saturation.queries,
+                "equal_queries": saturation.equal_queries,
+                "perfect_queries": saturation.perfect_queries,
+                "shares": [
+                    {"query_id": share.query_id, "share": share.share}
+                    for share in saturation.shares[:MOST_SHARES]
+                ],
+            }
+            for saturation in dataset.saturation
+        ],
+        "power": [
+            {
+                "measure": power.measure,
+                "a": power.a,
+                "b": power.b,
+                "sd": power.sd,
+                "detectable": power.detectable,
+                "queries_needed": power.queries_for_difference,
+                "queries_needed_for_d_0.3": power.queries_for_small_effect,
+            }
+            for power in dataset.power
+        ],
+        "order": {**_describe_orders(dataset.order), **extra.get("order", {})},
+        "holes": _describe_holes(dataset.holes),
+        **_describe_need(dataset.holes),
+        "single_relevant": dataset.single_relevant,
+        "wins": {measure: dict(wins) for measure, wins in dataset.wins.items()},
+    }
+
+
+def _describe_orders(orders: Mapping[str, ResampledOrder]) -> dict[str, Any]:
+    """Return the order by the main measure, and by every measure under "by_measure"."""
+    described = {
+        measure: {
+            "systems": list(order.systems),
+            "tau": order.tau,
+            "tau_range": _list_pair(order.tau_range),
+            "tau_ap": order.tau_ap,
+            "same_winner": order.same_winner,
+            "neighbours": [
+                {"higher": swap.higher, "lower": swap.lower, "swapped": swap.share}
+                for swap in order.neighbours
+            ],
+        }
+        for measure, order in orders.items()
+    }
+    main = choose_main_measure(list(described))
+    return {"measure": main, **described.get(main or "", {}), "by_measure": described}
+
+
+def _describe_system(evaluation: Evaluation, system: SystemSummary, *, by_query: bool) -> dict[str, Any]:
+    described = _describe_summary(system)
+    if by_query:
+        table = evaluation.table
+        scores = next(scores for scores in table.systems if scores.system == system.system)
+        columns = {measure.name: scores.values[measure.name].tolist() for measure in table.measures}
+        described["by_query"] = {
+            query_id: {name: _drop_nan(values[row]) for name, values in columns.items()}
+            for row, query_id in enumerate(table.query_ids)
+        }
+    return described
+
+
+def _describe_summary(system: SystemSummary) -> dict[str, Any]:
+    return {
+        "system": system.system,
+        "queries": system.queries,
+        "coverage": system.coverage,
+        "measures": {name: _describe_measure(summary) for name, summary in system.measures.items()},
+        "latency_ms": _describe_latency(system.latency_ms),
+        "notes": list(system.notes),
+    }
+
+
+def _describe_measure(summary: MeasureSummary) -> dict[str, Any]:
+    score = summary.score
+    described: dict[str, Any] = {
+        "value": score.value,
+        "ci95": _list_pair(summary.ci95),
+        "judged": score.judged,
+        "condensed": score.condensed,
+        "bounds": _list_pair(score.bounds),
+        "queries": score.queries,
+        "spread": _describe_spread(summary.spread),
+    }
+    return described if score.why is None else {**described, "why": str(score.why)}
+
+
+def _describe_spread(spread: ScoreSpread | None) -> dict[str, Any] | None:
+    if spread is None:
+        return None
+    return {
+        "sd": spread.sd,
+        "min": spread.lowest,
+        "quartiles": list(spread.quartiles),
+        "max": spread.highest,
+    }
+
+
+def _describe_latency(latency: LatencyPercentiles | None) -> dict[str, float] | None:
+    return None if latency is None else {"p50": latency.p50, "p95": latency.p95, "p99": latency.p99}
+
+
+def _describe_group(group: QueryGroup) -> dict[str, Any]:
+    return {
+        "by": group.field,
+        "value": group.value,
+        "queries": group.queries,
+        "best": {measure: list(systems) for measure, systems in group.best.items()},
+        "systems": [_describe_summary(system) for system in group.systems],
+    }
+
+
+def _describe_comparison(comparison: SystemComparison) -> dict[str, Any]:
+    return {
+        "a": comparison.a,
+        "b": comparison.b,
+        "measure": comparison.measure,
+        "queries": comparison.queries,
+        "difference": comparison.difference,
+        "ci95": _list_pair(comparison.ci95),
+        "wins": comparison.wins,
+        "ties": comparison.ties,
+        "losses": comparison.losses,
+        "t": {
+            "t": comparison.t_test.t,
+            "p": comparison.t_test.p,
+            "ci95": _list_pair(comparison.t_test.ci95),
+        },
+        "wilcoxon": {
+            "w": comparison.wilcoxon.statistic,
+            "p": comparison.wilcoxon.p,
+            "exact": comparison.wilcoxon.exact,
+        },
+        "randomization": {"p": comparison.randomization.p, "exact": comparison.randomization.exact},
+        "cohens_d": comparison.t_test.cohens_d,
+        "p_holm": comparison.p_holm,
+        "verdict": str(comparison.verdict),
+    }
+
+
+def _describe_sweep(sweep: Sweep) -> dict[str, Any]:
+    return {
+        "family": sweep.family,
+        "measure": sweep.measure,
+        "systems": sweep.systems,
+        "complete": sweep.complete,
+        "parameters": [
+            {
+                "name": parameter.name,
+                "range": parameter.range,
+                "values": [
+                    {"value": value.value, "mean": value.mean, "systems": value.systems}
+                    for value in parameter.values
+                ],
+            }
+            for parameter in sweep.parameters
+        ],
+        "best": {"system": sweep.best, "value": sweep.best_score, "ci95": _list_pair(sweep.best_ci95)},
+    }
+
+
+def _describe_holes(need: JudgingNeed | None) -> list[dict[str, Any]]:
+    """Return one entry for each system that has the hole, most influential holes first, at most MOST_HOLES."""
+    if need is None:
+        return []
+    entries = (
+        {
+            "system": system,
+            "query_id": hole.query_id,
+            "doc_id": hole.doc_id,
+            "rank": rank,
+            "influence": hole.influence,
+        }
+        for hole in need.holes
+        for system, rank in hole.ranks.items()
+    )
+    return [entry for entry, _ in zip(entries, range(MOST_HOLES), strict=False)]
+
+
+def _describe_need(need: JudgingNeed | None) -> dict[str, Any]:
+    if need is None:
+        return {"open_orders": [], "holes_by_system": {}, "holes_by_query": {}}
+    return {
+        "open_orders": [
+            {
+                "a": order.a,
+                "b": order.b,
+                "measure": need.measure,
+                "difference": order.difference,
+                "bounds": [order.lowest, order.highest],
+            }
+            for order in need.open_orders
+        ],
+        "holes_by_system": dict(need.by_system),
+        "holes_by_query": dict(need.by_query),
+    }
+
+
+def _list_pair(pair: tuple[float, float] | None) -> list[float] | None:
+    return None if pair is None else list(pair)
+
+
+def _drop_nan(value: float) -> float | None:
+    return value if value == value else None

@@ -1,0 +1,357 @@
+"""Recommend what to improve next, by rules that are printed with the recommendations.
+
+A rule compares figures of the systems, of groups of queries or of the dataset with limits. A limit is that of a target, if
+there is one for the measure, else the usual one below. A recommendation names what it applies to, with the figures.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from annotator.domain.messages import Message, say, show_percent
+from annotator.evaluation.evaluate import FEW_JUDGED, Evaluation, SystemSummary
+from annotator.evaluation.profiles.profile import Target
+from annotator.evaluation.records import Kind, Measure
+
+LIMITS: dict[Kind, float] = {"RR": 0.70, "R": 0.80, "nDCG": 0.70}
+"""The usual limits: the targets of the Nablarch team."""
+CLOSE_BELOW = 0.10
+"""What recall gains from the first cutoff to a deeper one, from which on the order is what to improve."""
+WEAK_GROUP = 0.15
+"""How far a group of queries lies below all queries to be named."""
+FEWEST_IN_GROUP = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A condition and what to do where it holds."""
+
+    condition: Message
+    advice: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """A rule whose condition holds, by the rule's number, and for what: systems, groups or measures with their figures."""
+
+    number: int
+    rule: Rule
+    applies_to: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """The measures that rules look at, each None if it is not computed, and their limits."""
+
+    measures: dict[Kind, Measure]
+    targets: dict[str, float]  # by measure
+
+    def find(self, kind: Kind) -> tuple[Measure, float] | None:
+        """Return the first computed measure of a kind and its limit."""
+        measure = self.measures.get(kind)
+        return None if measure is None else (measure, self.targets.get(measure.name, LIMITS[kind]))
+
+
+def recommend(
+    evaluation: Evaluation, targets: Sequence[Target] = ()
+) -> tuple[list[Recommendation], list[Rule]]:
+    """Return the recommendations, the most urgent first, and every rule that was tried, in the order of its number."""
+    measures: dict[Kind, Measure] = {}
+    for measure in evaluation.table.measures:
+        measures.setdefault(measure.kind, measure)
+    limits = _Limits(
+        measures,
+        {
+            target.measure: limit
+            for target in targets
+            if (limit := target.minimum if target.minimum is not None else target.maximum) is not None
+        },
+    )
+    tried = [
+        (rule, tuple(applies_to))
+        for make_rules in (_try_judged, _try_coverage, _try_scores, _try_latency, _try_groups, _try_dataset)
+        for rule, applies_to in make_rules(evaluation, limits)
+    ]
+    recommendations = [
+        Recommendation(number, rule, applies_to)
+        for number, (rule, applies_to) in enumerate(tried, start=1)
+        if applies_to
+    ]
+    return recommendations, [rule for rule, _ in tried]
+
+
+Tried = Iterator[tuple[Rule, Iterable[str]]]
+
+
+def _try_judged(evaluation: Evaluation, limits: _Limits) -> Tried:
+    del limits
+    rule = Rule(
+        say("Judged documents below {share:.0%}", share=FEW_JUDGED),
+        say(
+            "Judge the unjudged documents first. They count as not relevant here, so these scores are too low by an "
+            "unknown amount."
+        ),
+    )
+    yield (
+        rule,
+        [
+            f"{system.system} ({show_percent(lowest, 0)})"
+            for system in evaluation.systems
+            if (lowest := _find_lowest_judged(system)) is not None and lowest < FEW_JUDGED
+        ],
+    )
+
+
+def _find_lowest_judged(system: SystemSummary) -> float | None:
+    shares = [
+        summary.score.judged for summary in system.measures.values() if summary.score.judged is not None
+    ]
+    return min(shares, default=None)
+
+
+def _try_coverage(evaluation: Evaluation, limits: _Limits) -> Tried:
+    del limits
+    rule = Rule(
+        say("Queries without results"),
+        say(
+            "Look at these queries first: filters, query parsing and text analysis decide whether anything is found."
+        ),
+    )
+    total = len(evaluation.table.query_ids)
+    yield (
+        rule,
+        [
+            f"{system.system} ({total - system.queries:,} / {total:,})"
+            for system in evaluation.systems
+            if system.queries < total
+        ],
+    )
+
+
+def _try_scores(evaluation: Evaluation, limits: _Limits) -> Tried:
+    first = limits.find("RR")
+    if first is not None:
+        yield (
+            Rule(
+                _say_below(first),
+                say(
+                    "The first relevant document stands too low. Improve the first ranks: reranking, the weights of a "
+                    "fusion, exact matches of titles and identifiers."
+                ),
+            ),
+            _list_systems(evaluation, [first], lambda value: value < first[1]),
+        )
+    recall, order = limits.find("R"), limits.find("nDCG")
+    if recall is not None and order is not None:
+        yield from _try_recall_and_order(evaluation, recall, order)
+    if recall is not None:
+        deeper = [
+            measure
+            for measure in evaluation.table.measures
+            if measure.kind == "R"
+            and (measure.cutoff or 0) > (recall[0].cutoff or 0)
+            and measure.relevant_from == recall[0].relevant_from
+        ]
+        if deeper:
+            yield _try_just_below(evaluation, recall[0], deeper[0])
+
+
+def _say_below(limit: tuple[Measure, float]) -> Message:
+    return say("{measure} below {limit}", measure=limit[0].name, limit=f"{limit[1]:.2f}")
+
+
+def _try_recall_and_order(
+    evaluation: Evaluation, recall: tuple[Measure, float], order: tuple[Measure, float]
+) -> Tried:
+    names = {
+        "recall": recall[0].name,
+        "ndcg": order[0].name,
+        "recall_limit": f"{recall[1]:.2f}",
+        "ndcg_limit": f"{order[1]:.2f}",
+    }
+
+    def choose(low_recall: bool, low_order: bool) -> list[str]:
+        return [
+            _show_figures(system, [recall[0], order[0]])
+            for system in evaluation.systems
+            if (found := _value(system, recall[0])) is not None
+            and (ordered := _value(system, order[0])) is not None
+            and (found < recall[1]) == low_recall
+            and (ordered < order[1]) == low_order
+        ]
+
+    yield (
+        Rule(
+            say("{recall} below {recall_limit}, {ndcg} at least {ndcg_limit}", **names),
+            say(
+                "What is found is in good order, but relevant documents are missing. Widen the candidates: more per "
+                "retriever, synonyms, a second retriever."
+            ),
+        ),
+        choose(True, False),
+    )
+    yield (
+        Rule(
+            say("{recall} below {recall_limit}, {ndcg} below {ndcg_limit}", **names),
+            say(
+                "Relevant documents are missing, and the order is poor. Begin with the candidates: reranking cannot order "
+                "what was not found."
+            ),
+        ),
+        choose(True, True),
+    )
+    yield (
+        Rule(
+            say("{recall} at least {recall_limit}, {ndcg} below {ndcg_limit}", **names),
+            say("Relevant documents are found but stand too low. Rerank the candidates."),
+        ),
+        choose(False, True),
+    )
+
+
+def _try_just_below(evaluation: Evaluation, near: Measure, far: Measure) -> tuple[Rule, list[str]]:
+    rule = Rule(
+        say("{far} at least {gain} above {near}", far=far.name, near=near.name, gain=f"{CLOSE_BELOW:.2f}"),
+        say(
+            "Relevant documents stand just below rank {cutoff}. A better order of the same candidates raises {near}.",
+            cutoff=near.cutoff,
+            near=near.name,
+        ),
+    )
+    return rule, [
+        _show_figures(system, [near, far])
+        for system in evaluation.systems
+        if (low := _value(system, near)) is not None
+        and (high := _value(system, far)) is not None
+        and high - low >= CLOSE_BELOW
+    ]
+
+
+def _try_latency(evaluation: Evaluation, limits: _Limits) -> Tried:
+    half, most = limits.targets.get("latency P50"), limits.targets.get("latency P95")
+    timed = [
+        (system.system, latency)
+        for system in evaluation.systems
+        if (latency := system.latency_ms) is not None
+    ]
+    if half is not None:
+        yield (
+            Rule(
+                say("P50 above {limit:,.0f} ms", limit=half),
+                say(
+                    "Half of the queries are too slow, so the pipeline is: the number of candidates, reranking, the index."
+                ),
+            ),
+            [f"{system} ({latency.p50:,.0f} ms)" for system, latency in timed if latency.p50 > half],
+        )
+    if most is not None:
+        yield (
+            Rule(
+                say("P95 above {limit:,.0f} ms", limit=most),
+                say(
+                    "Look at the slowest queries: long queries, many candidates, cold caches. Limit what is reranked."
+                ),
+            ),
+            [f"{system} ({latency.p95:,.0f} ms)" for system, latency in timed if latency.p95 > most],
+        )
+
+
+def _try_groups(evaluation: Evaluation, limits: _Limits) -> Tried:
+    """Compare each group of queries with all queries, by the best system's score of the first measure."""
+    del limits
+    compared = [
+        measure.name
+        for measure in evaluation.table.measures
+        if measure.kind not in ("Judged", "FirstRank", "TFFU")
+    ]
+    if not evaluation.groups or not compared:
+        return
+    name = compared[0]
+    best = max(evaluation.systems, key=lambda system: system.measures[name].score.value or 0.0)
+    overall = best.measures[name].score.value
+    weak = []
+    for group in evaluation.groups:
+        value = next(
+            system.measures[name].score.value for system in group.systems if system.system == best.system
+        )
+        if (
+            value is not None
+            and overall is not None
+            and group.queries >= FEWEST_IN_GROUP
+            and overall - value >= WEAK_GROUP
+        ):
+            weak.append(f"{group.field} = {group.value} ({value:.3f})")
+    yield (
+        Rule(
+            say(
+                "{measure} of the best system ({system}) in a group of at least {n} queries is {distance} below that of all "
+                "queries",
+                measure=name,
+                system=best.system,
+                n=FEWEST_IN_GROUP,
+                distance=f"{WEAK_GROUP:.2f}",
+            ),
+            say("Look at the failed queries of these groups: they share a cause more often than others."),
+        ),
+        weak,
+    )
+
+
+def _try_dataset(evaluation: Evaluation, limits: _Limits) -> Tried:
+    del limits
+    yield (
+        Rule(
+            say("All systems score 0.99 or more, or within 0.005"),
+            say(
+                "Do not rank systems by these measures. Add harder queries, or queries with more relevant documents."
+            ),
+        ),
+        [
+            f"{saturation.measure} ({saturation.lowest:.3f}–{saturation.highest:.3f})"
+            for saturation in evaluation.dataset.saturation
+            if saturation.saturated
+        ],
+    )
+    yield (
+        Rule(
+            say("No difference is shown between the two best systems (p ≥ .05 after Holm)"),
+            say(
+                "Do not choose between these two by these scores. Add queries, or decide by cost and latency."
+            ),
+        ),
+        _list_undecided(evaluation),
+    )
+
+
+def _list_undecided(evaluation: Evaluation) -> Iterator[str]:
+    saturated = {saturation.measure for saturation in evaluation.dataset.saturation if saturation.saturated}
+    for measure, order in evaluation.dataset.order.items():
+        if measure in saturated or len(order.systems) < 2:
+            continue
+        best = {order.systems[0], order.systems[1]}
+        for comparison in evaluation.comparisons:
+            if (
+                comparison.measure == measure
+                and {comparison.a, comparison.b} == best
+                and not comparison.significant
+            ):
+                yield f"{measure}: {order.systems[0]}, {order.systems[1]} ({abs(comparison.difference):.3f})"
+
+
+def _list_systems(
+    evaluation: Evaluation, limits: Sequence[tuple[Measure, float]], holds: Callable[[float], bool]
+) -> list[str]:
+    return [
+        _show_figures(system, [measure])
+        for system in evaluation.systems
+        for measure, _ in limits
+        if (value := _value(system, measure)) is not None and holds(value)
+    ]
+
+
+def _value(system: SystemSummary, measure: Measure) -> float | None:
+    return system.measures[measure.name].score.value
+
+
+def _show_figures(system: SystemSummary, measures: Sequence[Measure]) -> str:
+    figures = ", ".join(f"{_value(system, measure):.3f}" for measure in measures)
+    return f"{system.system} ({figures})"

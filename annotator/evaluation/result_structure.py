@@ -1,0 +1,477 @@
+"""Measure where results come from: stages of a search, graph expansion, document types, domains, duplicates.
+
+A run may carry, for each result, the `stages` that found it, its `hops` from the first results, its `source_domain`, its
+`graph_path` and fields of the document such as `law_type`; and, for each query, the `domains` it was routed to. Every
+figure is a mean over the queries named with it (`queries`); a query that lacks what a figure needs is in no mean.
+A document is relevant from `relevant_from` on. `measure_structure` computes whatever a run and the truth carry fields for.
+
+The presets have the names that law search uses: RNE is graph expansion (`stages` contain "rne_"), cross-law discovery
+looks at `law_type`, A2A is collaboration between domains (`source_domain` differs from the query's `primary_domain`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from annotator.evaluation.records import RankedRun, Truth
+
+RNE = "rne_"
+PRIMARY_LAW_TYPE = "법률"
+ROUTING_CUTOFFS = (1, 3, 5)
+LAW_TYPE = "law_type"
+DOMAINS = "domains"
+RAW_RESULTS = "raw_results"
+SIGNALS = ("stages", "hops", "graph_hops", "graph_path", "source_domain")
+"""What results say of themselves that is measured here, beside the document field of the type discovery."""
+MOST_STAGES = 20
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResults:
+    """The results of one query, best first, with the signals of each."""
+
+    query_id: str
+    doc_ids: tuple[str, ...]
+    signals: tuple[Mapping[str, Any], ...]  # as many as doc_ids
+    query_signals: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class MeanShare:
+    """A mean of shares over queries; `value` is None if no query has what the share needs."""
+
+    value: float | None
+    queries: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageContribution:
+    """What one stage of a search adds. Means over the queries with at least one result of the stage."""
+
+    stage: str
+    results: int
+    discovery: MeanShare  # relevant documents found by this stage only / all relevant documents
+    precision: MeanShare  # relevant results of the stage / results of the stage
+    precision_gain: MeanShare  # precision with the stage minus precision without
+    hops: Mapping[int, int]  # number of the stage's results by hops
+
+    @property
+    def recall_gain(self) -> MeanShare:
+        """Return recall with the stage minus recall without: what only this stage found, so the same as `discovery`."""
+        return self.discovery
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDiscovery:
+    """The share of relevant documents of other types than the primary one that are found, over all queries."""
+
+    found: int
+    relevant: int
+    by_type: Mapping[str, tuple[int, int]]  # found, relevant
+
+    @property
+    def share(self) -> float | None:
+        return self.found / self.relevant if self.relevant else None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCoverage:
+    """The shares of relevant documents and of relations between them that the results cover."""
+
+    nodes: MeanShare
+    edges: MeanShare
+    deepest: int | None  # most hops of any result; None where no result has hops
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingAccuracy:
+    """How often the primary domain is among the first domains that a query was routed to."""
+
+    queries: int
+    accuracy: Mapping[int, float]  # by cutoff: 1, 3, 5
+    mrr: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Collaboration:
+    """What results from other domains than a query's primary one add."""
+
+    trigger_accuracy: (
+        MeanShare  # other domains took part exactly where needed; over queries that say what they need
+    )
+    contribution: MeanShare  # relevant documents found only in other domains / all; where they took part
+    precision: MeanShare  # relevant results from other domains / results from there; where they took part
+    primary_precision: MeanShare  # relevant results from the primary domain / results from it
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateRate:
+    """The share of results that repeat a document, before and after deduplication."""
+
+    before: float | None
+    after: float | None
+
+    @property
+    def effectiveness(self) -> float | None:
+        """Return the share of duplicates that deduplication removes; None if there was none."""
+        if self.before is None or self.after is None or self.before == 0:
+            return None
+        return (self.before - self.after) / self.before
+
+
+@dataclass(frozen=True, slots=True)
+class StructureOptions:
+    """What to measure beside what the run says of itself."""
+
+    relations: frozenset[Edge] = frozenset()  # of the graph; empty: no coverage
+    type_field: str = LAW_TYPE  # the document field of the type discovery
+    primary_type: str = PRIMARY_LAW_TYPE  # documents of this type are not looked for
+
+
+@dataclass(frozen=True, slots=True)
+class RunStructure:
+    """Everything that a run's fields tell; None and empty where it does not carry them."""
+
+    system: str
+    stages: tuple[StageContribution, ...]  # the family RNE first, then each stage by name
+    types: TypeDiscovery | None
+    graph: GraphCoverage | None
+    routing: RoutingAccuracy | None
+    collaboration: Collaboration | None
+    duplicates: DuplicateRate | None
+
+    @property
+    def is_empty(self) -> bool:
+        return not (
+            self.stages or self.types or self.graph or self.routing or self.collaboration or self.duplicates
+        )
+
+
+def measure_structure(
+    run: RankedRun,
+    truth: Truth,
+    options: StructureOptions,
+    types: Mapping[str, str],
+    *,
+    relevant_from: int = 1,
+) -> RunStructure:
+    """Return what the run's fields tell, over the queries of the truth that have a judged document.
+
+    `types`: type by doc_id, from `list_document_types`; a document without one has the type that its result names.
+    """
+    results: list[QueryResults] = []
+    if options.relations or run.signals or types:
+        results = [query for query in list_query_results(run) if truth.grades.get(query.query_id)]
+    named = _list_named_types(results, options.type_field)
+    return RunStructure(
+        run.system,
+        tuple(_measure_stages(results, truth, relevant_from)) if run.signals else (),
+        measure_type_discovery(
+            results, truth, {**named, **types}, primary=options.primary_type, relevant_from=relevant_from
+        )
+        if named or types
+        else None,
+        measure_graph_coverage(results, truth, options.relations, relevant_from=relevant_from)
+        if options.relations
+        else None,
+        _measure_run_routing(run, truth),
+        measure_collaboration(results, truth, relevant_from=relevant_from) if run.signals else None,
+        _measure_run_duplicates(run),
+    )
+
+
+def list_document_types(truth: Truth, type_field: str) -> dict[str, str]:
+    """Return the type that the truth gives its documents, by doc_id."""
+    return {
+        doc_id: str(fields[type_field])
+        for doc_id, fields in truth.document_fields.items()
+        if fields.get(type_field) is not None
+    }
+
+
+def _list_named_types(results: Iterable[QueryResults], type_field: str) -> dict[str, str]:
+    return {
+        doc_id: str(fields[type_field])
+        for query in results
+        for doc_id, fields in zip(query.doc_ids, query.signals, strict=True)
+        if fields.get(type_field) is not None
+    }
+
+
+def _measure_stages(
+    results: Sequence[QueryResults], truth: Truth, relevant_from: int
+) -> Iterator[StageContribution]:
+    """Yield the family RNE, if there is any of it, and every stage by its name, the most frequent first."""
+    counts = Counter(
+        stage for query in results for signals in query.signals for stage in _list_stages(signals)
+    )
+    for stage in (RNE, *(name for name, _ in counts.most_common(MOST_STAGES))):
+        contribution = measure_stage(results, truth, stage=stage, relevant_from=relevant_from)
+        if contribution is not None:
+            yield contribution
+
+
+def _list_stages(signals: Mapping[str, Any]) -> list[str]:
+    stages = signals.get("stages")
+    if isinstance(stages, list):
+        return [str(stage) for stage in stages]
+    return [] if stages in (None, "") else [str(stages)]
+
+
+def _measure_run_routing(run: RankedRun, truth: Truth) -> RoutingAccuracy | None:
+    """Return the accuracy of the answers' `domains`, or of the results where they are domains; None without either."""
+    primary_domains = {
+        query_id: str(fields["primary_domain"])
+        for query_id, fields in truth.fields.items()
+        if fields.get("primary_domain") is not None
+    }
+    routed = {
+        query_id: [str(domain) for domain in signals[DOMAINS]]
+        for query_id, signals in run.query_signals.items()
+        if isinstance(signals.get(DOMAINS), list)
+    }
+    if not routed and not set(primary_domains.values()).isdisjoint(run.doc_ids):
+        routed = {query_id: run.list_documents(index) for index, query_id in enumerate(run.query_ids)}
+    return measure_routing(routed, primary_domains) if routed and primary_domains else None
+
+
+def _measure_run_duplicates(run: RankedRun) -> DuplicateRate | None:
+    """Return the share of repeats in the answers' `raw_results`, and in the results as the file lists them."""
+    raw = [
+        [_name_document(result) for result in signals[RAW_RESULTS]]
+        for signals in run.query_signals.values()
+        if isinstance(signals.get(RAW_RESULTS), list)
+    ]
+    if not raw and not run.repeats:
+        return None
+    results = len(run.codes) + run.repeats
+    return DuplicateRate(_share_repeated(raw), run.repeats / results if results else None)
+
+
+def _name_document(result: Any) -> str:
+    return str(result.get("doc_id")) if isinstance(result, Mapping) else str(result)
+
+
+def list_query_results(run: RankedRun, *, cutoff: int | None = None) -> list[QueryResults]:
+    """Return the results of each query of a run, best first, up to `cutoff`."""
+    listed = []
+    for index, query_id in enumerate(run.query_ids):
+        start, stop = int(run.starts[index]), int(run.starts[index + 1])
+        stop = stop if cutoff is None else min(stop, start + cutoff)
+        doc_ids = tuple(run.doc_ids[code] for code in run.codes[start:stop].tolist())
+        signals = tuple(run.signals[start:stop]) if len(run.signals) else ({},) * len(doc_ids)
+        listed.append(QueryResults(query_id, doc_ids, signals, run.query_signals.get(query_id, {})))
+    return listed
+
+
+def list_relevant(truth: Truth, query_id: str, relevant_from: int) -> set[str]:
+    """Return the documents that are relevant to a query."""
+    return {doc_id for doc_id, grade in truth.grades.get(query_id, {}).items() if grade >= relevant_from}
+
+
+def measure_stage(
+    results: Iterable[QueryResults], truth: Truth, *, stage: str = RNE, relevant_from: int = 1
+) -> StageContribution | None:
+    """Return what the results of a stage add; None if no result has it.
+
+    A name that ends with an underscore, such as "rne_", is a family: every stage whose name contains it.
+    """
+    discovery: list[float] = []
+    precision: list[float] = []
+    precision_gain: list[float] = []
+    hops: Counter[int] = Counter()
+    count = 0
+    for query in results:
+        inside = _select(query, lambda signals: _has_stage(signals, stage))
+        if not inside:
+            continue
+        count += len(inside)
+        hops.update(_list_hops(query, inside))
+        everything = set(query.doc_ids)
+        outside = everything - inside
+        relevant = list_relevant(truth, query.query_id, relevant_from)
+        precision.append(len(inside & relevant) / len(inside))
+        if outside:
+            precision_gain.append(
+                len(everything & relevant) / len(everything) - len(outside & relevant) / len(outside)
+            )
+        if relevant:
+            discovery.append(len(inside & relevant) / len(relevant))
+    if not count:
+        return None
+    return StageContribution(
+        stage,
+        count,
+        _average(discovery),
+        _average(precision),
+        _average(precision_gain),
+        dict(sorted(hops.items())),
+    )
+
+
+def _has_stage(signals: Mapping[str, Any], stage: str) -> bool:
+    stages = _list_stages(signals)
+    return any(stage in name for name in stages) if stage.endswith("_") else stage in stages
+
+
+def _select(query: QueryResults, wanted: Callable[[Mapping[str, Any]], bool]) -> set[str]:
+    return {doc_id for doc_id, signals in zip(query.doc_ids, query.signals, strict=True) if wanted(signals)}
+
+
+def _list_hops(query: QueryResults, doc_ids: Collection[str]) -> list[int]:
+    hops = (
+        signals.get("hops", signals.get("graph_hops"))
+        for doc_id, signals in zip(query.doc_ids, query.signals, strict=True)
+        if doc_id in doc_ids
+    )
+    return [hop for hop in hops if isinstance(hop, int) and not isinstance(hop, bool)]
+
+
+def _average(shares: Sequence[float]) -> MeanShare:
+    return MeanShare(fmean(shares) if shares else None, len(shares))
+
+
+def measure_type_discovery(
+    results: Iterable[QueryResults],
+    truth: Truth,
+    types: Mapping[str, str],
+    *,
+    primary: str = PRIMARY_LAW_TYPE,
+    relevant_from: int = 1,
+) -> TypeDiscovery:
+    """Return which relevant documents of other types than `primary` are found; `types`: type by doc_id.
+
+    Queries of the truth without any result count: their documents are not found.
+    """
+    found: Counter[str] = Counter()
+    expected: Counter[str] = Counter()
+    listed = {query.query_id: set(query.doc_ids) for query in results}
+    for query_id in truth.grades:
+        for doc_id in list_relevant(truth, query_id, relevant_from):
+            kind = types.get(doc_id, primary)
+            if kind != primary:
+                expected[kind] += 1
+                found[kind] += doc_id in listed.get(query_id, ())
+    by_type = {kind: (found[kind], expected[kind]) for kind in sorted(expected)}
+    return TypeDiscovery(sum(found.values()), sum(expected.values()), by_type)
+
+
+def measure_graph_coverage(
+    results: Iterable[QueryResults], truth: Truth, relations: Collection[Edge], *, relevant_from: int = 1
+) -> GraphCoverage:
+    """Return how much of the graph around the relevant documents the results cover.
+
+    The nodes of a query are its relevant documents that have a relation, its edges the relations between two of them.
+    An edge is covered if a result's `graph_path` (`[{"from", "to"}]`) contains it; in a run without any `graph_path`, if
+    both its documents are in the results.
+    """
+    listed = list(results)
+    has_paths = any("graph_path" in signals for query in listed for signals in query.signals)
+    connected = {doc_id for edge in relations for doc_id in edge}
+    nodes: list[float] = []
+    edges: list[float] = []
+    hops: list[int] = []
+    for query in listed:
+        relevant = list_relevant(truth, query.query_id, relevant_from)
+        retrieved = set(query.doc_ids)
+        hops += _list_hops(query, retrieved)
+        expected_nodes = relevant & connected
+        expected_edges = {edge for edge in relations if edge[0] in relevant and edge[1] in relevant}
+        walked = (
+            set(_list_path_edges(query))
+            if has_paths
+            else {edge for edge in expected_edges if edge[0] in retrieved and edge[1] in retrieved}
+        )
+        if expected_nodes:
+            nodes.append(len(expected_nodes & retrieved) / len(expected_nodes))
+        if expected_edges:
+            edges.append(len(expected_edges & walked) / len(expected_edges))
+    return GraphCoverage(_average(nodes), _average(edges), max(hops, default=None))
+
+
+def _list_path_edges(query: QueryResults) -> Iterator[Edge]:
+    for signals in query.signals:
+        path = signals.get("graph_path")
+        for step in path if isinstance(path, list) else ():
+            if isinstance(step, Mapping) and "from" in step and "to" in step:
+                yield str(step["from"]), str(step["to"])
+
+
+def measure_routing(
+    routed: Mapping[str, Sequence[str]],
+    primary_domains: Mapping[str, str],
+    *,
+    cutoffs: Sequence[int] = ROUTING_CUTOFFS,
+) -> RoutingAccuracy:
+    """Return how often queries were routed to their primary domain.
+
+    `routed`: domains by query_id, best first; a query that was routed nowhere counts as wrong. `primary_domains`: the
+    right domain by query_id; other queries are not counted.
+    """
+    ranks: list[int | None] = []
+    for query_id, domain in primary_domains.items():
+        domains = list(routed.get(query_id, ()))
+        ranks.append(domains.index(domain) + 1 if domain in domains else None)
+    if not ranks:
+        return RoutingAccuracy(0, {}, None)
+    accuracy = {k: fmean(rank is not None and rank <= k for rank in ranks) for k in cutoffs}
+    return RoutingAccuracy(len(ranks), accuracy, fmean(0.0 if rank is None else 1 / rank for rank in ranks))
+
+
+def measure_collaboration(
+    results: Iterable[QueryResults], truth: Truth, *, relevant_from: int = 1
+) -> Collaboration | None:
+    """Return what results from other domains than a query's `primary_domain` add; None if no result names its domain.
+
+    Other domains take part in a query if its signals say `a2a_triggered`, or else if a result's `source_domain` is not
+    the `primary_domain` of the query. Whether a query needs them is its field `needs_a2a`.
+    """
+    by_query = {query.query_id: query for query in results}
+    if not any("source_domain" in signals for query in by_query.values() for signals in query.signals):
+        return None
+    triggers: list[float] = []
+    contribution: list[float] = []
+    precision: list[float] = []
+    primary_precision: list[float] = []
+    for query_id in truth.grades:
+        fields = truth.fields.get(query_id, {})
+        primary, needed = fields.get("primary_domain"), fields.get("needs_a2a")
+        query = by_query.get(query_id)
+        foreign = _list_foreign(query, primary) if query else set()
+        home = (set(query.doc_ids) if query else set()) - foreign
+        triggered = bool(query.query_signals.get("a2a_triggered", foreign)) if query else False
+        if isinstance(needed, bool):
+            triggers.append(float(triggered == needed))
+        relevant = list_relevant(truth, query_id, relevant_from)
+        if home:
+            primary_precision.append(len(home & relevant) / len(home))
+        if triggered:
+            if foreign:
+                precision.append(len(foreign & relevant) / len(foreign))
+            if relevant:
+                contribution.append(len(foreign & relevant) / len(relevant))
+    return Collaboration(
+        _average(triggers), _average(contribution), _average(precision), _average(primary_precision)
+    )
+
+
+def _list_foreign(query: QueryResults, primary_domain: Any) -> set[str]:
+    return _select(
+        query, lambda signals: "source_domain" in signals and signals["source_domain"] != primary_domain
+    )
+
+
+def measure_duplicates(before: Iterable[Sequence[str]], after: Iterable[Sequence[str]]) -> DuplicateRate:
+    """Return the share of results that repeat a document of the same query, in lists before and after deduplication."""
+    return DuplicateRate(_share_repeated(before), _share_repeated(after))
+
+
+def _share_repeated(lists: Iterable[Sequence[str]]) -> float | None:
+    results = repeated = 0
+    for doc_ids in lists:
+        results += len(doc_ids)
+        repeated += len(doc_ids) - len(set(doc_ids))
+    return repeated / results if results else None

@@ -1,0 +1,135 @@
+"""The grades of a run's results as a matrix, a row for each query and a column for each rank.
+
+The measures that trec_eval lacks are computed on it, for all queries at once. Queries go in blocks, so that one with a
+million results does not widen the rows of all others.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.records import Grades, RankedRun
+
+Codes = NDArray[np.int64]
+
+UNJUDGED, ABSENT = -1, -2
+MAX_CELLS = 2_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradeGrid:
+    """`grades[query, rank - 1]`: the grade, UNJUDGED, or ABSENT after the last result.
+
+    `ideal`: the grades of the truth's documents, best first, then ABSENT.
+    """
+
+    grades: NDArray[np.int16]
+    ideal: NDArray[np.int16]
+
+    def condense(self) -> "GradeGrid":
+        """Return the grid without unjudged documents; what stands below moves up."""
+        left_out = self.grades < 0
+        order = np.argsort(left_out, axis=1, kind="stable")
+        moved = np.take_along_axis(self.grades, order, axis=1)
+        return GradeGrid(np.where(moved < 0, ABSENT, moved).astype(np.int16), self.ideal)
+
+
+def list_blocks(widths: Sequence[int], *, max_cells: int = MAX_CELLS) -> Iterator[tuple[int, int]]:
+    """Yield (first, last + 1) of consecutive queries whose rows fill at most that many cells."""
+    first, widest = 0, 0
+    for index, width in enumerate(widths):
+        if index > first and max(widest, width) * (index - first + 1) > max_cells:
+            yield first, index
+            first, widest = index, 0
+        widest = max(widest, width)
+    if first < len(widths):
+        yield first, len(widths)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunGrades:
+    """The grades of one run's results for the queries of a truth."""
+
+    grades: NDArray[np.int16]  # of each result of the run, in its order; UNJUDGED
+    starts: Codes  # by query of the truth: where its results begin
+    lengths: Codes  # by query of the truth: how many there are
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GradeLookup:
+    """The grades of a truth, to be found for all results of a run at once."""
+
+    rows: Mapping[str, int]  # by query_id
+    codes: Mapping[str, int]  # by doc_id
+    keys: Codes  # row * number of documents + code of each qrel, sorted
+    grades: NDArray[np.int16]  # aligned with `keys`
+    ideal: NDArray[np.int16]  # the grades of each query, best first
+    ideal_starts: Codes
+
+    @classmethod
+    def build(cls, grades: Grades, query_ids: Sequence[str]) -> "GradeLookup":
+        """Prepare the grades of these queries."""
+        codes: dict[str, int] = {}
+        numbers = [
+            codes.setdefault(doc_id, len(codes)) for query_id in query_ids for doc_id in grades[query_id]
+        ]
+        values = np.array(
+            [grade for query_id in query_ids for grade in grades[query_id].values()], dtype=np.int16
+        )
+        counts = np.array([len(grades[query_id]) for query_id in query_ids], dtype=np.int64)
+        rows = np.repeat(np.arange(len(query_ids)), counts)
+        keys = rows * max(1, len(codes)) + np.array(numbers, dtype=np.int64)
+        order = np.argsort(keys)
+        return cls(
+            {query_id: row for row, query_id in enumerate(query_ids)},
+            codes,
+            keys[order],
+            values[order],
+            values[np.lexsort((-values, rows))],
+            np.concatenate([[0], np.cumsum(counts)]),
+        )
+
+    @property
+    def judged_counts(self) -> Codes:
+        """The number of qrels of each query."""
+        return np.diff(self.ideal_starts)
+
+    def find(self, run: RankedRun) -> RunGrades:
+        """Return the grades of a run's results."""
+        rows = np.array([self.rows.get(query_id, -1) for query_id in run.query_ids], dtype=np.int64)
+        counts = np.diff(run.starts)
+        codes = np.array([self.codes.get(doc_id, -1) for doc_id in run.doc_ids], dtype=np.int64)[run.codes]
+        keys = np.where(codes < 0, -1, np.repeat(rows, counts) * max(1, len(self.codes)) + codes)
+        found = np.full(len(keys), UNJUDGED, dtype=np.int16)
+        if len(self.keys):
+            at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+            found = np.where(self.keys[at] == keys, self.grades[at], found)
+        known = rows >= 0
+        starts, lengths = np.zeros((2, len(self.rows)), dtype=np.int64)
+        starts[rows[known]], lengths[rows[known]] = run.starts[:-1][known], counts[known]
+        return RunGrades(found, starts, lengths)
+
+    def build_grid(self, found: RunGrades, first: int, last: int) -> GradeGrid:
+        """Return the grid of the queries in these rows."""
+        return GradeGrid(
+            gather_rows(found.grades, found.starts[first:last], found.lengths[first:last]),
+            gather_rows(self.ideal, self.ideal_starts[first:last], self.judged_counts[first:last]),
+        )
+
+
+def gather_rows(values: NDArray[np.int16], starts: Codes, lengths: Codes) -> NDArray[np.int16]:
+    """Return stretches of an array as the rows of a matrix, filled with ABSENT. It has one column at least."""
+    matrix = np.full((len(lengths), max(1, int(lengths.max(initial=0)))), ABSENT, dtype=np.int16)
+    ends = np.cumsum(lengths)
+    positions = np.repeat(starts - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
+    matrix[np.arange(matrix.shape[1]) < lengths[:, None]] = values[positions]
+    return matrix
+
+
+def fill_rows(rows: Sequence[Sequence[int]]) -> NDArray[np.int16]:
+    """Return the rows as a matrix, filled with ABSENT. It has one column at least."""
+    lengths = np.array([len(row) for row in rows], dtype=np.int64)
+    values = np.array([value for row in rows for value in row], dtype=np.int16)
+    return gather_rows(values, np.cumsum(lengths) - lengths, lengths)

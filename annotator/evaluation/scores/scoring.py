@@ -1,0 +1,314 @@
+"""Score runs against a truth by the conventions of a profile, one run at a time.
+
+trec_eval computes what it has (`trec_eval.py`); the rest, the share of judged documents and the bounds are computed on a
+matrix of grades (`formulas.py`, `bounds.py`). Refused: a truth without grades where the profile needs them, a truth with no
+query to take a mean over, a run that shares no query with the truth, and a system that comes twice.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say, say_n
+from annotator.evaluation.profiles.profile import WHY_LEFT_OUT, Profile
+from annotator.evaluation.records import Grades, Ideal, Measure, RankedRun, ScoreTable, SystemScores, Truth
+from annotator.evaluation.scores.bounds import bound_scores
+from annotator.evaluation.scores.formulas import (
+    compute_err,
+    compute_judged,
+    compute_ndcg,
+    compute_precision_of_returned,
+    compute_rbp,
+)
+from annotator.evaluation.scores.grade_grid import GradeGrid, GradeLookup, RunGrades, list_blocks
+from annotator.evaluation.scores.trec_eval import TrecEval, is_computed_by_trec_eval, prepare_run
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringOptions:
+    """How to score, beside the profile."""
+
+    measures: tuple[str, ...] = ()  # empty: those of the profile
+    relevant_from: int | None = None  # profile `trec`: for measures that do not say it themselves; None: 1
+    ideal: Ideal = "truth"
+    complete: bool = True  # False: a query without results is left out of that system's means
+    readings: bool = True  # False: leave out the condensed list and the bounds
+
+
+def score_runs(
+    truth: Truth, runs: Iterable[RankedRun], profile: Profile, options: ScoringOptions | None = None
+) -> ScoreTable:
+    """Return the scores of every run. Runs are taken one after the other, so they may be read as they are needed."""
+    scorer = RunScorer.prepare(truth, profile, options or ScoringOptions())
+    systems: dict[str, SystemScores] = {}
+    for run in runs:
+        if run.system in systems:
+            raise ValidationError(f"expected every system once, found {run.system!r} again")
+        systems[run.system] = scorer.score(run)
+    return scorer.build_table(tuple(systems.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class RunScorer:
+    """A truth and measures prepared for any number of runs."""
+
+    truth: Truth
+    profile: Profile
+    options: ScoringOptions
+    measures: tuple[Measure, ...]
+    grades: Grades  # as the profile takes them
+    lowest_listed: int  # the lowest grade with which a document counts as listed
+    query_ids: tuple[str, ...]
+    left_out: Mapping[str, str]
+    trec_eval: TrecEval = field(repr=False)
+    condensed_eval: TrecEval = field(repr=False)  # the same on condensed lists
+    lookup: GradeLookup = field(repr=False)
+
+    @classmethod
+    def prepare(cls, truth: Truth, profile: Profile, options: ScoringOptions) -> "RunScorer":
+        """Check the options against the truth and choose the queries. Raises ValidationError."""
+        if profile.needs_grades and not truth.has_grades:
+            raise ValidationError(
+                f"{truth.name} holds an order of documents and no grades, which the profile {profile.name} needs; "
+                "say which grades are meant (--grades-by), or use the profile survey"
+            )
+        names = dict.fromkeys(options.measures or profile.measures)
+        parsed = [profile.parse(name, options.relevant_from, options.ideal) for name in names]
+        measures = tuple({measure.name: measure for measure in parsed}.values())
+        lowest_listed = 1 if truth.tells_grade_0 or not profile.needs_grades else 0
+        grades = profile.choose_grades(truth)
+        query_ids, left_out = _choose_queries(truth, grades, profile, lowest_listed)
+        scored = {query_id: grades[query_id] for query_id in query_ids}
+        prepared = TrecEval.prepare(scored, measures, lowest_listed=lowest_listed)
+        condensed = TrecEval.prepare(
+            scored, measures if options.readings else (), lowest_listed=lowest_listed, condensed=True
+        )
+        return cls(
+            truth,
+            profile,
+            options,
+            measures,
+            scored,
+            lowest_listed,
+            query_ids,
+            left_out,
+            prepared,
+            condensed,
+            GradeLookup.build(scored, query_ids),
+        )
+
+    def build_table(self, systems: tuple[SystemScores, ...]) -> ScoreTable:
+        """Return the scores of these systems as a table."""
+        return ScoreTable(
+            self.truth,
+            self.profile.name,
+            self.measures,
+            self.query_ids,
+            self.left_out,
+            systems,
+            comparable=self.options.ideal == "truth",
+        )
+
+    def score(self, run: RankedRun) -> SystemScores:
+        """Return the scores of one run."""
+        ranked = self._prepare_run(run)
+        count = len(self.query_ids)
+        found = self.lookup.find(run)
+        results = found.lengths
+        values = self.trec_eval.score(ranked, self.query_ids)
+        others = [measure for measure in self.measures if not is_computed_by_trec_eval(measure)]
+        values |= {measure.name: np.full(count, np.nan) for measure in others}
+        readings = _Readings({}, {}, {}, {})
+        if self.options.readings:
+            condensed = self.condensed_eval.score(ranked, self.query_ids)
+            condensed |= {measure.name: np.full(count, np.nan) for measure in others}
+            readings = _Readings({}, condensed, {}, {})
+        for measure in self.measures:
+            readings.judged[measure.name] = np.full(count, np.nan)
+        self._score_blocks(found, others, values, readings)
+        for measure in self.measures:
+            if measure.kind == "TFFU":
+                values[measure.name] = self._find_first_times(run, measure)
+            if measure.decimals is not None:
+                values[measure.name] = _round(values[measure.name], measure.decimals)
+        if not self.options.complete:
+            for reading in (values, readings.condensed, readings.lowest, readings.highest):
+                reading.update(
+                    {name: np.where(results > 0, array, np.nan) for name, array in reading.items()}
+                )
+        ordered = {measure.name: values[measure.name] for measure in self.measures}
+        return SystemScores(
+            run.system,
+            ordered,
+            readings.judged,
+            readings.condensed,
+            readings.lowest,
+            readings.highest,
+            results,
+            self._list_latencies(run),
+            (*run.notes, *self._note_queries(run, results)),
+        )
+
+    def _prepare_run(self, run: RankedRun) -> dict[str, dict[str, float]]:
+        """Return the results of the queries that are scored. ValidationError if there is none."""
+        ranked = prepare_run(run, self.grades)
+        if not ranked:
+            raise ValidationError(
+                say(
+                    "{system}: expected results for a query of {truth}, found only others ({count:,}), such as {first!r}",
+                    system=run.system,
+                    truth=self.truth.name,
+                    count=len(run.query_ids),
+                    first=run.query_ids[0],
+                )
+                if run.query_ids
+                else say(
+                    "{system}: expected results for a query of {truth}, found none",
+                    system=run.system,
+                    truth=self.truth.name,
+                )
+            )
+        return ranked
+
+    def _score_blocks(
+        self,
+        found: RunGrades,
+        others: Sequence[Measure],
+        values: dict[str, Values],
+        readings: "_Readings",
+    ) -> None:
+        """Fill in what is computed on the matrix of grades, block by block."""
+        for first, last in list_blocks(np.maximum(found.lengths, self.lookup.judged_counts).tolist()):
+            grid = self.lookup.build_grid(found, first, last)
+            shares = {
+                cutoff: compute_judged(grid, cutoff=cutoff)
+                for cutoff in {measure.cutoff for measure in self.measures}
+            }
+            for measure in self.measures:
+                readings.judged[measure.name][first:last] = shares[measure.cutoff]
+            for measure in others:
+                values[measure.name][first:last] = self._compute(grid, measure)
+            if not self.options.readings:
+                continue
+            condensed = grid.condense()
+            for measure in others:
+                readings.condensed[measure.name][first:last] = self._compute(condensed, measure)
+            for measure in self.measures:
+                bounds = bound_scores(grid, measure, self._find_threshold(measure))
+                if bounds is None:
+                    continue
+                for reading, part in zip((readings.lowest, readings.highest), bounds, strict=True):
+                    if measure.name not in reading:
+                        reading[measure.name] = np.full(len(self.query_ids), np.nan)
+                    reading[measure.name][first:last] = part
+
+    def _compute(self, grid: GradeGrid, measure: Measure) -> Values:
+        """Return the values of a measure that trec_eval lacks; NaN for one that needs more than grades."""
+        threshold = self._find_threshold(measure)
+        if measure.kind == "nDCG":
+            from_results = measure.ideal == "retrieved"
+            return compute_ndcg(grid, cutoff=measure.cutoff, gain=measure.gain, from_results=from_results)
+        if measure.kind == "ERR":
+            return compute_err(grid, cutoff=measure.cutoff)
+        if measure.kind == "RBP":
+            return compute_rbp(
+                grid, cutoff=measure.cutoff, persistence=measure.persistence, relevant_from=threshold
+            )
+        if measure.kind == "Judged":
+            return compute_judged(grid, cutoff=measure.cutoff)
+        if measure.kind == "P":
+            return compute_precision_of_returned(grid, cutoff=measure.cutoff, relevant_from=threshold)
+        return np.full(len(grid.grades), np.nan)
+
+    def _find_threshold(self, measure: Measure) -> int:
+        return self.lowest_listed if measure.relevant_from is None else measure.relevant_from
+
+    def _find_first_times(self, run: RankedRun, measure: Measure) -> Values:
+        """Return when the first relevant result of each query arrived; NaN where none did or no time is known."""
+        times = dict.fromkeys(self.query_ids, np.nan)
+        if run.times_ms is not None:
+            threshold = self._find_threshold(measure)
+            for index, query_id in enumerate(run.query_ids):
+                if query_id not in times:
+                    continue
+                arrivals = run.times_ms[run.starts[index] : run.starts[index + 1]].tolist()
+                documents = self.grades[query_id]
+                useful = [
+                    arrival
+                    for doc_id, arrival in zip(run.list_documents(index), arrivals, strict=True)
+                    if documents.get(doc_id, -1) >= threshold and arrival == arrival
+                ]
+                times[query_id] = min(useful, default=np.nan)
+        return np.array(list(times.values()), dtype=np.float64)
+
+    def _list_latencies(self, run: RankedRun) -> Values | None:
+        if not run.latency_ms:
+            return None
+        return np.array([run.latency_ms.get(query_id, np.nan) for query_id in self.query_ids])
+
+    def _note_queries(self, run: RankedRun, results: NDArray[np.int64]) -> list[str]:
+        """Say which queries of the run or of the truth have no counterpart."""
+        notes: list[str] = []
+        unknown = [query_id for query_id in run.query_ids if query_id not in self.truth.grades]
+        if unknown:
+            notes.append(
+                say_n(
+                    "{n} query of the run is not in the truth, first {query}; its results do not count",
+                    "{n:,} queries of the run are not in the truth, first {query}; their results do not count",
+                    len(unknown),
+                    query=repr(unknown[0]),
+                )
+            )
+        missing = int((results == 0).sum())
+        if missing:
+            values = {"missing": missing, "queries": len(self.query_ids)}
+            notes.append(
+                say("queries without results: {missing:,} of {queries:,}; they count as 0", **values)
+                if self.options.complete
+                else say(
+                    "queries without results: {missing:,} of {queries:,}; they are left out of its means",
+                    **values,
+                )
+            )
+        return notes
+
+
+@dataclass(slots=True)
+class _Readings:
+    judged: dict[str, Values]
+    condensed: dict[str, Values]
+    lowest: dict[str, Values]
+    highest: dict[str, Values]
+
+
+def _choose_queries(
+    truth: Truth, grades: Grades, profile: Profile, lowest_listed: int
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the queries that the profile takes means over, and why each other one is left out."""
+    if profile.mean_over == "all":
+        kept = list(grades)
+    elif profile.mean_over == "judged":
+        kept = [query_id for query_id, documents in grades.items() if documents]
+    else:
+        kept = [
+            query_id
+            for query_id, documents in grades.items()
+            if any(grade >= lowest_listed for grade in documents.values())
+        ]
+    if not kept:
+        raise ValidationError(
+            say("{truth}: expected a query to score, found none with a judged document", truth=truth.name)
+        )
+    chosen = frozenset(kept)
+    left_out = {query_id: WHY_LEFT_OUT[profile.mean_over] for query_id in grades if query_id not in chosen}
+    return tuple(kept), left_out
+
+
+def _round(values: Values, decimals: int) -> Values:
+    """Round as Python does, exactly; numpy multiplies first, which moves some halves."""
+    return np.array([round(value, decimals) for value in values.tolist()])

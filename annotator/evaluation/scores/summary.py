@@ -1,0 +1,117 @@
+"""Summarize a table of scores: means with their readings, coverage, latency, spread, and groups of queries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.domain.messages import say
+from annotator.evaluation.records import Measure, Score, ScoreTable, SystemScores, Truth
+
+Values = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+_WHY: Mapping[str, str] = {
+    "FirstRank": say("no relevant document is in the results of any query"),
+    "TFFU": say("no relevant result has a time (time_ms)"),
+    "Judged": say("there is no result"),
+}
+NO_QUERY = say("no query of this group is scored")
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyPercentiles:
+    """Milliseconds by nearest rank: the smallest measured latency that so many percent of queries do not exceed."""
+
+    p50: float
+    p95: float
+    p99: float
+    queries: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSpread:
+    """How a measure varies over queries. `sd` divides by n - 1 and is None for one query; quartiles are interpolated."""
+
+    mean: float
+    sd: float | None
+    lowest: float
+    quartiles: tuple[float, float, float]
+    highest: float
+    queries: int
+
+
+def summarize_measure(scores: SystemScores, measure: Measure, rows: Rows | None = None) -> Score:
+    """Return the mean of a measure over the table's queries, or over those at the given rows."""
+    values = _take(scores.values[measure.name], rows)
+    defined = values == values
+    count = int(defined.sum())
+    if not count:
+        why = _WHY.get(measure.kind, NO_QUERY) if len(values) else NO_QUERY
+        return Score(None, why)
+    lowest = _mean(scores.lowest.get(measure.name), rows)
+    highest = _mean(scores.highest.get(measure.name), rows)
+    return Score(
+        float(values[defined].mean()),
+        queries=count,
+        judged=_mean(scores.judged.get(measure.name), rows),
+        condensed=_mean(scores.condensed.get(measure.name), rows),
+        bounds=None if lowest is None or highest is None else (lowest, highest),
+    )
+
+
+def measure_coverage(scores: SystemScores, rows: Rows | None = None) -> float | None:
+    """Return the share of queries with at least one result; None without queries."""
+    results = _take(scores.results, rows)
+    return float((results > 0).mean()) if len(results) else None
+
+
+def measure_latency(scores: SystemScores, rows: Rows | None = None) -> LatencyPercentiles | None:
+    """Return the percentiles of the queries whose latency is known; None where none is."""
+    if scores.latency_ms is None:
+        return None
+    known = _take(scores.latency_ms, rows)
+    known = known[known == known]
+    if not len(known):
+        return None
+    p50, p95, p99 = np.percentile(known, (50, 95, 99), method="inverted_cdf").tolist()
+    return LatencyPercentiles(p50, p95, p99, len(known))
+
+
+def measure_spread(scores: SystemScores, measure: Measure, rows: Rows | None = None) -> ScoreSpread | None:
+    """Return mean, standard deviation and quartiles over queries; None where every value is undefined."""
+    values = _take(scores.values[measure.name], rows)
+    values = values[values == values]
+    if not len(values):
+        return None
+    lowest, first, second, third, highest = np.percentile(values, (0, 25, 50, 75, 100)).tolist()
+    sd = float(values.std(ddof=1)) if len(values) > 1 else None
+    return ScoreSpread(float(values.mean()), sd, lowest, (first, second, third), highest, len(values))
+
+
+def group_rows(table: ScoreTable, field: str) -> dict[str, Rows]:
+    """Return the rows of the table's queries by their value of a field; queries without one are in no group."""
+    groups: dict[str, list[int]] = {}
+    for row, query_id in enumerate(table.query_ids):
+        value = table.truth.fields.get(query_id, {}).get(field)
+        if value is not None and value != "":
+            groups.setdefault(str(value), []).append(row)
+    return {value: np.array(rows, dtype=np.int64) for value, rows in sorted(groups.items())}
+
+
+def list_group_fields(truth: Truth) -> list[str]:
+    """Return the fields that queries can be grouped by, in the order in which they first occur."""
+    return list(dict.fromkeys(name for fields in truth.fields.values() for name in fields))
+
+
+def _take(values: NDArray[np.float64] | NDArray[np.int64], rows: Rows | None) -> Values:
+    return values if rows is None else values[rows]  # type: ignore[return-value]
+
+
+def _mean(values: Values | None, rows: Rows | None) -> float | None:
+    if values is None:
+        return None
+    chosen = _take(values, rows)
+    chosen = chosen[chosen == chosen]
+    return float(chosen.mean()) if len(chosen) else None

@@ -1,0 +1,252 @@
+"""Evaluate systems: run files against a ground-truth file, or imported runs against a dataset or one of its releases.
+
+Files need no database. In a database only leads may evaluate: scores rest on grades, and runs show ranks.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.ground_truth import GroundTruth
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.evaluation.dataset_analysis.robustness import PairGrades, Robustness, measure_robustness
+from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
+from annotator.evaluation.evaluation_sql import (
+    choose_imported_runs,
+    list_imported_runs,
+    list_versions,
+    read_document_fields,
+    read_evaluation_stamp,
+    read_imported_run,
+    read_present_truth,
+    read_published_truth,
+)
+from annotator.evaluation.files.run_files import RunReading, read_run
+from annotator.evaluation.files.truth_files import build_truth, read_truth_file
+from annotator.evaluation.profiles.profile import Profile, Target
+from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.records import Order, RankedRun, RunFindings, Truth
+from annotator.evaluation.run_findings import PROFILE, sum_up_runs
+from annotator.evaluation.scores.scoring import ScoringOptions
+from annotator.evaluation.scores.summary import list_group_fields
+from annotator.evaluation.targets import TargetCheck, check_targets, list_measures_to_score, read_targets
+from annotator.formats.runs import name_by_file
+from annotator.people.service import require_role
+from annotator.storage.database import Database
+from annotator.storage.disclosures import find_released, note_seen
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pair_states import iterate_pair_states, list_queries
+from annotator.storage.published import find_release, list_published_queries
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequest:
+    """What to evaluate and how. `targets_file`: a file of targets, which replaces those of the profile."""
+
+    profile: str = "trec"
+    order: Order | None = None  # None: the profile's
+    scoring: ScoringOptions = field(default_factory=ScoringOptions)
+    options: EvaluationOptions = field(default_factory=EvaluationOptions)
+    targets_file: Path | None = None
+    check_profile_targets: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EvaluationResult:
+    """An evaluation with what surrounds it. `source` says where the truth is: {"path": …} or {"dataset": …}."""
+
+    evaluation: Evaluation
+    robustness: Robustness | None
+    targets: tuple[TargetCheck, ...]
+    source: Mapping[str, str]
+
+
+def evaluate_files(
+    truth_path: Path,
+    run_paths: Sequence[Path],
+    request: EvaluationRequest,
+    *,
+    truth_format: str | None = None,
+    grades_by: str | None = None,
+    grades: Mapping[str, int | str] | None = None,
+    reading: RunReading | None = None,
+) -> EvaluationResult:
+    """Evaluate run files against a release folder or a ground-truth file. Runs are read one after the other.
+
+    Raises BadInput naming every bad line of the first bad file, ValidationError for what does not fit together.
+    """
+    if not run_paths:
+        raise ValidationError("expected at least one run file, found none")
+    profile = find_profile(request.profile)
+    truth = read_truth_file(truth_path, format_name=truth_format, grades_by=grades_by, grades=grades)
+    given = reading or RunReading()
+    chosen = replace(given, order=request.order or profile.order)
+    runs = _read_runs(run_paths, truth, chosen)
+    return _evaluate(truth, runs, profile, request, source={"path": str(truth_path)})
+
+
+def _read_runs(paths: Sequence[Path], truth: Truth, reading: RunReading) -> Iterator[RankedRun]:
+    """Yield the run of each file. Where an earlier run has the same system name, the file's name is used and noted.
+
+    Raises ValidationError if that name is taken too.
+    """
+    systems: set[str] = set()
+    for path in paths:
+        run = read_run(path, truth, reading)
+        if run.system in systems:
+            name = name_by_file(path)
+            if name in systems:
+                raise ValidationError(f"{path}: expected every system once, found {run.system!r} again")
+            note = say("named after its file, for another run is called {system} too", system=run.system)
+            run = replace(run, system=name, notes=(*run.notes, note))
+        systems.add(run.system)
+        yield run
+
+
+def evaluate_dataset(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    request: EvaluationRequest,
+    *,
+    version: str | None = None,
+    systems: Sequence[str] = (),
+) -> EvaluationResult:
+    """Evaluate imported runs (all, or those of `systems`) against the grades of today or of a published version. For leads.
+
+    Raises NotFound for a dataset, version or system that does not exist.
+    """
+    profile = find_profile(request.profile)
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        truth, pairs = read_truth(session, dataset_pk, dataset, version)
+        type_field = request.options.structure.type_field
+        truth = replace(truth, document_fields=read_document_fields(session, dataset_pk, type_field))
+        imported = choose_imported_runs(session, dataset_pk, dataset, systems)
+        query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
+        order = request.order or profile.order
+        runs = (read_imported_run(session, run, query_ids, order, with_signals=True) for run in imported)
+        return _evaluate(truth, runs, profile, request, source={"dataset": dataset}, pairs=pairs)
+
+
+def record_shown_grades(
+    database: Database, actor: Actor, dataset: str, *, version: str | None = None, now: datetime
+) -> None:
+    """Record that a lead has been shown the settled grades of a dataset, or those of a release; no operator is recorded.
+
+    Call it before a report that names relevant documents or scores single queries is written.
+    """
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        if version is None:
+            states = iterate_pair_states(session, dataset_pk)
+            pair_pks = [state.pair_pk for state in states if state.settlement.grade is not None]
+        else:
+            pair_pks = find_released(
+                session, dataset_pk, key_of(find_release(session, dataset_pk, version).pk)
+            )
+    note_seen(database, pair_pks, actor.person_id, now=now)
+
+
+def read_truth(
+    session: Session, dataset_pk: int, dataset: str, version: str | None
+) -> tuple[Truth, list[PairGrades]]:
+    """Return the grades of a release, or of today (None) with the grades behind each of them.
+
+    Whoever calls it has checked the role. Raises NotFound for a version that does not exist.
+    """
+    pairs: list[PairGrades] = []
+    if version is None:
+        content, pairs = read_present_truth(session, dataset_pk)
+    else:
+        release_pk = key_of(find_release(session, dataset_pk, version).pk)
+        texts = list_published_queries(session, release_pk)
+        content = read_published_truth(session, dataset_pk, release_pk, texts)
+    return build_truth(content, dataset, version=version), pairs
+
+
+def find_what_runs_tell(session: Session, dataset_pk: int, dataset: str) -> RunFindings:
+    """Return what the grades of today can tell about the imported runs. Whoever calls it has checked the role.
+
+    Some pair of the dataset has a settled grade.
+    """
+    runs = list_imported_runs(session, dataset_pk)
+    if not runs:
+        return RunFindings()
+    truth, _ = read_truth(session, dataset_pk, dataset, None)
+    query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
+    order = find_profile(PROFILE).order
+    return sum_up_runs(truth, (read_imported_run(session, run, query_ids, order) for run in runs))
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationChoices:
+    """What an evaluation of a dataset can be made of. `fields`: those that queries can be grouped by."""
+
+    systems: tuple[str, ...]  # in the order of their import
+    versions: tuple[str, ...]  # oldest first
+    fields: tuple[str, ...]
+    has_grades: bool  # today
+
+
+def list_choices(database: Database, actor: Actor, dataset: str) -> EvaluationChoices:
+    """Return the systems, releases and fields to choose from. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        queries = GroundTruth(queries=tuple(list_queries(session, dataset_pk).values()), qrels=())
+        return EvaluationChoices(
+            systems=tuple(run.system for run in list_imported_runs(session, dataset_pk)),
+            versions=tuple(list_versions(session, dataset_pk)),
+            fields=tuple(list_group_fields(build_truth(queries, dataset))),
+            has_grades=any(
+                state.settlement.grade is not None for state in iterate_pair_states(session, dataset_pk)
+            ),
+        )
+
+
+def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:
+    """Return a value that differs when an evaluation would: for whoever keeps one. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return (dataset_pk, read_evaluation_stamp(session, dataset_pk))
+
+
+def _evaluate(
+    truth: Truth,
+    runs: Iterable[RankedRun],
+    profile: Profile,
+    request: EvaluationRequest,
+    *,
+    source: Mapping[str, str],
+    pairs: Sequence[PairGrades] = (),
+) -> EvaluationResult:
+    targets: tuple[Target, ...] = ()
+    if request.targets_file is not None:
+        targets = read_targets(request.targets_file, profile)
+    elif request.check_profile_targets:
+        targets = profile.targets
+        if not targets:
+            raise ValidationError(f"the profile {profile.name} has no targets; name a file (--targets FILE)")
+    scoring = request.scoring
+    if targets:
+        names = list_measures_to_score(scoring.measures or profile.measures, targets)
+        scoring = ScoringOptions(
+            names, scoring.relevant_from, scoring.ideal, scoring.complete, scoring.readings
+        )
+    evaluation = evaluate_runs(truth, runs, profile, scoring=scoring, options=request.options)
+    return EvaluationResult(
+        evaluation,
+        measure_robustness(evaluation, pairs),
+        check_targets(evaluation.table, targets),
+        source,
+    )

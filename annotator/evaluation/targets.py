@@ -1,0 +1,131 @@
+"""Check scores against targets: those of a profile, or of a file `measure: minimum` in YAML or JSON.
+
+`latency P50`, `latency P95` and `latency P99` name a maximum in milliseconds, `coverage` the least share of queries with a
+result. Refused: a file that is no mapping, a measure that the profile does not have, a limit that is no number from 0.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotator.domain.errors import AnnotatorError, ValidationError
+from annotator.domain.messages import say
+from annotator.evaluation.profiles.profile import Profile, Target
+from annotator.evaluation.records import ScoreTable, SystemScores
+from annotator.evaluation.scores.summary import measure_coverage, measure_latency, summarize_measure
+from annotator.formats.syntax.source import read_regular
+from annotator.formats.syntax.tree import TreeProblems
+from annotator.formats.syntax.yaml_text import load_yaml
+
+COVERAGE = "coverage"
+_NUMBER = re.compile(r"\d{1,9}(?:\.\d{0,15})?|\.\d{1,15}", re.ASCII)  # YAML is read without guessing types
+ROUNDING = 1e-9  # a mean of 0.7 may be 0.6999999999999999
+_LATENCY = re.compile(r"latency[ _]p(50|95|99)", re.IGNORECASE | re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetCheck:
+    """One target of one system. `measured` is None where it is undefined; the target is then missed, and `why` says why."""
+
+    system: str
+    measure: str
+    required: float
+    is_maximum: bool
+    measured: float | None
+    met: bool
+    why: str | None = None
+
+
+def read_targets(path: Path, profile: Profile) -> tuple[Target, ...]:
+    """Return the targets of a file, by the profile's names. BadInput names every bad place."""
+    tree = load_yaml(read_regular(path), str(path))
+    problems = TreeProblems(tree)
+    targets: list[Target] = []
+    if not isinstance(tree.value, dict) or not tree.value:
+        problems.add((), "a mapping of measures to what they have to reach", tree.value)
+    else:
+        for name, limit in tree.value.items():
+            if not _NUMBER.fullmatch(str(limit)):
+                problems.add((name,), "a number from 0", limit)
+                continue
+            try:
+                targets.append(make_target(str(name), float(limit), profile))
+            except AnnotatorError as error:
+                problems.add((name,), f"a measure ({error})", name)
+    problems.raise_if_any()
+    return tuple(targets)
+
+
+def make_target(name: str, limit: float, profile: Profile) -> Target:
+    """Return the target of a measure by any of its names. ValidationError if the profile does not have it."""
+    latency = _LATENCY.fullmatch(name.strip())
+    if latency:
+        return Target(f"latency P{latency[1]}", maximum=limit)
+    if name.strip().lower() == COVERAGE:
+        return Target(COVERAGE, minimum=limit)
+    return Target(profile.parse(name, None, "truth").name, minimum=limit)
+
+
+def list_measures_to_score(names: Sequence[str], targets: Sequence[Target]) -> tuple[str, ...]:
+    """Return the measures with those that targets need, each once."""
+    needed = [
+        target.measure
+        for target in targets
+        if not _LATENCY.fullmatch(target.measure) and target.measure != COVERAGE
+    ]
+    return tuple(dict.fromkeys([*names, *needed]))
+
+
+def check_targets(table: ScoreTable, targets: Sequence[Target]) -> tuple[TargetCheck, ...]:
+    """Return every target of every system, system by system. Raises ValidationError if a measure was not computed."""
+    return tuple(_check(table, scores, target) for scores in table.systems for target in targets)
+
+
+def _check(table: ScoreTable, scores: SystemScores, target: Target) -> TargetCheck:
+    measured, why = _measure(table, scores, target.measure)
+    required = target.maximum if target.maximum is not None else target.minimum
+    if required is None:
+        raise ValidationError(f"the target of {target.measure} has neither a minimum nor a maximum")
+    is_maximum = target.maximum is not None
+    met = measured is not None and (
+        measured <= required + ROUNDING if is_maximum else measured >= required - ROUNDING
+    )
+    return TargetCheck(scores.system, target.measure, required, is_maximum, measured, met, why)
+
+
+def _measure(table: ScoreTable, scores: SystemScores, name: str) -> tuple[float | None, str | None]:
+    latency = _LATENCY.fullmatch(name)
+    if latency:
+        found = measure_latency(scores)
+        if found is None:
+            return None, say("the run carries no latency_ms")
+        return {"50": found.p50, "95": found.p95, "99": found.p99}[latency[1]], None
+    if name == COVERAGE:
+        return measure_coverage(scores), None
+    for measure in table.measures:
+        if measure.name == name:
+            score = summarize_measure(scores, measure)
+            return score.value, score.why
+    raise ValidationError(f"the target of {name} needs a measure that was not computed")
+
+
+def list_shown_targets(
+    table: ScoreTable, profile: Profile, checks: Sequence[TargetCheck]
+) -> tuple[Target, ...]:
+    """Return the targets that a report shows: those that were checked, else the profile's for what was measured."""
+    if checks:
+        checked = [
+            Target(check.measure, maximum=check.required)
+            if check.is_maximum
+            else Target(check.measure, minimum=check.required)
+            for check in checks
+        ]
+        return tuple(dict.fromkeys(checked))
+    measured = {measure.name for measure in table.measures}
+    timed = any(system.latency_ms is not None for system in table.systems)
+    return tuple(
+        target
+        for target in profile.targets
+        if target.measure in measured or (timed and _LATENCY.fullmatch(target.measure))
+    )

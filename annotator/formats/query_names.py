@@ -1,0 +1,44 @@
+"""Find the query that a line of a run names, by its query_id or by its text (NFC, without white space around it)."""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from annotator.domain.errors import Problems
+from annotator.formats.syntax.text import describe
+
+
+@dataclass(frozen=True, slots=True)
+class QueryNames:
+    """Queries by their ids and by their texts. `ambiguous`: texts that were refused already."""
+
+    query_ids: frozenset[str]
+    by_text: Mapping[str, list[str]]
+    ambiguous: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, queries: Iterable[tuple[str, str]]) -> "QueryNames":
+        """Return the names of these queries (query_id, text)."""
+        by_text: dict[str, list[str]] = {}
+        query_ids = []
+        for query_id, text in queries:
+            query_ids.append(query_id)
+            by_text.setdefault(_normalise(text), []).append(query_id)
+        return cls(frozenset(query_ids), by_text)
+
+    def find(self, query_id: str, query: str | None, line: int, problems: Problems) -> str | None:
+        """Return the known query_id; None when there is none. Notes a text that several queries have."""
+        if query is None:
+            return query_id if query_id in self.query_ids else None
+        query_ids = self.by_text.get(_normalise(query), [])
+        if len(query_ids) > 1 and query not in self.ambiguous:
+            self.ambiguous.add(query)
+            several = ", ".join(query_ids[:3])
+            problems.add(
+                line, "a query_id, or a text that one query has", f"{describe(query)}, which {several} have"
+            )
+        return query_ids[0] if query_ids else None
+
+
+def _normalise(text: str) -> str:
+    return unicodedata.normalize("NFC", text).strip()

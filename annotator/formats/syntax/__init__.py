@@ -1,0 +1,1 @@
+"""Text, JSON, YAML, tables and Markdown, below the formats. Imports no format."""

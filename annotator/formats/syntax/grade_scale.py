@@ -1,0 +1,108 @@
+"""Read a file's grades as 0-3, or from another scale by the user's mapping (`--map-grades`).
+
+Counts the grades it mapped and the values on no scale, so that a refusal can name them. Values are compared as text,
+without white space around them.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from annotator.domain.errors import BadInput, FormatError, ValidationError
+
+UNRATEABLE = "unrateable"
+OPTION = "--map-grades"
+MAX_VALUES = 1_000  # different unknown values that are counted
+MAX_NAMED = 20
+_TARGETS: Mapping[str, int | str] = {"0": 0, "1": 1, "2": 2, "3": 3, UNRATEABLE: UNRATEABLE}
+
+
+@dataclass(frozen=True, slots=True)
+class GradeScale:
+    """The scale by which grades of a file are read.
+
+    `mapping`: the grade, or "unrateable", of each value that is to be read as another one. `lenient`: any value counts as
+    "unrateable", for readers that want no grades. `mapped` and `unknown` count the values met.
+    """
+
+    mapping: Mapping[str, int | str] = field(default_factory=dict)
+    lenient: bool = False
+    mapped: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
+
+    def translate(self, value: object) -> int | str | None:
+        """Return what the mapping makes of a value: a grade, "unrateable", or None when it says nothing of it."""
+        if not self.mapping:
+            return None
+        text = _show(value)
+        if text is None or text not in self.mapping:
+            return None
+        self.mapped[text] += 1
+        return self.mapping[text]
+
+    def accepts(self, value: object) -> bool:
+        """Note a value that is no grade. Returns whether it is passed over all the same."""
+        text = _show(value)
+        if text is not None and (text in self.unknown or len(self.unknown) < MAX_VALUES):
+            self.unknown[text] += 1
+        return self.lenient and text is not None
+
+    def describe_unknown(self) -> str:
+        """Return a sentence with the values that are on no scale and the option that maps them; "" without any."""
+        if not self.unknown:
+            return ""
+        counted = self.unknown.most_common(MAX_NAMED)
+        values = ", ".join(f"{value!r} ({count:,})" for value, count in counted)
+        more = ", …" if len(self.unknown) > MAX_NAMED else ""
+        example = ",".join(f"{value}=GRADE" for value, _ in counted if "," not in value and "=" not in value)
+        return (
+            f"Values that are no grade 0-3, and how often they stand there: {values}{more}. To read them as grades: "
+            f'{OPTION} "{example}", each GRADE 0, 1, 2, 3 or {UNRATEABLE}'
+        )
+
+    def hint(self, error: BadInput) -> BadInput:
+        """Return the refusal with that sentence added."""
+        sentence = self.describe_unknown()
+        return BadInput(error.problems, hint=sentence) if sentence else error
+
+    def note_mapped(self) -> tuple[str, ...]:
+        """Return a note on what was mapped, and how often."""
+        if not self.mapping:
+            return ()
+        mapped = ", ".join(
+            f"{value!r} read as {grade} ({self.mapped[value]:,})" for value, grade in self.mapping.items()
+        )
+        return (f"grades of another scale: {mapped}",)
+
+    @property
+    def figures(self) -> dict[str, int]:
+        """Return how often each value of the mapping was met."""
+        return {value: self.mapped[value] for value in self.mapping}
+
+    def leave_out_mapped(self, problems: list[FormatError]) -> list[FormatError]:
+        """Return these problems but those that are about a value which the mapping reads as a grade."""
+        return [problem for problem in problems if problem.found.strip("'\"").strip() not in self.mapping]
+
+
+def parse_mapping(text: str | None) -> dict[str, int | str]:
+    """Return the mapping of `--map-grades`, such as "4=3,-1=unrateable". ValidationError says what is wrong with it."""
+    mapping: dict[str, int | str] = {}
+    for part in () if text is None else text.split(","):
+        value, mark, target = (piece.strip() for piece in part.rpartition("="))
+        if not mark or not value or target not in _TARGETS:
+            expected = f'VALUE=GRADE, GRADE being 0, 1, 2, 3 or {UNRATEABLE}, as in "4=3,-1={UNRATEABLE}"'
+            raise ValidationError(f"{OPTION}: expected {expected}, found {part!r}")
+        if value in mapping:
+            raise ValidationError(f"{OPTION}: expected each value once, found {value!r} again")
+        mapping[value] = _TARGETS[target]
+    return mapping
+
+
+def _show(value: object) -> str | None:
+    """Return a value as text; None for what can be no grade on any scale."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | int | float):
+        text = str(value).strip()
+        return text if 0 < len(text) <= 100 else None
+    return None

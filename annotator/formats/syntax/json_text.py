@@ -1,0 +1,342 @@
+"""Read JSON into a Tree with the line of every place, and write JSON piece by piece.
+
+The standard library parses; our scanner finds line numbers, and runs only if there is an error to report. Refused with
+the line: what is not JSON (RFC 8259: no NaN, no Infinity), a key twice in an object, nesting deeper than 50, a number
+too large, escaped NUL characters or lone surrogates, more than 1 GB. Writes the same characters as `json.dumps(…,
+ensure_ascii=False, indent=2)`, whose encoder is slow when it indents, for files with a million entries.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from annotator.domain.errors import FormatError, Problems, ValidationError
+from annotator.domain.texts import holds_no_text
+from annotator.formats.syntax.text import describe, read_text
+from annotator.formats.syntax.tree import MAX_DEPTH, Location, Tree, every_prefix, refuse
+
+MAX_BYTES = 1_000_000_000
+# possessive: a text of 100 MB must not be kept for backtracking
+_TOKEN = re.compile(
+    r'[ \t\r\n]*+(?:([{}\[\],:])|("[^"\\]*+(?:\\.[^"\\]*+)*+")|([^\s{}\[\],:"]++))', re.DOTALL
+)
+
+_COMMENT = re.compile(r"\s*+((?://|#)[^\n]*+|/\*.*?\*/)", re.DOTALL)
+_COMMENT_FAULT = ("JSON (which has no comments)", "a comment")
+_SPACE = re.compile(r"[ \t\r\n]*")
+_SUSPECT = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+
+
+class _RefusedJson(ValueError):
+    """Something that is JSON for Python's parser but not for us."""
+
+
+def load_json(data: bytes, path: str) -> Tree:
+    """Return the tree of a JSON document. BadInput when it is not one."""
+    if len(data) > MAX_BYTES:
+        raise refuse(path, None, f"JSON of at most {MAX_BYTES // 1_000_000} MB", f"{len(data):,} bytes")
+    text = read_text(data, path)
+    if not text.strip():
+        raise refuse(path, None, "a JSON document", "an empty file")
+    faults: tuple[FormatError, ...] = ()
+    try:
+        value = parse_json(text)
+    except json.JSONDecodeError as error:
+        raise refuse(path, error.lineno, *describe_fault(error)) from None
+    except ValueError:
+        value, faults = _explain(text, path)
+
+    def locate(locations: Iterable[Location]) -> dict[Location, int]:
+        lines: dict[Location, int] = {}
+        wanted = every_prefix(locations)
+        for location, offset, _ in _scan(text):
+            if location in wanted:
+                lines.setdefault(location, text.count("\n", 0, offset) + 1)
+        return lines
+
+    return Tree(path, value, locate, faults)
+
+
+def describe_fault(error: json.JSONDecodeError) -> tuple[str, str]:
+    """Return what was expected and what was found where a text stops being JSON; a comment is named as one."""
+    if is_comment(error.doc[error.pos :]):
+        return _COMMENT_FAULT
+    return "JSON", error.msg
+
+
+def describe_line_fault(error: json.JSONDecodeError) -> tuple[str, str]:
+    """Return the same for a line of JSONL, with the place within the line."""
+    expected, actual = describe_fault(error)
+    return expected.replace("JSON", "a JSON object", 1), f"{actual} at character {error.pos + 1}"
+
+
+def is_comment(text: str) -> bool:
+    """Return whether a text begins as a comment does in JavaScript or in YAML."""
+    return text.lstrip().startswith(("//", "/*", "#"))
+
+
+def parse_json(text: str) -> Any:
+    """Return the value of a JSON text. ValueError (JSONDecodeError with a position where there is one) when it is not
+    JSON or holds what no file or database can: NaN, a key twice, NUL, a lone surrogate, too deep a nesting."""
+    try:
+        value = _DECODER.decode(text)
+    except RecursionError:
+        raise _RefusedJson(f"nesting of at most {MAX_DEPTH} levels") from None
+    if (
+        "\\u" in text
+        and _SUSPECT.search(text)
+        and any(holds_no_text(text_value) for text_value in _texts(value))
+    ):
+        raise _RefusedJson("text without NUL characters and lone surrogates")
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise _RefusedJson(f"nesting of at most {MAX_DEPTH} levels")
+    return value
+
+
+def parse_json_items(text: str, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of JSON Lines, of an array, or the one of a single document, each with the line it begins on.
+
+    What is no object is noted; what is no JSON ends an array, and of JSON Lines only its line. Comments before the first object
+    are noted, and what follows them is read.
+    """
+    text = _leave_out_comments(text, problems)
+    if not text.strip():
+        return
+    first = text.lstrip().split("\n", 1)[0].rstrip()
+    if first.startswith("["):
+        values = _array_items(text, problems)
+    elif first.startswith("{") and not first.endswith("}"):
+        values = _checked(1, text, problems)
+    else:
+        lines = enumerate(text.split("\n"), 1)
+        values = (item for line, part in lines if part.strip() for item in _checked(line, part, problems))
+    for line, value in values:
+        if isinstance(value, dict):
+            yield line, value
+        else:
+            problems.add(line, "a JSON object", describe(value))
+
+
+def _leave_out_comments(text: str, problems: Problems) -> str:
+    """Return the text with empty lines for the comments it begins with, each noted with its line."""
+    while comment := _COMMENT.match(text):
+        problems.add(text.count("\n", 0, comment.start(1)) + 1, *_COMMENT_FAULT)
+        text = "\n" * text.count("\n", 0, comment.end()) + text[comment.end() :]
+    return text
+
+
+def _array_items(text: str, problems: Problems) -> Iterator[tuple[int, Any]]:
+    """Yield the items of an array, one parsed after the other, so that each has its line."""
+    position = _SPACE.match(text, text.index("[") + 1).end()  # type: ignore[union-attr]  # it matches everywhere
+    line = text.count("\n", 0, position) + 1
+    closed = text[position : position + 1] == "]"
+    position += closed
+    while not closed:
+        try:
+            _, end = _LENIENT.raw_decode(text, position)
+        except (ValueError, RecursionError):
+            end = len(text)
+        items = list(_checked(line, text[position:end], problems))
+        if not items:
+            return
+        yield from items
+        after = _SPACE.match(text, end).end()  # type: ignore[union-attr]
+        line += text.count("\n", position, after)
+        mark = text[after : after + 1]
+        if mark not in (",", "]"):
+            actual = describe(mark) if mark else "the end of the file"
+            fault = _COMMENT_FAULT if is_comment(text[after : after + 2]) else ("JSON", actual)
+            problems.add(line, fault[0], f"{fault[1]} after an item of the array")
+            return
+        closed = mark == "]"
+        position = _SPACE.match(text, after + 1).end()  # type: ignore[union-attr]
+        line += text.count("\n", after, position)
+    if position < len(text.rstrip()):
+        fault = ("the end of the file", describe(text[position : position + 20]))
+        problems.add(line, *(_COMMENT_FAULT if is_comment(text[position : position + 2]) else fault))
+
+
+def _checked(line: int, part: str, problems: Problems) -> Iterator[tuple[int, Any]]:
+    """Yield the value of a JSON text that begins on this line; nothing after noting what is wrong with it."""
+    try:
+        yield line, parse_json(part)
+    except json.JSONDecodeError as error:
+        expected, actual = describe_fault(error)
+        expected = expected.replace("JSON", "a JSON object", 1)
+        problems.add(line + error.lineno - 1, expected, f"{actual} at character {error.colno}")
+    except ValueError as error:
+        problems.add(line, str(error), describe(part[:200]))
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise _RefusedJson("each key once")
+    return value
+
+
+def _integer(digits: str) -> int:
+    _number(digits)
+    return int(digits)
+
+
+def _number(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise _RefusedJson("a number that fits")
+    return value
+
+
+def _constant(name: str) -> Any:
+    raise _RefusedJson(f"JSON without {name}")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+)
+_LENIENT = json.JSONDecoder()
+
+
+def _texts(value: Any) -> Iterator[str]:
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, dict):
+            left += [*item.keys(), *item.values()]
+        elif isinstance(item, list):
+            left += item
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            break
+        level = [
+            item
+            for holder in level
+            if isinstance(holder, dict | list)
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+            if isinstance(item, dict | list)
+        ]
+    return depth
+
+
+def _explain(text: str, path: str) -> tuple[Any, tuple[FormatError, ...]]:
+    """Return the value of a text that the parser accepts and we refuse, and every such place with its line.
+
+    BadInput when there is no value to look at further.
+    """
+    problems = Problems(path)
+    line, counted = 1, 0
+    for location, offset, token in _scan(text):
+        line += text.count("\n", counted, offset)
+        counted = offset
+        if token in ("{", "[") and len(location) >= MAX_DEPTH:
+            problems.add(line, f"nesting of at most {MAX_DEPTH} levels", "more")
+            problems.raise_if_any()
+        elif token.startswith("again"):
+            problems.add(line, "each key once", f"{describe(location[-1])} again")
+        elif token.startswith('"'):
+            try:
+                value = json.loads(token, strict=False)
+            except ValueError:
+                problems.add(line, "a JSON string", token)
+                continue
+            if holds_no_text(value):
+                problems.add(line, "text without NUL characters and lone surrogates", token)
+        elif token not in ("{", "[", "true", "false", "null") and not _fits(token):
+            problems.add(line, "a JSON number that fits", token)
+    try:
+        return _LENIENT.decode(text), tuple(problems.errors)
+    except (ValueError, RecursionError):
+        if not problems:
+            problems.add(None, "JSON", "something else")
+        problems.raise_if_any()
+        raise
+
+
+def _read_key(string: str) -> str:
+    """Return the key that a JSON string holds.
+
+    If an escape in it is broken, the string itself; the error for it comes with its location.
+    """
+    try:
+        return str(json.loads(string, strict=False))
+    except ValueError:
+        return string
+
+
+def _fits(token: str) -> bool:
+    try:
+        return math.isfinite(float(token)) and len(token) < 4_000
+    except ValueError:
+        return False
+
+
+def _scan(text: str) -> Iterator[tuple[Location, int, str]]:
+    """Yield every key and value of a JSON text as (place, offset, token); a key met twice has the token "again"."""
+    location: list[str | int] = []
+    seen_keys: list[set[str] | None] = []  # one per open container: its keys, or None for a list
+    key_next = False
+    position, end = 0, len(text)
+    while position < end:
+        token = _TOKEN.match(text, position)
+        if token is None:
+            return
+        position = token.end()
+        mark, string, other = token.groups()
+        offset = token.start(token.lastindex or 0)
+        if mark in ("{", "["):
+            yield tuple(location), offset, mark
+            seen_keys.append(set() if mark == "{" else None)
+            location.append("" if mark == "{" else 0)
+            key_next = mark == "{"
+        elif mark in ("}", "]"):
+            if not seen_keys:
+                return
+            seen_keys.pop()
+            location.pop()
+            key_next = False
+        elif mark == ",":
+            if not seen_keys:
+                return
+            key_next = seen_keys[-1] is not None
+            if isinstance(location[-1], int):
+                location[-1] += 1
+        elif string is not None and key_next and seen_keys and (keys := seen_keys[-1]) is not None:
+            key = _read_key(string)
+            location[-1] = key
+            yield tuple(location), offset, "again" if key in keys else string
+            keys.add(key)
+            key_next = False
+        elif mark is None:
+            yield tuple(location), offset, string if string is not None else other
+
+
+quote = json.encoder.encode_basestring
+STEP = "  "
+
+
+def write_value(value: Any, indent: str) -> str:
+    """Return a value as it stands after a key on a line of this indentation.
+
+    ValidationError for what JSON cannot hold.
+    """
+    if isinstance(value, str):
+        return quote(value)
+    try:
+        text = json.dumps(value, ensure_ascii=False, indent=len(STEP), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise ValidationError(f"expected a value that JSON can hold, found {value!r}") from None
+    return text.replace("\n", f"\n{indent}")
+
+
+def write_entry(key: str, value: Any, indent: str) -> str:
+    """`"key": value` at this indentation, without a comma or line end."""
+    return f"{indent}{quote(key)}: {write_value(value, indent)}"

@@ -1,0 +1,183 @@
+"""Open what a reader reads: one regular file, or the folder of a format; as bytes or lines.
+
+The first step of every reader of a named file. Text is UTF-8 (a BOM is accepted) unless another encoding is named.
+Refused with the line: bytes that are not in the encoding, NUL, lone surrogates, a line of more than 32 MB. Devices,
+named pipes and files under /proc and /sys are refused before the first byte, since reading them may never end or fail
+half way; so is a folder where a file is expected.
+"""
+
+import io
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.formats.syntax.grade_scale import GradeScale
+from annotator.formats.syntax.text import read_text, to_utf8
+from annotator.formats.syntax.tree import refuse
+
+_KERNEL = ("/proc/", "/sys/")
+_KINDS = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+_PIECE = 1_048_576
+
+
+def open_regular(path: str | Path) -> BinaryIO:
+    """Open the file for reading.
+
+    BadInput when it is no regular file; ValidationError when it is a folder or cannot be opened.
+    """
+    try:
+        _check(Path(path).stat().st_mode, path)  # first: to open a pipe would wait for somebody who writes
+        file = Path(path).open("rb")  # noqa: SIM115  # the caller closes it
+    except OSError as error:
+        raise ValidationError(f"cannot read {path}: {error.strerror}") from None
+    except ValueError:  # a NUL in the name
+        raise ValidationError(f"cannot read {str(path)!r}: no file can have this name") from None
+    try:
+        _check(
+            os.fstat(file.fileno()).st_mode, path
+        )  # what was opened, should it have been exchanged meanwhile
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def read_regular(path: str | Path, *, longest_line: int | None = None) -> bytes:
+    """Read a whole regular file, as `open_regular` opens it.
+
+    With `longest_line` BadInput names a line of more bytes, which is not read to its end.
+    """
+    with open_regular(path) as file, named_errors(path):
+        if longest_line is None:
+            return file.read()
+        return read_lines_up_to(file, str(path), longest_line)
+
+
+def read_lines_up_to(file: BinaryIO, path: str, longest_line: int) -> bytes:
+    """Read a whole file. BadInput as soon as a line has more bytes than that."""
+    pieces: list[bytes] = []
+    line, length = 1, 0
+    while piece := file.read(_PIECE):
+        first, last = piece.find(b"\n"), piece.rfind(b"\n")
+        if length + (len(piece) if first < 0 else first) > longest_line:
+            limit = f"lines of at most {longest_line // 1_000_000} MB"
+            raise BadInput([FormatError(path, line, limit, "a longer one")])
+        length = length + len(piece) if last < 0 else len(piece) - last - 1
+        line += piece.count(b"\n")
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+@contextmanager
+def named_errors(path: str | Path) -> Iterator[None]:
+    """Turn what the system says while a file is read into ValidationError with its name."""
+    try:
+        yield
+    except OSError as error:
+        raise ValidationError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _check(mode: int, path: str | Path) -> None:
+    if stat.S_ISDIR(mode):
+        raise ValidationError(f"{path}: expected a file, found a folder")
+    kind = next((name for is_kind, name in _KINDS if is_kind(mode)), None)
+    if kind is None and os.path.realpath(path).startswith(_KERNEL):
+        kind = "a file of the kernel"
+    if kind is None and not stat.S_ISREG(mode):
+        kind = "something else"
+    if kind is not None:
+        raise BadInput([FormatError(str(path), None, "a regular file", kind)])
+
+
+MAX_LINE = 32_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class InputSource:
+    """A file or a folder, as the user named it.
+
+    `data` stands for the file's content where there is no file. `scale` says how its grades are read.
+    """
+
+    path: str
+    data: bytes | None = field(default=None, repr=False)
+    encoding: str | None = None
+    scale: GradeScale = field(default_factory=GradeScale, repr=False, compare=False)
+
+    @property
+    def is_folder(self) -> bool:
+        return self.data is None and Path(self.path).is_dir()
+
+    def open(self) -> BinaryIO:
+        """Return the content as it is stored. ValidationError when it cannot be read."""
+        if self.data is not None:
+            return io.BytesIO(self.data)
+        return open_regular(self.path)
+
+    def read_bytes(self, *, longest_line: int | None = None) -> bytes:
+        """Return the whole content in UTF-8.
+
+        With `longest_line` (in bytes, as stored) BadInput names a longer line, before the rest is read.
+        """
+        with self.open() as file, named_errors(self.path):
+            data = file.read() if longest_line is None else read_lines_up_to(file, self.path, longest_line)
+        return to_utf8(data, self.path, self.encoding)
+
+    def read_text(self) -> str:
+        """Return the whole content as text, without its BOM."""
+        with self.open() as file, named_errors(self.path):
+            return read_text(file.read(), self.path, encoding=self.encoding)
+
+    def read_lines(self, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
+        """Yield each line with its number (from 1), one at a time; without its LF or CRLF unless `keep_ends`."""
+        if self.encoding is not None:
+            lines = self.read_text().split("\n")
+            kept = (
+                (line + "\n" for line in lines) if keep_ends else (line.removesuffix("\r") for line in lines)
+            )
+            yield from enumerate(kept, 1)
+            return
+        with self.open() as file, named_errors(self.path):
+            number = 0
+            while line := file.readline(MAX_LINE + 1):
+                number += 1
+                if len(line) > MAX_LINE:
+                    raise refuse(
+                        self.path, number, f"lines of at most {MAX_LINE // 1_000_000} MB", "a longer one"
+                    )
+                text = _read_line(line, self.path, number)
+                text = text if keep_ends else text.rstrip("\r\n")
+                yield number, text.removeprefix("\ufeff") if number == 1 else text
+
+    def child(self, name: str) -> "InputSource":
+        """Return a file of the folder, by its path within; never one outside it. ValidationError for such a path."""
+        inner = PurePosixPath(name)
+        root = Path(self.path).resolve()
+        if inner.is_absolute() or ".." in inner.parts or not (root / name).resolve().is_relative_to(root):
+            raise ValidationError(f"{self.path}: expected files within the folder, found {name}")
+        return InputSource(str(Path(self.path) / name), encoding=self.encoding, scale=self.scale)
+
+
+def _read_line(line: bytes, path: str, number: int) -> str:
+    try:
+        text = line.decode("utf-8")
+        if "\0" not in text:
+            return text
+    except UnicodeDecodeError as error:
+        raise refuse(
+            path,
+            number,
+            "UTF-8 text (for another encoding: --encoding NAME)",
+            f"byte 0x{line[error.start]:02x}",
+        ) from None
+    raise refuse(path, number, "text without NUL characters", "one")

@@ -1,0 +1,288 @@
+"""Read rows of CSV, TSV and JSONL files with their line numbers. Every reader of tables uses it.
+
+CSV and TSV have a header line, quote with `"` (doubled inside) and allow line breaks in quotes. JSONL is one JSON
+object per line. Empty cells are absent; cells are never trimmed. Refused, each with its line: a missing header, a
+column twice, a row with another number of cells, broken quoting, a line that is not a JSON object, a key twice.
+"""
+
+import codecs
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, Literal, NamedTuple, TextIO
+
+from annotator.domain.errors import Problems, ValidationError
+from annotator.formats.syntax.json_text import describe_line_fault, parse_json
+from annotator.formats.syntax.source import MAX_LINE, InputSource, named_errors
+from annotator.formats.syntax.text import ID_LIMIT, check_encoding, describe, is_too_long, read_text
+from annotator.formats.syntax.tree import refuse
+
+Kind = Literal["csv", "tsv", "jsonl"]
+KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")
+MAX_CELL = 32_000_000
+CELL_LIMIT = f"cells of at most {MAX_CELL:,} characters"
+_SUFFIXES: dict[str, Kind] = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+
+
+class TableLine(NamedTuple):
+    """One row: the line it begins on (1-based), and its cells by column name."""
+
+    line: int
+    cells: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table's rows. `columns` is the header of a CSV or TSV file; None for JSONL, whose rows differ."""
+
+    path: str
+    kind: Kind
+    columns: tuple[str, ...] | None
+    rows: Sequence[TableLine]
+
+
+def read_table(source: InputSource, *, kind: str | None = None) -> bytes:
+    """Return the content of a table in UTF-8.
+
+    BadInput names a line or a cell that is too long, before the rest is read.
+    """
+    _refuse_long_cells(source, kind)
+    return source.read_bytes(longest_line=MAX_LINE)
+
+
+def _refuse_long_cells(source: InputSource, kind: str | None) -> None:
+    """Look through a CSV or TSV file for a quoted cell that goes on over many lines, without keeping what was read.
+
+    Only in files of more bytes than a cell may have characters: this takes as long as splitting the file into its cells. What
+    else is wrong with the file is left to its reader, a line that is too long also.
+    """
+    with source.open() as file, named_errors(source.path):
+        head = file.read(65_536)
+        kind = kind or detect_kind(head, source.path)
+        if kind not in ("csv", "tsv") or file.seek(0, io.SEEK_END) <= MAX_CELL:
+            return
+        file.seek(0)
+        name = source.encoding or "utf-8"
+        with io.TextIOWrapper(file, check_encoding(name), errors="replace", newline="\n") as text:
+            start = _find_long_cell(text, "\t" if kind == "tsv" else ",")
+    if start is not None:
+        raise refuse(source.path, start, CELL_LIMIT, "a longer one")
+
+
+def _find_long_cell(text: TextIO, delimiter: str) -> int | None:
+    """Return the line of the first row with a cell over the limit; None where a reader finds another problem first."""
+    csv.field_size_limit(MAX_CELL)
+    lines = iter(lambda: text.readline(MAX_LINE + 1), "")
+    rows = csv.reader(takewhile(lambda line: len(line) <= MAX_LINE, lines), delimiter=delimiter, strict=True)
+    start = 0
+    try:
+        for _ in rows:
+            start = rows.line_num
+    except csv.Error as error:
+        return start + 1 if "field limit" in str(error) else None
+    return None
+
+
+def detect_kind(data: bytes, path: str) -> Kind | None:
+    """Return what kind of table this is: by the name's suffix, else by the first line; None when neither tells."""
+    return kind_of_name(path) or _kind_of_content(data)
+
+
+def kind_of_name(path: str) -> Kind | None:
+    """Return what kind of table a file's suffix says it is."""
+    for suffix, kind in _SUFFIXES.items():
+        if path.lower().endswith(suffix):
+            return kind
+    return None
+
+
+def _kind_of_content(data: bytes) -> Kind | None:
+    head = data[:65_536].removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    if head.startswith(b"{") and head.rstrip().endswith(b"}"):
+        return "jsonl"
+    names = (b"query_id", b"doc_id", b"_id")
+    if any(name in head for name in names):
+        return "tsv" if b"\t" in head else "csv" if b"," in head else None
+    return None
+
+
+def read_rows(
+    data: bytes,
+    path: str,
+    *,
+    kind: str | None = None,
+    columns: tuple[str, ...] = (),
+    problems: Problems | None = None,
+) -> Table:
+    """Return all rows of a table. BadInput names every line that is not one; ValidationError when the kind is unknown.
+
+    `columns`: those of a CSV or TSV file without a header. With `problems` those lines are noted there instead, so that a caller can name them with its own.
+    """
+    kind = kind or detect_kind(data, path)
+    if kind not in KINDS:
+        names = ", ".join(KINDS)
+        raise ValidationError(
+            f"{path}: the content does not say which format this is; say --format, one of: {names}"
+        )
+    errors = Problems(path) if problems is None else problems
+    if not data.removeprefix(codecs.BOM_UTF8).strip():
+        errors.add(None, "rows of a table", "an empty file")
+        errors.raise_if_any()
+    if kind == "jsonl":
+        table = Table(path, "jsonl", None, list(_jsonl_rows(read_text(data, path), errors)))
+    else:
+        table = _csv_table(data, path, kind, errors, columns)
+    if problems is None:
+        errors.raise_if_any()
+    return table
+
+
+def open_table(
+    data: bytes,
+    path: str,
+    required: Sequence[Sequence[str]],
+    *,
+    kind: str | None = None,
+    columns: tuple[str, ...] = (),
+) -> tuple[Table, Problems]:
+    """Return a table that has the required columns, and the collector for what is wrong with its rows.
+
+    Each column is given with its other names. `columns`: those of a file without a header. Raises BadInput for a line that is
+    no row, and for missing columns.
+    """
+    table, problems = read_rows(data, path, kind=kind, columns=columns), Problems(path)
+    check_columns(table, required, problems)
+    problems.raise_if_any()
+    return table, problems
+
+
+def check_columns(table: Table, required: Sequence[Sequence[str]], problems: Problems) -> None:
+    """Note every required column that a CSV or TSV file lacks; each is given with its other names."""
+    if table.columns is None:
+        return
+    missing = [" or ".join(names) for names in required if not set(names) & set(table.columns)]
+    if missing:
+        problems.add(
+            1, f"a column {', '.join(missing)}", ", ".join(table.columns).strip() or "no name of a column"
+        )
+
+
+def take(cells: dict[str, Any], names: Sequence[str]) -> Any:
+    """Remove and give the first of these columns that has a value; None when none has."""
+    for name in names:
+        value = cells.pop(name, None)
+        if value is not None:
+            return value
+    return None
+
+
+def take_id(row: TableLine, names: Sequence[str], problems: Problems) -> str | None:
+    """Remove and give an id exactly as it stands, a JSON number as its digits; None after noting a problem."""
+    value = take(row.cells, names)
+    if type(value) is int:
+        value = str(value)
+    if not isinstance(value, str) or not value:
+        problems.add(row.line, f"{names[0]} to be a text that is not empty", describe(value))
+        return None
+    if is_too_long(value):
+        problems.add(row.line, f"{names[0]} of {ID_LIMIT}", f"{len(value):,} characters")
+        return None
+    return value
+
+
+def take_text(row: TableLine, names: Sequence[str], problems: Problems) -> str | None:
+    """Remove and give a text; None when there is none, or after noting that it is something else."""
+    value = take(row.cells, names)
+    if value is None or isinstance(value, str):
+        return value
+    problems.add(row.line, f"{names[0]} to be a text", describe(value))
+    return None
+
+
+def unfold_metadata(row: TableLine) -> None:
+    """Put the keys of a nested `metadata` (BEIR) beside the others, unless one of them stands there already."""
+    nested = row.cells.get("metadata")
+    if isinstance(nested, Mapping) and not set(nested) & set(row.cells):
+        del row.cells["metadata"]
+        row.cells.update(nested)
+
+
+def _decode_lines(data: bytes, path: str) -> Iterator[str]:
+    """Yield the lines of a CSV file as they are wanted, so that a cell that is too long is met before all is decoded."""
+    for number, line in enumerate(io.BytesIO(data)):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            read_text(data, path)  # says what is wrong, and on which line
+        yield text.removeprefix("\ufeff") if number == 0 else text
+
+
+def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: tuple[str, ...]) -> Table:
+    csv.field_size_limit(MAX_CELL)
+    reader = csv.reader(_decode_lines(data, path), delimiter="\t" if kind == "tsv" else ",", strict=True)
+    rows: list[TableLine] = []
+    start = 0
+    try:
+        for cells in reader:
+            start, line = reader.line_num, start + 1
+            if not cells:
+                continue
+            if not columns:
+                columns = _read_header(cells, line, problems)
+            elif len(cells) != len(columns):
+                problems.add(line, f"{len(columns)} cells", str(len(cells)))
+            else:
+                rows.append(
+                    TableLine(line, {name: cell for name, cell in zip(columns, cells, strict=True) if cell})
+                )
+    except csv.Error as error:
+        if "field limit" in str(error):
+            problems.add(start + 1, CELL_LIMIT, "a longer one")
+        else:
+            problems.add(start + 1, f"a {kind.upper()} row", str(error))
+    return Table(path, kind, columns, rows)
+
+
+def _read_header(cells: list[str], line: int, problems: Problems) -> tuple[str, ...]:
+    columns = tuple(cell.strip() for cell in cells)
+    for name in dict.fromkeys(name for name in columns if columns.count(name) > 1):
+        problems.add(line, "each column once", f"{describe(name)} again")
+    if "" in columns:
+        problems.add(line, "a name for every column", "an empty one")
+    return columns
+
+
+def _jsonl_rows(text: str, problems: Problems) -> Iterator[TableLine]:
+    for line, content in enumerate(text.split("\n"), 1):
+        if not content or content.isspace():
+            continue
+        try:
+            value = parse_json(content)
+        except json.JSONDecodeError as error:
+            problems.add(line, *describe_line_fault(error))
+            continue
+        except ValueError as error:
+            problems.add(line, str(error), describe(content))
+            continue
+        if isinstance(value, dict):
+            yield TableLine(line, value)
+        else:
+            problems.add(line, "a JSON object", describe(value))
+
+
+def check_kind(kind: str) -> Kind:
+    """ValidationError unless it is csv, tsv or jsonl."""
+    if kind in KINDS:
+        return kind
+    raise ValidationError(f"no table format named {kind!r}; there are: {', '.join(KINDS)}")

@@ -1,0 +1,73 @@
+"""Decode bytes to text, and check what every text or id must be.
+
+Text is UTF-8 (a BOM is accepted) unless another encoding is named; it is never normalized or trimmed. Refused with the
+line: bytes that are not in the encoding, NUL, and lone surrogates (no database and no UTF-8 file can hold them).
+"""
+
+import codecs
+
+from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.texts import UNSTORABLE
+
+MAX_ID = 1_000
+MAX_ID_BYTES = 2_600  # PostgreSQL indexes no more
+ID_LIMIT = f"at most {MAX_ID:,} characters ({MAX_ID_BYTES:,} bytes)"
+
+
+def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:
+    """Return the text of a file's bytes without its BOM. BadInput names the line of the first offending byte."""
+    name = check_encoding(encoding) if encoding else "utf-8-sig"
+    try:
+        text = data.decode(name).removeprefix("\ufeff") if encoding else data.decode(name)
+    except UnicodeDecodeError as error:
+        raise BadInput([_undecodable(error, data, path, encoding)]) from None
+    match = UNSTORABLE.search(text)
+    if match:
+        line = text.count("\n", 0, match.start()) + 1
+        expected = "text without NUL characters and lone surrogates"
+        raise BadInput([FormatError(path, line, expected, repr(match.group()))])
+    return text
+
+
+def to_utf8(data: bytes, path: str, encoding: str | None) -> bytes:
+    """Return the same text in UTF-8, for readers that expect it; the bytes themselves when no encoding is named."""
+    return read_text(data, path, encoding=encoding).encode("utf-8") if encoding else data
+
+
+def check_encoding(name: str) -> str:
+    """Return the codec of that name. ValidationError when Python knows no such text encoding."""
+    try:
+        "".encode(name)
+        codecs.lookup(name)
+    except (LookupError, ValueError):
+        raise ValidationError(
+            f"--encoding: expected an encoding such as cp932 or euc-kr, found {name!r}"
+        ) from None
+    return name
+
+
+def is_too_long(text: str) -> bool:
+    """Return whether an id is longer than every database can index; ID_LIMIT says the limit in words."""
+    return len(text) * 4 > MAX_ID_BYTES and (
+        len(text) > MAX_ID or len(text.encode("utf-8", "surrogatepass")) > MAX_ID_BYTES
+    )
+
+
+def describe(value: object) -> str:
+    """Return a value as an error message shows it: in one line, and short."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, bool):
+        return str(value).lower()
+    text = repr(str(value)) if isinstance(value, str) else str(value)
+    return text if len(text) <= 80 else text[:79] + "…"
+
+
+def _undecodable(error: UnicodeDecodeError, data: bytes, path: str, encoding: str | None) -> FormatError:
+    before = data[: error.start].decode(error.encoding, errors="replace")
+    expected = f"text in {encoding}" if encoding else "UTF-8 text (for another encoding: --encoding NAME)"
+    return FormatError(path, before.count("\n") + 1, expected, f"byte 0x{data[error.start]:02x}")

@@ -1,0 +1,197 @@
+"""A parsed YAML or JSON file: plain values, and the line number of any place in them.
+
+`yaml_text.py` and `json_text.py` make it for the readers of formats. A place is a tuple of keys and indexes, shown as
+`queries[3].id`. Lines are looked up only to report an error, so a good file costs nothing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from annotator.domain.errors import BadInput, FormatError, Problems
+from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
+from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
+
+Location = tuple[str | int, ...]
+MAX_DEPTH = 50
+MAX_STEP = 80  # a key that is longer is shortened when a place is shown
+MAX_TEXT = 1_000_000
+TEXT_LIMIT = f"a text of at most {MAX_TEXT:,} characters"
+
+
+class PlainScalar(str):
+    """A YAML scalar written without quotes: its source text. An id takes it as it is (`id: 1` is "1")."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """`value` holds dicts, lists, str, int, float, bool, None; YAML's unquoted scalars are `PlainScalar`.
+
+    `faults`: what is wrong already (a key twice), to be told with whatever else is found.
+    """
+
+    path: str
+    value: Any
+    locate: Callable[[Iterable[Location]], Mapping[Location, int]]
+    faults: tuple[FormatError, ...] = ()
+
+
+class TreeProblems:
+    """Collects what is wrong in a tree by place, and raises it all at once with the lines."""
+
+    def __init__(self, tree: Tree, scale: GradeScale | None = None) -> None:
+        self.tree = tree
+        self.scale = scale or GradeScale()
+        self.errors: list[tuple[Location, str, str]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.errors)
+
+    def add(self, location: Location, expected: str, found: object) -> None:
+        """Note that at `location` something else was expected; `found` is the value there."""
+        self.errors.append((location, f"{show_location(location)} to be {expected}", describe(found)))
+
+    def raise_if_any(self) -> None:
+        """Raise BadInput with every problem, in the order of the file."""
+        if not self.errors and not self.tree.faults:
+            return
+        lines = self.tree.locate([location for location, _, _ in self.errors])
+        errors = [
+            FormatError(self.tree.path, line_of(lines, location), expected, found)
+            for location, expected, found in self.errors
+        ]
+        raise BadInput(sorted([*self.tree.faults, *errors], key=lambda error: error.line or 0))
+
+    # What every reader asks of a value ------------------------------------------------------------
+
+    def mapping(self, value: Any, location: Location) -> dict[str, Any]:
+        """Return the mapping at `location`; empty after noting that it is something else."""
+        if isinstance(value, dict):
+            return value
+        self.add(location, "a mapping", value)
+        return {}
+
+    def list(self, value: Any, location: Location) -> list[Any]:
+        """Return the list at `location`; empty after noting that it is something else."""
+        if isinstance(value, list):
+            return value
+        self.add(location, "a list", value)
+        return []
+
+    def id(self, value: Any, location: Location) -> str:
+        """Return an id: any text, or a number as its digits. "" after noting a problem."""
+        if type(value) is int:
+            value = str(value)
+        if not isinstance(value, str) or not value:
+            self.add(location, "an id: a text that is not empty", value)
+        elif is_too_long(value):
+            self.add(location, f"an id of {ID_LIMIT}", value)
+        else:
+            return str(value)
+        return ""
+
+    def text(self, value: Any, location: Location) -> str:
+        """Return a text; "" where the file says so in so many words: its source had none. "" after noting a problem."""
+        if isinstance(value, str) and not is_nothing(value):
+            return self._check_length(str(value), location)
+        self.add(location, "a text", value)
+        return ""
+
+    def optional_text(self, value: Any, location: Location) -> str | None:
+        """Return a text, or None where there is none (YAML's unquoted `null` or `~` too)."""
+        if is_nothing(value):
+            return None
+        if isinstance(value, str):
+            return self._check_length(str(value), location)
+        self.add(location, "a text", value)
+        return None
+
+    def _check_length(self, text: str, location: Location) -> str:
+        if len(text) > MAX_TEXT:
+            self.errors.append(
+                (location, f"{show_location(location)} to be {TEXT_LIMIT}", f"{len(text):,} characters")
+            )
+        return text
+
+    def grade(self, value: Any, location: Location) -> int | None:
+        """Return a grade 0-3 written as a number, or what the scale makes of another value.
+
+        None where that is no grade; 0 after noting a problem.
+        """
+        mapped = self.scale.translate(value)
+        if mapped is not None:
+            return mapped if isinstance(mapped, int) else None
+        if type(value) is int and value in (0, 1, 2, 3):
+            return value
+        if isinstance(value, PlainScalar) and value in ("0", "1", "2", "3"):
+            return int(value)
+        if self.scale.accepts(value):
+            return None
+        self.add(location, "a grade 0, 1, 2 or 3", value)
+        return 0
+
+    def own_grade(self, value: Any, location: Location) -> int | str | None:
+        """Return an annotator's own grade: 0-3 or "unrateable", written so or by the scale.
+
+        None after noting a problem.
+        """
+        mapped = self.scale.translate(value)
+        if mapped is not None:
+            return mapped
+        if value == UNRATEABLE:
+            return UNRATEABLE
+        if type(value) is int and value in (0, 1, 2, 3):
+            return value
+        if not self.scale.accepts(value):
+            self.add(location, "a grade 0, 1, 2, 3 or unrateable", value)
+        return None
+
+
+def is_nothing(value: Any) -> bool:
+    """JSON's null, and YAML's unquoted null, ~ or nothing at all."""
+    return value is None or (isinstance(value, PlainScalar) and value in ("", "~", "null", "Null", "NULL"))
+
+
+def show_location(location: Location) -> str:
+    """Return a place as people write it: `queries[3].ground_truth["doc 1"].relevance`."""
+    shown = ""
+    for step in location:
+        if isinstance(step, int):
+            shown += f"[{step}]"
+        elif step.isidentifier() and len(step) <= MAX_STEP:
+            shown += f".{step}" if shown else step
+        else:
+            shown += f"[{describe(step)}]"
+    return shown or "the file"
+
+
+def line_of(lines: Mapping[Location, int], location: Location) -> int | None:
+    """Return the line of a place; of what holds it where the place itself is missing."""
+    for length in range(len(location), -1, -1):
+        if location[:length] in lines:
+            return lines[location[:length]]
+    return None
+
+
+def locate_items(tree: Tree, *location: str | int) -> list[int]:
+    """Return the line on which each item of the list at `location` begins, in order."""
+    items = tree.value
+    for step in location:
+        items = items[step]
+    locations: list[Location] = [(*location, index) for index in range(len(items))]
+    lines = tree.locate(locations)
+    return [lines[item] for item in locations]
+
+
+def every_prefix(locations: Iterable[Location]) -> set[Location]:
+    """Return the places and everything that holds them: what a `locate` should look for."""
+    return {location[:length] for location in locations for length in range(len(location) + 1)}
+
+
+def refuse(path: str, line: int | None, expected: str, found: str) -> BadInput:
+    """Return one problem as an exception to raise."""
+    problems = Problems(path)
+    problems.add(line, expected, found)
+    return BadInput(problems.errors)

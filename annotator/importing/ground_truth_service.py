@@ -1,0 +1,188 @@
+"""Import an earlier ground truth, for a lead. Checks and errors as in `texts_service.py`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from annotator.domain.ground_truth import Qrel
+from annotator.domain.messages import count_of
+from annotator.domain.people import Actor
+from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
+from annotator.importing.judgment_plan import plan_events
+from annotator.importing.judgments_service import prepare_new_judgments, store_judgments
+from annotator.importing.provenance import refuse_annotators, split_declaration
+from annotator.importing.qrel_plan import (
+    QrelFile,
+    check_earlier_names,
+    list_annotator_lines,
+    match_judgments,
+    match_qrels,
+    name_annotators,
+    note_annotators,
+    note_plan,
+    note_same_names,
+    plan_qrels,
+    read_qrel_source,
+    to_rows,
+)
+from annotator.importing.report import (
+    ImportReport,
+    Progress,
+    be_silent,
+    count_mapped,
+    note_by_id,
+    note_joined,
+)
+from annotator.importing.run_plan import RESERVED
+from annotator.importing.sources import hash_file
+from annotator.importing.text_plan import QueryText
+from annotator.importing.texts_sql import add_documents_by_id, list_query_texts
+from annotator.importing.transaction_sql import (
+    ImportTransaction,
+    list_given_options,
+    open_import,
+    record_declaration,
+    record_import,
+)
+from annotator.storage.database import Database
+from annotator.storage.import_records import list_import_records
+from annotator.storage.imported_grades import bring_in, list_judged, list_known_qrels
+from annotator.storage.pool import add_missing
+
+
+def import_qrels(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    *,
+    now: datetime,
+    format_name: str | None = None,
+    encoding: str | None = None,
+    grades_by: str | None = None,
+    map_grades: str | None = None,
+    rejudge: bool = False,
+    as_judgments: bool = False,
+    declared: Mapping[str, Any] | None = None,
+    dry_run: bool = False,
+    report_progress: Progress = be_silent,
+) -> ImportReport:
+    """Import a ground truth of any format: its grades settle the pairs that nobody has judged here.
+
+    With `rejudge` the pairs are to be judged, and the grades become suggestions that leads see. Pairs outside the pool join
+    it. `grades_by`: for files without grades; `map_grades`: for other scales. `as_judgments`: the annotators' own grades in
+    the file become their independent judgments, and its settled grades of these pairs become suggestions. `declared`: how
+    the grades were made (`provenance.py`), and under which names the annotators' own grades are stored. Refused: a query
+    that is not in the dataset.
+    """
+    if not as_judgments:
+        refuse_annotators(declared, use="add --as-judgments, or leave them out")
+    declaration, _ = split_declaration(declared)
+    scale = GradeScale(parse_mapping(map_grades))
+    report_progress(f"reading {path}")
+    file = read_qrel_source(
+        path, format_name=format_name, encoding=encoding, grades_by=grades_by, scale=scale
+    )
+    sha256 = hash_file(path)
+    with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
+        session, dataset_pk = transaction.session, transaction.dataset_pk
+        report_progress(f"checking {count_of(len(file.truth.qrels), 'grade')}")
+        queries = list_query_texts(session, dataset_pk)
+        command = f"annotator import queries {transaction.dataset} {file.path}"
+        qrels, notes = match_qrels(file, queries, command=command)
+        if as_judgments:
+            notes += _store_annotators(transaction, file, queries, qrels, sha256, declared, command=command)
+        by_pair, joined = _find_pairs(transaction, qrels)
+        earlier, judged = list_known_qrels(session, dataset_pk), list_judged(session, dataset_pk)
+        plan = plan_qrels(by_pair, earlier, judged, rejudge=rejudge, ordered=file.format.ordered)
+        report_progress(f"storing {count_of(len(plan.rows), 'grade')}")
+        read, stored = len(file.truth.qrels), len(plan.rows)
+        report = ImportReport(
+            "qrels",
+            str(path),
+            read,
+            plan.added,
+            stored - plan.added,
+            read - stored,
+            (*notes, *note_plan(plan), *joined),
+            dry_run,
+            figures=count_mapped(file.mapped),
+        )
+        if not plan.rows:
+            notes = record_declaration(transaction, "qrels", path, sha256=sha256, declared=declaration)
+            return replace(report, notes=tuple(dict.fromkeys((*report.notes, *notes))))
+        options = list_given_options(
+            grades_by=grades_by, map_grades=scale.mapping, as_judgments=as_judgments, rejudge=rejudge
+        )
+        record_pk = record_import(
+            transaction,
+            report,
+            sha256=sha256,
+            format_name=file.format.name,
+            options=options,
+            declared=declaration,
+        )
+        bring_in(session, dataset_pk, to_rows(plan, file, now=now, import_record_pk=record_pk))
+        return report
+
+
+def _find_pairs(
+    transaction: ImportTransaction, qrels: Sequence[tuple[int, Qrel]]
+) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
+    """Return (pair_pk, qrel) for each (query_pk, qrel), and notes. Adds missing documents and pairs."""
+    session, dataset_pk = transaction.session, transaction.dataset_pk
+    documents, by_id_only = add_documents_by_id(session, dataset_pk, [qrel.doc_id for _, qrel in qrels])
+    by_key = {(query_pk, documents[qrel.doc_id].pk): qrel for query_pk, qrel in qrels}
+    names = {key: (qrel.query_id, qrel.doc_id) for key, qrel in by_key.items()}
+    pairs, joined = add_missing(
+        session, dataset_pk, transaction.dataset, names, system=RESERVED, now=transaction.now
+    )
+    notes = (*note_joined(joined), *note_by_id(by_id_only))
+    return [(pairs[key], qrel) for key, qrel in by_key.items()], notes
+
+
+def _store_annotators(
+    transaction: ImportTransaction,
+    file: QrelFile,
+    queries: Mapping[str, QueryText],
+    qrels: Sequence[tuple[int, Qrel]],
+    sha256: str | None,
+    declared: Mapping[str, Any] | None,
+    *,
+    command: str,
+) -> tuple[str, ...]:
+    """Store the annotators' own grades of a ground truth as their judgments, as `import_judgments` does; return notes."""
+    declaration, people = split_declaration(declared)
+    names = name_annotators(file, people)
+    records = list_import_records(transaction.session, transaction.dataset_pk)
+    check_earlier_names(file, names, records)
+    further = match_judgments(file, queries, command=command)
+    lines = list_annotator_lines((qrel for _, qrel in qrels), further, names)
+    path = Path(file.path)
+    plan = plan_events(transaction.dataset, lines, file.path, now=transaction.now)
+    new = prepare_new_judgments(transaction, plan.events, path)
+    notes = (*note_annotators(lines, new=new.count), *note_same_names(file, people, records), *new.notes)
+    report = ImportReport(
+        "judgments",
+        file.path,
+        len(lines),
+        new.count - new.revisions,
+        new.revisions,
+        len(lines) - new.count,
+        notes,
+        transaction.dry_run,
+        figures=count_mapped(file.mapped),
+    )
+    options = list_given_options(as_judgments=True, annotators=people, map_grades=file.source.scale.mapping)
+    further_notes = store_judgments(
+        transaction,
+        new,
+        report,
+        sha256=sha256,
+        format_name=file.format.name,
+        options=options,
+        declared=declaration,
+    )
+    return (*notes, *further_notes)

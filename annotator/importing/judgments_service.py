@@ -1,0 +1,223 @@
+"""Import judgments made elsewhere, for a lead. Checks and errors as in `texts_service.py`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from annotator.domain.messages import count_of
+from annotator.domain.people import Actor
+from annotator.formats.judgments import read_judgments
+from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tables import read_table
+from annotator.importing import judgments_sql
+from annotator.importing.judgment_plan import (
+    ImportedJudgmentEvent,
+    check_targets,
+    list_overtaken,
+    name_pairs,
+    plan_events,
+    repeat_event,
+    to_rows,
+)
+from annotator.importing.provenance import refuse_annotators
+from annotator.importing.report import (
+    ImportReport,
+    Progress,
+    be_silent,
+    count_contradicting,
+    count_mapped,
+    note_by_id,
+    note_contradicting,
+    note_joined,
+)
+from annotator.importing.run_plan import RESERVED
+from annotator.importing.sources import hash_file
+from annotator.importing.texts_sql import add_documents_by_id, list_query_texts
+from annotator.importing.transaction_sql import (
+    ImportTransaction,
+    list_given_options,
+    open_import,
+    record_declaration,
+    record_import,
+)
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_rubric, key_of
+from annotator.storage.pool import add_missing
+
+
+def import_judgments(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    *,
+    now: datetime,
+    format_name: str | None = None,
+    encoding: str | None = None,
+    simulated: bool = False,
+    map_grades: str | None = None,
+    declared: Mapping[str, Any] | None = None,
+    dry_run: bool = False,
+    report_progress: Progress = be_silent,
+) -> ImportReport:
+    """Import judgments from CSV, TSV or JSONL. The report's `changed` counts revisions of earlier judgments.
+
+    An unknown annotator becomes a person without a sign-in (marked as simulated if `simulated`). A pair outside the pool
+    joins it. `map_grades` reads other scales (`formats/syntax/grade_scale.py`). `declared`: how the judgments were made
+    (`provenance.py`); if the file was imported before, it is kept with that import. Refused: an unknown query, a pair that
+    a lead has settled, a time in the future.
+    """
+    refuse_annotators(declared, use="this file names its annotators itself")
+    scale = GradeScale(parse_mapping(map_grades))
+    report_progress(f"reading {path}")
+    data = read_table(InputSource(str(path), encoding=encoding), kind=format_name)
+    lines = read_judgments(data, str(path), kind=format_name, scale=scale)
+    sha256 = hash_file(path)
+    plan = plan_events(dataset, lines, str(path), now=now)
+    with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
+        new = prepare_new_judgments(
+            transaction, plan.events, path, simulated=simulated, report_progress=report_progress
+        )
+        report = ImportReport(
+            "judgments",
+            str(path),
+            len(lines),
+            new.count - new.revisions,
+            new.revisions,
+            len(lines) - new.count,
+            (*scale.note_mapped(), *new.notes, *note_contradicting(plan.contradicting)),
+            dry_run,
+            figures={**count_contradicting(plan.contradicting), **count_mapped(scale.figures)},
+        )
+        options = list_given_options(simulated=simulated, map_grades=scale.mapping)
+        notes = store_judgments(
+            transaction,
+            new,
+            report,
+            sha256=sha256,
+            format_name=format_name,
+            options=options,
+            declared=declared,
+        )
+    return replace(report, notes=(*report.notes, *notes))
+
+
+@dataclass(frozen=True, slots=True)
+class NewJudgments:
+    """Judgments of a file that are not stored yet; their people, documents and pairs are."""
+
+    rows: Sequence[Mapping[str, Any]]  # see `judgments_sql.add_judgments`
+    revisions: int  # how many revise an earlier judgment
+    notes: tuple[str, ...]  # for people: what came with them
+
+    @property
+    def count(self) -> int:
+        return len(self.rows)
+
+
+def prepare_new_judgments(
+    transaction: ImportTransaction,
+    events: Sequence[ImportedJudgmentEvent],
+    path: Path,
+    *,
+    simulated: bool = False,
+    report_progress: Progress = be_silent,
+) -> NewJudgments:
+    """Choose the events that are not stored yet, and store the people, documents and pairs that they bring.
+
+    BadInput names every event that cannot be stored (see `check_targets`).
+    """
+    session, dataset_pk, now = transaction.session, transaction.dataset_pk, transaction.now
+    events = _choose_new_events(transaction, events)
+    report_progress(f"storing {count_of(len(events), 'judgment')}")
+    queries = list_query_texts(session, dataset_pk)
+    usernames = list(dict.fromkeys(event.username for event in events))
+    annotators = judgments_sql.find_annotators(session, usernames)
+    newcomers = [name for name in usernames if name not in annotators]
+    check_targets(
+        events,
+        str(path),
+        query_ids=queries,
+        adjudicated=judgments_sql.list_adjudicated_pairs(session, dataset_pk),
+        namesakes=judgments_sql.find_namesakes(session, newcomers),
+        real_people=[
+            name for name, annotator in annotators.items() if simulated and not annotator.is_simulated
+        ],
+    )
+    judgments_sql.add_annotators(session, dataset_pk, newcomers, now=now, simulated=simulated)
+    annotators = judgments_sql.find_annotators(session, usernames)
+    documents, by_id_only = add_documents_by_id(session, dataset_pk, (event.line.doc_id for event in events))
+    names = name_pairs(events, queries, documents)
+    pairs, joined = add_missing(session, dataset_pk, transaction.dataset, names, system=RESERVED, now=now)
+    rows = to_rows(
+        events,
+        queries=queries,
+        documents=documents,
+        pairs=pairs,
+        annotators=annotators,
+        rubric_pk=key_of(find_rubric(session, dataset_pk).pk),
+        now=now,
+    )
+    note = (f"new annotators, without a sign-in: {', '.join(newcomers)}",) if newcomers else ()
+    notes = (*note_joined(joined), *note, *note_by_id(by_id_only))
+    return NewJudgments(rows, judgments_sql.count_revisions(session, rows), notes)
+
+
+def store_judgments(
+    transaction: ImportTransaction,
+    new: NewJudgments,
+    report: ImportReport,
+    *,
+    sha256: str | None,
+    format_name: str | None,
+    options: Mapping[str, Any],
+    declared: Mapping[str, Any] | None,
+) -> tuple[str, ...]:
+    """Store new judgments with the record of their import; if there are none, what is declared of an earlier import.
+
+    Returns further notes for people.
+    """
+    if not new.rows:
+        return record_declaration(
+            transaction, "judgments", Path(report.path), sha256=sha256, declared=declared
+        )
+    record_pk = record_import(
+        transaction, report, sha256=sha256, format_name=format_name, options=options, declared=declared
+    )
+    judgments_sql.add_judgments(
+        transaction.session, transaction.dataset_pk, new.rows, import_record_pk=record_pk
+    )
+    return ()
+
+
+def _choose_new_events(
+    transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent]
+) -> list[ImportedJudgmentEvent]:
+    """Return the events that are not stored yet, in their order.
+
+    An event that is stored but has been overtaken (see `list_overtaken`) is returned with a new id.
+    """
+    session = transaction.session
+    stored_ids = judgments_sql.find_event_ids(session, [event.event_id for event in events])
+    taken_ids = stored_ids | {event.event_id for event in events}
+    waiting = {event.event_id: event for event in list_overtaken(events, stored_ids)}
+    repeated: dict[str, ImportedJudgmentEvent] = {}
+    times_given = 0
+    while waiting:
+        times_given += 1
+        candidates = {
+            event_id: repeat_event(transaction.dataset, event, times_given)
+            for event_id, event in waiting.items()
+        }
+        taken_ids |= judgments_sql.find_event_ids(session, [event.event_id for event in candidates.values()])
+        free = {event_id: event for event_id, event in candidates.items() if event.event_id not in taken_ids}
+        repeated |= free
+        waiting = {event_id: event for event_id, event in waiting.items() if event_id not in free}
+    return [
+        repeated.get(event.event_id, event)
+        for event in events
+        if event.event_id not in stored_ids or event.event_id in repeated
+    ]

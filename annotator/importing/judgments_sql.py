@@ -1,0 +1,111 @@
+"""Read and write what imported judgments need: people, settled pairs, judgments. Judgments are only ever added."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.importing.judgment_plan import ImportedAnnotator
+from annotator.storage.adjudication_tables import CurrentAdjudicationRow
+from annotator.storage.current_judgments import derive_current, mark_late
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import add_rows, split_into_chunks
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DocumentRow,
+    JudgmentRow,
+    MembershipRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+)
+
+CHUNK_OF_KEYS = 1_000
+
+
+def find_event_ids(session: Session, event_ids: Sequence[str]) -> set[str]:
+    """Return those of the event ids that are stored."""
+    stored: set[str] = set()
+    for chunk in split_into_chunks(event_ids, CHUNK_OF_KEYS):
+        statement = select(col(JudgmentRow.event_id)).where(col(JudgmentRow.event_id).in_(chunk))
+        stored.update(session.scalars(statement))
+    return stored
+
+
+def find_annotators(session: Session, usernames: Sequence[str]) -> dict[str, ImportedAnnotator]:
+    """Return, by username, those of the people who exist."""
+    annotators: dict[str, ImportedAnnotator] = {}
+    for chunk in split_into_chunks(usernames, CHUNK_OF_KEYS):
+        statement = select(col(PersonRow.username), col(PersonRow.pk), col(PersonRow.simulated))
+        rows = session.execute(statement.where(col(PersonRow.username).in_(chunk)))
+        annotators.update(
+            {name: ImportedAnnotator(key_of(pk), is_simulated) for name, pk, is_simulated in rows}
+        )
+    return annotators
+
+
+def find_namesakes(session: Session, usernames: Collection[str]) -> dict[str, str]:
+    """Return, for each of these new usernames that somebody has in other case, the existing username."""
+    namesakes: dict[str, str] = {}
+    for username in usernames:
+        statement = select(col(PersonRow.username))
+        namesake = session.scalar(statement.where(func.lower(col(PersonRow.username)) == username.lower()))
+        if namesake is not None:
+            namesakes[username] = namesake
+    return namesakes
+
+
+def add_annotators(
+    session: Session, dataset_pk: int, usernames: Iterable[str], *, now: datetime, simulated: bool
+) -> None:
+    """Create people without a sign-in, as annotators of this dataset."""
+    for username in usernames:
+        values = {"username": username, "name": username, "simulated": simulated, "created_at": now}
+        person = PersonRow.model_validate(values)
+        session.add(person)
+        session.flush()
+        role = {"person_pk": person.pk, "dataset_pk": dataset_pk, "role": "annotator"}
+        session.add(MembershipRow.model_validate(role))
+    session.flush()
+
+
+def list_adjudicated_pairs(session: Session, dataset_pk: int) -> set[tuple[str, str]]:
+    """Return (query_id, doc_id) of the pairs that a lead has settled."""
+    statement = (
+        select(col(QueryRow.query_id), col(DocumentRow.doc_id))
+        .select_from(CurrentAdjudicationRow)
+        .join(PairRow, col(PairRow.pk) == col(CurrentAdjudicationRow.pair_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk)
+    )
+    return {(query_id, doc_id) for query_id, doc_id in session.execute(statement.distinct())}
+
+
+def count_revisions(session: Session, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Count the judgments, not stored yet, that revise an earlier one: a stored one, or one before it in `rows`."""
+    keys = {(row["pair_pk"], row["annotator_pk"]) for row in rows}
+    pair_pks = sorted({pair_pk for pair_pk, _ in keys})
+    return len(rows) - len(keys - _list_current_keys(session, pair_pks))
+
+
+def _list_current_keys(session: Session, pair_pks: Sequence[int]) -> set[tuple[int, int]]:
+    """Return (pair_pk, annotator_pk) of every current judgment on these pairs."""
+    keys: set[tuple[int, int]] = set()
+    for chunk in split_into_chunks(pair_pks, CHUNK_OF_KEYS):
+        statement = select(col(CurrentJudgmentRow.pair_pk), col(CurrentJudgmentRow.annotator_pk))
+        rows = session.execute(statement.where(col(CurrentJudgmentRow.pair_pk).in_(chunk)))
+        keys.update((pair_pk, annotator_pk) for pair_pk, annotator_pk in rows)
+    return keys
+
+
+def add_judgments(
+    session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]], *, import_record_pk: int
+) -> None:
+    """Append judgments in this order. `rows`: every column of `judgment` but its key and its import."""
+    rows = [{**row, "import_record_pk": import_record_pk} for row in rows]
+    add_rows(session, JudgmentRow, mark_late(session, rows))
+    derive_current(session, dataset_pk, sorted({row["pair_pk"] for row in rows}))

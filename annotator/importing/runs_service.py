@@ -1,0 +1,240 @@
+"""Import one run, or a folder of runs, for a lead.
+
+All files are read and planned before the write lock is taken, then stored in one transaction or not at all. If somebody
+changes the dataset's queries meanwhile, the files are planned again. The same file twice changes nothing. With `dry_run`
+everything is checked, also against the database, and nothing is kept. Raises BadInput with each bad line, and NotAllowed
+unless the actor leads the dataset.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from annotator.domain.errors import ConflictError
+from annotator.domain.people import Actor
+from annotator.formats.run_records import RunFile
+from annotator.formats.runs import read_run_file
+from annotator.importing import runs_sql
+from annotator.importing.report import (
+    FolderReport,
+    ImportReport,
+    Progress,
+    be_silent,
+    note_by_id,
+    note_more_queries,
+    note_moved,
+)
+from annotator.importing.run_plan import (
+    RunOptions,
+    RunPlan,
+    check_options,
+    list_run_files,
+    plan_folder,
+    plan_run,
+)
+from annotator.importing.sources import hash_file, read_source
+from annotator.importing.text_plan import QueryText
+from annotator.importing.texts_sql import list_query_texts
+from annotator.importing.transaction_sql import ImportTransaction, open_import, record_import
+from annotator.people.service import require_role
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+
+Queries = Mapping[str, QueryText]
+
+
+def import_run(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    *,
+    now: datetime,
+    system: str | None = None,
+    order: str = "score",
+    duplicates: str = "refuse",
+    skip_unknown_queries: bool = False,
+    id_field: str | None = None,
+    response_time_unit: str | None = None,
+    format_name: str | None = None,
+    encoding: str | None = None,
+    dry_run: bool = False,
+    report_progress: Progress = be_silent,
+) -> ImportReport:
+    """Import one system's run, from TREC lines or JSON. `system` overrides the name in the file.
+
+    `order`, `duplicates` and `skip_unknown_queries` are those of `RunOptions`; `id_field` and `response_time_unit` those
+    of `read_json_run`. Unknown documents are added with nothing but their id. If the same file was imported before, only
+    its order changes, and results of queries that the dataset did not have then are added. Raises ConflictError if the
+    system already has another run.
+    """
+    options = check_options(order=order, duplicates=duplicates, skip_unknown_queries=skip_unknown_queries)
+    reader = _RunReader(format_name, encoding, id_field, response_time_unit)
+
+    def plan(queries: Queries) -> dict[Path, RunPlan]:
+        report_progress(f"reading {path}")
+        file = reader.read(path)
+        return {path: plan_run(file, str(path), queries=queries, options=options, system=system)}
+
+    importer = _RunImporter(database, actor, dataset, now, options, format_name, dry_run, report_progress)
+    (report,) = importer.store(plan)
+    return report
+
+
+def import_runs(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    folder: Path,
+    *,
+    now: datetime,
+    order: str = "score",
+    duplicates: str = "refuse",
+    skip_unknown_queries: bool = False,
+    id_field: str | None = None,
+    response_time_unit: str | None = None,
+    format_name: str | None = None,
+    encoding: str | None = None,
+    dry_run: bool = False,
+    report_progress: Progress = be_silent,
+) -> FolderReport:
+    """Import all runs of a folder, or none. Each file is one system's, named by its tag or else by the file.
+
+    The options are those of `import_run`. BadInput names every bad line of every file, and files that name one system.
+    """
+    options = check_options(order=order, duplicates=duplicates, skip_unknown_queries=skip_unknown_queries)
+    reader = _RunReader(format_name, encoding, id_field, response_time_unit)
+    paths, notes = list_run_files(folder)
+
+    def read(path: Path) -> RunFile:
+        report_progress(f"reading {path}")
+        return reader.read(path)
+
+    def plan(queries: Queries) -> dict[Path, RunPlan]:
+        return plan_folder(folder, paths, read, queries=queries, options=options)
+
+    importer = _RunImporter(database, actor, dataset, now, options, format_name, dry_run, report_progress)
+    return FolderReport.of(str(folder), importer.store(plan), notes, dry_run=dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class _RunReader:
+    """The options with which run files are read; see `read_run_file`."""
+
+    format_name: str | None
+    encoding: str | None
+    id_field: str | None
+    response_time_unit: str | None
+
+    def read(self, path: Path) -> RunFile:
+        return read_run_file(
+            read_source(path, encoding=self.encoding),
+            str(path),
+            kind=self.format_name,
+            id_field=self.id_field,
+            response_time_unit=self.response_time_unit,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _RunImporter:
+    """Stores planned runs in one transaction."""
+
+    database: Database
+    actor: Actor
+    dataset: str
+    now: datetime
+    options: RunOptions
+    format_name: str | None
+    dry_run: bool
+    report_progress: Progress
+
+    def store(self, make_plans: Callable[[Queries], dict[Path, RunPlan]]) -> list[ImportReport]:
+        """Plan the runs for the dataset's queries, then store all of them.
+
+        Plans again if the queries changed meanwhile.
+        """
+        while True:
+            queries = self._read_queries()
+            plans = make_plans(queries)
+            hashes = {path: hash_file(path) for path in plans}
+            with open_import(
+                self.database, self.actor, self.dataset, now=self.now, dry_run=self.dry_run
+            ) as transaction:
+                if list_query_texts(transaction.session, transaction.dataset_pk) == queries:
+                    return [
+                        self._store_run(transaction, path, hashes[path], plan, queries)
+                        for path, plan in plans.items()
+                    ]
+
+    def _read_queries(self) -> Queries:
+        with self.database.read() as session:
+            dataset_pk = key_of(find_dataset(session, self.dataset).pk)
+            require_role(session, self.actor, dataset_pk, "lead")
+            return list_query_texts(session, dataset_pk)
+
+    def _store_run(
+        self, transaction: ImportTransaction, path: Path, sha256: str | None, plan: RunPlan, queries: Queries
+    ) -> ImportReport:
+        """Store a new run, or replace a stored one.
+
+        A replacement has the same content in another order, or more results of the same file.
+        """
+        self.report_progress(f"storing {path}")
+        session, dataset_pk, run = transaction.session, transaction.dataset_pk, plan.run
+        stored = runs_sql.find_run(session, dataset_pk, run.system)
+        report = _report_new_run(path, plan, dry_run=self.dry_run)
+        has_new_content = stored is not None and stored.content_sha256 != plan.content_sha256
+        if stored is not None:
+            if has_new_content and stored.file_sha256 != sha256:
+                raise ConflictError(
+                    f"{path}: the system {run.system!r} has another run in this dataset already; use another --system"
+                )
+            moved = runs_sql.count_moved_results(
+                session, dataset_pk, stored.pk, run, queries=queries, allow_more_queries=has_new_content
+            )
+            if has_new_content and moved is None:
+                raise ConflictError(
+                    f"{path}: this file is the run of {run.system!r} already, but its documents are others now: they were read by other "
+                    "options, or got other ids since. To store this reading too, use another --system"
+                )
+            added = report.added - runs_sql.count_entries(session, stored.pk) if has_new_content else 0
+            report = _report_stored_run(report, added, moved)
+        if not report.changes_something and not has_new_content:
+            return report
+        record_pk = record_import(
+            transaction,
+            report,
+            sha256=sha256,
+            format_name=self.format_name,
+            system=run.system,
+            options=self.options.to_record(),
+        )
+        content = plan.content_sha256
+        if stored is None:
+            by_id_only = runs_sql.add_run(
+                session, dataset_pk, run, content, queries=queries, now=self.now, import_record_pk=record_pk
+            )
+        else:
+            by_id_only = runs_sql.replace_run(
+                session, dataset_pk, stored.pk, run, content, queries=queries, import_record_pk=record_pk
+            )
+        return replace(report, notes=(*report.notes, *note_by_id(by_id_only)))
+
+
+def _report_new_run(path: Path, plan: RunPlan, *, dry_run: bool) -> ImportReport:
+    stored = len(plan.run.entries)
+    left_out = sum(plan.figures.get(name, 0) for name in ("skipped_unknown_results", "duplicates"))
+    return ImportReport(
+        "run", str(path), stored + left_out, stored, 0, 0, plan.notes, dry_run, figures=plan.figures
+    )
+
+
+def _report_stored_run(report: ImportReport, added: int, moved: int | None) -> ImportReport:
+    """Correct the report of a new run: the system has a run, which gets `added` results; `moved` get another rank."""
+    changed = moved or 0
+    notes = (*report.notes, *note_more_queries(added), *note_moved(moved))
+    return replace(
+        report, added=added, changed=changed, unchanged=report.added - added - changed, notes=notes
+    )

@@ -1,0 +1,96 @@
+"""Import queries and documents, for a lead.
+
+A file is read and checked before the write lock is taken, then stored in one transaction or not at all. The same file twice
+changes nothing. With `dry_run` everything is checked, also against the database, and nothing is kept. Raises BadInput with
+each bad line, and NotAllowed unless the actor leads the dataset.
+"""
+
+from datetime import datetime
+from pathlib import Path
+
+from annotator.domain.messages import count_of
+from annotator.domain.people import Actor
+from annotator.importing import texts_sql
+from annotator.importing.report import ImportReport, Progress, be_silent, note_changed_texts
+from annotator.importing.sources import hash_file, read_document_source, read_query_source
+from annotator.importing.text_plan import plan_documents, plan_queries
+from annotator.importing.transaction_sql import list_given_options, open_import, record_import
+from annotator.storage.database import Database
+from annotator.storage.outdated import count_on_older_text, mark_outdated
+
+
+def import_queries(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    *,
+    now: datetime,
+    format_name: str | None = None,
+    encoding: str | None = None,
+    header: bool = True,
+    dry_run: bool = False,
+    report_progress: Progress = be_silent,
+) -> ImportReport:
+    """Import queries from CSV, TSV, JSONL or a ground-truth file, whose grades are left alone.
+
+    New queries come after the existing ones, in file order. Refused: another text for a judged query.
+    """
+    report_progress(f"reading {path}")
+    lines, notes = read_query_source(path, format_name=format_name, encoding=encoding, header=header)
+    sha256 = hash_file(path)
+    with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
+        session, dataset_pk = transaction.session, transaction.dataset_pk
+        report_progress(f"checking {count_of(len(lines), 'query')}")
+        plan = plan_queries(texts_sql.list_stored_queries(session, dataset_pk), lines, str(path))
+        texts_sql.add_queries(session, dataset_pk, plan.added)
+        texts_sql.change_queries(session, dataset_pk, plan.changed)
+        added, changed = len(plan.added), len(plan.changed)
+        report = ImportReport(
+            "queries", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run
+        )
+        if report.changes_something:
+            record_import(transaction, report, sha256=sha256, format_name=format_name)
+    return report
+
+
+def import_documents(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    *,
+    now: datetime,
+    format_name: str | None = None,
+    sections: bool = False,
+    encoding: str | None = None,
+    dry_run: bool = False,
+    report_progress: Progress = be_silent,
+) -> ImportReport:
+    """Import documents from JSONL, CSV, TSV, a folder or one text file; with `sections`, split at their headings.
+
+    A changed text becomes the present one. The old text is kept, and annotators who judged it are asked to confirm or change
+    their judgments.
+    """
+    report_progress(f"reading {path}")
+    source = read_document_source(path, format_name=format_name, encoding=encoding, sections=sections)
+    sha256 = hash_file(path)
+    lines = source.documents
+    with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
+        session, dataset_pk = transaction.session, transaction.dataset_pk
+        report_progress(f"checking {count_of(len(lines), 'document')}")
+        plan = plan_documents(texts_sql.list_stored_documents(session, dataset_pk), lines)
+        report_progress(f"storing {count_of(len(plan.added) + len(plan.changed), 'document')}")
+        texts_sql.add_documents(session, dataset_pk, plan.added, now=now)
+        texts_sql.change_documents(session, plan.changed, now=now)
+        mark_outdated(session, dataset_pk, plan.retexted)
+        on_older_text = count_on_older_text(session, plan.retexted)
+        notes = (*source.notes, *note_changed_texts(len(plan.retexted), on_older_text))
+        added, changed = len(plan.added), len(plan.changed)
+        report = ImportReport(
+            "documents", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run
+        )
+        if report.changes_something:
+            options = list_given_options(sections=sections)
+            record_import(transaction, report, sha256=sha256, format_name=format_name, options=options)
+    return report

@@ -1,0 +1,175 @@
+"""Read and write a dataset's queries and documents in bulk, for an import."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
+from annotator.importing.text_plan import DocumentKey, QueryText, StoredDocument, StoredQuery
+from annotator.storage.adjudication_tables import CurrentAdjudicationRow
+from annotator.storage.lookup import key_of
+from annotator.storage.missing_judgments import derive_work
+from annotator.storage.sql import add_rows, split_into_chunks
+from annotator.storage.tables import (
+    CurrentJudgmentRow,
+    DatasetRow,
+    DocumentRow,
+    DocumentTextRow,
+    PairRow,
+    QueryRow,
+)
+
+CHUNK_OF_KEYS = 1_000
+
+
+# Queries ---------------------------------------------------------------------------------------------
+
+
+def list_query_texts(session: Session, dataset_pk: int) -> dict[str, QueryText]:
+    """Return the primary key and the text of every query, by query_id."""
+    statement = select(col(QueryRow.query_id), col(QueryRow.pk), col(QueryRow.text))
+    rows = session.execute(statement.where(col(QueryRow.dataset_pk) == dataset_pk))
+    return {query_id: QueryText(key_of(pk), text) for query_id, pk, text in rows}
+
+
+def list_stored_queries(session: Session, dataset_pk: int) -> dict[str, StoredQuery]:
+    """Return every query by query_id."""
+    judged = _list_judged_queries(session, dataset_pk)
+    rows = session.scalars(select(QueryRow).where(col(QueryRow.dataset_pk) == dataset_pk))
+    return {row.query_id: StoredQuery(key_of(row.pk), _to_query(row), row.pk in judged) for row in rows}
+
+
+def add_queries(session: Session, dataset_pk: int, queries: Sequence[Query]) -> None:
+    """Insert queries after the existing ones, in this order."""
+    statement = select(func.max(col(QueryRow.position))).where(col(QueryRow.dataset_pk) == dataset_pk)
+    last = session.scalar(statement)
+    start = 0 if last is None else last + 1
+    rows = [
+        {"dataset_pk": dataset_pk, "position": position, "query_id": query.query_id, **_to_columns(query)}
+        for position, query in enumerate(queries, start)
+    ]
+    add_rows(session, QueryRow, rows)
+
+
+def change_queries(session: Session, dataset_pk: int, queries: Sequence[tuple[int, Query]]) -> None:
+    """Set text, fields and metadata of queries by primary key.
+
+    Counts the missing judgments again if the dataset's overlap depends on a query's fields.
+    """
+    for chunk in split_into_chunks(queries, CHUNK_OF_KEYS):
+        session.execute(update(QueryRow), [{"pk": pk, **_to_columns(query)} for pk, query in chunk])
+    if queries and session.get_one(DatasetRow, dataset_pk).overlap_rules:
+        derive_work(session, dataset_pk)
+
+
+def _to_query(row: QueryRow) -> Query:
+    fields = {name: getattr(row, name) for name in QUERY_FIELDS}
+    return Query(row.query_id, row.text, **fields, metadata=row.extra)
+
+
+def _to_columns(query: Query) -> dict[str, Any]:
+    fields = {name: getattr(query, name) for name in QUERY_FIELDS}
+    return {"text": query.text, **fields, "extra": dict(query.metadata)}
+
+
+def _list_judged_queries(session: Session, dataset_pk: int) -> set[int]:
+    """Return the primary keys of queries with a judgment or a decision."""
+    pairs = select(col(PairRow.query_pk)).where(col(PairRow.dataset_pk) == dataset_pk).distinct()
+    judged = pairs.join(CurrentJudgmentRow, col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk))
+    decided = pairs.join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk))
+    return set(session.scalars(judged)) | set(session.scalars(decided))
+
+
+# Documents -------------------------------------------------------------------------------------------
+
+
+def list_document_keys(session: Session, dataset_pk: int) -> dict[str, DocumentKey]:
+    """Return the key of every document by doc_id."""
+    statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk), col(DocumentRow.text_sha256))
+    rows = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
+    return {doc_id: DocumentKey(key_of(pk), sha256) for doc_id, pk, sha256 in rows}
+
+
+def list_stored_documents(session: Session, dataset_pk: int) -> dict[str, StoredDocument]:
+    """Return every document by doc_id."""
+    statement = select(
+        DocumentRow.__table__.c["pk", "doc_id", "title", "url", "media_type", "extra", "text_sha256"]  # type: ignore[attr-defined]
+    )
+    rows = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
+    return {
+        doc_id: StoredDocument(pk, Document(doc_id, title, "", url, media_type, extra), sha256)
+        for pk, doc_id, title, url, media_type, extra, sha256 in rows
+    }
+
+
+def add_documents(
+    session: Session, dataset_pk: int, documents: Iterable[tuple[Document, str | None]], *, now: datetime
+) -> None:
+    """Insert documents with their texts. Each comes with the SHA-256 of its text; None if only its id is known."""
+    documents = list(documents)
+    rows = [
+        {"dataset_pk": dataset_pk, "doc_id": document.doc_id, **_to_document_columns(document, sha256)}
+        for document, sha256 in documents
+    ]
+    add_rows(session, DocumentRow, rows)
+    keys = list_document_keys(session, dataset_pk) if rows else {}
+    texts = [
+        {
+            "document_pk": keys[document.doc_id].pk,
+            "sha256": sha256,
+            "text": document.text,
+            "imported_at": now,
+        }
+        for document, sha256 in documents
+        if sha256 is not None
+    ]
+    add_rows(session, DocumentTextRow, texts)
+
+
+def change_documents(
+    session: Session, documents: Sequence[tuple[int, Document, str | None]], *, now: datetime
+) -> None:
+    """Set everything but the id of documents by primary key. Their earlier texts are kept."""
+    for chunk in split_into_chunks(documents, CHUNK_OF_KEYS):
+        rows = [{"pk": pk, **_to_document_columns(document, sha256)} for pk, document, sha256 in chunk]
+        session.execute(update(DocumentRow), rows)
+        statement = select(col(DocumentTextRow.document_pk), col(DocumentTextRow.sha256))
+        statement = statement.where(col(DocumentTextRow.document_pk).in_([pk for pk, _, _ in chunk]))
+        stored_texts = {(pk, sha256) for pk, sha256 in session.execute(statement)}
+        texts = [
+            {"document_pk": pk, "sha256": sha256, "text": document.text, "imported_at": now}
+            for pk, document, sha256 in chunk
+            if sha256 is not None and (pk, sha256) not in stored_texts
+        ]
+        add_rows(session, DocumentTextRow, texts)
+
+
+def add_documents_by_id(
+    session: Session, dataset_pk: int, doc_ids: Iterable[str]
+) -> tuple[Mapping[str, DocumentKey], int]:
+    """Insert the documents that are missing, with nothing but their id.
+
+    Returns the key of every document by doc_id, and how many were inserted.
+    """
+    keys = list_document_keys(session, dataset_pk)
+    missing = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in keys]
+    rows = [
+        {"dataset_pk": dataset_pk, "doc_id": doc_id, **_to_document_columns(Document(doc_id), None)}
+        for doc_id in missing
+    ]
+    add_rows(session, DocumentRow, rows)
+    return (list_document_keys(session, dataset_pk) if missing else keys), len(missing)
+
+
+def _to_document_columns(document: Document, sha256: str | None) -> dict[str, Any]:
+    return {
+        "title": document.title,
+        "url": document.url,
+        "media_type": document.media_type,
+        "text_sha256": sha256,
+        "extra": dict(document.metadata),
+    }

@@ -1,0 +1,117 @@
+"""Open the write transaction of an import, and keep the record of what it stored."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.import_records import AFTERWARDS, ImportKind, ImportRecord, find_declared
+from annotator.domain.people import Actor
+from annotator.importing.report import ImportReport
+from annotator.people.service import require_role
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.import_records import add_import_record, list_import_records
+from annotator.storage.lookup import find_dataset, key_of
+
+
+@dataclass(frozen=True, slots=True)
+class ImportTransaction:
+    """A write transaction on the dataset that a file is imported into."""
+
+    session: Session
+    dataset_pk: int
+    dataset: str
+    actor: Actor
+    now: datetime
+    dry_run: bool
+
+
+@contextmanager
+def open_import(
+    database: Database, actor: Actor, dataset: str, *, now: datetime, dry_run: bool
+) -> Iterator[ImportTransaction]:
+    """Open a write transaction on a dataset and lock the dataset. A dry run is rolled back at the end.
+
+    Raises NotAllowed unless the actor leads the dataset.
+    """
+    with database.write() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        lock_dataset(session, dataset_pk)
+        yield ImportTransaction(session, dataset_pk, row.name, actor, now, dry_run)
+        if dry_run:
+            session.rollback()
+
+
+def record_import(
+    transaction: ImportTransaction,
+    report: ImportReport,
+    *,
+    sha256: str | None,
+    format_name: str | None,
+    system: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    declared: Mapping[str, Any] | None = None,
+) -> int:
+    """Store the record of an import that changes something, and return its primary key. `sha256`: see `hash_file`."""
+    counts = {
+        "read": report.read,
+        "added": report.added,
+        "changed": report.changed,
+        "unchanged": report.unchanged,
+    }
+    record = ImportRecord(
+        kind=report.kind,
+        path=report.path,
+        imported_at=transaction.now,
+        sha256=sha256,
+        format=format_name,
+        system=system,
+        imported_by=transaction.actor.person_id,
+        options=options or {},
+        figures={**counts, **report.figures},
+        declared=declared,
+    )
+    return add_import_record(transaction.session, transaction.dataset_pk, record)
+
+
+def record_declaration(
+    transaction: ImportTransaction,
+    kind: ImportKind,
+    path: Path,
+    *,
+    sha256: str | None,
+    declared: Mapping[str, Any] | None,
+) -> tuple[str, ...]:
+    """Store what is declared of a file in which nothing is new, for its earlier imports. Returns notes for people."""
+    if declared is None:
+        return ()
+    records = list_import_records(transaction.session, transaction.dataset_pk)
+    earlier = [record for record in records if sha256 and (record.kind, record.sha256) == (kind, sha256)]
+    if not earlier:
+        return (
+            "nothing in this file is new, and no import of it is recorded: what you declare of it is not kept",
+        )
+    if all(find_declared(record, records) == declared for record in earlier):
+        return ()
+    record = ImportRecord(
+        kind=kind,
+        path=str(path),
+        imported_at=transaction.now,
+        sha256=sha256,
+        imported_by=transaction.actor.person_id,
+        options={AFTERWARDS: True},
+        declared=declared,
+    )
+    add_import_record(transaction.session, transaction.dataset_pk, record)
+    return ("what you declare of this file is kept with its earlier import: later releases tell it",)
+
+
+def list_given_options(**options: Any) -> dict[str, Any]:
+    """Return the options that are not empty or false, for the record of an import."""
+    return {name: value for name, value in options.items() if value}

@@ -1,0 +1,252 @@
+"""Decide when training, gold pairs and repeats come, and what they say of an annotator's training.
+
+Everything is drawn from the dataset's seed, the annotator and the number of pairs answered before, so that it can be
+reproduced. A rate is a share of all pairs handed out. `labeling/checks_sql.py` reads the pairs these rules choose from.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from typing import Protocol
+
+from annotator.domain.judgments import OpenPair, TrainingState
+from annotator.labeling.pair_records import NextPair
+
+REPEATS_TRIED = 8
+MOST_CHECKS = 4
+"""At most so many gold pairs and repeats for each ordinary pair, whatever the rates."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRates:
+    """The rates at which checks come in a dataset."""
+
+    gold: float  # a share (0-1) of all pairs handed out, like `repeat`
+    repeat: float
+    repeat_after: int  # so many other pairs at least are answered before one comes again
+
+    @property
+    def any(self) -> bool:
+        """Return whether any check can come."""
+        return bool(self.gold or self.repeat)
+
+    def choose_due(self, seed: int, annotator: str, position: int) -> str | None:
+        """Return the kind of check that is due at this position of all pairs the annotator is handed, None for an
+        ordinary pair."""
+        number = draw_number(seed, annotator, "check", str(position))
+        if number < self.gold:
+            return "gold"
+        return "repeat" if number < self.gold + self.repeat else None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingPair:
+    """A training pair of one annotator."""
+
+    pair_pk: int
+    key: str
+    grade: int  # the right one
+    latest: int | None  # the annotator's latest answer; None: none, -1: cannot be rated
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCandidate:
+    """A gold pair that the annotator can still be given."""
+
+    pair_pk: int
+    key: str
+    query_pk: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatCandidate:
+    """A pair whose own current judgment can be asked for again."""
+
+    pair_pk: int
+    key: str
+    judgment_pk: int
+    repeat_key: str | None  # the key it comes again under, when it was handed out before and not answered
+
+
+class CheckSource(Protocol):
+    """The checks of one annotator, each read when a rule asks for it."""
+
+    def count_judged(self) -> int:
+        """Return how many pairs the annotator has a current judgment of."""
+
+    def count_answered_checks(self) -> int:
+        """Return how many checks the annotator has answered."""
+
+    def list_gold(self) -> Iterable[GoldCandidate]:
+        """Return the gold pairs that the annotator can still be given."""
+
+    def is_query_familiar(self, query_pk: int, taken: Collection[int]) -> bool:
+        """Return whether the query is nothing new to the annotator.
+
+        They have judged something of it, ordinary pairs of it are open, or one of the pairs `taken` (pair_pk) is of it.
+        """
+
+    def list_repeatable(self, query_pk: int) -> Iterable[RepeatCandidate]:
+        """Return the pairs of the query that the annotator can be asked again."""
+
+    def is_long_ago(self, candidate: RepeatCandidate, needed: int) -> bool:
+        """Return whether the annotator has answered at least `needed` other pairs since."""
+
+    def store_repeat(self, candidate: RepeatCandidate, keys: Iterable[str]) -> str:
+        """Note that the pair comes again, under the first of the keys that is free; return it."""
+
+
+def draw_number(seed: int, annotator: str, kind: str, name: str) -> float:
+    """Return a number in [0, 1) that looks drawn at random and is the same every time."""
+    drawn_for = f"{seed}\x1f{annotator}\x1f{kind}\x1f{name}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(drawn_for, digest_size=6).digest(), "big") / 2**48
+
+
+def make_repeat_key(seed: int, annotator: str, pair: str, attempt: int = 0) -> str:
+    """Return a key under which a pair comes again: it looks like a pair's key and tells nothing.
+
+    A pair's key is the hash of three names, this one of more: no name leads to the key of a repeat.
+    """
+    names = json.dumps(["repeat", str(seed), annotator, pair, str(attempt)])
+    return hashlib.sha256(names.encode()).hexdigest()[:24]
+
+
+def measure_training(pairs: Collection[TrainingPair], *, required: float) -> TrainingState:
+    """Return how far the training is: passed once all pairs are answered, and the share `required` (0-1) right."""
+    done = sum(pair.latest is not None for pair in pairs)
+    right = sum(pair.latest == pair.grade for pair in pairs)
+    passed = done == len(pairs) and right >= required * len(pairs) - 1e-9
+    return TrainingState(done, len(pairs), right, required, passed)
+
+
+def choose_training(
+    pairs: Collection[TrainingPair], *, seed: int, annotator_pk: int, limit: int
+) -> list[int]:
+    """Return the training pairs (pair_pk) to be answered next, in the annotator's own order.
+
+    First those never answered; once all are answered, those whose latest answer is wrong.
+    """
+    unanswered = [pair for pair in pairs if pair.latest is None]
+    left = unanswered or [pair for pair in pairs if pair.latest != pair.grade]
+    left.sort(key=lambda pair: draw_number(seed, str(annotator_pk), "training", pair.key))
+    return [pair.pair_pk for pair in left[:limit]]
+
+
+def count_due_checks(
+    rates: CheckRates,
+    *,
+    seed: int,
+    annotator: str,
+    position: int,
+    ordinary: int,
+    count_gold: Callable[[], int],
+) -> int:
+    """Return how many gold pairs and repeats can come at most among the last `ordinary` pairs to be handed out.
+
+    `position`: of the first of them among all pairs that the annotator is handed. `count_gold`: the gold pairs left.
+    """
+    if not ordinary or not rates.any:
+        return 0
+    gold = repeats = 0
+    last = position + (1 + MOST_CHECKS) * ordinary
+    while ordinary and position < last:
+        due = rates.choose_due(seed, annotator, position)
+        gold += due == "gold"
+        repeats += due == "repeat"
+        ordinary -= due is None
+        position += 1
+    if position <= rates.repeat_after:
+        repeats = 0
+    return repeats + (min(gold, count_gold()) if gold else 0)
+
+
+class CheckMixer:
+    """Puts the checks that are due among ordinary pairs, for one hand-out to one annotator.
+
+    A check is of the query at whose turn it is due, so that no finished query comes back for one. A gold pair of a query
+    of which the annotator knows nothing, and which has no ordinary pairs, comes where the query changes.
+    """
+
+    def __init__(
+        self, source: CheckSource, rates: CheckRates, *, seed: int, annotator: str, taken: Collection[int]
+    ) -> None:
+        self.source, self.rates, self.seed, self.annotator = source, rates, seed, annotator
+        self.taken = set(taken)  # pairs (pair_pk) that must not come as checks
+        self.gold: list[GoldCandidate] | None = None
+
+    def mix(self, ordinary: Sequence[OpenPair], *, shown: int, query_before: int | None) -> list[NextPair]:
+        """Return the ordinary pairs in their order, with the checks that are due among them.
+
+        `shown`: how many pairs the browser shows already; `query_before`: the query of what was handed out last.
+        """
+        if not ordinary or not self.rates.any:
+            return [NextPair(pair.pair_pk) for pair in ordinary]
+        first = self.source.count_judged() + self.source.count_answered_checks() + shown
+        if not any(self._choose_due(first + offset) for offset in range(len(ordinary))):
+            return [NextPair(pair.pair_pk) for pair in ordinary]
+        self.taken.update(pair.pair_pk for pair in ordinary)
+        mixed: list[NextPair] = []
+        before = query_before
+        for pair in ordinary:
+            while (kind := self._choose_due(first + len(mixed))) and len(mixed) < MOST_CHECKS * len(ordinary):
+                taken = self._take(kind, pair.query_pk, between=pair.query_pk != before)
+                if taken is None:
+                    break
+                check, before = taken
+                mixed.append(check)
+            mixed.append(NextPair(pair.pair_pk))
+            before = pair.query_pk
+        return mixed
+
+    def _choose_due(self, position: int) -> str | None:
+        return self.rates.choose_due(self.seed, self.annotator, position)
+
+    def _take(self, kind: str, query_pk: int, *, between: bool) -> tuple[NextPair, int] | None:
+        """Take a check of that kind for this query, and say of which query it is; None if there is none left.
+        `between`: a query ends here, so that a gold pair of a query of its own may come."""
+        if kind == "repeat":
+            repeat = self._take_repeat(query_pk)
+            return None if repeat is None else (repeat, query_pk)
+        gold = self._take_gold(query_pk, between=between)
+        return None if gold is None else (NextPair(gold.pair_pk), gold.query_pk)
+
+    def _take_gold(self, query_pk: int, *, between: bool) -> GoldCandidate | None:
+        if self.gold is None:
+            free = [pair for pair in self.source.list_gold() if pair.pair_pk not in self.taken]
+            self.gold = sorted(
+                free, key=lambda pair: draw_number(self.seed, self.annotator, "gold", pair.key)
+            )
+        chosen = next((pair for pair in self.gold if pair.query_pk == query_pk), None)
+        if chosen is None and between:
+            chosen = next(
+                (pair for pair in self.gold if not self.source.is_query_familiar(pair.query_pk, self.taken)),
+                None,
+            )
+        if chosen is None:
+            return None
+        self.gold.remove(chosen)
+        if chosen.query_pk != query_pk:  # what else the query has would bring it back
+            self.gold = [pair for pair in self.gold if pair.query_pk != chosen.query_pk]
+        self.taken.add(chosen.pair_pk)
+        return chosen
+
+    def _take_repeat(self, query_pk: int) -> NextPair | None:
+        """Take a repeat of this query, if one is due: a repeat of another query would be noticed by its query."""
+        needed = self.rates.repeat_after
+        if self.source.count_judged() <= needed:
+            return None
+        free = [pair for pair in self.source.list_repeatable(query_pk) if pair.pair_pk not in self.taken]
+        free.sort(
+            key=lambda pair: (pair.repeat_key is None, pair.judgment_pk)
+        )  # handed out before; the oldest
+        for pair in free[:REPEATS_TRIED]:
+            if self.source.is_long_ago(pair, needed):
+                self.taken.add(pair.pair_pk)
+                return NextPair(pair.pair_pk, pair.repeat_key or self._store_repeat(pair))
+        return None
+
+    def _store_repeat(self, pair: RepeatCandidate) -> str:
+        keys = (make_repeat_key(self.seed, self.annotator, pair.key, attempt) for attempt in count())
+        return self.source.store_repeat(pair, keys)

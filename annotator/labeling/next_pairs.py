@@ -1,0 +1,282 @@
+"""Choose the pairs that an annotator gets next.
+
+In this order: training, alone until it is passed; own outdated judgments; pairs drawn by quality control, which look like
+any other; ordinary pairs, with gold pairs and repeats among them; pairs put off; pairs that another tab holds. Ordinary
+pairs come query by query: the one at hand, those assigned to the annotator, those that others have begun, fresh ones.
+Queries, and pairs within a query, come in an order drawn with the dataset's seed for this annotator; pairs that others
+have begun come first. The order depends on no rank, score or order of import.
+
+Called by `labeling/service.py`; `labeling/next_pairs_sql.py` reads what these rules ask for, and only as far as they ask.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol
+
+from annotator.domain.judgments import OpenPair, TrainingState
+from annotator.domain.shuffling import order_key
+from annotator.labeling.checks import CheckMixer, CheckRates, CheckSource
+from annotator.labeling.pair_records import AnnotatorPairState, NextPair
+
+MOST_WANTED = 50
+MOST_OF_A_QUERY = 200
+
+
+class WorkSource(Protocol):
+    """The pairs that are open to one annotator, each read when a rule asks for it."""
+
+    def list_training(self, limit: int) -> list[int]:
+        """Return the training pairs (pair_pk) to be answered next, in their order."""
+
+    def list_outdated(self, limit: int) -> list[int]:
+        """Return the pairs (pair_pk) whose own judgments are to be confirmed or changed, in their order."""
+
+    def list_leased_elsewhere(self) -> set[int]:
+        """Return the pairs (pair_pk) that another tab of this annotator holds."""
+
+    def find_last_query(self) -> int | None:
+        """Return the query of the annotator's latest judgment."""
+
+    def list_assigned_queries(self) -> list[int]:
+        """Return the queries that are assigned to the annotator and have open pairs."""
+
+    def list_put_off_queries(self) -> list[int]:
+        """Return the queries of which the annotator has put off pairs."""
+
+    def count_answered_queries(self) -> int:
+        """Return in how many queries the annotator has answered something."""
+
+    def list_open_queries(self, *, begun: bool, start: float) -> Iterator[list[int]]:
+        """Yield queries with open pairs, a few at a time: those that others have begun, or the others. It begins
+        with the query at that share (0-1) of all and ends with the one before it."""
+
+    def list_open_pairs(self, query_pks: Sequence[int]) -> list[OpenPair]:
+        """Return the open pairs of these queries, in no particular order."""
+
+    def list_open_among(self, pair_pks: Collection[int]) -> list[OpenPair]:
+        """Return those of the pairs that are open."""
+
+    def list_answered_pairs(self, query_pk: int) -> dict[int, str]:
+        """Return the keys of the query's pairs that the annotator has answered and may change, by pair_pk."""
+
+
+@dataclass(frozen=True, slots=True)
+class NextPairsRequest:
+    """A request of one annotator for pairs."""
+
+    seed: int  # of the dataset
+    annotator: str  # the username
+    want: int  # at most so many pairs beside those shown
+    rates: CheckRates
+    shown: Mapping[str, AnnotatorPairState]  # by key: what the browser shows already, its latest last
+    training: TrainingState | None = None  # None: no training
+    answered_query: int | None = None  # the query of the answer that came with the request
+    drawn: Sequence[OpenPair] = ()  # pairs that wait for the annotator in quality control
+
+    @property
+    def shown_pks(self) -> set[int]:
+        """Return the pairs (pair_pk) that the browser shows already."""
+        return {pair.pair_pk for pair in self.shown.values()}
+
+    @property
+    def shown_query(self) -> int | None:
+        """Return the query of the latest pair that the browser shows."""
+        return next((pair.query_pk for pair in reversed([*self.shown.values()])), None)
+
+    @property
+    def in_training(self) -> bool:
+        """Return whether nothing but training pairs comes."""
+        return self.training is not None and not self.training.passed
+
+    def order_key(self, name: str) -> bytes:
+        """Return the annotator's own order key of a name: sort by it."""
+        return order_key(self.seed, self.annotator, name)
+
+    def sort_pairs(self, pairs: Iterable[OpenPair]) -> list[OpenPair]:
+        """Return the pairs in the annotator's own order; what others have begun first."""
+        return sorted(pairs, key=lambda pair: (not pair.begun, self.order_key(pair.key)))
+
+    def sort_queries(self, query_pks: Iterable[int]) -> list[int]:
+        """Return the queries in the annotator's own order; the one on the screen first."""
+        shown = self.shown_query
+        return sorted(query_pks, key=lambda pk: (pk != shown, self.order_key(f"query {pk}")))
+
+    def sort_by_query(self, pairs: Iterable[OpenPair]) -> list[OpenPair]:
+        """Return the pairs in the annotator's own order, those of a query together."""
+        by_query: dict[int, list[OpenPair]] = {}
+        for pair in pairs:
+            by_query.setdefault(pair.query_pk, []).append(pair)
+        return [pair for pk in self.sort_queries(by_query) for pair in self.sort_pairs(by_query[pk])]
+
+
+@dataclass(frozen=True, slots=True)
+class NextPairs:
+    """The pairs to hand out."""
+
+    pairs: tuple[NextPair, ...] = ()
+    leased: tuple[int, ...] = ()  # those of them (pair_pk) that nobody else may get meanwhile
+
+
+def choose_next_pairs(request: NextPairsRequest, work: WorkSource, checks: CheckSource) -> NextPairs:
+    """Return up to `want` pairs beside those that the browser shows."""
+    want, shown = request.want, request.shown_pks
+    if want <= 0:
+        return NextPairs()
+    if request.in_training:
+        pks = [pk for pk in work.list_training(want + len(shown)) if pk not in shown][:want]
+        return NextPairs(tuple(NextPair(pk, training=True) for pk in pks), tuple(pks))
+    outdated = [pk for pk in work.list_outdated(want + len(shown)) if pk not in shown][:want]
+    elsewhere = work.list_leased_elsewhere()
+    drawn, drawn_last = _split_drawn(request, elsewhere)
+    at_hand = find_query_at_hand(request, work)
+    ordinary, last = _choose_ordinary(
+        request, work, at_hand, elsewhere, count=want - len(outdated) - len(drawn)
+    )
+    mixer = CheckMixer(
+        checks, request.rates, seed=request.seed, annotator=request.annotator, taken=shown | elsewhere
+    )
+    mixed = mixer.mix(ordinary, shown=len(shown), query_before=drawn[-1].query_pk if drawn else at_hand)
+    new = [
+        *(NextPair(pair.pair_pk) for pair in drawn),
+        *mixed,
+        *(NextPair(pair.pair_pk) for pair in (*last, *drawn_last)),
+    ][: want - len(outdated)]
+    leased = tuple(pair.pair_pk for pair in new if not pair.key)
+    return NextPairs((*map(NextPair, outdated), *new), leased)
+
+
+def choose_whole_query(request: NextPairsRequest, work: WorkSource, checks: CheckSource) -> NextPairs:
+    """Return the pairs of one query beside those that the browser shows: the query at hand, or else the next.
+
+    They are the pairs that are open to the annotator, and those that they have answered and may change. Queries of which
+    all that is left was put off come last.
+    """
+    if request.want <= 0:
+        return NextPairs()
+    if request.in_training:
+        return choose_next_pairs(request, work, checks)
+    at_hand = find_query_at_hand(request, work)
+    with_drawn = {pair.query_pk for pair in request.drawn}
+    put_off: list[int] = []
+    for query_pks in chain(_list_queries(request, work, at_hand, with_drawn), [put_off]):
+        for query_pk in query_pks:
+            pairs = work.list_open_pairs([query_pk])
+            pairs += [pair for pair in request.drawn if pair.query_pk == query_pk]
+            if query_pks is not put_off and pairs and all(pair.put_off for pair in pairs):
+                put_off.append(query_pk)
+            elif pairs:
+                return _list_query(request, work, query_pk, pairs)
+    return NextPairs()
+
+
+def _list_query(
+    request: NextPairsRequest, work: WorkSource, query_pk: int, pairs: Iterable[OpenPair]
+) -> NextPairs:
+    answered = work.list_answered_pairs(query_pk)
+    keys = {**answered, **{pair.pair_pk: pair.key for pair in pairs}}
+    shown = request.shown_pks
+    order = sorted(keys, key=lambda pk: request.order_key(keys[pk]))
+    pks = [pk for pk in order if pk not in shown][: request.want]
+    return NextPairs(tuple(map(NextPair, pks)), tuple(pk for pk in pks if pk not in answered))
+
+
+def find_query_at_hand(request: NextPairsRequest, work: WorkSource) -> int | None:
+    """Return the query that the annotator is working on: on the screen, or else answered last."""
+    if request.shown:
+        return request.shown_query
+    return request.answered_query or work.find_last_query()
+
+
+def _split_drawn(
+    request: NextPairsRequest, elsewhere: Collection[int]
+) -> tuple[list[OpenPair], list[OpenPair]]:
+    """Return the pairs drawn by quality control that come now, and those that come after all others."""
+    shown = request.shown_pks
+    pairs = request.sort_by_query(pair for pair in request.drawn if pair.pair_pk not in shown)
+
+    def comes_last(pair: OpenPair) -> bool:
+        return pair.put_off or pair.pair_pk in elsewhere
+
+    return [pair for pair in pairs if not comes_last(pair)], [pair for pair in pairs if comes_last(pair)]
+
+
+def _choose_ordinary(
+    request: NextPairsRequest, work: WorkSource, at_hand: int | None, elsewhere: set[int], *, count: int
+) -> tuple[list[OpenPair], list[OpenPair]]:
+    """Return `count` ordinary pairs: those that come now, and those that come after all others.
+
+    The latter were put off, or are in another tab (which may have crashed).
+    """
+    if count <= 0:
+        return [], []
+    shown = request.shown_pks
+    taken = shown | elsewhere
+    ordinary: list[OpenPair] = []
+    for query_pks in _list_queries(request, work, at_hand):
+        pairs = work.list_open_pairs(query_pks)
+        for query_pk in query_pks:
+            of_query = [pair for pair in pairs if pair.query_pk == query_pk and pair.pair_pk not in taken]
+            ordinary += request.sort_pairs(pair for pair in of_query if not pair.put_off)
+        if len(ordinary) >= count:
+            return ordinary[:count], []
+    put_off = [
+        pair
+        for pair in work.list_open_pairs(work.list_put_off_queries())
+        if pair.put_off and pair.pair_pk not in taken
+    ]
+    others = work.list_open_among(elsewhere - shown)
+    last = [
+        *request.sort_by_query(put_off),
+        *request.sort_by_query(pair for pair in others if not pair.put_off),
+        *request.sort_by_query(pair for pair in others if pair.put_off),
+    ]
+    return ordinary, last[: count - len(ordinary)]
+
+
+def _list_queries(
+    request: NextPairsRequest, work: WorkSource, at_hand: int | None, with_drawn: Collection[int] = ()
+) -> Iterator[list[int]]:
+    """Yield the queries to take pairs from, a few at a time and each once; looked up only as far as they are asked for.
+
+    `with_drawn`: queries with pairs for quality control, which come right after the one at hand.
+    """
+    yielded: set[int] = set()
+
+    def choose_new(query_pks: Iterable[int]) -> list[int]:
+        new = [pk for pk in query_pks if pk not in yielded]
+        yielded.update(new)
+        return new
+
+    if at_hand is not None:
+        yield choose_new([at_hand])
+    yield from ([pk] for pk in request.sort_queries(choose_new(with_drawn)))
+    yield from ([pk] for pk in request.sort_queries(choose_new(work.list_assigned_queries())))
+    turn = request.order_key(f"turn {work.count_answered_queries()}")
+    start = int.from_bytes(turn, "big") / 2**64
+    for begun in (True, False):
+        for query_pks in work.list_open_queries(begun=begun, start=start):
+            yield choose_new(query_pks)
+
+
+def find_needless(shown: Mapping[str, AnnotatorPairState], *, whole: bool = False) -> list[str]:
+    """Return the keys of the pairs that need nothing more from this annotator.
+
+    They were answered in another tab, a lead or an earlier ground truth has settled them, they have left the pool, or
+    others have judged them. `whole`: the browser lists a whole query, where answered pairs stay.
+    """
+    return [key for key, pair in shown.items() if (pair.closed if whole else not _is_needed(pair))]
+
+
+def _is_needed(pair: AnnotatorPairState) -> bool:
+    if pair.closed:
+        return False
+    if pair.repeat_pk is not None:
+        return not pair.tried
+    if pair.answered:
+        return pair.stale > 0 and pair.kind is None
+    if pair.kind == "training":
+        return not pair.tried or pair.leased
+    if pair.kind == "gold":
+        return not pair.tried
+    return pair.drawn or pair.lacking > 0

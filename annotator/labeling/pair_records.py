@@ -1,0 +1,75 @@
+"""Records of one pair in labeling: what decides about its annotator's answer, and how it is handed out."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorPairState:
+    """A pair as it stands for one annotator: what decides whether they may judge it, and for what the answer counts."""
+
+    pair_pk: int
+    query_pk: int
+    document_pk: int
+    retired: bool  # it has left the pool
+    kept: bool  # its grade comes from an earlier ground truth, and nobody has judged it since
+    wanted: int  # how many annotators shall judge it
+    lacking: int  # how many judgments it still lacks
+    judged: int  # how many judgments of it count
+    kind: str | None  # "training" or "gold" for a check, None for ordinary work
+    settled: bool  # a lead has decided it; if it is `drawn`, after this annotator's answer
+    disclosed: bool  # the annotator has seen others' judgments of it
+    leased: bool  # to this annotator
+    outcome: (
+        str | None
+    )  # of the annotator's current judgment, None without one; `purpose` and `stale` likewise
+    purpose: str | None
+    stale: int  # 1: older guideline, 2: older text, 3: both, 0: neither
+    repeat_pk: int | None = None  # the browser's key is that of this repeat
+    tried: bool = False  # the annotator has answered it before as a check
+    drawn: bool = False  # by quality control for this annotator
+
+    @property
+    def answered(self) -> bool:
+        """Return whether the annotator has a current judgment of it; "later" is none."""
+        return self.outcome not in (None, "later")
+
+    @property
+    def closed(self) -> bool:
+        """Return whether this annotator can no longer judge the pair, whoever else can."""
+        return self.retired or self.disclosed or (self.settled and self.kind is None)
+
+    @property
+    def handed_out(self) -> bool:
+        """Return whether the annotator got the pair by a rule.
+
+        No ordinary pair is handed out before training is passed.
+        """
+        return self.leased or self.answered or self.kind is not None or self.repeat_pk is not None
+
+
+class StoredEvent(NamedTuple):
+    """The judgment that is stored under an event id."""
+
+    pair_pk: int
+    annotator_pk: int
+    outcome: str
+    grade: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NextPair:
+    """A pair to hand out."""
+
+    pair_pk: int
+    key: str | None = None  # of a repeat: the key that the browser shall use instead of the pair's own
+    training: bool = False  # the right grade is shown after the answer
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatTarget:
+    """The pair behind the key of a repeat."""
+
+    repeat_pk: int
+    pair_pk: int
+    document_pk: int

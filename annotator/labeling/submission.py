@@ -1,0 +1,203 @@
+"""Decide which submitted events are stored, and for what each answer counts.
+
+Called by `labeling/service.py`; `labeling/submission_sql.py` reads what these rules need and writes what they decide.
+Refuses what the annotator may not judge (any more), with a code that the panel knows. An answer that came too late is kept
+as surplus: others have done meanwhile what the pair needs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from annotator.domain.judgments import (
+    COUNTED_PURPOSE,
+    CURRENT_PURPOSES,
+    FURTHER_PURPOSE,
+    JudgmentEvent,
+    RefusedEvent,
+)
+from annotator.labeling.pair_records import AnnotatorPairState, StoredEvent
+
+_REASONS = {
+    "known_id": "this event id stands for another judgment",
+    "not_in_pool": "this pair is not in the dataset's pool",
+    "settled": "a lead has settled this pair; it can no longer be judged",
+    "disclosed": "you have seen what others said of this pair; it can no longer be judged",
+    "not_yours": "this pair was given to somebody else",
+}
+
+
+class SubmissionLookups(Protocol):
+    """Facts that few submissions need: each is read when a rule asks for it."""
+
+    def is_in_training(self) -> bool:
+        """Return whether the annotator has a training to pass before ordinary pairs come."""
+
+    def is_repeat_of_another(self, key: str) -> bool:
+        """Return whether the key is that of a repeat; asked only of keys that are none of this annotator's."""
+
+    def find_distance(self, pair_pk: int) -> int:
+        """Return how far apart the counted grades of the pair lie; 0 below two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why an event is not stored: the panel's code, and words for the annotator."""
+
+    code: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedAnswer:
+    """An answer to store, the pair as it stood before, and for what the answer counts."""
+
+    event: JudgmentEvent
+    pair: AnnotatorPairState
+    purpose: str
+
+
+@dataclass(slots=True)
+class SubmissionPlan:
+    """The plan for the events of one request."""
+
+    pairs: dict[str, AnnotatorPairState]  # by key, after the answers
+    acknowledged: list[JudgmentEvent] = field(default_factory=list)  # stored now or before
+    refused: list[RefusedEvent] = field(default_factory=list)
+    answers: list[AcceptedAnswer] = field(default_factory=list)  # to be stored, in this order
+    surplus: list[str] = field(default_factory=list)  # ids of answers that the pair did not need any more
+
+    @property
+    def query_pk(self) -> int | None:
+        """Return the query of the last acknowledged event."""
+        return self.pairs[self.acknowledged[-1].pair].query_pk if self.acknowledged else None
+
+    @property
+    def answered_pairs(self) -> set[int]:
+        """Return the pairs (pair_pk) with an answer to store: their leases end."""
+        return {answer.pair.pair_pk for answer in self.answers}
+
+    @property
+    def current_pairs(self) -> set[int]:
+        """Return the pairs (pair_pk) whose current judgments change."""
+        return {answer.pair.pair_pk for answer in self.answers if answer.purpose in CURRENT_PURPOSES}
+
+    @property
+    def quality_pairs(self) -> set[int]:
+        """Return the pairs (pair_pk) that quality control had drawn for the annotator."""
+        return {answer.pair.pair_pk for answer in self.answers if answer.purpose == "quality"}
+
+    @property
+    def answered_repeats(self) -> set[int]:
+        """Return the repeats (repeat_pk) that have an answer now; "later" is none."""
+        return {
+            answer.pair.repeat_pk
+            for answer in self.answers
+            if answer.pair.repeat_pk is not None and answer.event.outcome != "later"
+        }
+
+    def list_explained(self) -> Iterator[tuple[JudgmentEvent, int]]:
+        """Yield the acknowledged answers in training, with their pairs (pair_pk).
+
+        The right grade is shown for each, also when an answer is delivered again.
+        """
+        for event in self.acknowledged:
+            pair = self.pairs[event.pair]
+            in_training = pair.kind == "training" and pair.repeat_pk is None and not pair.answered
+            if in_training and event.outcome != "later":
+                yield event, pair.pair_pk
+
+
+def plan_submission(
+    events: Sequence[JudgmentEvent],
+    pairs: Mapping[str, AnnotatorPairState],
+    stored: Mapping[str, StoredEvent],
+    lookups: SubmissionLookups,
+    *,
+    annotator_pk: int,
+    further_from: int | None,
+) -> SubmissionPlan:
+    """Decide about each event in turn; an earlier one of the same request counts for the later ones.
+
+    `pairs`: the pairs that the events name, by key; `stored`: the events that are stored already, by id.
+    `further_from`: the distance of two grades from which one more judgment is asked for (`domain/overlap.py`).
+    """
+    plan = SubmissionPlan({event.pair: pairs[event.pair] for event in events if event.pair in pairs})
+    stored = dict(stored)
+    for event in events:
+        before = stored.get(event.event_id)
+        refusal = find_refusal(event, plan.pairs.get(event.pair), before, lookups, annotator_pk=annotator_pk)
+        if refusal is not None:
+            plan.refused.append(RefusedEvent(event.event_id, refusal.why, refusal.code))
+            continue
+        plan.acknowledged.append(event)
+        if before is not None:
+            continue
+        pair = plan.pairs[event.pair]
+        purpose = find_purpose(pair, lookups, further_from=further_from)
+        if is_surplus(event, pair, purpose):
+            plan.surplus.append(event.event_id)
+        plan.answers.append(AcceptedAnswer(event, pair, purpose))
+        stored[event.event_id] = StoredEvent(pair.pair_pk, annotator_pk, event.outcome, event.grade)
+        plan.pairs[event.pair] = apply_answer(pair, event, purpose)
+    return plan
+
+
+def find_refusal(
+    event: JudgmentEvent,
+    pair: AnnotatorPairState | None,
+    before: StoredEvent | None,
+    lookups: SubmissionLookups,
+    *,
+    annotator_pk: int,
+) -> Refusal | None:
+    """Return why the event is refused, None if it is not. `before`: what is stored under its id already."""
+    if before is not None:
+        stored_now = pair and StoredEvent(pair.pair_pk, annotator_pk, event.outcome, event.grade)
+        return None if before == stored_now else _refuse("known_id")
+    if pair is None:
+        return _refuse("not_yours" if lookups.is_repeat_of_another(event.pair) else "not_in_pool")
+    if pair.disclosed:
+        return _refuse("disclosed")
+    if pair.settled and pair.kind is None:
+        return _refuse("settled")
+    if pair.kind == "training" and pair.tried and not pair.leased and not pair.answered:
+        return Refusal("settled", "an answer in training is explained at once, so it cannot be changed")
+    if not pair.handed_out and lookups.is_in_training():
+        return Refusal("not_yours", "real pairs come after training")
+    return None
+
+
+def _refuse(code: str) -> Refusal:
+    return Refusal(code, _REASONS[code])
+
+
+def find_purpose(pair: AnnotatorPairState, lookups: SubmissionLookups, *, further_from: int | None) -> str:
+    """Return for what an answer on the pair counts. A revision counts for what the first answer did."""
+    if pair.repeat_pk is not None:
+        return "repeat"
+    if pair.answered and pair.purpose is not None:
+        return pair.purpose
+    if pair.drawn:
+        return "quality"
+    if pair.kind is not None:
+        return pair.kind
+    if pair.judged < pair.wanted:
+        return COUNTED_PURPOSE
+    if pair.lacking > 0:
+        return FURTHER_PURPOSE
+    differ = further_from is not None and lookups.find_distance(pair.pair_pk) >= further_from
+    return FURTHER_PURPOSE if differ else COUNTED_PURPOSE
+
+
+def is_surplus(event: JudgmentEvent, pair: AnnotatorPairState, purpose: str) -> bool:
+    """Return whether the answer came when the pair lacked none: its lease had run out, and others did the work."""
+    needed = pair.answered or pair.lacking > 0 or pair.kept
+    return purpose in CURRENT_PURPOSES and event.outcome != "later" and not needed
+
+
+def apply_answer(pair: AnnotatorPairState, event: JudgmentEvent, purpose: str) -> AnnotatorPairState:
+    """Return the pair as it stands for the annotator after the answer."""
+    if purpose in CURRENT_PURPOSES or purpose == "quality":
+        return replace(pair, outcome=event.outcome, purpose=purpose)
+    return replace(pair, leased=False, tried=pair.tried or event.outcome != "later")

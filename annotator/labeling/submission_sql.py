@@ -1,0 +1,282 @@
+"""Read what a submission is decided by, and store what is accepted as append-only judgments, each key press once.
+
+Runs in the transaction of `labeling/service.py`; `labeling/submission.py` decides.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from sqlalchemy import exists, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.judgments import COUNTED_PURPOSE, TrainingFeedback
+from annotator.labeling.checks_sql import (
+    find_repeats,
+    find_training,
+    note_repeats_answered,
+    read_explanations,
+)
+from annotator.labeling.pair_records import AnnotatorPairState, StoredEvent
+from annotator.labeling.submission import AcceptedAnswer, SubmissionPlan
+from annotator.storage.current_judgments import derive_current, mark_late
+from annotator.storage.disagreements import derive_disagreements
+from annotator.storage.labeling_tables import RepeatRow
+from annotator.storage.open_pairs import OpenPairsRequest, drop_leases
+from annotator.storage.quality_pairs import DECIDED_SINCE, follow_answers
+from annotator.storage.sql import PreparedSql, add_rows, execute_sql, prepare_sql
+from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow
+
+_COLUMNS = """
+SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,
+  p.judged, k.kind, EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk),
+  EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk),
+  l.pair_pk IS NOT NULL, c.outcome, c.purpose, c.stale, (
+    SELECT max(CASE WHEN x.outcome IS NULL THEN 'waiting' WHEN {decided_since} THEN 'decided' ELSE x.outcome END)
+    FROM quality_pair x CROSS JOIN quality_draw w
+    WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk
+      AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk))
+FROM pair p LEFT JOIN check_pair k ON k.pair_pk = p.pk
+LEFT JOIN lease l ON l.pair_pk = p.pk AND l.annotator_pk = :annotator_pk
+LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+WHERE p.dataset_pk + 0 = :dataset_pk AND p.{column} IN :named"""
+_BY_KEY, _BY_PK = (
+    prepare_sql(_COLUMNS.format(column=column, decided_since=DECIDED_SINCE), lists=["named"])
+    for column in ("key", "pk")
+)
+_TRIED = prepare_sql(
+    "SELECT DISTINCT pair_pk FROM judgment WHERE pair_pk IN :named AND annotator_pk = :annotator_pk "
+    "AND purpose = :kind AND outcome <> 'later'",
+    lists=["named"],
+)
+_VERSIONS = prepare_sql("SELECT version, pk FROM rubric WHERE dataset_pk = :dataset_pk")
+_TEXTS = prepare_sql(
+    "SELECT d.pk, d.text_sha256, t.sha256 FROM document d LEFT JOIN document_text t ON t.document_pk = d.pk "
+    "WHERE d.pk IN :documents",
+    lists=["documents"],
+)
+_STORED = prepare_sql(
+    "SELECT event_id, pair_pk, annotator_pk, outcome, grade FROM judgment WHERE event_id IN :events",
+    lists=["events"],
+)
+
+
+class _PairStateRow(NamedTuple):
+    """A row of _COLUMNS. Flags are 0 or 1 on SQLite, Booleans on PostgreSQL."""
+
+    key: str
+    pair_pk: int
+    query_pk: int
+    document_pk: int
+    retired: bool | int
+    kept: bool | int
+    wanted: int
+    lacking: int
+    judged: int
+    kind: str | None
+    settled: bool | int
+    disclosed: bool | int
+    leased: bool | int
+    outcome: str | None
+    purpose: str | None
+    stale: int | None
+    drawn: (
+        str | None
+    )  # by quality control for this annotator: "waiting", "decided", or the outcome of their answer
+
+
+class DocumentTexts(NamedTuple):
+    """The texts of a document by their SHA-256."""
+
+    present: str | None
+    all: set[str]  # that it has or had
+
+
+def read_pair_states(
+    session: Session, request: OpenPairsRequest, keys: Collection[str]
+) -> dict[str, AnnotatorPairState]:
+    """Load, for each key sent by the browser, what decides whether the annotator may judge the pair.
+
+    A repeat has a key of its own. Keys of no pair of this dataset are left out.
+    """
+    if not keys:
+        return {}
+    session.flush()
+    own = {"dataset_pk": request.dataset_pk, "annotator_pk": request.annotator_pk}
+    rows = _fetch_pair_states(session, _BY_KEY, {**own, "named": list(keys)})
+    states = {row.key: _to_state(row) for row in rows}
+    unknown = [key for key in keys if key not in states]
+    repeats = find_repeats(session, request, unknown) if unknown else {}
+    if repeats:
+        pair_pks = [repeat.pair_pk for repeat in repeats.values()]
+        rows = _fetch_pair_states(session, _BY_PK, {**own, "named": pair_pks})
+        repeated = {row.pair_pk: _to_state(row) for row in rows}
+        answered = _list_answered_repeats(session, [repeat.repeat_pk for repeat in repeats.values()])
+        for key, repeat in repeats.items():
+            tried = repeat.repeat_pk in answered
+            states[key] = replace(repeated[repeat.pair_pk], repeat_pk=repeat.repeat_pk, tried=tried)
+    return _note_tried(session, own, states)
+
+
+def _fetch_pair_states(
+    session: Session, statement: PreparedSql, values: Mapping[str, object]
+) -> list[_PairStateRow]:
+    return [_PairStateRow(*row) for row in execute_sql(session, statement, values)]
+
+
+def _to_state(row: _PairStateRow) -> AnnotatorPairState:
+    state = AnnotatorPairState(
+        pair_pk=row.pair_pk,
+        query_pk=row.query_pk,
+        document_pk=row.document_pk,
+        retired=bool(row.retired),
+        kept=bool(row.kept),
+        wanted=row.wanted,
+        lacking=row.lacking,
+        judged=row.judged,
+        kind=row.kind,
+        settled=bool(row.settled),
+        disclosed=bool(row.disclosed),
+        leased=bool(row.leased),
+        outcome=row.outcome,
+        purpose=row.purpose,
+        stale=row.stale or 0,
+    )
+    if row.drawn is None or row.kind is not None or state.answered:
+        return state
+    return replace(
+        state,
+        settled=row.drawn == "decided",
+        outcome=None if row.drawn == "waiting" else row.drawn,
+        purpose="quality",
+        stale=0,
+        drawn=True,
+    )
+
+
+def _list_answered_repeats(session: Session, repeat_pks: Collection[int]) -> set[int]:
+    answered = select(col(RepeatRow.pk)).where(
+        col(RepeatRow.pk).in_(repeat_pks), col(RepeatRow.answered_at).is_not(None)
+    )
+    return {pk for pk in session.scalars(answered) if pk is not None}
+
+
+def _note_tried(
+    session: Session, own: Mapping[str, int], states: dict[str, AnnotatorPairState]
+) -> dict[str, AnnotatorPairState]:
+    """Note which of the checks the annotator has answered before."""
+    for kind in ("training", "gold"):
+        pair_pks = [
+            state.pair_pk for state in states.values() if state.kind == kind and state.repeat_pk is None
+        ]
+        if pair_pks:
+            tried = set(execute_sql(session, _TRIED, {**own, "kind": kind, "named": pair_pks}).scalars())
+            for key, state in states.items():
+                if state.pair_pk in tried and state.repeat_pk is None:
+                    states[key] = replace(state, tried=True)
+    return states
+
+
+class StoredFacts:
+    """The facts of `SubmissionLookups`, read from the database when they are asked for."""
+
+    def __init__(self, session: Session, request: OpenPairsRequest, dataset: DatasetRow) -> None:
+        self.session, self.request, self.dataset = session, request, dataset
+        self.in_training: bool | None = None
+
+    def is_in_training(self) -> bool:
+        """Return whether the annotator has a training to pass before ordinary pairs come."""
+        if self.in_training is None:
+            training = find_training(self.session, self.request, self.dataset)
+            self.in_training = training is not None and not training.passed
+        return self.in_training
+
+    def is_repeat_of_another(self, key: str) -> bool:
+        """Return whether the key is that of a repeat; asked only of keys that are none of this annotator's."""
+        return bool(self.session.scalar(select(exists().where(col(RepeatRow.key) == key))))
+
+    def find_distance(self, pair_pk: int) -> int:
+        """Return how far apart the counted grades of the pair lie; 0 below two."""
+        grade = col(CurrentJudgmentRow.grade)
+        statement = select(func.max(grade) - func.min(grade)).where(
+            col(CurrentJudgmentRow.pair_pk) == pair_pk, col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE
+        )
+        return self.session.scalar(statement) or 0
+
+
+def store_plan(session: Session, request: OpenPairsRequest, plan: SubmissionPlan) -> None:
+    """Append the accepted answers in their order, and bring in line what rests on them."""
+    if plan.answers:
+        _add_judgments(session, request, plan.answers)
+        _derive_from(session, request, plan)
+
+
+def _add_judgments(session: Session, request: OpenPairsRequest, answers: Sequence[AcceptedAnswer]) -> None:
+    versions = list_rubric_versions(session, request.dataset_pk)
+    texts = list_text_hashes(session, {answer.pair.document_pk for answer in answers})
+    rows = [_to_row(request, answer, versions, texts[answer.pair.document_pk]) for answer in answers]
+    add_rows(session, JudgmentRow, mark_late(session, rows))
+
+
+def _to_row(
+    request: OpenPairsRequest, answer: AcceptedAnswer, versions: Mapping[int, int], texts: DocumentTexts
+) -> dict[str, Any]:
+    event = answer.event
+    return {
+        "event_id": event.event_id,
+        "pair_pk": answer.pair.pair_pk,
+        "annotator_pk": request.annotator_pk,
+        "rubric_pk": versions.get(event.guideline_version or 0) or versions[max(versions)],
+        "outcome": event.outcome,
+        "grade": event.grade,
+        "note": event.note,
+        "reason": event.reason,
+        "purpose": answer.purpose,
+        "document_sha256": event.document_sha256 if event.document_sha256 in texts.all else texts.present,
+        "judged_at": min(event.pressed_at, request.now),
+        "received_at": request.now,
+        "seconds": event.seconds,
+        "browser": event.browser,
+        "browser_number": event.number,
+    }
+
+
+def _derive_from(session: Session, request: OpenPairsRequest, plan: SubmissionPlan) -> None:
+    """Bring in line what rests on the judgments, and end the leases of what was answered."""
+    if plan.current_pairs:
+        derive_current(session, request.dataset_pk, plan.current_pairs)
+    if plan.quality_pairs:
+        follow_answers(session, request.annotator_pk, plan.quality_pairs)
+        derive_disagreements(session, request.dataset_pk, plan.quality_pairs)
+    note_repeats_answered(session, request, plan.answered_repeats)
+    drop_leases(session, request, sorted(plan.answered_pairs))
+
+
+def read_feedback(session: Session, plan: SubmissionPlan) -> list[TrainingFeedback]:
+    """Return the right grades and explanations of the answers in training."""
+    explained = list(plan.list_explained())
+    right = read_explanations(session, {pair_pk for _event, pair_pk in explained})
+    return [TrainingFeedback(event.event_id, event.pair, *right[pair_pk]) for event, pair_pk in explained]
+
+
+def list_rubric_versions(session: Session, dataset_pk: int) -> dict[int, int]:
+    """Return the primary key of each version of the guideline."""
+    rows = execute_sql(session, _VERSIONS, {"dataset_pk": dataset_pk})
+    return {row.version: row.pk for row in rows}
+
+
+def list_text_hashes(session: Session, document_pks: Collection[int]) -> dict[int, DocumentTexts]:
+    """Return the hashes of each document's texts, by document_pk."""
+    by_document: dict[int, DocumentTexts] = {}
+    for document_pk, present, sha256 in execute_sql(session, _TEXTS, {"documents": list(document_pks)}):
+        texts = by_document.setdefault(document_pk, DocumentTexts(present, set()))
+        if sha256 is not None:
+            texts.all.add(sha256)
+    return by_document
+
+
+def find_stored(session: Session, event_ids: Iterable[str]) -> dict[str, StoredEvent]:
+    """Return what is stored under these event ids, by event id."""
+    rows = execute_sql(session, _STORED, {"events": list(event_ids)})
+    return {event_id: StoredEvent(*judgment) for event_id, *judgment in rows}

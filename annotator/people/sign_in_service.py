@@ -1,0 +1,227 @@
+"""Sign people in and out: check passwords, limit failed attempts, and keep sessions and known browsers.
+
+Passwords are checked outside transactions, because that is slow by design. Tokens are stored only as hashes.
+"""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
+from annotator.domain.people import Actor, LoginSession, SignedIn, WrongSignIn
+from annotator.people.credentials import (
+    NOBODYS_HASH,
+    check_new_password,
+    check_username,
+    hash_password,
+    is_outdated,
+    is_password,
+)
+from annotator.people.service import require_person
+from annotator.people.sign_in_limits import (
+    PER_ADDRESS_AND_NAME,
+    PER_DEVICE,
+    WINDOW,
+    check_unknown_browser,
+    group_address,
+    refuse_too_many,
+)
+from annotator.people.sign_in_sql import (
+    clear_old,
+    clear_own_failures,
+    count_other_devices,
+    find_live_session,
+    forget_devices,
+    is_known_device,
+    keep_device,
+    list_failures,
+    list_live_sessions,
+    lock_person,
+    revoke_live_sessions,
+)
+from annotator.storage.database import Database
+from annotator.storage.lookup import key_of
+from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
+
+SESSION_LIFETIME = timedelta(hours=12)
+
+
+def sign_in(
+    database: Database,
+    username: str,
+    password: str,
+    *,
+    address: str,
+    device: str | None = None,
+    now: datetime,
+    lifetime: timedelta = SESSION_LIFETIME,
+) -> str:
+    """Check the password, open a session and return its token. Only the token's hash is stored.
+
+    Raises WrongSignIn if the username or the password is wrong or the person is disabled: the message and the time taken
+    are the same for each. Raises TooManyAttempts before anything is checked; see `sign_in_limits`. `device` is the token
+    by which the browser may be known from an earlier sign-in (`know_device`).
+    """
+    try:
+        username = check_username(username.strip())
+    except ValidationError:
+        username = ""
+    address_group = group_address(address)
+    person, device_sha256 = _begin_attempt(database, username, address_group, device, now=now)
+    stored_hash = person.password_hash if person is not None and person.disabled_at is None else None
+    is_right = is_password(password, stored_hash or NOBODYS_HASH)
+    if person is None or stored_hash is None or not is_right:
+        raise WrongSignIn
+    new_hash = hash_password(password) if is_outdated(stored_hash) else stored_hash
+    token = secrets.token_urlsafe(32)
+    with database.write() as session:
+        row = lock_person(session, username)
+        if row is None or row.disabled_at is not None or row.password_hash != stored_hash:
+            raise WrongSignIn
+        row.password_hash = new_hash
+        clear_own_failures(session, username=username, address=address_group, device_sha256=device_sha256)
+        opened = {"token_sha256": _digest(token), "person_pk": row.pk}
+        times = {"created_at": now, "expires_at": now + lifetime}
+        session.add_all([row, LoginSessionRow.model_validate({**opened, **times})])
+    return token
+
+
+def know_device(database: Database, token: str, *, device: str | None, now: datetime) -> str:
+    """Store the browser of this sign-in as known, and return the new token for its cookie.
+
+    The token replaces `device`, which the cookie held before. It is new at each sign-in, so that a token which somebody else
+    put into the browser is of no use to them.
+    """
+    new_token = secrets.token_urlsafe(32)
+    with database.write() as session:
+        keep_device(
+            session,
+            session_sha256=_digest(token),
+            old_sha256=_digest(device) if device else None,
+            new_sha256=_digest(new_token),
+            now=now,
+        )
+    return new_token
+
+
+def find_session(database: Database, token: str | None, *, now: datetime) -> SignedIn | None:
+    """Return whose session the token opens; None if it is unknown, expired or revoked, or the person is disabled."""
+    if not token:
+        return None
+    with database.read() as session:
+        opened = find_live_session(session, _digest(token), now=now)
+        if opened is None:
+            return None
+        return SignedIn(
+            actor=Actor(person_id=opened.person_pk, username=opened.username),
+            name=opened.name or opened.username,
+            memberships=opened.memberships,
+            must_change_password=opened.must_change_password,
+            expires_at=opened.expires_at,
+            language=opened.language,
+        )
+
+
+def sign_out(database: Database, token: str | None, *, now: datetime) -> None:
+    """End the sign-in of this token. Does nothing for an unknown token."""
+    if token:
+        with database.write() as session:
+            revoke_live_sessions(session, token_sha256=_digest(token), now=now)
+
+
+def list_sessions(
+    database: Database, actor: Actor, *, token: str | None, now: datetime
+) -> list[LoginSession]:
+    """Return the actor's own live sessions, the newest first; `token` marks the current one."""
+    with database.read() as session:
+        rows = list_live_sessions(session, require_person(actor), now=now)
+    current = _digest(token or "")
+    return [LoginSession(row.created_at, row.expires_at, row.token_sha256 == current) for row in rows]
+
+
+def revoke_sessions(database: Database, actor: Actor, *, keep_token: str | None = None, now: datetime) -> int:
+    """Sign the actor out everywhere except where `keep_token` is used, and forget all other browsers.
+
+    Returns how many sessions ended.
+    """
+    keep = _digest(keep_token) if keep_token else None
+    with database.write() as session:
+        forget_devices(session, require_person(actor), keep_session_sha256=keep)
+        return revoke_live_sessions(session, person_pk=require_person(actor), keep_sha256=keep, now=now)
+
+
+def count_known_browsers(database: Database, actor: Actor, *, token: str, now: datetime) -> int:
+    """Count the other browsers in which the actor signed in lately. Wrong guesses elsewhere do not limit these."""
+    with database.read() as session:
+        return count_other_devices(session, require_person(actor), session_sha256=_digest(token), now=now)
+
+
+def change_password(
+    database: Database, actor: Actor, old: str, new: str, *, keep_token: str | None = None, now: datetime
+) -> None:
+    """Store a new password, end every session but that of `keep_token`, and forget all other browsers.
+
+    Raises WrongSignIn if `old` is wrong; such failures count like failed sign-ins.
+    """
+    check_new_password(new, username=actor.username)
+    if old == new:
+        raise ValidationError(say("expected a new password, found the present one"))
+    require_person(actor)
+    person, _device_sha256 = _begin_attempt(database, actor.username, None, None, now=now)
+    if (
+        person is None
+        or person.disabled_at is not None
+        or not is_password(old, person.password_hash or NOBODYS_HASH)
+    ):
+        raise WrongSignIn
+    new_hash = hash_password(new)
+    keep = _digest(keep_token) if keep_token else None
+    with database.write() as session:
+        row = lock_person(session, actor.username)
+        if row is None or row.disabled_at is not None or row.password_hash != person.password_hash:
+            raise WrongSignIn
+        row.password_hash, row.must_change_password = new_hash, False
+        session.add(row)
+        clear_own_failures(session, username=row.username, address="", device_sha256=None)
+        forget_devices(session, key_of(row.pk), keep_session_sha256=keep)
+        revoke_live_sessions(session, person_pk=key_of(row.pk), keep_sha256=keep, now=now)
+
+
+def _begin_attempt(
+    database: Database, username: str, address: str | None, device: str | None, *, now: datetime
+) -> tuple[PersonRow | None, str | None]:
+    """Count the attempt as failed before it is checked, so that guesses at the same moment all count.
+
+    Returns the person, and the hash of the browser's token if the browser is known for that person. `address` is None
+    for somebody who is signed in already.
+    """
+    with database.write() as session:
+        clear_old(session, now=now, window=WINDOW)
+        row = lock_person(session, username)
+        digest = _digest(device) if device else None
+        is_known = (
+            digest is not None
+            and row is not None
+            and is_known_device(session, key_of(row.pk), digest, now=now)
+        )
+        of_name = list_failures(session, now=now, window=WINDOW, username=username)
+        unknown = [(failure.at, failure.address) for failure in of_name if failure.device_sha256 is None]
+        if is_known:
+            own = [failure.at for failure in of_name if failure.device_sha256 == digest]
+            refuse_too_many(own, PER_DEVICE, now=now)
+        elif address is None:
+            signed_in = [at for at, failed_address in unknown if not failed_address]
+            refuse_too_many(signed_in, PER_ADDRESS_AND_NAME, now=now)
+        else:
+            of_address = list_failures(session, now=now, window=WINDOW, address=address)
+            at_address = [failure.at for failure in of_address if failure.device_sha256 is None]
+            check_unknown_browser(unknown if username else [], at_address, address, now=now)
+        attempt = {"username": username, "address": address or "", "at": now}
+        stored_device = digest if is_known else None
+        session.add(LoginAttemptRow.model_validate({**attempt, "device_sha256": stored_device}))
+        return row, stored_device
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

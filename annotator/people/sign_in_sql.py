@@ -1,0 +1,244 @@
+"""Read and write failed sign-ins, sessions and known browsers."""
+
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from sqlalchemy import CursorResult, delete, func, or_, select, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.clock import CLOCK_SLACK
+from annotator.domain.people import DEVICE_LIFETIME, Membership
+from annotator.storage.sql import fetch, prepare_sql
+from annotator.storage.tables import KnownDeviceRow, LoginAttemptRow, LoginSessionRow, PersonRow
+
+_LIVE_SESSION = prepare_sql(
+    """
+SELECT p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
+  d.name AS dataset, m.role, m.categories, m.languages
+FROM login_session s JOIN person p ON p.pk = s.person_pk
+LEFT JOIN membership m ON m.person_pk = p.pk LEFT JOIN dataset d ON d.pk = m.dataset_pk
+WHERE s.token_sha256 = :token_sha256 AND s.expires_at > :now AND s.created_at <= :ahead AND s.revoked_at IS NULL AND p.disabled_at IS NULL
+ORDER BY m.dataset_pk IS NOT NULL, d.name""",
+)
+
+
+class FailedSignIn(NamedTuple):
+    """A sign-in that failed."""
+
+    at: datetime
+    address: str
+    device_sha256: str | None  # None: in a browser that is not known
+
+
+class OpenedSession(NamedTuple):
+    """A live session and the person to whom it belongs."""
+
+    person_pk: int
+    username: str
+    name: str
+    must_change_password: bool
+    language: str | None
+    expires_at: datetime
+    memberships: tuple[Membership, ...]  # the role on every dataset first
+
+
+class _LiveSessionRow(NamedTuple):
+    """A row of _LIVE_SESSION: one for each membership, or one without."""
+
+    pk: int
+    username: str
+    name: str
+    must_change_password: bool
+    language: str | None
+    expires_at: datetime
+    dataset: str | None
+    role: str | None
+    categories: list[str] | None
+    languages: list[str] | None
+
+
+def lock_person(session: Session, username: str) -> PersonRow | None:
+    """Return the person of that username; on PostgreSQL, make other transactions wait here until this one ends."""
+    statement = select(PersonRow).where(col(PersonRow.username) == username).with_for_update()
+    return session.scalars(statement).first()
+
+
+def list_failures(
+    session: Session,
+    *,
+    now: datetime,
+    window: timedelta,
+    username: str | None = None,
+    address: str | None = None,
+) -> list[FailedSignIn]:
+    """Return the sign-ins of this username, or from this address, that failed within the window before `now`."""
+    statement = select(
+        col(LoginAttemptRow.at), col(LoginAttemptRow.address), col(LoginAttemptRow.device_sha256)
+    ).where(col(LoginAttemptRow.at) > now - window, col(LoginAttemptRow.at) <= now + CLOCK_SLACK)
+    if username is not None:
+        statement = statement.where(col(LoginAttemptRow.username) == username)
+    if address is not None:
+        statement = statement.where(col(LoginAttemptRow.address) == address)
+    return [FailedSignIn(*row) for row in session.execute(statement)]
+
+
+def clear_failures(session: Session, *, username: str) -> None:
+    """Delete all failures of this username."""
+    session.execute(delete(LoginAttemptRow).where(col(LoginAttemptRow.username) == username))
+
+
+def clear_own_failures(session: Session, *, username: str, address: str, device_sha256: str | None) -> None:
+    """Delete the failures of this username in the known browser that signed in, or else from its address.
+
+    Failures in other browsers or from other addresses stay counted.
+    """
+    device = col(LoginAttemptRow.device_sha256)
+    statement = delete(LoginAttemptRow).where(col(LoginAttemptRow.username) == username)
+    if device_sha256 is not None:
+        statement = statement.where(device == device_sha256)
+    else:
+        statement = statement.where(device.is_(None), col(LoginAttemptRow.address) == address)
+    session.execute(statement)
+
+
+def clear_old(session: Session, *, now: datetime, window: timedelta) -> None:
+    """Delete old failures, expired sessions and browsers not seen for long; and all of these dated in the future."""
+    ahead = now + CLOCK_SLACK
+    for row, at, since in (
+        (LoginAttemptRow, col(LoginAttemptRow.at), now - window),
+        (KnownDeviceRow, col(KnownDeviceRow.seen_at), now - DEVICE_LIFETIME),
+    ):
+        session.execute(delete(row).where(or_(at <= since, at > ahead)))
+    session.execute(
+        delete(LoginSessionRow).where(
+            or_(col(LoginSessionRow.expires_at) <= now, col(LoginSessionRow.created_at) > ahead)
+        )
+    )
+
+
+def is_known_device(session: Session, person_pk: int, token_sha256: str, *, now: datetime) -> bool:
+    """Return whether the person has signed in with this browser within DEVICE_LIFETIME."""
+    statement = select(col(KnownDeviceRow.person_pk)).where(
+        col(KnownDeviceRow.person_pk) == person_pk,
+        col(KnownDeviceRow.token_sha256) == token_sha256,
+        col(KnownDeviceRow.seen_at) > now - DEVICE_LIFETIME,
+        col(KnownDeviceRow.seen_at) <= now + CLOCK_SLACK,
+    )
+    return session.scalars(statement).first() is not None
+
+
+def keep_device(
+    session: Session, *, session_sha256: str, old_sha256: str | None, new_sha256: str, now: datetime
+) -> None:
+    """Replace the token by which the browser of this sign-in is recognised.
+
+    People who signed in with this browser before, under the old token, stay known under the new one. Does nothing if the
+    session does not exist. Tokens are given as their SHA-256.
+    """
+    opened = session.get(LoginSessionRow, session_sha256)
+    if opened is None:
+        return
+    if old_sha256 is not None:
+        has_old_token = col(KnownDeviceRow.token_sha256) == old_sha256
+        session.execute(
+            delete(KnownDeviceRow).where(has_old_token, col(KnownDeviceRow.person_pk) == opened.person_pk)
+        )
+        session.execute(update(KnownDeviceRow).where(has_old_token).values(token_sha256=new_sha256))
+    session.add(KnownDeviceRow(token_sha256=new_sha256, person_pk=opened.person_pk, seen_at=now))
+    opened.device_sha256 = new_sha256
+    session.add(opened)
+
+
+def forget_devices(session: Session, person_pk: int, *, keep_session_sha256: str | None = None) -> None:
+    """Delete the person's known browsers, except the one of the session that is kept."""
+    statement = delete(KnownDeviceRow).where(col(KnownDeviceRow.person_pk) == person_pk)
+    kept = session.get(LoginSessionRow, keep_session_sha256) if keep_session_sha256 else None
+    if kept is not None and kept.device_sha256 is not None:
+        statement = statement.where(col(KnownDeviceRow.token_sha256) != kept.device_sha256)
+    session.execute(statement)
+
+
+def count_other_devices(session: Session, person_pk: int, *, session_sha256: str, now: datetime) -> int:
+    """Count the person's known browsers, without the one of this sign-in."""
+    login_session = session.get(LoginSessionRow, session_sha256)
+    statement = (
+        select(func.count())
+        .select_from(KnownDeviceRow)
+        .where(
+            col(KnownDeviceRow.person_pk) == person_pk,
+            col(KnownDeviceRow.seen_at) > now - DEVICE_LIFETIME,
+            col(KnownDeviceRow.seen_at) <= now + CLOCK_SLACK,
+        )
+    )
+    if login_session is not None and login_session.device_sha256 is not None:
+        statement = statement.where(col(KnownDeviceRow.token_sha256) != login_session.device_sha256)
+    return session.scalar(statement) or 0
+
+
+def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> OpenedSession | None:
+    """Return the session and its person; None if it is unknown, expired or revoked, or the person is disabled."""
+    rows = fetch(
+        session,
+        _LIVE_SESSION,
+        _LiveSessionRow,
+        {"token_sha256": token_sha256, "now": now, "ahead": now + CLOCK_SLACK},
+    )
+    if not rows:
+        return None
+    memberships = tuple(
+        Membership(row.dataset, row.role, _to_tuple(row.categories), _to_tuple(row.languages))
+        for row in rows
+        if row.role is not None
+    )
+    first = rows[0]
+    return OpenedSession(
+        first.pk,
+        first.username,
+        first.name,
+        first.must_change_password,
+        first.language,
+        first.expires_at,
+        memberships,
+    )
+
+
+def _to_tuple(names: list[str] | None) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names)
+
+
+def list_live_sessions(session: Session, person_pk: int, *, now: datetime) -> list[LoginSessionRow]:
+    """Return the person's live sessions, the newest first."""
+    statement = (
+        select(LoginSessionRow)
+        .where(
+            col(LoginSessionRow.person_pk) == person_pk,
+            col(LoginSessionRow.expires_at) > now,
+            col(LoginSessionRow.created_at) <= now + CLOCK_SLACK,
+            col(LoginSessionRow.revoked_at).is_(None),
+        )
+        .order_by(col(LoginSessionRow.created_at).desc(), col(LoginSessionRow.token_sha256))
+    )
+    return list(session.scalars(statement))
+
+
+def revoke_live_sessions(
+    session: Session,
+    *,
+    now: datetime,
+    person_pk: int | None = None,
+    token_sha256: str | None = None,
+    keep_sha256: str | None = None,
+) -> int:
+    """Revoke one session by its token's hash, or a person's sessions except one; return how many were revoked."""
+    statement = (
+        update(LoginSessionRow).where(col(LoginSessionRow.revoked_at).is_(None)).values(revoked_at=now)
+    )
+    if token_sha256 is not None:
+        statement = statement.where(col(LoginSessionRow.token_sha256) == token_sha256)
+    if person_pk is not None:
+        statement = statement.where(col(LoginSessionRow.person_pk) == person_pk)
+    if keep_sha256 is not None:
+        statement = statement.where(col(LoginSessionRow.token_sha256) != keep_sha256)
+    result = session.execute(statement)
+    return result.rowcount if isinstance(result, CursorResult) else 0

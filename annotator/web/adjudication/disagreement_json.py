@@ -1,0 +1,204 @@
+"""Write disagreements, decisions and histories as the JSON that the decision panel reads.
+
+The panel and its addresses call a disagreement a "case", and an undisputed pair "not_disputed"; these words stay, and are
+mapped only here and in `web/adjudication/api.py`. The JSON holds only what the lead may see; its sentences are in the
+reader's language.
+"""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from annotator.adjudication.disagreement_records import (
+    DisagreementBatch,
+    DisagreementStatus,
+    DisagreementView,
+    DiscussionProgress,
+    PairOrigin,
+)
+from annotator.adjudication.discussion.discussion_records import AnonymousJudgment
+from annotator.adjudication.history.history_records import HistoryEntry
+from annotator.adjudication.queue.queue_records import list_words
+from annotator.adjudication.records import Decision, DecisionProposal
+from annotator.web.kit.messages import tr
+
+
+def write_batch(batch: DisagreementBatch, username: str) -> dict[str, Any]:
+    """Return disagreements handed out to the lead `username`, and how many are left."""
+    return {
+        "cases": [write_disagreement(view, username) for view in batch.disagreements],
+        "left": batch.left,
+    }
+
+
+def write_disagreement(view: DisagreementView, username: str) -> dict[str, Any]:
+    """Return one disagreement for the lead `username`."""
+    proposals = [_write_proposal(proposal, username) for proposal in view.proposals]
+    of_others = [proposal for proposal in proposals if not proposal["yours"]]
+    return {
+        "pair": view.pair,
+        "seen": view.seen,
+        **_write_status(view.status),
+        "status": view.progress.stage,
+        "contested_grade": view.progress.contested_grade,
+        "barred": None if view.barred is None else tr(view.barred),
+        "query": {
+            "query_id": view.query.query_id,
+            "text": view.query.text,
+            "narrative": view.query.narrative,
+            "language": view.query.language,
+            "category": view.query.category,
+        },
+        "document": {
+            "doc_id": view.document.doc_id,
+            "title": view.document.title,
+            "url": view.document.url,
+            "media_type": view.document.media_type,
+            "text": view.document.text,
+            "length": view.document.length,
+            "sha256": view.document.sha256,
+            "metadata": dict(view.document.metadata),
+        },
+        "text_changed": view.text_changed,
+        "guideline_version": view.guideline_version,
+        "judgments": [_write_judgment(judgment) for judgment in view.judgments],
+        "decisions": [_write_decision_with_lead(decision, username) for decision in view.decisions],
+        "proposal": next(iter([*of_others, *proposals]), None),
+        "proposals": proposals,
+        "needs_second": view.needs_two_leads,
+        "discussion": None if view.discussion is None else _write_discussion(view.discussion),
+        **_write_remarks(view),
+    }
+
+
+def write_decision(decision: Decision) -> dict[str, Any]:
+    """Return one decision, without the lead who made it."""
+    return {
+        "revision": decision.revision,
+        "outcome": decision.outcome,
+        "grade": decision.grade,
+        "rationale": decision.rationale,
+        "reason": decision.reason,
+        "cause": decision.cause,
+        "in_guideline": decision.in_guideline,
+        "decided_at": _write_time(decision.decided_at),
+    }
+
+
+def write_origin(origin: PairOrigin) -> dict[str, Any]:
+    """Return who judged a pair, and which systems put it into the pool."""
+    return {
+        "annotators": [judge._asdict() for judge in origin.annotators],
+        "systems": [system._asdict() for system in origin.systems],
+    }
+
+
+def write_history(entries: Iterable[HistoryEntry]) -> dict[str, Any]:
+    """Return the history of a pair."""
+    return {
+        "events": [
+            {
+                "at": _write_time(entry.at),
+                "who": tr(entry.who),
+                "action": entry.action,
+                "said": tr(entry.said),
+            }
+            for entry in entries
+        ]
+    }
+
+
+def _write_status(status: DisagreementStatus) -> dict[str, Any]:
+    return {
+        "waiting": list_words(status.waiting),
+        "distance": status.distance,
+        "taste": status.taste,
+        "since": None if status.since is None else _write_time(status.since),
+        "held_by": status.held_by,
+        "assigned_to": status.assigned_to,
+        "lacking": status.lacking,
+        "impact": None if status.impact is None else status.impact._asdict(),
+    }
+
+
+def _write_judgment(judgment: AnonymousJudgment) -> dict[str, Any]:
+    turn = judgment.turn
+    return {
+        "letter": judgment.letter,
+        "outcome": judgment.outcome,
+        "grade": judgment.grade,
+        "note": judgment.note,
+        "guideline_version": judgment.guideline_version,
+        "simulated": judgment.simulated,
+        "quality": judgment.quality,
+        "turn": None
+        if turn is None
+        else {
+            "outcome": turn.outcome,
+            "grade": turn.grade,
+            "note": turn.note,
+            "revised": turn.revised,
+        },
+    }
+
+
+def _write_decision_with_lead(decision: Decision, username: str) -> dict[str, Any]:
+    return {**write_decision(decision), "by": decision.lead, "yours": decision.lead == username}
+
+
+def _write_proposal(proposal: DecisionProposal, username: str) -> dict[str, Any]:
+    return {
+        "outcome": proposal.outcome,
+        "grade": proposal.grade,
+        "rationale": proposal.rationale,
+        "cause": proposal.cause,
+        "by": proposal.lead,
+        "yours": proposal.lead == username,
+    }
+
+
+def _write_discussion(discussion: DiscussionProgress) -> dict[str, Any]:
+    return {
+        "state": discussion.state,
+        "asked_at": _write_time(discussion.asked_at),
+        "waiting": [tr(sentence) for sentence in discussion.waiting],
+    }
+
+
+def _write_remarks(view: DisagreementView) -> dict[str, Any]:
+    """Return objections, questions and the other documents of the query."""
+    return {
+        "objections": [
+            {
+                "letter": objection.letter,
+                "text": objection.text,
+                "objected_at": _write_time(objection.objected_at),
+            }
+            for objection in view.objections
+        ],
+        "questions": [
+            {
+                "number": question.number,
+                "letter": question.letter,
+                "text": question.text,
+                "asked_at": _write_time(question.asked_at),
+                "answer": question.answer,
+            }
+            for question in view.questions
+        ],
+        "neighbours": [
+            {
+                "pair": neighbour.pair,
+                "doc_id": neighbour.doc_id,
+                "title": neighbour.title,
+                "grade": neighbour.grade,
+                "status": neighbour.stage,
+                "near": neighbour.near,
+            }
+            for neighbour in view.neighbours
+        ],
+    }
+
+
+def _write_time(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat()

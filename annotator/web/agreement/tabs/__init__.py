@@ -1,0 +1,1 @@
+"""Draw the tabs of the Agreement page: one file for each, drawn only while it is open."""

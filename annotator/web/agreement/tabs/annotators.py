@@ -1,0 +1,177 @@
+"""Draw the tab "Annotators": the kappa of every two annotators, then two of them grade by grade."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from annotator.agreement.records import AgreementReport, PairAgreement, PairSelection
+from annotator.web.agreement import tables as rows
+from annotator.web.agreement.charts import (
+    MOST_PEOPLE,
+    MOST_WRITTEN,
+    chart_matrix,
+    choose_pairs,
+    describe_matrix,
+    list_people,
+    list_shown,
+)
+from annotator.web.agreement.downloads import list_figures_address
+from annotator.web.agreement.figures import draw_figures
+from annotator.web.agreement.links import go_to, list_page_address
+from annotator.web.agreement.tables import KINDS, TableRequest, find_pair
+from annotator.web.kit.chart_files import draw_report_chart
+from annotator.web.kit.controls import apply_url_choice
+from annotator.web.kit.heat_map import chart_confusion, describe_confusion, name_grades
+from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import Link, draw_link_table
+from annotator.web.kit.words import name_word
+
+
+def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
+    """Draw the kappa of every two annotators, then two of them grade by grade."""
+    pairs = report.measured.annotator_pairs
+    if len(list_shown(pairs)) > 2:
+        st.header(tr("Every two annotators"))
+        kind = _choose_kind()
+        drawn = choose_pairs(pairs, _choose_person(pairs))
+        draw_report_chart(
+            "kappa-matrix",
+            chart_matrix(drawn, kind),
+            describe_matrix(drawn, kind),
+            caption=tr("Every two annotators"),
+            csv=list_figures_address(report.dataset, TableRequest("annotators")),
+            name=f"{report.dataset}-kappa",
+            pick=_pick_two,
+        )
+        _draw_matrix_notes(pairs)
+        draw_figures(report, TableRequest("annotators"), tr("Every two annotators as a table"))
+    st.header(tr("Two annotators, grade by grade"))
+    pair = _choose_two(report)
+    if pair is None:
+        st.text(tr("These two share no pair."))
+        return
+    request = TableRequest("confusion", first=pair.annotators[0], second=pair.annotators[1])
+    draw_report_chart(
+        "confusion",
+        chart_confusion(pair, grade_names),
+        describe_confusion(pair),
+        caption=rows.name_pair(pair),
+        csv=list_figures_address(report.dataset, request),
+        name=f"{report.dataset}-confusion",
+        pick=lambda cell: _pick_cell(pair, cell),
+    )
+    st.text(describe_confusion(pair))
+    _draw_cells(report.dataset, pair, grade_names)
+    if len(pairs) == 1:
+        draw_figures(report, TableRequest("annotators"), tr("These two in figures"))
+
+
+def _choose_kind() -> str:
+    heeded = apply_url_choice("kappa", KINDS)
+    chosen = st.segmented_control(
+        tr("Kind of κ"),
+        KINDS,
+        default=None if heeded else KINDS[0],
+        format_func=name_word,
+        required=True,
+        key="kappa",
+        bind="query-params",
+        wrap=True,
+    )
+    return str(chosen or KINDS[0])
+
+
+def _choose_person(pairs: Sequence[PairAgreement]) -> str | None:
+    """Ask which annotator the heat map is about, if there are more than it can show; None for nobody."""
+    people = list_people(pairs)
+    if len(people) <= MOST_PEOPLE:
+        return None
+    apply_url_choice("about", people)
+    chosen: str | None = st.selectbox(
+        tr("Find a person"),
+        people,
+        index=None,
+        key="about",
+        bind="query-params",
+        placeholder=tr("those who share the most pairs"),
+        width=360,
+    )
+    return chosen
+
+
+def _draw_matrix_notes(pairs: Sequence[PairAgreement]) -> None:
+    people = len({name for pair in pairs for name in pair.annotators})
+    sentences = [
+        tr("Above the diagonal κ, below it the pairs it rests on. A click on a cell shows its pairs.")
+    ]
+    if people > MOST_PEOPLE:
+        sentences.append(
+            tr(
+                "Drawn are {n} annotators of {all:,}: those who share the most pairs, or the one you choose with those who share the most "
+                "with them. The file has all.",
+                n=MOST_PEOPLE,
+                all=people,
+            )
+        )
+    if min(people, MOST_PEOPLE) > MOST_WRITTEN:
+        sentences.append(tr("Point at a cell to read its figures."))
+    draw_note(join_sentences(sentences))
+
+
+def _choose_two(report: AgreementReport) -> PairAgreement | None:
+    """Ask for two annotators, at first those who share the most pairs; None if the two share no pair."""
+    largest = max(report.measured.annotator_pairs, key=lambda pair: pair.pairs)
+    names = sorted({name for pair in report.measured.annotator_pairs for name in pair.annotators})
+    with st.container(horizontal=True):
+        first, second = (
+            st.selectbox(label, names, index=names.index(at_first), key=key, bind="query-params", width=260)
+            for label, key, at_first in (
+                (tr("Rows"), "rows", largest.annotators[0]),
+                (tr("Columns"), "columns", largest.annotators[1]),
+            )
+        )
+    return find_pair(report, first, second)
+
+
+def _draw_cells(dataset: str, pair: PairAgreement, grade_names: Sequence[str]) -> None:
+    """Draw the matrix as a table whose counts link to their pairs."""
+    names = name_grades(grade_names)
+    first, second = pair.annotators
+    with st.expander(tr("The matrix as a table, with its pairs")):
+        draw_link_table(
+            rows.name_pair(pair),
+            [f"{first} ↓ {second} →", *names],
+            [
+                [name, *(_link_cell(dataset, pair, at, to) for to in range(len(names)))]
+                for at, name in enumerate(names)
+            ],
+        )
+
+
+def _link_cell(dataset: str, pair: PairAgreement, row: int, column: int) -> str | Link:
+    count = pair.confusion[row][column]
+    if not count:
+        return "0"
+    says = tr_n(
+        "{n:,} pair that {first} graded {row} and {second} {column}",
+        "{n:,} pairs that {first} graded {row} and {second} {column}",
+        count,
+        first=pair.annotators[0],
+        second=pair.annotators[1],
+        row=row,
+        column=column,
+    )
+    selection = PairSelection(annotators=pair.annotators, grades=(row, column))
+    return Link(f"{count:,}", list_page_address(dataset, selection), says)
+
+
+def _pick_two(cell: Mapping[str, Any]) -> None:
+    go_to(PairSelection(annotators=tuple(sorted((str(cell["row"]), str(cell["column"]))))))
+
+
+def _pick_cell(pair: PairAgreement, cell: Mapping[str, Any]) -> None:
+    row, column = int(cell["row"]), int(cell["column"])
+    if pair.confusion[row][column]:
+        go_to(PairSelection(annotators=pair.annotators, grades=(row, column)))

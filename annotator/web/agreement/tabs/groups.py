@@ -1,0 +1,73 @@
+"""Draw the tab "Groups": the dataset and its groups against the target."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from annotator.agreement.records import AgreementReport, PairSelection
+from annotator.web.agreement import tables as rows
+from annotator.web.agreement.charts import (
+    MOST_GROUPS,
+    chart_forest,
+    describe_forest,
+    list_drawn,
+)
+from annotator.web.agreement.downloads import list_figures_address
+from annotator.web.agreement.figures import draw_figures
+from annotator.web.agreement.links import go_to, name_field
+from annotator.web.agreement.tables import TableRequest
+from annotator.web.kit.chart_files import draw_report_chart
+from annotator.web.kit.controls import apply_url_choice
+from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_note
+
+
+def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
+    """Draw the dataset and its groups against the target."""
+    st.header(tr("By group"))
+    apply_url_choice("by", groupings)
+    st.selectbox(tr("Group by"), groupings, format_func=name_field, key="by", bind="query-params")
+    if not report.groups:
+        st.text(tr("Choose a field to see where agreement is high and where it is low."))
+        return
+    by = report.groups[0].by
+    if all(group.value is None for group in report.groups):
+        st.text(tr("No query has a {field}.", field=name_field(by)))
+        return
+    request = TableRequest("groups", by=by)
+    draw_report_chart(
+        "groups",
+        chart_forest(report),
+        describe_forest(report),
+        caption=name_field(by),
+        csv=list_figures_address(report.dataset, request),
+        name=f"{report.dataset}-groups",
+        pick=lambda cell: _pick_group(report, cell),
+    )
+    sentence = tr("In brackets: pairs. Lines: 95 % intervals. Hollow: too few pairs to say much.")
+    draw_note(f"{sentence} {tr('A click on a point shows its pairs.')}")
+    if len(report.groups) > MOST_GROUPS:
+        draw_note(
+            tr(
+                "Drawn are the {n} largest groups of {all:,}; the file has all.",
+                n=MOST_GROUPS,
+                all=len(report.groups),
+            )
+        )
+    for group in list_drawn(report.groups):
+        kappa = group.measured.cohen_kappa["unweighted"]
+        if kappa.value is None:
+            st.text(tr("{name}: undefined, {why}", name=rows.name_group(group), why=kappa.why))
+    draw_figures(report, request, tr("The groups as a table"))
+
+
+def _pick_group(report: AgreementReport, cell: Mapping[str, Any]) -> None:
+    index = cell.get("group")
+    if index is None:
+        return
+    if int(index) < 0:
+        go_to(PairSelection())
+        return
+    group = list_drawn(report.groups)[int(index)]
+    go_to(PairSelection(by=group.by, value=group.value))

@@ -1,0 +1,75 @@
+"""Draw the tab "Over time": agreement in each period of the work, and who graded higher than the others."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from annotator.agreement.records import AgreementReport, PairSelection
+from annotator.web.agreement.downloads import list_figures_address
+from annotator.web.agreement.figures import draw_figures
+from annotator.web.agreement.links import go_to
+from annotator.web.agreement.tables import TableRequest
+from annotator.web.agreement.time_charts import (
+    MOST_LINES,
+    chart_drift,
+    chart_leanings,
+    describe_drift,
+    describe_leanings,
+    list_leaning_people,
+)
+from annotator.web.kit.chart_files import draw_report_chart
+from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_note
+
+
+def draw(report: AgreementReport) -> None:
+    """Draw agreement and leanings over time."""
+    st.header(tr("Agreement over time"))
+    if len(report.periods) < 2:
+        st.text(
+            tr("The judgments do not span enough time, or are too few, to compare one period with another.")
+        )
+        return
+    csv = list_figures_address(report.dataset, TableRequest("periods"))
+    if any(period.kappa.value is not None for period in report.periods):
+        draw_report_chart(
+            "drift",
+            chart_drift(report.periods, report.kappa_target),
+            describe_drift(report.periods, report.kappa_target),
+            caption=tr("Agreement over time"),
+            csv=csv,
+            name=f"{report.dataset}-drift",
+            pick=lambda cell: _pick_period(report, cell),
+        )
+    people = list_leaning_people(report.periods)
+    if people:
+        st.header(tr("Leanings over time"))
+        draw_report_chart(
+            "leanings",
+            chart_leanings(report.periods),
+            describe_leanings(report.periods),
+            caption=tr("Leanings over time"),
+            csv=csv,
+            name=f"{report.dataset}-leanings",
+            pick=lambda cell: _pick_period(report, cell),
+        )
+        annotators = {leaning.annotator for period in report.periods for leaning in period.leanings}
+        if len(annotators) > len(people):
+            draw_note(
+                tr(
+                    "Drawn are the {n} annotators of {all:,} who leaned the furthest; the file has all.",
+                    n=MOST_LINES,
+                    all=len(annotators),
+                )
+            )
+    draw_note(tr("A click on a point shows its pairs."))
+    draw_figures(report, TableRequest("periods"), tr("The periods as a table"))
+
+
+def _pick_period(report: AgreementReport, cell: Mapping[str, Any]) -> None:
+    """Show the pairs of a period, or those of one annotator in it if the point is an annotator's."""
+    index = cell.get("at")
+    span = None if index is None else report.periods[int(index)].span
+    if span is not None:
+        go_to(PairSelection(annotators=(str(cell["name"]),) if "name" in cell else (), span=span))

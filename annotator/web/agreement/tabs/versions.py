@@ -1,0 +1,161 @@
+"""Draw the tab "Guideline versions": agreement before and since a version.
+
+It is measured when the tab is opened, and kept in the session while nothing changes.
+"""
+
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotator.agreement.records import AgreementReport, VersionComparison, VersionComparisonPart
+from annotator.agreement.service import compare_version, read_stamp
+from annotator.domain.errors import NotFound
+from annotator.web.agreement.links import draw_file_link
+from annotator.web.agreement.routes import SINCE
+from annotator.web.agreement.time_charts import (
+    chart_since,
+    describe_since,
+    list_points,
+    list_since_rows,
+)
+from annotator.web.kit.chart_files import draw_report_chart
+from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note
+from annotator.web.kit.tables import draw_link_table
+from annotator.web.page_context import PageContext
+
+KEY, KEPT = "since", "since version"
+
+
+def draw(context: PageContext, report: AgreementReport) -> None:
+    """Draw how agreement changed with a guideline version: a sentence, a chart and a table."""
+    st.header(tr("Before and since a version of the guideline"))
+    placeholder = st.empty()
+    placeholder.html(f'<p class="annotator-note" role="status">{escape(tr("Measuring agreement …"))}</p>')
+    comparison = _find(context, report.dataset)
+    placeholder.empty()
+    if comparison is None:
+        st.text(tr("There is one version of the guideline so far, so there is nothing to compare."))
+        draw_link(context, "guideline")
+        return
+    _draw_choice(comparison)
+    for part in comparison.parts:
+        _draw_part(part)
+    _draw_notes(comparison)
+    if list_points(comparison):
+        draw_report_chart(
+            "since-version",
+            chart_since(comparison, report.kappa_target),
+            describe_since(comparison),
+            caption=tr("Before and since version {version}", version=comparison.version),
+            csv=list_since_address(comparison.dataset, comparison.version),
+            name=f"{comparison.dataset}-since-{comparison.version}",
+        )
+    _draw_table(comparison)
+
+
+def _draw_part(part: VersionComparisonPart) -> None:
+    """Draw the sentence about a part, and a warning where few pairs say little."""
+    few = [
+        tr("{side}: {warning}", side=name, warning=tr(side.warning))
+        for name, side in ((tr("before it"), part.before), (tr("since it"), part.since))
+        if side.warning and side.pairs
+    ]
+    note = f'<p class="annotator-note">{escape("; ".join(few))}</p>' if few else ""
+    st.html(f'<p class="annotator-step">{escape(tr(part.sentence))}</p>{note}')
+
+
+def list_since_address(dataset: str, version: int) -> str:
+    """Return the address of the table's file."""
+    return f"{SINCE}?" + urlencode({"dataset": dataset, "version": version})
+
+
+def _find(context: PageContext, dataset: str) -> VersionComparison | None:
+    """Return the comparison, kept from the run before if nothing has changed; None if there is one version only."""
+    parameter = str(st.session_state.get(KEY) or st.query_params.get(KEY, ""))
+    version = int(parameter) if parameter.isdecimal() and len(parameter) < 9 else None
+    stamp = (read_stamp(context.database, context.actor, dataset), version)
+    cached = st.session_state.get(KEPT)
+    if cached is not None and cached[0] == stamp:
+        kept: VersionComparison | None = cached[1]
+        return kept
+    try:
+        comparison = compare_version(context.database, context.actor, dataset, version)
+    except NotFound:
+        comparison = compare_version(context.database, context.actor, dataset)
+    st.session_state[KEPT] = (stamp, comparison)
+    return comparison
+
+
+def _draw_choice(comparison: VersionComparison) -> None:
+    versions = [str(version) for version, _ in reversed(comparison.versions)]
+    st.selectbox(
+        tr("Version of the guideline"),
+        versions,
+        index=versions.index(str(comparison.version)),
+        key=KEY,
+        bind="query-params",
+        width=260,
+    )
+
+
+def _draw_notes(comparison: VersionComparison) -> None:
+    """Draw what the comparison rests on."""
+    led = dict(comparison.versions)[comparison.version]
+    sentences = [
+        tr_n(
+            "{n:,} decision on disputes led to this version.",
+            "{n:,} decisions on disputes led to this version.",
+            led,
+        )
+        if led
+        else tr("No decision on disputes is named as having led to this version."),
+        tr(
+            "Before: pairs judged wholly under earlier versions. Since: pairs judged wholly under this one or later ones."
+        ),
+    ]
+    if comparison.between:
+        sentences.append(
+            tr_n(
+                "{n:,} pair judged partly before and partly since is on neither side.",
+                "{n:,} pairs judged partly before and partly since are on neither side.",
+                comparison.between,
+            )
+        )
+    if comparison.unknown:
+        sentences.append(
+            tr_n(
+                "{n:,} pair with a judgment from a file is on neither side: nobody knows the guideline that it was made under.",
+                "{n:,} pairs with judgments from files are on neither side: nobody knows the guideline that these were made under.",
+                comparison.unknown,
+            )
+        )
+    sentences.append(
+        tr(
+            "They are different pairs: a difference may also come from easier or harder ones. Lines: 95 % intervals. Hollow: too few to say much."
+        )
+    )
+    if comparison.simulated:
+        sentences.append(tr("Simulated judgments are included."))
+    draw_note(join_sentences(sentences))
+
+
+def _draw_table(comparison: VersionComparison) -> None:
+    label = tr("Before and since as a table")
+    shown = st.expander(label, key="table-since", on_change="rerun")
+    if shown.open:
+        with shown:
+            rows = list_since_rows(comparison)
+            columns = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
+            draw_link_table(
+                label, columns, [[_show(row[name]) for name in columns] for row in rows], roomy=True
+            )
+    if not list_points(comparison):  # otherwise it stands below the chart
+        draw_file_link(tr("Numbers as CSV"), list_since_address(comparison.dataset, comparison.version))
+
+
+def _show(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.3f}"
+    return "" if cell is None else f"{cell:,}" if isinstance(cell, int) else str(cell)

@@ -1,0 +1,1 @@
+"""The page Evaluation: what is chosen, its tabs, charts, tables and files, and the ranked lists of a query."""

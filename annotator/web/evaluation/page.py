@@ -1,0 +1,68 @@
+"""Draw the page Evaluation: the choices, the evaluation that is kept or made now, or the ranked lists of one query."""
+
+from html import escape
+
+import streamlit as st
+
+from annotator.evaluation.service import list_choices
+from annotator.web.evaluation.controls import draw_choice
+from annotator.web.kit.controls import keep_focus, note_press
+from annotator.web.kit.figures import show_time
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_link, require_dataset
+from annotator.web.page_context import PageContext
+
+ANEW = "evaluate anew"
+
+
+def draw(context: PageContext) -> None:
+    st.title(tr("Evaluation"))
+    dataset = require_dataset(context)
+    choices = list_choices(context.database, context.actor, dataset)
+    if not choices.systems:
+        st.text(tr("No system has a run yet. Import the ranked results of your systems, one file for each:"))
+        st.code(f"annotator import run {dataset} FILE --system NAME", language=None)
+        return
+    if not choices.has_grades and not choices.versions:
+        st.text(tr("No pair has a settled grade yet, so there is nothing to score the systems by."))
+        draw_link(context, "overview")
+        return
+    choice = draw_choice(choices)
+    placeholder = st.empty()
+
+    def announce() -> None:
+        systems = len(choice.systems or choices.systems)
+        words = tr_n("Scoring {n:,} system …", "Scoring {n:,} systems …", systems)
+        placeholder.html(f'<p class="annotator-note" role="status">{escape(words)}</p>')
+
+    from annotator.web.evaluation.evaluation_cache import EVALUATIONS
+
+    kept = EVALUATIONS.find(
+        context.database,
+        context.actor,
+        dataset,
+        choice,
+        now=context.now,
+        anew=st.session_state.pop(ANEW, False),
+        announce=announce,
+    )
+    placeholder.empty()
+    if kept.changed:
+        with placeholder.container(horizontal=True, vertical_alignment="center"):
+            words = tr("Measured on {time}; something has changed since.", time=show_time(kept.made_at))
+            st.html(f'<p class="annotator-note">{escape(words)}</p>', width="content")
+            st.button(tr("Measure again"), on_click=_ask_anew, type="tertiary", icon=":material/refresh:")
+    from annotator.web.evaluation.query_view import draw_query
+    from annotator.web.evaluation.report_view import draw_report
+
+    query_id = st.query_params.get("query")
+    if query_id is not None:
+        draw_query(context, dataset, choice, kept.result, query_id)
+    else:
+        draw_report(context, dataset, choice, choices, kept.result)
+    keep_focus()
+
+
+def _ask_anew() -> None:
+    st.session_state[ANEW] = True
+    note_press()

@@ -1,0 +1,38 @@
+"""Say how many pairs a press on "Have these judged" has added to the pool."""
+
+import streamlit as st
+
+from annotator.domain.errors import AnnotatorError
+from annotator.pooling.service import PooledResults
+from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
+
+KEY = "pooled results"
+
+
+def note_pooled(outcome: PooledResults | AnnotatorError) -> None:
+    """Keep the outcome until the page is drawn next."""
+    st.session_state[KEY] = outcome
+
+
+def draw_pooled() -> None:
+    """Draw the outcome once."""
+    outcome = st.session_state.pop(KEY, None)
+    with st.container(key="pooled"):
+        if isinstance(outcome, PooledResults):
+            st.success(describe_pooled(outcome), icon=":material/playlist_add_check:")
+        elif outcome is not None:
+            st.error(show_refusal(outcome), icon=":material/block:")
+
+
+def describe_pooled(outcome: PooledResults) -> str:
+    """Return how many pairs are new, and how many wait in the pool already."""
+    sentences = [
+        tr_n("{n:,} pair was added to the pool.", "{n:,} pairs were added to the pool.", outcome.new)
+    ]
+    if outcome.already_there:
+        sentences.append(tr_n("{n:,} was there already.", "{n:,} were there already.", outcome.already_there))
+    if outcome.new:
+        sentences.append(
+            tr("Annotators are handed them like any other pair, and see nothing of the systems.")
+        )
+    return join_sentences(sentences)

@@ -1,0 +1,221 @@
+"""Draw one query: the systems' ranked lists side by side with grades, a document opened in place, and what to judge.
+
+A grade stands as its number on a coloured ground. The address names the query and the open document. Every text of others
+is escaped; documents are rendered as on the page Label.
+"""
+
+from collections.abc import Callable
+from html import escape
+
+import streamlit as st
+
+from annotator.domain.errors import NotFound
+from annotator.domain.svg import colour_cell
+from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.rankings import QueryRankings, RankedResult
+from annotator.evaluation.rankings_service import read_ranked_document, show_query_rankings
+from annotator.evaluation.service import EvaluationResult
+from annotator.web.agreement.links import write_link
+from annotator.web.evaluation.choice import EvaluationChoice
+from annotator.web.evaluation.pooled import draw_pooled
+from annotator.web.evaluation.tabs.abilities import have_judged
+from annotator.web.evaluation.tabs.queries import list_query_address
+from annotator.web.kit.controls import apply_url_choice
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.text import show_as
+from annotator.web.page_context import PageContext
+from annotator.web.rendering.documents import LONGEST, render_document
+
+DEPTHS = ("5", "10", "20", "50")
+DEFAULT_DEPTH = "10"
+
+
+def draw_query(
+    context: PageContext, dataset: str, choice: EvaluationChoice, result: EvaluationResult, query_id: str
+) -> None:
+    """Draw the query, the open document, the lists, and the relevant documents that no list has."""
+    measure = st.query_params.get("measure")
+    further = {"measure": measure} if measure else {}
+    back = list_query_address(dataset, choice, tab=tr("Query by query"), **further)
+    st.html(f'<p class="annotator-step">{write_link(tr("Back to the evaluation"), back)}</p>')
+    depth = _choose_depth()
+    try:
+        rankings = show_query_rankings(
+            context.database,
+            context.actor,
+            dataset,
+            query_id,
+            version=choice.version,
+            systems=choice.systems,
+            order=find_profile(choice.profile).order,
+            depth=depth,
+            now=context.now,
+        )
+    except NotFound:
+        st.info(tr("There is no query {query_id}.", query_id=query_id), icon=":material/search_off:")
+        return
+    st.header(tr("Query {query_id}", query_id=query_id))
+    narrative = show_as("narrative", rankings.narrative) if rankings.narrative else ""
+    st.html(show_as("query", rankings.text) + narrative)
+    draw_pooled()
+    _draw_scores(result, rankings, measure)
+    doc_id = st.query_params.get("document")
+    if doc_id is not None:
+        _draw_document(context, dataset, doc_id, list_query_address(dataset, choice, query_id, **further))
+    _draw_lists(rankings, lambda doc_id: _list_document_address(dataset, choice, query_id, doc_id, further))
+    _draw_to_judge(dataset, rankings)
+    _draw_missed(rankings, lambda doc_id: _list_document_address(dataset, choice, query_id, doc_id, further))
+
+
+def _list_document_address(
+    dataset: str, choice: EvaluationChoice, query_id: str, doc_id: str, further: dict[str, str]
+) -> str:
+    return list_query_address(dataset, choice, query_id, document=doc_id, **further)
+
+
+def _choose_depth() -> int:
+    with st.container(horizontal=True):
+        apply_url_choice("depth", DEPTHS)
+        depth = st.selectbox(
+            tr("Results shown"),
+            DEPTHS,
+            index=DEPTHS.index(DEFAULT_DEPTH),
+            key="depth",
+            bind="query-params",
+            width=150,
+        )
+    return int(depth or DEFAULT_DEPTH)
+
+
+def _draw_scores(result: EvaluationResult, rankings: QueryRankings, measure: str | None) -> None:
+    """The scores of this query, unless they would tell a grade that the lead has still to give."""
+    table = result.evaluation.table
+    if rankings.hidden:
+        draw_note(
+            tr_n(
+                "{n:,} pair of this query is yours to judge first: its grade and the query's scores are not shown.",
+                "{n:,} pairs of this query are yours to judge first: their grades and the query's scores are not shown.",
+                rankings.hidden,
+            )
+        )
+        return
+    if rankings.query_id not in table.query_ids:
+        draw_note(tr("This query is in no mean: {why}", why=tr(table.left_out.get(rankings.query_id, "–"))))
+        return
+    row = table.query_ids.index(rankings.query_id)
+    names = [one.name for one in table.measures]
+    chosen = measure if measure in names else names[0]
+    scores = ", ".join(
+        f"{system.system} {show_number(float(system.values[chosen][row]), 3)}"
+        for system in table.systems
+        if system.values[chosen][row] == system.values[chosen][row]
+    )
+    draw_note(f"{chosen}: {scores or '–'}")
+
+
+def _draw_lists(rankings: QueryRankings, find_address: Callable[[str], str]) -> None:
+    if not rankings.systems:
+        st.text(tr("No system has a result for this query."))
+        return
+    heads = "".join(f'<th scope="col" dir="auto">{escape(system)}</th>' for system in rankings.systems)
+    longest = max(len(results) for results in rankings.systems.values())
+    rows = []
+    for index in range(longest):
+        cells = "".join(
+            f'<td class="annotator-long">{_write_result(results[index], find_address(results[index].doc_id))}</td>'
+            if index < len(results)
+            else "<td>–</td>"
+            for results in rankings.systems.values()
+        )
+        rows.append(f'<tr><th scope="row" class="annotator-figure">{index + 1}</th>{cells}</tr>')
+    caption = escape(tr("The ranked lists side by side"))
+    st.html(
+        f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}" style="max-height: none">'
+        f'<table class="annotator-table annotator-lists"><caption class="annotator-unseen">{caption}</caption>'
+        f'<thead><tr><th scope="col">{escape(tr("rank"))}</th>{heads}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _write_result(result: RankedResult, address: str) -> str:
+    """HTML: the grade on its ground, the document's name as a link, and its id where it has a title."""
+    name = result.title or result.doc_id
+    identity = f'<br><span class="annotator-soft">{escape(result.doc_id)}</span>' if result.title else ""
+    return f"{_write_grade(result)} {write_link(name, address)}{identity}"
+
+
+def _write_grade(result: RankedResult) -> str:
+    if result.grade is not None:
+        ground, dark = colour_cell(result.grade, 3, same=True)
+        ink = "#000000" if dark else "#ffffff"
+        spoken = escape(tr("grade {grade}", grade=result.grade))
+        return (
+            f'<span class="annotator-grade" style="background: {ground}; color: {ink}" aria-label="{spoken}" role="img">'
+            f"{result.grade}</span>"
+        )
+    words = {
+        "hidden": tr("yours to judge first"),
+        "waiting": tr("waiting to be judged"),
+        "unsettled": tr("no settled grade"),
+    }.get(result.state, tr("unjudged"))
+    return f'<span class="annotator-grade annotator-nograde">{escape(words)}</span>'
+
+
+def _draw_to_judge(dataset: str, rankings: QueryRankings) -> None:
+    if not rankings.not_pooled:
+        return
+    n = len(rankings.not_pooled)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        words = tr_n(
+            "{n:,} document in these lists is unjudged, and nobody is asked to judge it.",
+            "{n:,} documents in these lists are unjudged, and nobody is asked to judge them.",
+            n,
+        )
+        st.html(f'<p class="annotator-step">{escape(words)}</p>', width="content")
+        st.button(
+            tr("Have these judged"),
+            key="judge-query",
+            on_click=have_judged,
+            args=(dataset, [(rankings.query_id, doc_id) for doc_id in rankings.not_pooled]),
+            icon=":material/playlist_add:",
+        )
+
+
+def _draw_missed(rankings: QueryRankings, find_address: Callable[[str], str]) -> None:
+    if not rankings.missed:
+        return
+    st.header(tr("Relevant documents that no list has"))
+    items = "".join(
+        f"<li>{_write_result(result, find_address(result.doc_id))}</li>" for result in rankings.missed
+    )
+    st.html(f'<ul class="annotator-missed">{items}</ul>')
+
+
+def _draw_document(context: PageContext, dataset: str, doc_id: str, close: str) -> None:
+    """The document as Label shows it, in a box that scrolls."""
+    try:
+        document = read_ranked_document(context.database, context.actor, dataset, doc_id)
+    except NotFound:
+        st.info(tr("There is no document {doc_id}.", doc_id=doc_id), icon=":material/search_off:")
+        return
+    title = document.title or document.doc_id
+    head = f'<h3 class="annotator-part" dir="auto">{escape(title)}</h3>'
+    closing = write_link(tr("Close the document"), close)
+    identity = f'<p class="annotator-note" dir="auto">{escape(document.doc_id)} {closing}</p>'
+    st.html(head + identity)
+    if document.text is None:
+        draw_note(tr("Only the id of this document is known."))
+        return
+    rendered = render_document(document.text, document.media_type, doc_id=document.doc_id)
+    label = escape(tr("Document"))
+    formatted = " annotator-formatted" if rendered.html else ""
+    body = rendered.html or escape(document.text[:LONGEST])
+    place = "div" if rendered.html else "pre"
+    st.html(
+        f'<{place} class="annotator-document{formatted}" tabindex="0" role="region" dir="auto" aria-label="{label}">'
+        f"{body}</{place}>"
+    )
+    if rendered.cut or len(document.text) > LONGEST:
+        draw_note(tr("Only the beginning is shown."))

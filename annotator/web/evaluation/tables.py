@@ -1,0 +1,254 @@
+"""The tables of the evaluation page by name, as rows for the page and the files.
+
+Takes every figure from the evaluation and computes nothing but differences between its scores. An undefined value is None.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+
+import numpy as np
+
+from annotator.evaluation.dataset_analysis.robustness import LENIENT, STRICT, OrderUnderVariant
+from annotator.evaluation.differences.comparison import SystemComparison
+from annotator.evaluation.evaluate import Evaluation, SystemSummary
+from annotator.evaluation.service import EvaluationResult
+from annotator.web.agreement.links import name_field
+from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.messages import tr
+
+Row = dict[str, object]
+QUERIES = "queries"
+MOST_HOLES = 1_000
+
+
+def show_figure(cell: object) -> str:
+    """Return a cell as the page shows it: figures with three decimals, counts grouped, a dash for nothing."""
+    if cell is None or cell == "":
+        return "–"
+    if isinstance(cell, float):
+        return show_number(cell, 3)
+    return show_number(cell) if isinstance(cell, int) else str(cell)
+
+
+def list_score_rows(result: EvaluationResult, measure: str) -> list[Row]:
+    """Return each system's score of the measure with its other readings, best first."""
+    rows: list[Row] = []
+    for system in sort_systems(result.evaluation, measure):
+        summary = system.measures[measure]
+        low, high = summary.ci95 or (None, None)
+        least, most = summary.score.bounds or (None, None)
+        rows.append(
+            {
+                tr("system"): system.system,
+                tr("score"): summary.score.value,
+                tr("from"): low,
+                tr("to"): high,
+                tr("judged"): summary.score.judged,
+                tr("condensed"): summary.score.condensed,
+                tr("lowest possible"): least,
+                tr("highest possible"): most,
+                tr("queries"): summary.score.queries,
+            }
+        )
+    return rows
+
+
+def sort_systems(evaluation: Evaluation, measure: str) -> list[SystemSummary]:
+    """Return the systems, the best on the measure first and those without a value last; equal ones keep their order."""
+    lower_is_better = measure in ("FirstRank", "TFFU")
+
+    def key(system: SystemSummary) -> tuple[bool, float]:
+        value = system.measures[measure].score.value
+        return value is None, 0.0 if value is None else value if lower_is_better else -value
+
+    return sorted(evaluation.systems, key=key)
+
+
+def list_difference_rows(result: EvaluationResult, measure: str) -> list[Row]:
+    """Return every comparison on the measure, largest difference first."""
+    return [
+        {
+            tr("systems"): f"{comparison.b} − {comparison.a}",
+            tr("difference"): comparison.difference,
+            tr("from"): None if comparison.ci95 is None else comparison.ci95[0],
+            tr("to"): None if comparison.ci95 is None else comparison.ci95[1],
+            tr("wins"): comparison.wins,
+            tr("ties"): comparison.ties,
+            tr("losses"): comparison.losses,
+            tr("t test"): comparison.t_test.p,
+            "Wilcoxon": comparison.wilcoxon.p,
+            tr("randomization"): comparison.randomization.p,
+            tr("p after Holm"): comparison.p_holm,
+            "d": comparison.t_test.cohens_d,
+            tr("verdict"): tr(comparison.verdict),
+        }
+        for comparison in list_comparisons(result.evaluation, measure)
+    ]
+
+
+def list_comparisons(evaluation: Evaluation, measure: str) -> list[SystemComparison]:
+    """Return the comparisons on the measure, largest difference first."""
+    comparisons = [comparison for comparison in evaluation.comparisons if comparison.measure == measure]
+    return sorted(comparisons, key=lambda comparison: -abs(comparison.difference))
+
+
+def list_group_rows(result: EvaluationResult, measure: str) -> list[Row]:
+    """Return the systems' scores of the measure by group, and the best ones."""
+    return [
+        {
+            name_field(group.field): group.value,
+            tr("queries"): group.queries,
+            **{system.system: system.measures[measure].score.value for system in group.systems},
+            tr("best"): ", ".join(group.best.get(measure, ())),
+        }
+        for group in result.evaluation.groups
+    ]
+
+
+def list_saturation_rows(result: EvaluationResult, _measure: str) -> list[Row]:
+    """Return how far each measure can tell the systems apart."""
+    return [
+        {
+            tr("measure"): saturation.measure,
+            tr("lowest mean"): saturation.lowest,
+            tr("highest mean"): saturation.highest,
+            tr("queries"): saturation.queries,
+            tr("the same for all systems"): saturation.equal_queries,
+            tr("1.0 for all systems"): saturation.perfect_queries,
+            tr("can rank the systems"): tr("no") if saturation.saturated else tr("yes"),
+        }
+        for saturation in result.evaluation.dataset.saturation
+    ]
+
+
+def list_power_rows(result: EvaluationResult, measure: str) -> list[Row]:
+    """Return what today's queries can show of every two systems, the widest difference first."""
+    powers = [power for power in result.evaluation.dataset.power if power.measure == measure]
+    return [
+        {
+            tr("systems"): f"{power.b} − {power.a}",
+            tr("difference"): power.difference,
+            tr("smallest that can be shown"): power.detectable,
+            tr("queries"): power.queries,
+            tr("queries needed for this difference"): power.queries_for_difference,
+            tr("queries needed for d = 0.3"): power.queries_for_small_effect,
+        }
+        for power in sorted(powers, key=lambda power: -abs(power.difference))
+    ]
+
+
+def list_order_rows(result: EvaluationResult, measure: str) -> list[Row]:
+    """Return neighbours in the systems' order and how often resampled queries swap them."""
+    order = result.evaluation.dataset.order.get(measure)
+    if order is None:
+        return []
+    return [
+        {
+            tr("higher"): swap.higher,
+            tr("lower"): swap.lower,
+            tr("swapped in resamples"): show_share(swap.share, 1),
+        }
+        for swap in order.neighbours
+    ]
+
+
+def list_variant_rows(result: EvaluationResult, _measure: str) -> list[Row]:
+    """Return the systems' order by each annotator's own grades, and by the highest and lowest disputed grades."""
+    if result.robustness is None:
+        return []
+    variants = (*result.robustness.by_annotator, *result.robustness.disputed)
+    return [
+        {
+            tr("grades of"): name_variant(variant),
+            tr("changed pairs"): variant.changed_pairs,
+            "τ": variant.order.tau,
+            "τ_AP": variant.order.tau_ap,
+            tr("changed order"): "; ".join(f"{second} > {first}" for first, second in variant.order.swapped),
+        }
+        for variant in variants
+    ]
+
+
+def name_variant(variant: OrderUnderVariant) -> str:
+    """Return whose grades a variant takes."""
+    named = {
+        LENIENT: tr("the highest grade of every disputed pair"),
+        STRICT: tr("the lowest grade of every disputed pair"),
+    }
+    return named.get(variant.variant, variant.variant)
+
+
+def list_left_out_rows(result: EvaluationResult, _measure: str) -> list[Row]:
+    """Return what each system would score had it not been pooled."""
+    if result.robustness is None:
+        return []
+    return [
+        {
+            tr("system"): loss.system,
+            tr("relevant documents only here"): loss.unique_relevant,
+            tr("score"): loss.score,
+            tr("without its own documents"): loss.score_without,
+            tr("loss"): loss.loss,
+        }
+        for loss in result.robustness.left_out
+    ]
+
+
+def list_hole_rows(result: EvaluationResult, _measure: str) -> list[Row]:
+    """Return the unjudged documents in the systems' first results, most influential first."""
+    need = result.evaluation.dataset.holes
+    if need is None:
+        return []
+    return [
+        {
+            tr("query"): hole.query_id,
+            tr("document"): hole.doc_id,
+            tr("ranks"): ", ".join(f"{system} {rank}" for system, rank in hole.ranks.items()),
+            tr("influence"): hole.influence,
+        }
+        for hole in need.holes[:MOST_HOLES]
+    ]
+
+
+def list_query_rows(evaluation: Evaluation, measure: str, hidden: Collection[str]) -> list[Row]:
+    """Return the systems' scores of every query, those first on which systems differ most.
+
+    `hidden`: queries with a pair that the reader has still to judge; their scores are left out.
+    """
+    table = evaluation.table
+    values = np.column_stack([system.values[measure] for system in table.systems])
+    rows: list[tuple[float, Row]] = []
+    for query_id, scores in zip(table.query_ids, values.tolist(), strict=True):
+        defined = [score for score in scores if score == score]
+        spread = max(defined) - min(defined) if defined else 0.0
+        is_hidden = query_id in hidden
+        shown = {
+            system.system: score if score == score and not is_hidden else None
+            for system, score in zip(table.systems, scores, strict=True)
+        }
+        remark = tr("yours to judge first") if is_hidden else ""
+        row: Row = {
+            tr("query"): query_id,
+            tr("text"): table.truth.texts.get(query_id, ""),
+            **shown,
+            tr("remark"): remark,
+        }
+        rows.append((-1.0 if is_hidden else spread, row))
+    return [row for _, row in sorted(rows, key=lambda entry: -entry[0])]
+
+
+TABLES: Mapping[str, Callable[[EvaluationResult, str], list[Row]]] = {
+    "scores": list_score_rows,
+    "differences": list_difference_rows,
+    "groups": list_group_rows,
+    "saturation": list_saturation_rows,
+    "power": list_power_rows,
+    "order": list_order_rows,
+    "variants": list_variant_rows,
+    "left-out": list_left_out_rows,
+    "holes": list_hole_rows,
+}
+
+
+def list_rows(result: EvaluationResult, table: str, measure: str) -> list[Row]:
+    """Return the rows of a table of TABLES."""
+    return TABLES[table](result, measure)

@@ -1,0 +1,58 @@
+"""Draw the tab "Differences": a forest plot of the differences between systems, their verdicts and tests."""
+
+import streamlit as st
+
+from annotator.web.evaluation.charts import MOST_DRAWN, chart_differences, describe_differences
+from annotator.web.evaluation.tables import list_comparisons
+from annotator.web.evaluation.tabs.shown import ShownEvaluation
+from annotator.web.kit.chart_files import draw_report_chart
+from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import draw_table
+
+
+def draw(shown: ShownEvaluation) -> None:
+    """Draw the differences on the chosen measure, the largest first."""
+    comparisons = list_comparisons(shown.evaluation, shown.measure)
+    title = tr("Differences on {measure}", measure=shown.measure)
+    st.header(title)
+    if not comparisons:
+        _say_why_not(shown)
+        return
+    draw_report_chart(
+        "differences",
+        chart_differences(shown.evaluation, shown.measure),
+        describe_differences(shown.evaluation, shown.measure),
+        caption=title,
+        csv=shown.find_file_address("differences"),
+        name=f"{shown.dataset}-differences",
+    )
+    draw_note(
+        tr(
+            "Lines: 95 % intervals. A filled diamond: larger than chance explains (p below .05 after Holm). A hollow circle: no difference is shown."
+        )
+    )
+    if len(comparisons) > MOST_DRAWN:
+        draw_note(
+            tr(
+                "The {n} largest of {all:,} differences are drawn; the file has all.",
+                n=MOST_DRAWN,
+                all=len(comparisons),
+            )
+        )
+    shown.show_table("differences", tr("The differences as a table"), folded=True)
+    st.header(tr("Queries won"))
+    wins = shown.evaluation.dataset.wins.get(shown.measure, {})
+    draw_table(
+        tr("Queries won"),
+        [tr("system"), tr("queries on which it scores highest")],
+        [[system, count] for system, count in sorted(wins.items(), key=lambda item: -item[1])],
+    )
+
+
+def _say_why_not(shown: ShownEvaluation) -> None:
+    if len(shown.evaluation.systems) < 2:
+        st.text(tr("There is one system, so there is nothing to compare it with. Import the run of another:"))
+        st.code(f"annotator import run {shown.dataset} FILE --system NAME", language=None)
+    else:
+        st.text(tr("This measure does not compare systems. Choose another."))

@@ -1,0 +1,150 @@
+"""Draw the tab "Two releases": which scores moved from one release to another, and by which changed grades."""
+
+import streamlit as st
+
+from annotator.evaluation.rankings import QueryMove, ReleaseEvaluationChange, ScoreMove
+from annotator.evaluation.rankings_service import compare_on_releases
+from annotator.web.evaluation.choice import list_default_measures
+from annotator.web.evaluation.tabs.queries import list_query_address
+from annotator.web.evaluation.tabs.shown import ShownEvaluation
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note
+from annotator.web.kit.tables import Cell, Link, draw_link_table
+
+SHOWN = 50
+MOST_GRADES = 10
+
+
+def draw(shown: ShownEvaluation) -> None:
+    """Draw two versions to choose, the scores on both, and the queries that moved most."""
+    st.header(tr("The same runs on two releases"))
+    versions = list(shown.choices.versions)
+    if len(versions) < 2:
+        st.text(tr("Two releases are needed. Publish another to see what its grades change in the scores."))
+        draw_link(shown.context, "releases")
+        return
+    with st.container(horizontal=True):
+        before = st.selectbox(
+            tr("From"), versions, index=len(versions) - 2, key="from", bind="query-params", width=150
+        )
+        after = st.selectbox(
+            tr("To"), versions, index=len(versions) - 1, key="to", bind="query-params", width=150
+        )
+    if before == after:
+        st.text(tr("Choose two different versions."))
+        return
+    choice = shown.choice
+    with st.spinner(tr("Comparing …")):
+        change = compare_on_releases(
+            shown.context.database,
+            shown.context.actor,
+            shown.dataset,
+            before,
+            after,
+            profile=choice.profile,
+            measures=choice.measures or list_default_measures(choice.profile),
+            measure=shown.measure,
+            systems=choice.systems,
+            most_queries=SHOWN,
+            now=shown.context.now,
+        )
+    st.text(_describe(change))
+    _draw_scores(change)
+    _draw_queries(shown, change)
+
+
+def _describe(change: ReleaseEvaluationChange) -> str:
+    if not change.changed_grades:
+        return tr("No grade differs between {before} and {after}.", before=change.before, after=change.after)
+    grades = tr_n(
+        "{n:,} grade differs between {before} and {after}.",
+        "{n:,} grades differ between {before} and {after}.",
+        change.changed_grades,
+        before=change.before,
+        after=change.after,
+    )
+    if not change.moved_queries:
+        return grades + " " + tr("None of them moves {measure} of any query.", measure=change.measure)
+    return (
+        grades
+        + " "
+        + tr_n(
+            "{measure} moved on {n:,} query.",
+            "{measure} moved on {n:,} queries.",
+            change.moved_queries,
+            measure=change.measure,
+        )
+    )
+
+
+def _draw_scores(change: ReleaseEvaluationChange) -> None:
+    draw_link_table(
+        tr("The scores on both releases"),
+        [tr("measure"), tr("system"), change.before, change.after, tr("change")],
+        [
+            [move.measure, move.system, _show(move.before), _show(move.after), _show_change(move)]
+            for move in change.moves
+        ],
+    )
+    if change.queries_before != change.queries_after:
+        draw_note(
+            tr(
+                "Queries in the means: {before:,} on the first release, {after:,} on the second.",
+                before=change.queries_before,
+                after=change.queries_after,
+            )
+        )
+
+
+def _draw_queries(shown: ShownEvaluation, change: ReleaseEvaluationChange) -> None:
+    if not change.queries:
+        return
+    title = tr("Queries whose {measure} moved", measure=change.measure)
+    st.subheader(title)
+    columns = [tr("query"), tr("change"), tr("changed grades")]
+    draw_link_table(
+        title, columns, [_list_cells(shown, query, change) for query in change.queries], roomy=True
+    )
+    if change.moved_queries > len(change.queries):
+        draw_note(
+            tr(
+                "Listed: {n} of {all:,} queries, those first that moved most.",
+                n=len(change.queries),
+                all=change.moved_queries,
+            )
+        )
+
+
+def _list_cells(shown: ShownEvaluation, query: QueryMove, change: ReleaseEvaluationChange) -> list[Cell]:
+    address = list_query_address(shown.dataset, shown.choice, query.query_id, measure=change.measure)
+    says = tr("Open the ranked lists of {query_id}", query_id=query.query_id)
+    grades = [
+        f"{grade.doc_id} {_name_grade(grade.before)} → {_name_grade(grade.after)}"
+        + (
+            f" ({', '.join(f'{system} {rank}' for system, rank in grade.ranks.items())})"
+            if grade.ranks
+            else ""
+        )
+        for grade in query.grades[:MOST_GRADES]
+    ]
+    if len(query.grades) > MOST_GRADES:
+        grades.append(tr("and {n:,} more", n=len(query.grades) - MOST_GRADES))
+    changes = [f"{system} {_sign(value)}" for system, value in query.changes.items()]
+    return [[Link(query.query_id, address, says), query.text], changes, grades]
+
+
+def _name_grade(grade: int | None) -> str:
+    return tr("unjudged") if grade is None else str(grade)
+
+
+def _show(value: float | None) -> str:
+    return "–" if value is None else show_number(value, 3)
+
+
+def _show_change(move: ScoreMove) -> str:
+    return "–" if move.change is None else _sign(move.change)
+
+
+def _sign(value: float) -> str:
+    return ("+" if value > 0 else "") + show_number(value, 3)

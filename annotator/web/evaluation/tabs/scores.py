@@ -1,0 +1,84 @@
+"""Draw the tab "Scores": all measures at a glance, and the chosen one with its interval and its other readings."""
+
+from html import escape
+
+import streamlit as st
+
+from annotator.evaluation.profiles.profile import MEAN_OVER
+from annotator.web.evaluation.charts import chart_scores, describe_scores
+from annotator.web.evaluation.tables import show_figure, sort_systems
+from annotator.web.evaluation.tabs.shown import ShownEvaluation
+from annotator.web.kit.chart_files import draw_report_chart
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import draw_link_table
+
+MOST_LEFT_OUT = 20
+
+
+def draw(shown: ShownEvaluation) -> None:
+    """Draw the chosen measure, then every measure of every system."""
+    measure, evaluation = shown.measure, shown.evaluation
+    st.header(measure)
+    draw_report_chart(
+        "scores",
+        chart_scores(evaluation, measure),
+        describe_scores(evaluation, measure),
+        caption=tr("{measure} of every system", measure=measure),
+        csv=shown.find_file_address("scores"),
+        name=f"{shown.dataset}-scores",
+    )
+    shown.show_table("scores", tr("{measure} of every system", measure=measure))
+    draw_note(_explain(shown))
+    st.header(tr("All measures"))
+    names = [one.name for one in evaluation.table.measures]
+    draw_link_table(
+        tr("All measures"),
+        [tr("system"), *names],
+        [
+            [system.system, *(show_figure(system.measures[name].score.value) for name in names)]
+            for system in sort_systems(evaluation, measure)
+        ],
+    )
+    _draw_latency(shown)
+    _draw_conventions(shown)
+
+
+def _explain(shown: ShownEvaluation) -> str:
+    table = shown.evaluation.table
+    return join_sentences(
+        [
+            tr_n(
+                "Means over {n:,} query; from and to, and the thick lines: 95 % intervals by resampling queries. Thin lines: the lowest and the highest possible score.",
+                "Means over {n:,} queries; from and to, and the thick lines: 95 % intervals by resampling queries. Thin lines: the lowest and the highest possible score.",
+                len(table.query_ids),
+            ),
+            tr(
+                "Judged: the share of judged documents among those that the measure looks at. Unjudged documents count as not relevant in the score; condensed is the score without them; lowest and highest possible are the score if they had the worst or the best grades."
+            ),
+        ]
+    )
+
+
+def _draw_latency(shown: ShownEvaluation) -> None:
+    rows = [
+        [system.system, *(show_number(figure) for figure in (latency.p50, latency.p95, latency.p99))]
+        for system in shown.evaluation.systems
+        if (latency := system.latency_ms) is not None
+    ]
+    if rows:
+        st.header(tr("Latency in milliseconds"))
+        draw_link_table(tr("Latency in milliseconds"), [tr("system"), "P50", "P95", "P99"], rows)
+
+
+def _draw_conventions(shown: ShownEvaluation) -> None:
+    evaluation = shown.evaluation
+    with st.expander(tr("How each measure is computed"), key="formulas"):
+        for measure in evaluation.table.measures:
+            st.html(
+                f'<p class="annotator-note"><strong>{escape(measure.name)}</strong> {escape(tr(measure.formula))}</p>'
+            )
+        draw_note(tr(MEAN_OVER[evaluation.profile.mean_over]))
+        for query_id, why in list(evaluation.table.left_out.items())[:MOST_LEFT_OUT]:
+            draw_note(f"{query_id}: {tr(why)}")

@@ -1,0 +1,63 @@
+"""What every tab of the page Evaluation draws from, and how it draws a table with its file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from annotator.evaluation.evaluate import Evaluation
+from annotator.evaluation.service import EvaluationChoices, EvaluationResult
+from annotator.web.agreement.links import draw_file_link
+from annotator.web.evaluation.choice import EvaluationChoice
+from annotator.web.evaluation.downloads import list_figures_address
+from annotator.web.evaluation.tables import Row, list_rows, show_figure
+from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import draw_link_table
+from annotator.web.page_context import PageContext
+
+MOST_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownEvaluation:
+    """The evaluation on the screen, and the measure that is looked at."""
+
+    context: PageContext
+    dataset: str
+    choice: EvaluationChoice
+    choices: EvaluationChoices
+    result: EvaluationResult
+    measure: str
+
+    @property
+    def evaluation(self) -> Evaluation:
+        return self.result.evaluation
+
+    def find_file_address(self, table: str) -> str:
+        """Return the address of a table's file."""
+        return list_figures_address(self.dataset, self.choice, table, self.measure)
+
+    def show_table(self, table: str, label: str, *, folded: bool = False) -> None:
+        """Draw a table of TABLES with its file; `folded`: one click away, below a chart that has the file."""
+        if folded:
+            expander = st.expander(label, key=f"table-{table}", on_change="rerun")
+            if expander.open:
+                with expander:
+                    draw_figure_rows(label, list_rows(self.result, table, self.measure))
+            return
+        rows = list_rows(self.result, table, self.measure)
+        draw_figure_rows(label, rows)
+        if rows:
+            draw_file_link(tr("Numbers as CSV"), self.find_file_address(table))
+
+
+def draw_figure_rows(label: str, rows: Sequence[Row]) -> None:
+    """Draw rows with figures as the page shows them; of too many the first ones."""
+    if not rows:
+        return
+    columns = list(rows[0])
+    shown = [[show_figure(row[column]) for column in columns] for row in rows[:MOST_LISTED]]
+    draw_link_table(label, columns, shown, roomy=True)
+    if len(rows) > MOST_LISTED:
+        draw_note(tr("The first {n} of {all:,} are shown; the file has all.", n=MOST_LISTED, all=len(rows)))

@@ -1,0 +1,130 @@
+// The guideline beside the work: the definitions at the grades, and the sheet with the whole guideline and the keys.
+// A newer version is fetched when a pair comes with it, and shown from the next pair on, never under a pair that is
+// being read.
+
+import { make, makeText } from "./elements.js";
+import { askServer } from "./requests.js";
+import { fill } from "./sentences.js";
+
+/** @typedef {import("./messages.js").GradeDefinition} GradeDefinition */
+/** @typedef {import("./messages.js").Guideline} Guideline */
+
+/**
+ * What the view needs of a panel.
+ * @typedef {object} GuidelineSettings
+ * @property {string} dataset
+ * @property {Guideline} guideline
+ * @property {[keys: string[], meaning: string][]} keys
+ * @property {import("./sentences.js").Words} words
+ * @property {HTMLElement} grades where the buttons of the grades stand
+ * @property {(title: string, parts: HTMLElement[]) => void} openSheet
+ * @property {(text: string) => void} remark
+ */
+
+export class GuidelineView {
+  /** @param {GuidelineSettings} settings */
+  constructor({ dataset, guideline, keys, words, grades, openSheet, remark }) {
+    this.dataset = dataset;
+    this.keys = keys;
+    this.words = words;
+    this.grades = grades;
+    this.showSheet = openSheet;
+    this.remark = remark;
+    this.newest = guideline;
+    this.painted = guideline;
+    this.asking = false;
+    this.paint();
+  }
+
+  /** The version on the screen, which every judgment carries. */
+  get shownVersion() { return this.painted.version; }
+
+  /** @param {number} grade */
+  nameOf(grade) { return this.painted.grades.find((definition) => definition.grade === grade)?.name ?? String(grade); }
+
+  /**
+   * Take notice of the version that a pair came with.
+   * @param {number} version
+   */
+  async noticeVersion(version) {
+    if (!(version > this.newest.version) || this.asking) return;
+    this.asking = true;
+    try {
+      /** @type {Guideline} */
+      const guideline = await askServer("/api/standard", { dataset: this.dataset });
+      if (guideline.version > this.newest.version) this.newest = guideline;
+    } catch { /* the next pair asks again */ }
+    this.asking = false;
+  }
+
+  /** Show the newest version. Called before another pair comes to the screen. */
+  catchUp() {
+    if (this.newest === this.painted) return;
+    this.paint();
+    this.remark(this.words.newstandard);
+  }
+
+  paint() {
+    this.painted = this.newest;
+    this.grades.replaceChildren(...this.painted.grades.map(makeGradeButton));
+  }
+
+  /** Open the sheet. Whoever reads it sees the newest version. */
+  openSheet() {
+    const { words, newest } = this;
+    const guideline = make("div", "guideline");
+    guideline.dir = "auto";
+    guideline.innerHTML = newest.guideline_html;  // made by the server from Markdown: nothing active, nothing fetched
+    this.showSheet(words.sheet_title, [
+      make("h3", "", words.sheet_grades), ...newest.grades.map((grade) => this.describeGrade(grade)),
+      make("p", "small", fill(words.version, { n: newest.version })),
+      ...(newest.guideline_html ? [make("h3", "", words.sheet_guideline), guideline] : []),
+      make("h3", "", words.sheet_keys), this.listKeys(),
+    ]);
+  }
+
+  /** @param {GradeDefinition} grade */
+  describeGrade(grade) {
+    const part = make("section", "definition");
+    part.dir = "auto";
+    const title = make("h4");
+    title.append(make("kbd", "", grade.grade), ` ${grade.name}`);
+    part.append(
+      title, make("p", "", grade.definition),
+      ...listExamples(this.words.counts, "yes", grade.positive_examples), ...listExamples(this.words.countsnot, "no", grade.negative_examples),
+    );
+    return part;
+  }
+
+  listKeys() {
+    const list = make("dl", "keys");
+    for (const [keys, meaning] of this.keys) {
+      const term = make("dt");
+      for (const key of keys) term.append(make("kbd", "", key), " ");
+      list.append(term, make("dd", "", meaning));
+    }
+    return list;
+  }
+}
+
+/** @param {GradeDefinition} definition */
+function makeGradeButton({ grade, name, definition }) {
+  const button = make("button");
+  button.type = "button";
+  button.dataset.act = String(grade);
+  button.setAttribute("aria-keyshortcuts", String(grade));
+  button.append(make("kbd", "", grade), makeText("span", name, "name"), makeText("span", definition, "meaning"));
+  return button;
+}
+
+/**
+ * @param {string} title
+ * @param {string} className
+ * @param {string[]} [examples]
+ */
+function listExamples(title, className, examples = []) {
+  if (!examples.length) return [];
+  const list = make("ul", className);
+  list.append(...examples.map((example) => make("li", "", example)));
+  return [make("p", "small", title), list];
+}

@@ -1,0 +1,65 @@
+// The part of a document's text that fits a query best, as a list shows it.
+
+import { findQueryTerms } from "../../kit/panel/document_view.js";
+import { make } from "../../kit/panel/elements.js";
+import { findTerms } from "../../kit/panel/query_terms.js";
+
+const SNIPPET_LENGTH = 160;
+const SNIPPET_OF = 6000;
+const MOST_SPANS = 200;
+
+/** @typedef {import("../../kit/panel/query_terms.js").Terms} Terms */
+/** @typedef {import("../../kit/panel/query_terms.js").TermSpan} TermSpan */
+/** @typedef {import("../../kit/panel/messages.js").ShownPair} ShownPair */
+
+/**
+ * Return the part of the document where most of the query's terms stand close together, with them marked.
+ * @param {ShownPair} pair
+ */
+export function cutSnippet(pair) {
+  const terms = findQueryTerms(pair.query.text);
+  const whole = pair.document.text ?? "", text = whole.slice(0, SNIPPET_OF);
+  const start = findDensestStart(text, findTerms(text, terms));
+  const shown = text.slice(start, start + SNIPPET_LENGTH).replace(/\s+/g, " ");
+  return [start ? "… " : "", ...markTerms(shown, terms), start + SNIPPET_LENGTH < whole.length ? " …" : ""];
+}
+
+/**
+ * Return where the stretch with the most different terms begins.
+ * @param {string} text
+ * @param {TermSpan[]} spans
+ */
+function findDensestStart(text, spans) {
+  let best = 0, bestCount = 0, first = 0;
+  /**
+   * @param {number} from
+   * @param {number} to
+   */
+  const countDifferent = (from, to) => new Set(spans.slice(from, to + 1).map(([start, end]) => text.slice(start, end).toLowerCase())).size;
+  for (let last = 0; last < Math.min(spans.length, MOST_SPANS); last++) {
+    while (spans[last][1] - spans[first][0] > SNIPPET_LENGTH - 30) first++;
+    const count = first <= last ? countDifferent(first, last) : 0;
+    if (count <= bestCount) continue;
+    bestCount = count;
+    best = Math.max(0, spans[first][0] - 30);
+  }
+  return best;
+}
+
+/**
+ * Return a text in pieces, with the terms marked.
+ * @param {string} text
+ * @param {Terms} terms
+ * @returns {(string | HTMLElement)[]}
+ */
+export function markTerms(text, terms) {
+  /** @type {(string | HTMLElement)[]} */
+  const parts = [];
+  let at = 0;
+  for (const [start, end] of findTerms(text, terms)) {
+    if (start < at) continue;
+    parts.push(text.slice(at, start), make("mark", "", text.slice(start, end)));
+    at = end;
+  }
+  return [...parts, text.slice(at)];
+}

@@ -1,0 +1,116 @@
+"""Allowlist of the addresses and parameters that Streamlit answers; everything else is refused.
+
+Streamlit brings routes that this program does not use (media, components, sign-in by others, an API for agents) and
+answers every unknown address with its page. Our own routes, which check access themselves, and the pages of
+`navigation.py` are let through. A parameter of our routes with a NUL character is refused before any database sees it.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from starlette.datastructures import QueryParams
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from annotator.domain.messages import say
+from annotator.domain.people import SignedIn
+from annotator.domain.texts import holds_no_text
+from annotator.web.kit.messages import tr
+from annotator.web.navigation import PAGES
+from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
+
+READ = ("GET", "HEAD")
+POLICY_VIOLATION = 1008
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedAddress:
+    """Addresses of Streamlit's (`…`: anything), the methods that are answered, and who may use them: everybody, whoever
+    is signed in, admins of everything."""
+
+    address: str
+    methods: tuple[str, ...]
+    who: Literal["everybody", "signed in", "admins"]
+
+    def matches(self, path: str) -> bool:
+        """Return whether the path is one of these addresses."""
+        pattern = ".+".join(re.escape(part) for part in self.address.split("…"))
+        return re.fullmatch(pattern, path) is not None
+
+
+ENTRANCES = (
+    AllowedAddress("/static/…", READ, "everybody"),
+    AllowedAddress("/_stcore/health", READ, "signed in"),
+    AllowedAddress("/_stcore/host-config", READ, "signed in"),
+    AllowedAddress("/_stcore/stream", ("websocket",), "signed in"),
+    AllowedAddress("/_stcore/upload_file/…/…", ("PUT", "DELETE"), "signed in"),
+    AllowedAddress("/_stcore/metrics", READ, "admins"),
+    AllowedAddress("/home", READ, "signed in"),
+    *(AllowedAddress(f"/{page.address}", READ, "signed in") for page in PAGES),
+)
+
+
+class Admission:
+    """ASGI middleware behind the gate, which has found out who asks. `own`: the paths of our own routes."""
+
+    def __init__(self, app: ASGIApp, own: Iterable[str]) -> None:
+        self.app, self.own = app, frozenset(own)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            own = scope["path"] in self.own
+            response = _refuse_parameters(scope) if own else self._refuse(scope)
+            if response is not None:
+                await response(scope, receive, send)
+                return
+        elif scope["type"] == "websocket" and not any(
+            "websocket" in allowed.methods and allowed.matches(scope["path"]) for allowed in ENTRANCES
+        ):
+            await receive()
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            return
+        await self.app(scope, receive, send)
+
+    def _refuse(self, scope: Scope) -> Response | None:
+        entrance = next((allowed for allowed in ENTRANCES if allowed.matches(scope["path"])), None)
+        if entrance is None or "websocket" in entrance.methods:
+            return _answer_unknown(scope)
+        if scope["method"] not in entrance.methods:
+            headers = {"Allow": ", ".join(entrance.methods)}
+            return JSONResponse({"error": "this address does not take that"}, 405, headers=headers)
+        if entrance.who == "admins" and not _is_admin(scope.get("state", {}).get("signed_in")):
+            return JSONResponse({"error": "this is for admins only"}, 403)
+        return None
+
+
+def _is_admin(person: object) -> bool:
+    """Return whether somebody is admin of everything, not of one dataset only."""
+    return isinstance(person, SignedIn) and person.role_on(None) == "admin"
+
+
+def _refuse_parameters(scope: Scope) -> Response | None:
+    """Return a refusal if a parameter of the address, or its name, holds what no text may hold; None otherwise."""
+    for name, value in QueryParams(scope["query_string"]).multi_items():
+        if holds_no_text(name) or holds_no_text(value):
+            shown = repr(name) if holds_no_text(name) else name
+            fault = say("expected text, found a character that no text may hold")
+            return _answer_message(scope, tr(say("{field}: {fault}", field=shown, fault=fault)), 400)
+    return None
+
+
+def _answer_unknown(scope: Scope) -> Response:
+    if not wants_page(scope) or "/_stcore/" in scope["path"]:
+        return JSONResponse({"error": "there is nothing at this address"}, 404)
+    return _answer_message(scope, tr("There is no such page"), 404)
+
+
+def _answer_message(scope: Scope, message: str, status: int) -> Response:
+    """Say it: on a page, with the way back, to whoever waits for one."""
+    if not wants_page(scope):
+        return JSONResponse({"error": message}, status)
+    body = fill_markup(
+        '<h1>$said</h1><p class="lead"><a href="/">$back</a></p>', {"said": message, "back": tr("Back")}
+    )
+    return HTMLResponse(draw_plain_page(message, body), status)

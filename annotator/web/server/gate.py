@@ -1,0 +1,270 @@
+"""ASGI middleware in front of everything served: sign-in, limits on request bodies, and security headers.
+
+Sees the websocket too, and never buffers a body. Looks up the session once per request and puts the person into
+`scope["state"]["signed_in"]`. Refuses requests without a session, except on OPEN paths; requests and websockets that
+another site caused; all but the account page's own traffic until a one-time password is replaced; and bodies above the
+limit of their path. Removes headers by which a proxy could name a user: only the cookie identifies a person.
+"""
+
+import base64
+import hashlib
+import re
+import secrets
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+import streamlit
+import structlog
+from anyio import to_thread
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from annotator.domain.errors import DatabaseUnavailable, NotAllowed
+from annotator.domain.people import SignedIn
+from annotator.people.sign_in_service import find_session
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.language import use_language_of
+from annotator.web.plain_page import wants_page
+from annotator.web.server.outage import note_outage, respond_to_outage
+from annotator.web.server.uploads import MOST_BYTES
+from annotator.web.session import COOKIE, is_https, require_own_page, require_same_origin
+
+OWN_FILES = ("/login.css", "/favicon.png")
+INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+
+
+ELSE = "; ".join(
+    (
+        "default-src 'self'",
+        "style-src 'self' 'unsafe-inline'",  # Streamlit styles by inline elements
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "worker-src 'self' blob:",
+        "frame-src 'self'",
+        "object-src 'none'",
+        "base-uri 'none'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+    )
+)
+
+
+@cache
+def make_policy() -> str:
+    """Return the Content-Security-Policy: our own scripts, and the inline ones of Streamlit's page by their hashes."""
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
+    digests = [hashlib.sha256(script).digest() for script in INLINE_SCRIPT.findall(page)]
+    inline = "".join(f" 'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    return f"script-src 'self' blob: 'wasm-unsafe-eval'{inline}; {ELSE}"
+
+
+def secure(headers: MutableHeaders, path: str, *, https: bool) -> None:
+    """Add them. Only the program's own files may be kept by a cache."""
+    headers["Content-Security-Policy"] = make_policy()
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["X-Frame-Options"] = "DENY"
+    headers["Referrer-Policy"] = "same-origin"
+    headers["Cross-Origin-Opener-Policy"] = "same-origin"
+    if https:
+        headers["Strict-Transport-Security"] = "max-age=31536000"
+    if not path.startswith("/static/") and path not in OWN_FILES:
+        headers["Cache-Control"] = "no-store"
+
+
+OF_ADDRESSES = {"/login": 20_000, "/logout": 1_000, "/api/judgments": 2_000_000}
+OF_FOLDERS = {"/api/": 100_000, "/_stcore/upload_file/": MOST_BYTES}
+ELSEWHERE = 1_000
+
+
+class BodyTooLarge(Exception):
+    """The request's body is larger than its address takes."""
+
+
+def find_most_bytes(path: str) -> int:
+    """Return the largest body that is taken at this address."""
+    of_folder = (most for folder, most in OF_FOLDERS.items() if path.startswith(folder))
+    return OF_ADDRESSES.get(path) or next(of_folder, ELSEWHERE)
+
+
+def limit_body(request: HTTPConnection, receive: Receive) -> Receive:
+    """Return a `receive` that raises BodyTooLarge as soon as more has come than the address takes.
+
+    It raises at once when the head says so.
+    """
+    most = find_most_bytes(request.scope["path"])
+    declared = request.headers.get("content-length", "0")
+    if not declared.isdigit() or len(declared) > 15 or int(declared) > most:
+        raise BodyTooLarge
+    received = 0
+
+    async def receive_limited() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > most:
+            raise BodyTooLarge
+        return message
+
+    return receive_limited
+
+
+HEALTH = ("/healthz", "/readyz")
+OPEN = frozenset({"/login", "/logout", *HEALTH, *OWN_FILES})
+OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+IDENTITY = (b"remote-user", b"remote_user", b"x-streamlit-user")
+IDENTITY_PREFIXES = (
+    b"x-forwarded-user",
+    b"x-forwarded-email",
+    b"x-auth-request-",
+    b"x-remote-",
+    b"x-annotator-",
+)
+POLICY_VIOLATION = 1008
+GONE = 499  # in the log only: whoever asked went away, or was too slow, before the request was whole
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+class RequestGate:
+    """See the module. `app` is everything behind the gate."""
+
+    def __init__(self, app: ASGIApp, database: Database, settings: Settings) -> None:
+        self.app, self.database, self.settings = app, database, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        scope["headers"] = [(key, value) for key, value in scope["headers"] if not _claims_identity(key)]
+        scope["state"] = dict(scope.get("state") or {})
+        if self.settings.secure_cookie:  # a proxy ends https: what the browser speaks is not what we see
+            scope["scheme"] = "https" if scope["type"] == "http" else "wss"
+        if scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        else:
+            await self._connect(scope, receive, send)
+
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        handshake = HTTPConnection(scope)
+        try:
+            require_own_page(handshake)
+        except NotAllowed:
+            headers = handshake.headers
+            log.warning(
+                "websocket refused",
+                origin=headers.get("origin"),
+                host=headers.get("host"),
+                scheme=scope["scheme"],
+            )
+            await _close(receive, send)
+            return
+        try:
+            scope["state"]["signed_in"] = await self._find(handshake)
+        except DatabaseUnavailable as error:
+            note_outage(error)
+            scope["state"]["signed_in"] = None
+        if scope["state"]["signed_in"] is None:
+            await _close(receive, send)
+            return
+        await self.app(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request, began, status = HTTPConnection(scope), time.perf_counter(), [500]
+        https = is_https(request, self.settings)
+
+        async def send_secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status[0] = message["status"]
+                secure(MutableHeaders(scope=message), scope["path"], https=https)
+            await send(message)
+
+        try:
+            limited = limit_body(request, receive)
+            response = await self._refuse(request, scope)
+            await (response or self.app)(scope, limited, send_secured)
+        except DatabaseUnavailable as error:
+            with suppress(RuntimeError):  # the response had begun already
+                await respond_to_outage(request, error)(scope, receive, send_secured)
+        except BodyTooLarge:
+            await _refuse_body(scope, receive, send_secured)
+        except ClientDisconnect:
+            status[0] = GONE
+        except Exception:  # noqa: BLE001 - the edge: logged with a number, and answered
+            await self._fail(scope, receive, send_secured)
+        finally:
+            seconds = round(time.perf_counter() - began, 4)
+            write = log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", *HEALTH)) else log.info
+            write("request", method=scope["method"], path=scope["path"], status=status[0], seconds=seconds)
+
+    async def _refuse(self, request: HTTPConnection, scope: Scope) -> Response | None:
+        """Return the answer to somebody who may not go on; None for everybody else."""
+        path, method = scope["path"], scope["method"]
+        if method not in SAFE_METHODS:
+            try:
+                require_same_origin(request)
+            except NotAllowed as error:
+                return JSONResponse({"error": str(error)}, 403)
+        if path.startswith(OPEN_FOLDER) or path in (*HEALTH, *OWN_FILES):
+            return None
+        person = scope["state"]["signed_in"] = await self._find(request)
+        use_language_of(request)
+        if path in OPEN:
+            return None
+        if person is None:
+            return _send_to_login(request, scope)
+        if person.must_change_password and path.startswith("/api/"):
+            return JSONResponse({"error": "choose a new password first, on the page /account"}, 403)
+        return None
+
+    async def _find(self, connection: HTTPConnection) -> SignedIn | None:
+        token = connection.cookies.get(COOKIE)
+        if not token:
+            return None
+        return await to_thread.run_sync(lambda: find_session(self.database, token, now=datetime.now(UTC)))
+
+    async def _fail(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Say that something went wrong, by a number that is also in the log; nothing else goes out."""
+        number = secrets.token_hex(4)
+        log.exception("request failed", path=scope["path"], error_id=number)
+        try:
+            await JSONResponse({"error": f"something went wrong here (error {number})"}, 500)(
+                scope, receive, send
+            )
+        except RuntimeError:  # the response had begun already
+            return
+
+
+async def _refuse_body(scope: Scope, receive: Receive, send: Send) -> None:
+    answer = JSONResponse({"error": "the request is too large"}, 413, headers={"Connection": "close"})
+    with suppress(RuntimeError):  # the response had begun already
+        await answer(scope, receive, send)
+
+
+async def _close(receive: Receive, send: Send) -> None:
+    """Refuse the handshake: Streamlit never hears of it."""
+    await receive()
+    await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+
+
+def _send_to_login(request: HTTPConnection, scope: Scope) -> Response:
+    if not wants_page(scope):
+        return JSONResponse({"error": "sign in first"}, 401)
+    wanted = quote(
+        scope.get("raw_path", scope["path"].encode()).decode("latin-1").partition("?")[0], safe="/%"
+    )
+    query = request.url.query
+    target = quote(f"{wanted}?{query}" if query else wanted, safe="/")
+    return RedirectResponse("/login" if wanted == "/" and not query else f"/login?next={target}", 303)
+
+
+def _claims_identity(key: bytes) -> bool:
+    return key in IDENTITY or key.startswith(IDENTITY_PREFIXES)

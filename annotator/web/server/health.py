@@ -1,0 +1,53 @@
+"""`GET /healthz`: whether the database is reached; `GET /readyz`: whether a write would succeed.
+
+Open to everybody, so they say nothing else: why not is in the log. `/healthz` reads a row and waits for no writer.
+`/readyz` really writes, at most once in READY_SECONDS however many ask.
+"""
+
+import structlog
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from annotator import __version__
+from annotator.storage.database import Database, DatabaseProbe
+from annotator.web.server.shared_attempt import SharedAttempt
+
+READY_SECONDS = 5.0
+WITHIN_SECONDS = 2.0
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def routes(database: Database) -> list[Route]:
+    """Return the routes `/healthz` and `/readyz`: 200, or 503 when it is not so."""
+    probe = DatabaseProbe(database)
+    problems: list[str | None] = [None]
+
+    def try_write() -> str | None:
+        problem, before = probe.find_write_problem(), problems[0]
+        problems[0] = problem
+        if problem is not None and before is None:
+            log.warning("the database takes no writes", why=problem)
+        elif problem is None and before is not None:
+            log.info("the database takes writes again")
+        return problem
+
+    late = "no answer in time"
+    reading = SharedAttempt[str | None](probe.find_read_problem, late=late, within=WITHIN_SECONDS)
+    writing = SharedAttempt[str | None](try_write, late=late, within=WITHIN_SECONDS, keep=READY_SECONDS)
+
+    async def report_health(_request: Request) -> Response:
+        reached = await reading.find_outcome() is None
+        word = "ok" if reached else "unreachable"
+        body = {"status": "ok" if reached else "failing", "database": word, "version": __version__}
+        return JSONResponse(body, 200 if reached else 503)
+
+    async def report_readiness(_request: Request) -> Response:
+        ready = await writing.find_outcome() is None
+        return JSONResponse({"status": "ok" if ready else "failing"}, 200 if ready else 503)
+
+    return [
+        Route("/healthz", report_health, methods=["GET"]),
+        Route("/readyz", report_readiness, methods=["GET"]),
+    ]

@@ -1,0 +1,318 @@
+"""Run the application in this process until it is told to stop, and configure Streamlit.
+
+Stops Streamlit 1.67 from asking checkip.amazonaws.com for this machine's address: it does so on the event loop, for an
+unknown websocket origin and when it prints its own address, and no option turns that off. Its other requests are usage
+statistics (off by `browser.gatherUsageStats`), the e-mail prompt and `streamlit run URL` (not used here), and a theme
+named by a URL in the operator's config.toml. Theme colours reach a contrast of 4.5:1 for text, 3:1 for controls.
+"""
+
+import asyncio
+import gc
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from streamlit import net_util
+
+from annotator.domain.errors import StateError
+from annotator.log import set_up_logs
+from annotator.settings import Settings
+from annotator.storage.database import Database, list_database_files, list_open_to_others
+from annotator.web.server.uploads import MOST_MB
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+    from uvicorn import Config, Server
+
+
+OPEN_FILES = 8_192  # connections, downloads and the database; many systems begin with 1,024 and let a process ask for more
+BACKLOG = 2_048  # connections that the system keeps until they are accepted
+ACCEPTED_AT_ONCE = (
+    32  # then those that are open are served: asyncio would take 2,048 before it looks at one of them
+)
+LOG_EVERY = 60.0  # seconds between two lines about connections that cannot be accepted
+OPEN_WORK_SECONDS = 4  # that downloads and requests have to end after the signal to stop
+SHUTDOWN_SECONDS = 8.0  # after which the process ends whatever is still open
+LAST_LINE_SECONDS = 1.0
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def serve_app(
+    database: Database, settings: Settings, *, host: str, port: int, ready: Callable[[str], None]
+) -> None:
+    """Serve on host and port; `ready` is called with the address just before. Returns on SIGINT or SIGTERM.
+
+    StateError when the port cannot be had. The database's schema must be up to date.
+    """
+    check_port(host, port)
+    set_up_logs(settings.log_format, settings.log_level)
+    from annotator.web.app import make_app
+    from annotator.web.server.outage import PATIENCE_SECONDS
+
+    warn_of_open_files(database, settings)
+    raise_open_files(OPEN_FILES)
+    database.wait_at_most(PATIENCE_SECONDS)
+    app = make_app(database, settings)
+    use_own_server()
+    gc.collect()
+    gc.freeze()  # what was imported stays: a collection that looked through it all would hold up every request
+    ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    previous = signal.signal(signal.SIGTERM, _stop)
+    try:
+        app.run(config=make_config(host, port))
+    except KeyboardInterrupt:
+        return
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+        database.dispose()
+
+
+def warn_of_open_files(database: Database, settings: Settings) -> None:
+    """Log one warning that names what other users of the machine can get at. What exists is never changed."""
+    paths = [*list_database_files(database.url), settings.exports_dir]
+    open_paths = list_open_to_others(paths)
+    if open_paths:
+        log.warning(
+            "others on this machine can read this",
+            paths=[str(path) for path in open_paths],
+            mend="chmod -R go= PATH",
+        )
+
+
+def raise_open_files(number: int) -> None:
+    """Raise the limit of open files and connections to `number`, as far as the system allows without an administrator."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def check_port(host: str, port: int) -> None:
+    """Raise StateError if the port cannot be used."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise StateError(
+                f"cannot listen on {host}:{port}: {error.strerror}. Choose another: annotator serve --port {port + 1}"
+            ) from None
+
+
+def use_own_server() -> None:
+    """Let Streamlit's `App.run` start the server of this module instead of its own."""
+    from streamlit.web.server.starlette import starlette_server
+
+    starlette_server.UvicornRunner = ServerRunner  # type: ignore[misc, assignment]
+
+
+class ServerRunner:
+    """Bind the socket and run uvicorn, as Streamlit's UvicornRunner does.
+
+    With limits on slow connections and on the time that a shutdown takes.
+    """
+
+    def __init__(self, app: "ASGIApp") -> None:
+        self.app = app
+
+    def run(self) -> None:
+        """Serve until a signal; returns when everything is closed."""
+        import uvicorn
+        from streamlit import config
+        from streamlit.web.server.starlette.starlette_server import _get_uvicorn_config_kwargs
+
+        from annotator.web.server.connections import LimitedProtocol
+
+        host, port = config.get_option("server.address"), config.get_option("server.port")
+        options = uvicorn.Config(
+            self.app,
+            host=host,
+            port=port,
+            backlog=ACCEPTED_AT_ONCE,
+            **_get_uvicorn_config_kwargs()
+            | {
+                "http": LimitedProtocol,
+                "ws_max_size": config.get_option("server.maxWidgetStateSize") * 1024 * 1024,
+                "timeout_graceful_shutdown": OPEN_WORK_SECONDS + 1,
+            },
+        )
+        with bind(host, port, BACKLOG) as bound:
+            make_server(options).run(sockets=[bound])
+
+
+def make_server(options: "Config") -> "Server":
+    """Return uvicorn's server, changed to end in time whatever is open."""
+    import uvicorn
+
+    class EndingServer(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+            if not self.should_exit:
+                deadline = threading.Timer(SHUTDOWN_SECONDS, end_process)
+                deadline.daemon = True
+                deadline.start()
+            super().handle_exit(sig, frame)
+
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            asyncio.get_running_loop().set_exception_handler(LoopErrors())
+            await super().startup(sockets)
+            for bound in sockets or []:
+                bound.listen(BACKLOG)  # asyncio has set it to what it accepts at once
+
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            asyncio.get_running_loop().call_later(OPEN_WORK_SECONDS, self._break_connections)
+            await super().shutdown(sockets)
+
+        def _break_connections(self) -> None:
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
+
+    return EndingServer(options)
+
+
+class LoopErrors:
+    """Handle the errors of the event loop as asyncio does, but log "too many open files" once a minute only.
+
+    asyncio writes a traceback at each connection that it cannot accept.
+    """
+
+    def __init__(self) -> None:
+        self._logged = float("-inf")
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        if context.get("message") != "socket.accept() out of system resource":
+            loop.default_exception_handler(context)
+        elif loop.time() - self._logged >= LOG_EVERY:
+            self._logged = loop.time()
+            log.error("new connections wait", error=str(context.get("exception")), mend="raise ulimit -n")
+
+
+def end_process() -> None:
+    """End at once: some thread does not. Transactions that are open are undone by the database, as after a crash.
+    Whoever reads the log may have stopped reading: then the last line waits for them only LAST_LINE_SECONDS."""
+    telling = threading.Thread(target=_log_forced_end, daemon=True)
+    telling.start()
+    telling.join(LAST_LINE_SECONDS)
+    os._exit(0)
+
+
+def _log_forced_end() -> None:
+    log.warning("the server was ended with work still open")
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def bind(host: str, port: int, backlog: int) -> socket.socket:
+    """Return a socket to listen on, from which every accepted connection sends what it has at once (TCP_NODELAY).
+
+    Streamlit names no protocol when it binds; asyncio then leaves Nagle's algorithm on, the body of an answer waits
+    until its head is acknowledged, and a browser takes 40 ms for that: docs/streamlit.md.
+    """
+    from streamlit.web.server.starlette import starlette_server
+
+    bound = starlette_server._bind_socket(host, port, backlog)
+    bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what is accepted inherits it
+    return bound
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine can reach the address."""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    """uvicorn has closed everything by then, and gives the signal back."""
+    sys.exit(0)
+
+
+def forbid_outgoing_requests() -> None:
+    """Stop Streamlit from asking other machines for this machine's address."""
+    net_util.get_external_ip = net_util.get_internal_ip = _find_no_address
+
+
+def _find_no_address() -> str | None:
+    return None
+
+
+FONT = (
+    "system-ui, -apple-system, 'Segoe UI', Roboto, 'Hiragino Sans', 'Yu Gothic UI', Meiryo, "
+    "'Apple SD Gothic Neo', 'Malgun Gothic', 'Noto Sans CJK JP', 'Noto Sans CJK KR', sans-serif"
+)
+CODE_FONT = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'Noto Sans Mono CJK JP', monospace"
+
+LIGHT = {
+    "primaryColor": "#19616b",
+    "backgroundColor": "#ffffff",
+    "secondaryBackgroundColor": "#f1f3ef",
+    "textColor": "#1c2326",
+    "linkColor": "#155a64",
+    "borderColor": "#d3d8d3",
+    "sidebar.backgroundColor": "#f4f5f1",
+    "sidebar.secondaryBackgroundColor": "#e7eae4",
+}
+DARK = {
+    "primaryColor": "#25808c",
+    "backgroundColor": "#14181a",
+    "secondaryBackgroundColor": "#1f2629",
+    "textColor": "#e8ebe8",
+    "linkColor": "#7cc4cd",
+    "borderColor": "#39433f",
+    "sidebar.backgroundColor": "#1a1f22",
+    "sidebar.secondaryBackgroundColor": "#262e31",
+}
+
+
+# What a config.toml or a variable of the environment must not open: options given to the app go before both.
+CLOSED = {
+    "global.developmentMode": False,
+    "browser.gatherUsageStats": False,
+    "server.showEmailPrompt": False,
+    "server.enableCORS": True,
+    "server.corsAllowedOrigins": [],
+    "server.enableXsrfProtection": True,
+    "server.enableAgentApi": False,
+    "server.enableStaticServing": False,
+    "server.scriptHealthCheckEnabled": False,
+    "server.trustedUserHeaders": {},
+    "client.allowedOrigins": [],
+}
+
+
+def make_config(host: str, port: int) -> Mapping[str, Any]:
+    """Return Streamlit's options by name. The garbage collection after each run is off: it took two thirds of a run."""
+    return {
+        **CLOSED,
+        "server.address": host,
+        "server.port": port,
+        "server.headless": True,
+        "server.fileWatcherType": "none",
+        "server.runOnSave": False,
+        "server.maxUploadSize": MOST_MB,
+        "server.maxWidgetStateSize": 5,  # MB, of a message from a browser: what is typed into a page's fields
+        "runner.postScriptGC": False,
+        "runner.magicEnabled": False,
+        "client.toolbarMode": "minimal",
+        "client.showErrorDetails": "none",
+        "client.showErrorLinks": False,
+        "client.showSidebarNavigation": False,
+        "logger.hideWelcomeMessage": True,
+        "logger.enableRich": False,  # else it prints a traceback for every refusal, past our log
+        "theme.font": FONT,
+        "theme.codeFont": CODE_FONT,
+        "theme.headingFontSizes": ["1.875rem", "1.375rem", "1.125rem", "1rem", "1rem", "1rem"],
+        "theme.baseRadius": "medium",
+        "theme.showSidebarBorder": False,
+        **{f"theme.light.{name}": value for name, value in LIGHT.items()},
+        **{f"theme.dark.{name}": value for name, value in DARK.items()},
+    }

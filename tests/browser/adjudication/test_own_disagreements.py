@@ -1,0 +1,74 @@
+"""An annotator's side of a disagreement in a real browser: discussed and objected to by keyboard alone, at 400 px, in both themes."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from annotator.domain.people import OPERATOR
+from annotator.people.service import change_person, find_actor
+from annotator.storage.database import Database
+from tests.browser.conftest import Server, SignIn
+from tests.browser.web.test_accessibility import list_violations, open_page, use_theme
+from tests.integration.judged_world import NOW, JudgedWorld
+
+FAR, NEAR = "遠い", "近い"
+
+
+@pytest.fixture
+def world(database: Database) -> JudgedWorld:
+    """hanako said 0 where another said 3, which is to be discussed; another pair of theirs is decided at 2 against her 3."""
+    made = JudgedWorld(database, discuss_from="3")
+    change_person(database, OPERATOR, "hanako", role="annotator", dataset="d", now=NOW)
+    with database.read() as session:
+        hanako = find_actor(session, "hanako")
+    other, lead = made.person("other"), made.person("lead", "lead")
+    made.query("Q1", "ハンドラキューの順序 🔎", narrative="順序を知りたい")
+    for doc_id, own_grade, other_grade in ((FAR, 0, 3), (NEAR, 3, 2)):
+        made.pair("Q1", doc_id, title=f"題 {doc_id}", text="本文の文。\n" * 80)
+        made.judge(hanako, "Q1", doc_id, own_grade, note="見出しだけです")
+        made.judge(other, "Q1", doc_id, other_grade, note="第3節に順序の表があります " + "x" * 90)
+    made.add_decision(lead, "Q1", NEAR, 2)
+    return made
+
+
+def press(element: Locator, key: str = "Enter") -> None:
+    """As somebody without a mouse: what is focused gets a key."""
+    element.focus()
+    element.press(key)
+
+
+def test_a_discussion_and_an_objection_by_keyboard_alone(
+    world: JudgedWorld, server: Server, page: Page, sign_in: SignIn
+) -> None:
+    sign_in(page, "hanako")
+    open_page(page, server, "work")
+    expect(page.get_by_role("heading", name="Discussions")).to_be_visible()
+    expect(page.get_by_role("link", name="My work (2 new)")).to_be_visible()
+    expect(page.get_by_text("第3節に順序の表があります")).to_have_count(0)
+    press(page.get_by_role("button", name="Look at what the others said"))
+    expect(page.get_by_role("cell", name="第3節に順序の表があります")).to_be_visible()
+    expect(page.get_by_role("link", name="My work (1 new)")).to_be_visible()
+    page.set_viewport_size({"width": 400, "height": 800})
+    use_theme(page, "dark")
+    assert list_violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    choice = page.get_by_role("radio", name="I stand by 0")
+    choice.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("radio", name="I revise to 2")).to_be_checked()
+    page.get_by_role("textbox", name="Why, if you like").focus()
+    page.keyboard.type("表を見ました")
+    press(page.get_by_role("button", name="Answer", exact=True))
+    expect(page.get_by_text("Your answer is kept.")).to_be_visible()
+    expect(page.get_by_role("cell", name="revised to 2")).to_be_visible()
+    press(page.locator("summary", has_text="Object"))
+    page.get_by_role("textbox", name="What speaks against it").focus()
+    page.keyboard.type("本文を見てください")
+    press(page.get_by_role("button", name="Send the objection"))
+    expect(page.get_by_text("Your objection is kept.")).to_be_visible()
+    expect(page.get_by_text("It waits for a lead.")).to_be_visible()
+    expect(page.locator('[class*="st-key-decided_"]')).to_be_focused()
+    assert list_violations(page) == []
+    page.set_viewport_size({"width": 1280, "height": 900})
+    use_theme(page, "light")
+    assert list_violations(page) == []

@@ -1,0 +1,100 @@
+"""Every address that is answered, and by whom it may be asked; what is not listed is refused."""
+
+import re
+from pathlib import Path
+
+import pytest
+from starlette.websockets import WebSocketDisconnect
+
+from annotator.domain.people import OPERATOR
+from annotator.people.service import add_person
+from annotator.storage.database import Database
+from annotator.web.navigation import PAGES
+from annotator.web.server.admission import ENTRANCES
+from tests.browser.conftest import NOW, PASSWORD, PEOPLE
+from tests.security.entrance.conftest import Attacker
+
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+UNLISTED = (
+    "/media/x", "/component/x/index.html", "/_stcore/bidi-components/x/a.js", "/_stcore/agent/interact",
+    "/_stcore/agent/openapi.json", "/_stcore/agent/mcp", "/_stcore/script-health-check", "/_stcore/anything", "/auth/login",
+    "/auth/logout", "/oauth2callback", "/app/static/x", "/index.html", "/nothing", "/label/", "/label/_stcore/health",
+    "/people/_stcore/upload_file/s/f", "/_stcore/upload_file/s", "/_stcore//metrics", "/static", "//people", "/_stcore/metrics/",
+)  # fmt: skip
+NOTHING = {"error": "there is nothing at this address"}
+
+
+@pytest.mark.parametrize("username", [username for username, _name, _role in PEOPLE])
+def test_what_is_not_listed_is_refused_for_everybody(visitor: Attacker, username: str) -> None:
+    visitor.sign_in(username)
+    for path in UNLISTED:
+        for method in METHODS:
+            answer = visitor.http.request(method, f"http://testserver{path}")
+            assert answer.status_code == 404, (method, path)
+            if not answer.headers["content-type"].startswith("text/html"):
+                assert method == "HEAD" or answer.json() == NOTHING, (method, path)
+        with (
+            pytest.raises(WebSocketDisconnect),
+            visitor.http.websocket_connect(path, headers={"origin": "http://testserver"}),
+        ):
+            pass
+
+
+@pytest.mark.parametrize("username", [username for username, _name, _role in PEOPLE])
+def test_every_route_of_streamlits_is_listed_or_refused(visitor: Attacker, username: str) -> None:
+    """Also one that a new version of it brings."""
+    visitor.sign_in(username)
+    visitor.http.get("/healthz")
+    built = visitor.http.app._starlette_app  # type: ignore[attr-defined]
+    listed = {re.sub(r"…", "x", entrance.address): entrance.methods for entrance in ENTRANCES}
+    seen = set()
+    for route in built.routes:
+        path = re.sub(r"\{[^}]*\}", "x", getattr(route, "path", ""))
+        if not path.startswith(("/_stcore/", "/media", "/component", "/auth", "/oauth", "/app")):
+            continue
+        seen.add(path)
+        for method in METHODS:
+            status = visitor.http.request(method, path).status_code
+            if method not in listed.get(path, ()):
+                assert status in (404, 405), (method, path)
+    assert {"/_stcore/metrics", "/_stcore/agent/mcp", "/media/x", "/_stcore/upload_file/x/x"} <= seen
+
+
+def test_the_metrics_are_for_admins_of_everything(visitor: Attacker, database: Database) -> None:
+    add_person(database, OPERATOR, "root", role="admin", password=PASSWORD, now=NOW)
+    assert visitor.http.get("/_stcore/metrics").status_code == 401
+    for username in ("hanako", "lea", "ada"):
+        visitor.sign_in(username)
+        assert visitor.http.get("/_stcore/metrics").status_code == 403
+    visitor.sign_in("root")
+    assert "active_sessions" in visitor.http.get("/_stcore/metrics").text
+
+
+def test_a_page_that_is_not_there_says_so_and_leads_back(visitor: Attacker) -> None:
+    visitor.sign_in("hanako")
+    answer = visitor.http.get("/lable", headers={"accept-language": "ja"})
+    assert answer.status_code == 404
+    assert "このページはありません" in answer.text
+    assert '<a href="/">' in answer.text
+    assert "script" not in answer.text
+
+
+def test_our_own_routes_and_pages_are_let_through(visitor: Attacker) -> None:
+    visitor.sign_in("ada")
+    built = visitor.http.app._starlette_app  # type: ignore[attr-defined]
+    own = {
+        route.path
+        for route in built.routes
+        if getattr(route, "path", "").startswith(("/api/", "/login", "/health"))
+    }
+    assert {"/api/judgments", "/api/release", "/healthz", "/login"} <= own
+    for path in own:
+        assert visitor.http.post(path).text != '{"error":"there is nothing at this address"}', path
+    for page in PAGES:
+        assert visitor.http.get(f"/{page.address}").status_code == 200
+
+
+def test_the_list_stands_in_the_documentation(project: Path) -> None:
+    text = (project / "docs" / "security.md").read_text(encoding="utf-8")
+    for entrance in ENTRANCES[: -len(PAGES) - 1]:
+        assert f"| `{entrance.address}` | {', '.join(entrance.methods)} | {entrance.who} |" in text

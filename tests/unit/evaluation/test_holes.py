@@ -1,0 +1,160 @@
+"""Unjudged documents: which could still change the order of systems, and when judging can stop."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotator.evaluation.dataset_analysis.holes import (
+    OrderMeasure,
+    find_holes,
+    find_unique_contributions,
+    leave_out_documents,
+)
+from annotator.evaluation.records import RankedRun, Truth
+
+P3 = OrderMeasure("P@3", 3, relevant_from=1)
+NDCG3 = OrderMeasure("nDCG@3", 3)
+EXPONENTIAL = OrderMeasure("nDCG_exp@3", 3, gain="exponential")
+
+
+def make_run(system: str, results: dict[str, str]) -> RankedRun:
+    doc_ids = sorted({doc for listed in results.values() for doc in listed})
+    codes = [doc_ids.index(doc) for listed in results.values() for doc in listed]
+    starts = np.cumsum([0, *(len(listed) for listed in results.values())])
+    return RankedRun(system, tuple(results), starts, doc_ids, np.array(codes, dtype=np.int32))
+
+
+def score(results: str, grades: dict[str, int], measure: OrderMeasure) -> float:
+    """An independent P@3 or nDCG@3."""
+    gains = [measure.give_gain(grades.get(doc, 0)) for doc in results[:3]]
+    if measure.relevant_from is not None:
+        return sum(gains) / 3
+    ideal = sorted((measure.give_gain(grade) for grade in grades.values()), reverse=True)[:3]
+    best = sum(gain / np.log2(rank + 2) for rank, gain in enumerate(ideal))
+    return sum(gain / np.log2(rank + 2) for rank, gain in enumerate(gains)) / best if best else 0.0
+
+
+rankings = st.permutations("abcd").map(lambda docs: "".join(docs[:3]))
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from([P3, NDCG3, EXPONENTIAL]),
+    st.lists(
+        st.tuples(rankings, rankings, st.dictionaries(st.sampled_from("abcde"), st.integers(0, 3))),
+        min_size=1,
+        max_size=2,
+    ),
+)
+def test_no_assignment_of_grades_leaves_the_bounds(
+    measure: OrderMeasure, queries: list[tuple[str, str, dict[str, int]]]
+) -> None:
+    """Brute force: every grade for every hole of both runs."""
+    truth = Truth("t", {f"q{i}": judged for i, (_, _, judged) in enumerate(queries)})
+    runs = [
+        make_run("A", {f"q{i}": first for i, (first, _, _) in enumerate(queries)}),
+        make_run("B", {f"q{i}": second for i, (_, second, _) in enumerate(queries)}),
+    ]
+    need = find_holes(runs, truth, measure, list(truth.grades))
+    lows, highs, now = [], [], []
+    for first, second, judged in queries:
+        holes = [doc for doc in dict.fromkeys(first + second) if doc not in judged]
+        differences = []
+        for grades in product(range(4), repeat=len(holes)):
+            told = {**judged, **dict(zip(holes, grades, strict=True))}
+            differences.append(score(second, told, measure) - score(first, told, measure))
+        lows.append(min(differences))
+        highs.append(max(differences))
+        now.append(score(second, judged, measure) - score(first, judged, measure))
+    low, high = np.mean(lows), np.mean(highs)
+    (order,) = need.orders
+    sign = 1 if order.a == "A" else -1
+    bounds = sorted((sign * order.lowest, sign * order.highest))
+    assert bounds[0] <= low + 1e-9
+    assert bounds[1] >= high - 1e-9
+    assert sign * order.difference == pytest.approx(float(np.mean(now)))
+    assert order.is_open or low >= -1e-9 or high <= 1e-9
+
+
+@given(
+    st.lists(
+        st.tuples(rankings, rankings, st.dictionaries(st.sampled_from("abcde"), st.integers(0, 3))),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_the_bounds_of_precision_are_exact(queries: list[tuple[str, str, dict[str, int]]]) -> None:
+    truth = Truth("t", {f"q{i}": judged for i, (_, _, judged) in enumerate(queries)})
+    runs = [
+        make_run("A", {f"q{i}": first for i, (first, _, _) in enumerate(queries)}),
+        make_run("B", {f"q{i}": second for i, (_, second, _) in enumerate(queries)}),
+    ]
+    low = np.mean(
+        [
+            sum(doc not in judged or judged[doc] > 0 for doc in second if doc in judged or doc in first) / 3
+            - sum(doc not in judged or judged[doc] > 0 for doc in first) / 3
+            for first, second, judged in queries
+        ]
+    )
+    need = find_holes(runs, truth, P3, list(truth.grades))
+    for order in need.orders:
+        assert (order.lowest if order.a == "A" else -order.highest) == pytest.approx(float(low))
+
+
+def test_judging_can_stop_when_every_document_is_judged() -> None:
+    truth = Truth("t", {"q": {"a": 3, "b": 0, "c": 1}})
+    need = find_holes([make_run("A", {"q": "ab"}), make_run("B", {"q": "ca"})], truth, NDCG3, ["q"])
+    assert need.holes == ()
+    assert need.sentence == "Every document in the systems' top 3 is judged: judging can stop."
+
+
+def test_judging_can_stop_when_no_hole_can_change_the_order() -> None:
+    """A finds three relevant documents, B one and two unjudged ones at the same ranks as A finds relevant ones."""
+    truth = Truth(
+        "t", {"q1": {"a": 1, "b": 1, "c": 1}, "q2": {"a": 1, "b": 1, "c": 1, "x": 0, "y": 0, "z": 0}}
+    )
+    runs = [make_run("A", {"q1": "abc", "q2": "abc"}), make_run("B", {"q1": "hab", "q2": "xyz"})]
+    need = find_holes(runs, truth, P3, ["q1", "q2"])
+    assert [(hole.query_id, hole.doc_id, hole.influence) for hole in need.holes] == [("q1", "h", 0.0)]
+    assert need.open_orders == ()
+    assert need.sentence == (
+        "No unjudged document in the top 3 can change the systems' order on P@3: judging can stop."
+    )
+
+
+def test_the_most_influential_hole_stands_first() -> None:
+    truth = Truth("t", {"q": {"a": 3, "x": 0}})
+    need = find_holes([make_run("A", {"q": "axy"}), make_run("B", {"q": "hxa"})], truth, NDCG3, ["q"])
+    assert [hole.doc_id for hole in need.holes] == ["h", "y"]
+    assert need.holes[0].ranks == {"B": 1}
+    assert need.by_system == {"A": 1, "B": 1}
+    assert need.by_query == {"q": 2}
+    assert need.sentence.startswith(
+        "2 unjudged documents in the top 3 could change the order of systems on nDCG@3."
+    )
+
+
+def test_a_hole_that_both_systems_rank_alike_moves_neither() -> None:
+    truth = Truth("t", {"q": {"a": 1, "b": 2}})
+    need = find_holes([make_run("A", {"q": "hab"}), make_run("B", {"q": "hba"})], truth, P3, ["q"])
+    assert [hole.influence for hole in need.holes] == [0.0]
+
+
+def test_a_query_without_results_is_not_an_error() -> None:
+    truth = Truth("t", {"q1": {"a": 1}, "q2": {"b": 1}})
+    need = find_holes([make_run("A", {"q1": "a"}), make_run("B", {"q2": "h"})], truth, NDCG3, ["q1", "q2"])
+    assert need.by_query == {"q2": 1}
+
+
+def test_what_one_system_alone_found_is_taken_from_the_truth() -> None:
+    runs = [make_run("A", {"q": "abc"}), make_run("B", {"q": "bcd"})]
+    unique = find_unique_contributions(runs, 3)
+    assert unique == {"A": {"q": {"a"}}, "B": {"q": {"d"}}}
+    assert find_unique_contributions(runs, 1) == {"A": {"q": {"a"}}, "B": {"q": {"b"}}}
+    assert leave_out_documents({"q": {"a": 3, "b": 1}, "r": {"a": 2}}, unique["A"]) == {
+        "q": {"b": 1},
+        "r": {"a": 2},
+    }

@@ -1,0 +1,221 @@
+"""The evaluation page as Streamlit runs it, without a browser: what it says, opens and refuses; and its files."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import altair  # noqa: F401  (imported before a page is timed)
+import pytest
+
+from annotator.domain.errors import NotAllowed, NotFound
+from annotator.evaluation.service import evaluate_dataset
+from annotator.pooling.service import list_pairs
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+from annotator.web.evaluation.choice import EvaluationChoice, read_choice
+from annotator.web.evaluation.downloads import write_figures
+from annotator.web.evaluation.tables import QUERIES, TABLES
+from annotator.web.evaluation.tabs.abilities import COUNT
+from tests.integration.evaluated_world import EvaluatedWorld
+from tests.integration.judged_world import NOW, JudgedWorld
+from tests.unit.web.lead_pages import alternatives, headings, html_rows, links, open_page, words
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(opened)
+    yield opened
+    opened.dispose()
+
+
+@pytest.fixture
+def world(database: Database, tmp_path: Path) -> EvaluatedWorld:
+    return EvaluatedWorld(database, tmp_path)
+
+
+@pytest.fixture
+def presses(world: EvaluatedWorld, monkeypatch: pytest.MonkeyPatch) -> EvaluatedWorld:
+    """The world with the lead signed in when a button is pressed."""
+    pressed = SimpleNamespace(database=world.database, actor=world.lead, now=NOW)
+    monkeypatch.setattr("annotator.web.evaluation.tabs.abilities.find_context", lambda: pressed)
+    return world
+
+
+def test_without_a_run_the_page_says_how_to_import_one(database: Database) -> None:
+    world = JudgedWorld(database)
+    lead = world.person("lead", "lead")
+    app = open_page(world, "evaluation", lead)
+    assert headings(app) == ["Evaluation"]
+    assert [item.value for item in app.code] == ["annotator import run d FILE --system NAME"]
+
+
+def test_without_a_settled_grade_the_page_leads_to_what_to_do_next(
+    database: Database, tmp_path: Path
+) -> None:
+    from tests.integration.scored_world import ScoredWorld
+
+    world = ScoredWorld(database, tmp_path)
+    world.rank("bm25", {"Q1": ["a"]})
+    app = open_page(world, "evaluation", world.lead)
+    assert "No pair has a settled grade yet" in words(app)
+    assert links(app) == [("overview", "dataset=d")]
+
+
+def test_the_sentences_come_first_then_the_scores_with_their_readings(world: EvaluatedWorld) -> None:
+    app = open_page(world, "evaluation", world.lead)
+    assert headings(app) == ["Evaluation", "What the scores say", "nDCG@10", "All measures"]
+    columns, bm25, dense, *_ = html_rows(app)
+    assert columns == [
+        "system",
+        "score",
+        "from",
+        "to",
+        "judged",
+        "condensed",
+        "lowest possible",
+        "highest possible",
+        "queries",
+    ]
+    assert (bm25[0], dense[0], bm25[-1]) == ("bm25", "dense", "3")
+    assert float(bm25[6]) <= float(bm25[1]) <= float(bm25[7])
+
+
+def test_a_measure_of_the_address_is_looked_at(world: EvaluatedWorld) -> None:
+    app = open_page(world, "evaluation", world.lead, measure="RR")
+    assert "RR" in headings(app)
+
+
+def test_differences_are_a_forest_plot_in_words_with_their_verdicts(world: EvaluatedWorld) -> None:
+    app = open_page(world, "evaluation", world.lead, tab="Differences")
+    assert "Differences on nDCG@10" in headings(app)
+    assert "bm25" in alternatives(app)[0] and "dense" in alternatives(app)[0]
+
+
+def test_what_the_dataset_can_tell_names_the_order_under_each_annotators_grades(
+    world: EvaluatedWorld,
+) -> None:
+    app = open_page(world, "evaluation", world.lead, tab="What the dataset can tell")
+    assert headings(app)[2:] == [
+        "What to judge next",
+        "Which measures can rank these systems",
+        "How small a difference in nDCG@10 these queries can show",
+        "How stable the order is",
+        "What a system would lose had it not been pooled",
+    ]
+    said = words(app)
+    assert "花子" in said and "민준" in said
+    assert "the highest grade of every disputed pair" in said
+
+
+def test_a_press_has_the_most_influential_documents_judged_and_says_how_many(presses: EvaluatedWorld) -> None:
+    app = open_page(presses, "evaluation", presses.lead, tab="What the dataset can tell")
+    result = evaluate_dataset(presses.database, presses.lead, "d", EvaluationChoice().make_request())
+    need = result.evaluation.dataset.holes
+    assert need is not None and len(need.holes) == 4
+    before = list_pooled(presses)
+    app.number_input(key=COUNT).set_value(2).run()
+    app.button(key="judge-holes").click().run()
+    chosen = {(hole.query_id, hole.doc_id) for hole in need.holes[:2]}
+    assert list_pooled(presses) - before == chosen
+    assert [item.value for item in app.success] == [
+        "2 pairs were added to the pool. Annotators are handed them like any other pair, and see nothing of the systems."
+    ]
+
+
+def test_a_press_on_a_query_has_its_unjudged_documents_judged(presses: EvaluatedWorld) -> None:
+    app = open_page(presses, "evaluation", presses.lead, query="Q1")
+    assert "2 documents in these lists are unjudged, and nobody is asked to judge them." in words(app)
+    before = list_pooled(presses)
+    app.button(key="judge-query").click().run()
+    assert list_pooled(presses) - before == {("Q1", "x"), ("Q1", "z")}
+    assert "2 pairs were added to the pool." in app.success[0].value
+    assert "nobody is asked to judge" not in words(app)
+
+
+def list_pooled(world: EvaluatedWorld) -> set[tuple[str, str]]:
+    return {(pair.query_id, pair.doc_id) for pair in list_pairs(world.database, world.lead, "d")}
+
+
+def test_a_query_opens_the_ranked_lists_side_by_side_with_grades_as_numbers(world: EvaluatedWorld) -> None:
+    app = open_page(world, "evaluation", world.lead, query="Q1", document="a")
+    assert "Query Q1" in headings(app)
+    said = words(app)
+    assert 'aria-label="grade 3"' in said and ">unjudged</span>" in said
+    assert "Relevant documents that no list has" in headings(app)
+    assert "Only the id of this document is known." in said
+    assert re.search(r"nDCG@10: bm25 0\.\d+, dense 0\.\d+", said)
+
+
+def test_scores_of_a_query_that_the_lead_has_still_to_judge_are_not_shown(world: EvaluatedWorld) -> None:
+    world.ask_for_more()
+    other = world.person("other", "lead")
+    app = open_page(world, "evaluation", other, query="Q2")
+    assert "2 pairs of this query are yours to judge first" in words(app)
+    assert "nDCG@10: bm25" not in words(app) and 'aria-label="grade' not in words(app)
+    app = open_page(world, "evaluation", other, tab="Query by query")
+    assert {row[-1] for row in html_rows(app)[1:]} == {"yours to judge first"}
+    assert "0." not in write_figures(world.database, other, "d", EvaluationChoice(), QUERIES, None)
+
+
+def test_two_releases_name_what_moved_and_by_which_grade(world: EvaluatedWorld) -> None:
+    app = open_page(world, "evaluation", world.lead, tab="Two releases")
+    said = words(app)
+    assert "1 grade differs between 1.0.0 and 2.0.0." in said
+    assert any("change" in row for row in html_rows(app))
+
+
+def test_a_query_or_document_that_is_not_there_is_said_so(world: EvaluatedWorld) -> None:
+    app = open_page(world, "evaluation", world.lead, query="Q9")
+    assert app.info[0].value == "There is no query Q9."
+    app = open_page(world, "evaluation", world.lead, query="Q1", document="nothing")
+    assert app.info[0].value == "There is no document nothing."
+
+
+@pytest.mark.parametrize("table", [*TABLES, QUERIES])
+def test_every_table_is_a_file_for_leads_only(world: EvaluatedWorld, table: str) -> None:
+    choice = EvaluationChoice(by=None)
+    text = write_figures(world.database, world.lead, "d", choice, table, "nDCG@10")
+    assert text or table == "groups"
+    with pytest.raises(NotAllowed):
+        write_figures(world.database, world.hanako, "d", choice, table, "nDCG@10")
+
+
+def test_an_unknown_table_or_measure_is_not_found(world: EvaluatedWorld) -> None:
+    with pytest.raises(NotFound, match="no table 'x'"):
+        write_figures(world.database, world.lead, "d", EvaluationChoice(), "x", None)
+    with pytest.raises(NotFound, match="no measure 'x'"):
+        write_figures(world.database, world.lead, "d", EvaluationChoice(), "scores", "x")
+
+
+def test_an_address_says_the_whole_choice() -> None:
+    from starlette.datastructures import QueryParams
+
+    choice = EvaluationChoice("1.0.0", "law", ("P@5", "MAP"), ("a b", "&c"), "a b", "category")
+    assert read_choice(QueryParams(choice.list_parameters())) == choice
+    assert read_choice(QueryParams([])) == EvaluationChoice()
+
+
+def test_the_json_file_is_what_the_command_writes(world: EvaluatedWorld) -> None:
+    from jsonschema import validate
+
+    from annotator.evaluation.reports.json_report import SCHEMA
+    from tests.unit.web.evaluation.files import get_file
+
+    answer = get_file(world, world.lead, "/api/evaluation/report", {"dataset": "d"})
+    assert answer.status_code == 200
+    report = answer.json()
+    validate(report, json.loads(SCHEMA.read_text()))
+    assert [system["system"] for system in report["systems"]] == ["bm25", "dense"]
+
+
+@pytest.mark.parametrize("path", ["figures?table=scores", "scores?", "report?"])
+def test_no_file_is_given_to_an_annotator(world: EvaluatedWorld, path: str) -> None:
+    from tests.unit.web.evaluation.files import get_file
+
+    name, _, query = path.partition("?")
+    parameters = {"dataset": "d", **dict(part.split("=") for part in query.split("&") if part)}
+    assert get_file(world, world.hanako, f"/api/evaluation/{name}", parameters).status_code == 403
+    assert get_file(world, world.lead, f"/api/evaluation/{name}", parameters).status_code == 200
