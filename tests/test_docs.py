@@ -147,9 +147,9 @@ def list_advised_commands() -> list[str]:
     )
 
 
-@pytest.mark.parametrize("advised", list_advised_commands())
-def test_a_command_that_a_message_advises_exists(advised: str) -> None:
-    follow(advised.split()[1:])
+def test_a_command_that_a_message_advises_exists() -> None:
+    for advised in list_advised_commands():
+        follow(advised.split()[1:])
 
 
 def slugs_of(page: Path) -> set[str]:
