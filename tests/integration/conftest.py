@@ -8,10 +8,11 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.engine import make_url
 
 from annotator.storage.database import Database
@@ -36,6 +37,7 @@ def postgres_url() -> Iterator[str]:
         upgrade_schema(template)
         template.dispose()
         yield url
+        _open_server(url).dispose()
         server.cleanup()
 
 
@@ -45,11 +47,14 @@ def _find_memory() -> Path | None:
     return memory if memory.is_dir() and shutil.disk_usage(memory).free > ROOM else None
 
 
+@cache
+def _open_server(url: str) -> Engine:
+    return create_engine(url, isolation_level="AUTOCOMMIT")
+
+
 def _run(url: str, statement: str) -> None:
-    engine = create_engine(url, isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
+    with _open_server(url).connect() as connection:
         connection.execute(text(statement))
-    engine.dispose()
 
 
 @pytest.fixture(scope="session")
@@ -88,7 +93,7 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
         return
     base = request.getfixturevalue("postgres_url")
     name = f"test_{uuid.uuid4().hex}"
-    _run(base, f"CREATE DATABASE {name} TEMPLATE template_annotator")
+    _run(base, f"CREATE DATABASE {name} TEMPLATE template_annotator STRATEGY FILE_COPY")
     yield make_url(base).set(database=name).render_as_string(hide_password=False)
     _run(base, f"DROP DATABASE {name} WITH (FORCE)")
 
