@@ -99,7 +99,7 @@ def pressed(page: Page) -> list[tuple[str, int]]:
 
 def wait_saved(page: Page) -> None:
     """Wait until everything pressed has been acknowledged."""
-    expect(panel(page)).to_have_attribute("data-unsaved", "0", timeout=20_000)
+    expect(panel(page)).to_have_attribute("data-unsaved", "0")
 
 
 def stored(

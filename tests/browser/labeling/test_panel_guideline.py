@@ -171,7 +171,7 @@ def test_training_tells_the_right_grade_and_goes_on_by_one_key_also_after_a_relo
     expect(panel(page)).to_have_attribute("data-unsaved", "1")
     page.reload()
     page.unroute("**/api/judgments")
-    expect(strip).to_contain_text("Right: 3 Perfect.", timeout=20_000)
+    expect(strip).to_contain_text("Right: 3 Perfect.")
     expect(strip).to_contain_text("Training passed: 1 of 1 right. The real pairs follow.")
     page.keyboard.press(" ")
     expect(panel(page)).not_to_have_attribute("data-pair-id", "")

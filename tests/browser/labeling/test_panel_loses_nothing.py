@@ -112,7 +112,7 @@ def test_labeling_goes_on_while_the_server_is_away_for_long_by_key_and_by_click(
     start(page, database, sign_in)
     server.kill()
     gone = '[data-testid="stApp"][data-test-connection-state="PINGING_SERVER"]'
-    page.wait_for_selector(gone, timeout=15_000)
+    page.wait_for_selector(gone)
     page.wait_for_timeout(4_000)  # by then Streamlit would have laid its dialog over the page
     assert page.get_by_role("dialog").count() == 0
     press(page, "23")

@@ -97,7 +97,7 @@ def test_a_lead_publishes_and_downloads_one_file_and_all_of_them(
         field.fill("まだ半分 🙂")
     page.get_by_role("textbox", name="Note").fill("第一版")
     page.get_by_role("button", name="Publish", exact=True).dblclick()
-    expect(page.get_by_text("Version 1.0.0 is published")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("Version 1.0.0 is published")).to_be_visible()
     page.wait_for_url(re.compile("version=1.0.0"))
     folder = exports / "d"
     assert [path.name for path in folder.iterdir()] == ["1.0.0"]
