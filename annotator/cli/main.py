@@ -33,6 +33,8 @@ from annotator.cli import (
 )
 from annotator.cli.terminal import CommandOnFormats
 
+# A million objects come with the imports, and stay: to look through them for cycles was a fifth of each start.
+START_THRESHOLD = (50_000, 20, 100)
 OUTPUT_NOT_READ = 128 + 13  # what a shell shows for a program that SIGPIPE ended, such as `cat FILE | true`
 
 app = typer.Typer(
@@ -103,6 +105,7 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
     stdout = sys.stdout
+    gc.set_threshold(*START_THRESHOLD)
     try:
         try:
             _require_texts(sys.argv[1:])

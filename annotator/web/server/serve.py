@@ -36,6 +36,7 @@ BACKLOG = 2_048  # connections that the system keeps until they are accepted
 ACCEPTED_AT_ONCE = (
     32  # then those that are open are served: asyncio would take 2,048 before it looks at one of them
 )
+USUAL_THRESHOLD = (700, 10, 10)  # CPython's own
 LOG_EVERY = 60.0  # seconds between two lines about connections that cannot be accepted
 OPEN_WORK_SECONDS = 4  # that downloads and requests have to end after the signal to stop
 SHUTDOWN_SECONDS = 8.0  # after which the process ends whatever is still open
@@ -63,6 +64,7 @@ def serve_app(
     use_own_server()
     gc.collect()
     gc.freeze()  # what was imported stays: a collection that looked through it all would hold up every request
+    gc.set_threshold(*USUAL_THRESHOLD)  # cli/main.py raises it for the start
     ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
     previous = signal.signal(signal.SIGTERM, _stop)
     try:
