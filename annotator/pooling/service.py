@@ -16,7 +16,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
-from annotator.pooling import bm25
+from annotator.pooling.retrievers import bm25
 from annotator.pooling.search_index import SearchKeeper
 from annotator.pooling.search_sql import SearchedTexts
 from annotator.storage.database import Database, lock_dataset

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.pooling import bm25
-from annotator.pooling.bm25 import list_grams
+from annotator.pooling.retrievers import bm25
+from annotator.pooling.retrievers.bm25 import list_grams
 
 
 def _grams(*texts: str) -> list[list[str]]:

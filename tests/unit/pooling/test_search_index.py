@@ -5,7 +5,7 @@ import random
 import pytest
 
 from annotator.pooling import search_index
-from annotator.pooling.bm25 import rank_bm25
+from annotator.pooling.retrievers.bm25 import rank_bm25
 from annotator.pooling.search_index import build_index, choose_most_characters
 
 WORDS = [

@@ -3,8 +3,8 @@
 import bm25s
 import pytest
 
-from annotator.pooling import bm25
-from annotator.pooling.bm25 import Ranking, list_grams, rank_bm25
+from annotator.pooling.retrievers import bm25
+from annotator.pooling.retrievers.bm25 import Ranking, list_grams, rank_bm25
 
 DOCUMENTS = [
     ("ja/handler.rst", "ハンドラキューの構成\nトランザクション制御ハンドラはトランザクションを開始する。"),
