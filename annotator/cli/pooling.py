@@ -1,6 +1,7 @@
 """Run `annotator pool` and `annotator pairs`: make pairs of candidates, and list the pool."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -191,5 +192,12 @@ def _print_report(report: "PoolReport") -> None:
     )
     for query_ids, (has, have, lack) in notes:
         if query_ids:
-            named = ", ".join(query_ids[:SHOWN]) + (" …" if len(query_ids) > SHOWN else "")
-            typer.echo(f"\n{count_of(len(query_ids), f'query {has}', f'queries {have}')} {lack}: {named}")
+            _print_names(f"{count_of(len(query_ids), f'query {has}', f'queries {have}')} {lack}", query_ids)
+    for note in report.notes:
+        if note.kind == "no_candidate":
+            lacking = count_of(len(note.names), "query has no candidate", "queries have no candidate")
+            _print_names(f"{note.system}: {lacking}", note.names)
+
+
+def _print_names(sentence: str, names: Sequence[str]) -> None:
+    typer.echo(f"\n{sentence}: {', '.join(names[:SHOWN])}{' …' if len(names) > SHOWN else ''}")

@@ -1,4 +1,4 @@
-"""Search texts as one types: a BM25 index in memory over the grams of `retrievers/bm25.py`, built in the background.
+"""Search texts as one types: a BM25 index in memory over the grams of `grams.py`, built in the background.
 
 A segment holds up to 65,536 texts or some million characters; a hundred thousand texts take some hundred megabytes. Scores
 are BM25's (Lucene's variant, k1 1.5, b 0.75), rare grams of a query first; grams in very many texts are left out, so that no
@@ -17,7 +17,7 @@ import numpy as np
 import structlog
 from numpy.typing import NDArray
 
-from annotator.pooling.retrievers.bm25 import list_grams
+from annotator.pooling.grams import list_grams
 
 TEXTS_PER_SEGMENT = 1 << 16
 CHARACTERS_PER_SEGMENT = 3_000_000

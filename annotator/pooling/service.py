@@ -5,7 +5,7 @@ who proposed it, at what rank and score. Everything is computed before the datas
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,7 +16,9 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
-from annotator.pooling.retrievers import bm25
+from annotator.pooling.retrieval_sql import retrieve_from_documents
+from annotator.pooling.retrievers.records import RetrieverNote
+from annotator.pooling.retrievers.registry import check_retrievers
 from annotator.pooling.search_index import SearchKeeper
 from annotator.pooling.search_sql import SearchedTexts
 from annotator.storage.database import Database, lock_dataset
@@ -35,7 +37,6 @@ from annotator.storage.pool import (
     list_run_candidates,
     list_runs,
     list_titles,
-    read_documents,
 )
 from annotator.storage.tables import DatasetRow
 
@@ -71,7 +72,6 @@ def count_systems(proposals: Iterable[tuple[str, object, object]]) -> tuple[Syst
     )
 
 
-RETRIEVERS = ("bm25",)
 MAX_DEPTH = 10_000
 Progress = Callable[[str, float], None]
 SEARCHES = SearchKeeper()  # one for the process: indexes in memory
@@ -83,7 +83,8 @@ class PoolReport:
 
     `new` pairs and those `already_there` together are all different candidates. `short` counts candidates
     by query_id where there are some but fewer than `depth`; `without` are the queries that have none, and
-    `too_short` those of them in which our retriever finds no two characters in a row to match.
+    `too_short` those in which our retrievers find no two characters in a row to match; `notes` say by retriever what it
+    could not do.
     """
 
     dataset: str
@@ -95,6 +96,7 @@ class PoolReport:
     short: Mapping[str, int]
     without: tuple[str, ...]
     too_short: tuple[str, ...]
+    notes: tuple[RetrieverNote, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +163,8 @@ def pool_runs(
         if not queries:
             raise StateError(f"the dataset has no queries yet: annotator import queries {dataset} FILE")
         candidates = list_first_results(session, _choose_runs(session, row, systems, retrievers), depth)
-        too_short: tuple[str, ...] = ()
-        if retrievers:
-            retrieved, too_short = _retrieve_bm25(session, row, queries, depth=depth, progress=progress)
-            candidates += retrieved
+        retrieved, notes = _retrieve(session, row, queries, retrievers, depth=depth, progress=progress)
+        candidates += retrieved
         existing_pairs = list_pair_pks(session, key_of(row.pk), set(queries))
     query_documents = {(candidate.query_pk, candidate.document_pk) for candidate in candidates}
     new = (
@@ -186,7 +186,8 @@ def pool_runs(
         ),
         short={query_id: count for query_id, count in per_query.items() if 0 < count < depth},
         without=tuple(query_id for query_id, count in per_query.items() if not count),
-        too_short=too_short,
+        too_short=_list_too_short(queries, notes),
+        notes=notes,
     )
 
 
@@ -240,7 +241,7 @@ def retrieve(
     *,
     depth: int,
     now: datetime,
-    retrievers: Sequence[str] = RETRIEVERS,
+    retrievers: Sequence[str] = ("bm25",),
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> PoolReport:
@@ -315,10 +316,7 @@ def search_texts(
 def _check_options(depth: int, retrievers: Sequence[str]) -> None:
     if not 1 <= depth <= MAX_DEPTH:
         raise ValidationError(f"depth: expected 1 to {MAX_DEPTH}, found {depth}")
-    for retriever in retrievers:
-        if retriever not in RETRIEVERS:
-            there = ", ".join(RETRIEVERS)
-            raise ValidationError(f"there is no retriever {retriever!r}; there is: {there}")
+    check_retrievers(retrievers)
 
 
 def _choose_runs(
@@ -340,37 +338,30 @@ def _choose_runs(
     return runs
 
 
-def _retrieve_bm25(
+def _retrieve(
     session: Session,
     row: DatasetRow,
     queries: Mapping[int, RetrievalQuery],
+    retrievers: Sequence[str],
     *,
     depth: int,
     progress: Progress | None,
-) -> tuple[list[PoolCandidate], tuple[str, ...]]:
-    """Return what BM25 finds, and the query_ids of the queries too short for it."""
-    count = count_documents(session, key_of(row.pk))
-    if not count:
+) -> tuple[list[PoolCandidate], tuple[RetrieverNote, ...]]:
+    """Return what our own retrievers propose, and what they could not do."""
+    if not retrievers:
+        return [], ()
+    if not count_documents(session, key_of(row.pk)):
         raise StateError(
             f"the dataset has no documents to search: annotator import documents {row.name} PATH"
         )
-    documents: list[tuple[int, str]] = []
-
-    def read() -> Iterator[tuple[str, str]]:
-        for document in read_documents(session, key_of(row.pk)):
-            documents.append((document.document_pk, document.doc_id))
-            yield document.doc_id, document.searched
-
-    ordered_queries = list(queries.items())
-    ranking = bm25.rank_bm25(
-        [query.text for _, query in ordered_queries], read(), depth=depth, progress=progress, expected=count
+    return retrieve_from_documents(
+        session, key_of(row.pk), queries, retrievers, depth=depth, progress=progress
     )
-    candidates = [
-        PoolCandidate(query_pk, query.query_id, *documents[hit.document], bm25.SYSTEM, rank, hit.score)
-        for (query_pk, query), hits in zip(ordered_queries, ranking.hits, strict=True)
-        for rank, hit in enumerate(hits, start=1)
-    ]
-    return candidates, tuple(ordered_queries[number][1].query_id for number in ranking.without_grams)
+
+
+def _list_too_short(queries: Mapping[int, RetrievalQuery], notes: Sequence[RetrieverNote]) -> tuple[str, ...]:
+    too_short = {query_id for note in notes if note.kind == "too_short" for query_id in note.names}
+    return tuple(query.query_id for query in queries.values() if query.query_id in too_short)
 
 
 def _store(

@@ -225,6 +225,7 @@ class RetrievalDocument:
 
     document_pk: int
     doc_id: str
+    title: str
     searched: str  # title and text; doc_id and title if there is no text
 
 
@@ -365,7 +366,9 @@ def read_documents(session: Session, dataset_pk: int) -> Iterator[RetrievalDocum
         .execution_options(yield_per=500)
     )
     for pk, doc_id, title, text in session.execute(statement):
-        yield RetrievalDocument(key_of(pk), doc_id, f"{title}\n{text}" if text else f"{doc_id}\n{title}")
+        yield RetrievalDocument(
+            key_of(pk), doc_id, title, f"{title}\n{text}" if text else f"{doc_id}\n{title}"
+        )
 
 
 def list_titles(session: Session, dataset_pk: int) -> dict[int, str]:

@@ -159,6 +159,17 @@ def test_bm25_finds_candidates_without_a_run(world: Pool) -> None:
     assert first.score > 0
 
 
+def test_a_query_that_a_retriever_cannot_answer_is_named(world: Pool) -> None:
+    world.query("Q4", "zzz")
+    report = retrieve(world.database, OPERATOR, "d", depth=2, now=NOW)
+    assert [(note.system, note.kind, note.names) for note in report.notes] == [
+        ("annotator:bm25", "too_short", ("Q3",)),
+        ("annotator:bm25", "no_candidate", ("Q4",)),
+    ]
+    shown = _run(world, "pool", "d", "--depth", "2", "--retrieve", "bm25", "--dry-run").stdout
+    assert "annotator:bm25: 1 query has no candidate: Q4" in shown
+
+
 def test_a_document_without_text_is_found_by_its_id(world: Pool) -> None:
     world.query("Q4", "httprequest")
     retrieve(world.database, OPERATOR, "d", depth=1, now=NOW)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.pooling.retrievers import bm25
-from annotator.pooling.retrievers.bm25 import list_grams
+from annotator.pooling import grams as grams_module
+from annotator.pooling.grams import list_grams
 
 
 def _grams(*texts: str) -> list[list[str]]:
@@ -59,7 +59,7 @@ def test_batches_and_windows_lose_and_double_nothing(texts: list[str], size: int
         expected += [a + b + c for word in words for a, b, c in zip(word, word[1:], word[2:], strict=False)]
         assert grams == sorted(expected)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(bm25, "BATCH", size)
+        patched.setattr(grams_module, "BATCH", size)
         assert _grams(*texts) == whole
 
 

@@ -3,8 +3,10 @@
 import bm25s
 import pytest
 
-from annotator.pooling.retrievers import bm25
-from annotator.pooling.retrievers.bm25 import Ranking, list_grams, rank_bm25
+from annotator.pooling import grams
+from annotator.pooling.grams import list_grams
+from annotator.pooling.retrievers.bm25 import rank_bm25
+from annotator.pooling.retrievers.records import Ranking
 
 DOCUMENTS = [
     ("ja/handler.rst", "ハンドラキューの構成\nトランザクション制御ハンドラはトランザクションを開始する。"),
@@ -56,11 +58,10 @@ def test_of_equal_scores_the_lower_doc_id_comes_first(depth: int) -> None:
 
 
 def test_the_scores_are_those_of_bm25s_over_every_gram(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bm25, "BATCH", 40)
+    monkeypatch.setattr(grams, "BATCH", 40)
     queries = ["トランザクションを送信する農地 nablarch", "농지를 사용"]
     index = bm25s.BM25(backend="numpy", csc_backend="numpy", dtype="float64")
-    grams = [_list_words(text) for _, text in DOCUMENTS]
-    index.index(grams, show_progress=False)
+    index.index([_list_words(text) for _, text in DOCUMENTS], show_progress=False)
     for query, hits in zip(queries, rank_bm25(queries, DOCUMENTS, depth=6).hits, strict=True):
         expected = index.get_scores(_list_words(query))
         assert {hit.document for hit in hits} == {

@@ -1,0 +1,76 @@
+"""Cut texts into character 2-grams and 3-grams, which match in any language without a tokenizer.
+
+Texts are put in NFKC and lower case for matching only. A gram never crosses white space or punctuation; it is one 64-bit
+number, three code points of 21 bits.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Codes = NDArray[np.uint64]
+BETWEEN_TEXTS, BREAK = "\x00", "\x01"
+BREAKS = re.compile(
+    r"[\x00-/:-@\[-^`{-\x7f\u0080-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u00d7\u00f7"
+    r"\u2000-\u206f\u2190-\u2bff\u3000-\u3004\u3008-\u3020\u3030\u30fb\s]+"
+)
+BITS = np.uint64(21)
+BATCH = 1_000_000
+
+
+class TextGrams(NamedTuple):
+    """Grams in no particular order: `codes[i]` belongs to the text numbered `texts[i]`."""
+
+    texts: NDArray[np.int64]
+    codes: Codes
+
+
+def normalize(text: str) -> str:
+    """NFKC, lower case, and every run of white space and punctuation as one BREAK."""
+    return BREAKS.sub(BREAK, unicodedata.normalize("NFKC", text).lower())
+
+
+def list_grams(texts: Iterable[str]) -> Iterator[TextGrams]:
+    """Yield the grams of the texts, numbered from 0, in batches of about a million: a long text spans several."""
+    batch: list[str] = []
+    size = first = 0
+    for text in texts:
+        batch.append(normalize(text))
+        size += len(batch[-1])
+        if size >= BATCH:
+            yield from _cut(batch, first)
+            first, size, batch = first + len(batch), 0, []
+    yield from _cut(batch, first)
+
+
+def _cut(texts: list[str], first: int) -> Iterator[TextGrams]:
+    """Grams that begin in each window of BATCH characters; a window sees the two characters after it."""
+    joined = BETWEEN_TEXTS.join(texts).encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(joined, dtype=np.uint32)
+    for start in range(0, len(points), BATCH):
+        window = points[start : start + BATCH + 2]
+        number = np.cumsum(window == ord(BETWEEN_TEXTS)) + first
+        yield _cut_window(window.astype(np.uint64), number)
+        first = int(number[:BATCH][-1])
+
+
+def _cut_window(points: Codes, number: NDArray[np.int64]) -> TextGrams:
+    inside = points > ord(BREAK)
+    two = inside[:-1] & inside[1:]
+    three = two[:-1] & inside[2:]
+    two = two[:BATCH]
+    couples = (points[:-1] << BITS) | points[1:]
+    triples = (couples[:-1] << BITS) | points[2:]
+    return TextGrams(
+        np.concatenate([number[: len(two)][two], number[: len(three)][three]]),
+        np.concatenate([couples[: len(two)][two], triples[three]]),
+    )
+
+
+def cut_query(query: str) -> Codes:
+    """Return the grams of one text, in no particular order, each as often as it occurs."""
+    return np.concatenate([np.zeros(0, dtype=np.uint64), *(grams.codes for grams in list_grams([query]))])

@@ -1,0 +1,27 @@
+"""Put documents in order by score; of equal scores the lower doc_id (by code points) comes first. Pure rules."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.pooling.retrievers.records import SearchHit
+
+
+def rank_doc_ids(doc_ids: Sequence[str]) -> NDArray[np.int64]:
+    """Return the position of each document in the order of doc_ids, from 0."""
+    id_order = np.empty(len(doc_ids), dtype=np.int64)
+    id_order[sorted(range(len(doc_ids)), key=lambda number: doc_ids[number])] = np.arange(len(doc_ids))
+    return id_order
+
+
+def choose_best(
+    scores: NDArray[np.floating], id_order: NDArray[np.int64], depth: int
+) -> tuple[SearchHit, ...]:
+    """Return the `depth` documents with the highest scores above 0, best first. `scores`: one for each document."""
+    candidates = np.flatnonzero(scores > 0)
+    if len(candidates) > depth:
+        least = np.partition(scores[candidates], len(candidates) - depth)[len(candidates) - depth]
+        candidates = candidates[scores[candidates] >= least]
+    order = np.lexsort((id_order[candidates], -scores[candidates]))[:depth]
+    return tuple(SearchHit(int(number), float(scores[number])) for number in candidates[order])
