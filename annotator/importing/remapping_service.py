@@ -203,6 +203,7 @@ def _replace_leaving(work: _RemapWork) -> tuple[int, int]:
     _, by_id_only = add_documents_by_id(session, dataset_pk, wanted)
     entries = remapping_sql.list_run_entries(session, dataset_pk)
     onto = {work.documents[old]: work.documents[new] for old, new in work.moved.items()}
+    remapping_sql.carry_left_out(session, onto)
     gone = set(leaving.values())
     stay = [
         entry

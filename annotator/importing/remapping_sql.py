@@ -16,6 +16,7 @@ from annotator.storage.current_judgments import forget_current
 from annotator.storage.impact_scores import note_all_due
 from annotator.storage.labeling_tables import LeaseRow
 from annotator.storage.lookup import key_of
+from annotator.storage.pool_tables import LeftOutRow
 from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables import (
     DocumentRow,
@@ -149,9 +150,12 @@ def carry_texts(session: Session, moves: Sequence[tuple[int, int]]) -> None:
 
 
 def drop_unused(session: Session, document_pks: Collection[int], in_use: Collection[int]) -> list[int]:
-    """Delete the documents that are not `in_use`; return those that stay."""
+    """Delete the documents that are not `in_use`, and the record that a round left them out; return those that stay."""
     unused = sorted(set(document_pks) - set(in_use))
     for chunk in split_into_chunks(unused, CHUNK):
+        was_kept = col(LeftOutRow.kept_document_pk).in_(chunk)
+        _quietly(session, update(LeftOutRow).where(was_kept).values(kept_document_pk=None))
+        _quietly(session, delete(LeftOutRow).where(col(LeftOutRow.document_pk).in_(chunk)))
         for row, key in ((DocumentTextRow, DocumentTextRow.document_pk), (DocumentRow, DocumentRow.pk)):
             _quietly(session, delete(row).where(col(key).in_(chunk)))
     return sorted(set(document_pks) & set(in_use))
@@ -185,6 +189,28 @@ def copy_provenance(session: Session, merged_pairs: Iterable[tuple[int, int]]) -
             if row.pair_pk in onto:
                 rows.append({**row.model_dump(), "pair_pk": onto[row.pair_pk]})
     add_rows(session, ProvenanceRow, [row for row in rows if (row["pair_pk"], row["system"]) not in systems])
+
+
+def carry_left_out(session: Session, moves: Mapping[int, int]) -> None:
+    """Say of the document that has the id now what rounds left out or kept; of two that were left out, one entry stays."""
+    for chunk in split_into_chunks(sorted({*moves, *moves.values()}), CHUNK):
+        rows = session.scalars(select(LeftOutRow).where(col(LeftOutRow.kept_document_pk).in_(chunk))).all()
+        for row in rows:
+            row.kept_document_pk = moves.get(row.kept_document_pk or 0, row.kept_document_pk)
+    session.flush()
+    columns = (col(LeftOutRow.round_pk), col(LeftOutRow.query_pk), col(LeftOutRow.document_pk))
+    there: set[tuple[int, int, int]] = set()
+    for chunk in split_into_chunks(sorted({*moves, *moves.values()}), CHUNK):
+        listed = session.execute(select(*columns).where(columns[2].in_(chunk)))
+        there.update((round_pk, query_pk, document_pk) for round_pk, query_pk, document_pk in listed)
+    for round_pk, query_pk, document_pk in sorted(there):
+        target = (round_pk, query_pk, moves.get(document_pk, document_pk))
+        if target not in there:
+            there.add(target)
+            is_row = (columns[0] == round_pk, columns[1] == query_pk, columns[2] == document_pk)
+            _quietly(session, update(LeftOutRow).where(*is_row).values(document_pk=target[2]))
+    stands_for_itself = col(LeftOutRow.kept_document_pk) == col(LeftOutRow.document_pk)
+    _quietly(session, delete(LeftOutRow).where(stands_for_itself))
 
 
 def move_run_entries(session: Session, entries: Sequence[Entry], moves: Mapping[int, int]) -> set[Entry]:

@@ -3,7 +3,7 @@
 SQLModel's table classes skip validation. `judgment` and `adjudication` are append-only and `release*` rows immutable:
 triggers in the migrations refuse UPDATE and DELETE on both databases. `current_judgment` is derived
 (`storage/current_judgments.py`). More tables: `labeling_tables.py` for labeling, `adjudication_tables.py` for
-adjudication and quality control. Names ending in `_pk` are our integer keys; `query_id` and `doc_id` are always the
+adjudication and quality control, `pool_tables.py` for rounds of pooling. Names ending in `_pk` are our integer keys; `query_id` and `doc_id` are always the
 outside world's ids.
 """
 

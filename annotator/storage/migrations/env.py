@@ -3,7 +3,12 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from annotator.storage import adjudication_tables, labeling_tables, tables  # noqa: F401  (they fill the metadata)
+from annotator.storage import (  # they fill the metadata
+    adjudication_tables,  # noqa: F401
+    labeling_tables,  # noqa: F401
+    pool_tables,  # noqa: F401
+    tables,  # noqa: F401
+)
 
 connection = context.config.attributes["connection"]
 context.configure(

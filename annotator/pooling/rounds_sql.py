@@ -1,0 +1,145 @@
+"""Store the rounds of a dataset's pool, and read them: which pairs came in which round, and what a round left out."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, aliased
+from sqlmodel import col
+
+from annotator.pooling.round_records import (
+    LeftOutDocument,
+    NewRound,
+    PairDraw,
+    PairProbability,
+    PoolRound,
+)
+from annotator.storage.lookup import key_of
+from annotator.storage.pool_tables import LeftOutRow, PoolRoundRow, RoundPairRow
+from annotator.storage.sql import add_rows
+from annotator.storage.tables import DocumentRow, PairRow, PersonRow, QueryRow
+
+
+def add_round(
+    session: Session,
+    dataset_pk: int,
+    new: NewRound,
+    pairs: Mapping[int, PairDraw],
+    *,
+    made_by: int | None,
+    now: datetime,
+) -> int:
+    """Store a round with its new pairs (by pair_pk) and what it left out; return its number, from 1 in each dataset.
+
+    Call it in the transaction that adds the pairs, which holds the dataset's lock.
+    """
+    latest = select(func.max(col(PoolRoundRow.number))).where(col(PoolRoundRow.dataset_pk) == dataset_pk)
+    values: dict[str, Any] = {
+        "dataset_pk": dataset_pk,
+        "number": (session.scalar(latest) or 0) + 1,
+        "made_at": now,
+        "made_by": made_by,
+        "strategy": new.strategy,
+        "options": dict(new.options),
+        "figures": dict(new.figures),
+    }
+    row = PoolRoundRow.model_validate(values)
+    session.add(row)
+    session.flush()
+    round_pk = key_of(row.pk)
+    drawn = [
+        {"pair_pk": pair_pk, "round_pk": round_pk, "stratum": draw.stratum, "inclusion": draw.inclusion}
+        for pair_pk, draw in pairs.items()
+    ]
+    add_rows(session, RoundPairRow, drawn)
+    left_out = [
+        {
+            "round_pk": round_pk,
+            "query_pk": item.query_pk,
+            "document_pk": item.document_pk,
+            "rule": item.rule,
+            "kept_document_pk": item.kept_document_pk,
+        }
+        for item in new.left_out
+    ]
+    add_rows(session, LeftOutRow, left_out)
+    return row.number
+
+
+def list_rounds(session: Session, dataset_pk: int) -> list[PoolRound]:
+    """Return the rounds of a dataset, the first one first."""
+    counted = (
+        select(col(RoundPairRow.round_pk), func.count().label("pairs"))
+        .group_by(col(RoundPairRow.round_pk))
+        .subquery()
+    )
+    statement = (
+        select(
+            col(PoolRoundRow.number),
+            col(PoolRoundRow.made_at),
+            col(PersonRow.username),
+            col(PoolRoundRow.strategy),
+            func.coalesce(counted.c.pairs, 0),
+            col(PoolRoundRow.options),
+            col(PoolRoundRow.figures),
+        )
+        .outerjoin(counted, counted.c.round_pk == col(PoolRoundRow.pk))
+        .outerjoin(PersonRow, col(PersonRow.pk) == col(PoolRoundRow.made_by))
+        .where(col(PoolRoundRow.dataset_pk) == dataset_pk)
+        .order_by(col(PoolRoundRow.number))
+    )
+    return [PoolRound(*values) for values in session.execute(statement)]
+
+
+def list_pair_rounds(session: Session, dataset_pk: int) -> dict[int, int]:
+    """Return the number of the round in which each pair came, by pair_pk. Pairs without a round are left out."""
+    statement = (
+        select(col(RoundPairRow.pair_pk), col(PoolRoundRow.number))
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(RoundPairRow.round_pk))
+        .where(col(PoolRoundRow.dataset_pk) == dataset_pk)
+    )
+    return {key_of(pair_pk): number for pair_pk, number in session.execute(statement)}
+
+
+def list_left_out(session: Session, dataset_pk: int) -> list[LeftOutDocument]:
+    """Return what the rounds left out, by round, query and document."""
+    kept = aliased(DocumentRow)
+    statement = (
+        select(
+            col(PoolRoundRow.number),
+            col(QueryRow.query_id),
+            col(DocumentRow.doc_id),
+            col(LeftOutRow.rule),
+            col(kept.doc_id),
+        )
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(LeftOutRow.round_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(LeftOutRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(LeftOutRow.document_pk))
+        .outerjoin(kept, col(kept.pk) == col(LeftOutRow.kept_document_pk))
+        .where(col(PoolRoundRow.dataset_pk) == dataset_pk)
+    )
+    listed = [LeftOutDocument(*values) for values in session.execute(statement)]
+    return sorted(listed, key=lambda item: (item.round, item.query_id, item.doc_id))
+
+
+def list_probabilities(session: Session, dataset_pk: int) -> list[PairProbability]:
+    """Return every pair of the pool by query position and doc_id, with the probability that it was drawn with."""
+    statement = (
+        select(
+            col(QueryRow.position),
+            col(QueryRow.query_id),
+            col(DocumentRow.doc_id),
+            col(PoolRoundRow.number),
+            col(RoundPairRow.stratum),
+            func.coalesce(col(RoundPairRow.inclusion), 1.0),
+        )
+        .select_from(PairRow)
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .outerjoin(RoundPairRow, col(RoundPairRow.pair_pk) == col(PairRow.pk))
+        .outerjoin(PoolRoundRow, col(PoolRoundRow.pk) == col(RoundPairRow.round_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+    )
+    rows = sorted(session.execute(statement), key=lambda row: (row[0], row[2]))
+    return [PairProbability(*values[1:]) for values in rows]
