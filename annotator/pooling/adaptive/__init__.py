@@ -1,0 +1,1 @@
+"""Choose the next pairs from what is judged so far, and estimate the order of the systems meanwhile."""

@@ -1,0 +1,60 @@
+"""Choose the next pairs from what is judged so far, and estimate the order of the systems.
+
+`choose_pairs` and `estimate_order` are the two functions that a service calls; `records.py` says how. Both are deterministic by
+the seed and do not depend on the order in which the systems are given.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
+from annotator.pooling.adaptive.measures import read_measure
+from annotator.pooling.adaptive.published_methods import choose_by_published_method
+from annotator.pooling.adaptive.records import (
+    AdaptiveChoice,
+    AdaptiveSettings,
+    CandidateTable,
+    OpenOrder,
+    OrderEstimate,
+)
+from annotator.pooling.adaptive.swaps import choose_by_swaps, estimate_scores, sort_systems
+
+
+def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> AdaptiveChoice:
+    """Return the next `settings.budget` rows, most useful first; fewer if fewer are left.
+
+    Never returns a row that is judged or in the pool, nor a row twice. Raises ValidationError for an unknown measure or a
+    negative budget.
+    """
+    if settings.budget < 0:
+        raise ValidationError(say("budget: expected 0 pairs or more, found {n}", n=settings.budget))
+    measure = read_measure(settings.measure, settings.relevant_from)
+    sorted_table, _ = sort_systems(table)
+    if not len(table.list_choosable()) or not settings.budget:
+        return AdaptiveChoice(np.zeros(0, dtype=np.int64), np.zeros(0))
+    if settings.method == "swaps":
+        return choose_by_swaps(sorted_table, measure, settings.budget, settings.seed)
+    return choose_by_published_method(sorted_table, settings)
+
+
+def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEstimate:
+    """Return each system's expected score with everything judged, and which two systems could still swap.
+
+    Raises ValidationError for an unknown measure.
+    """
+    sorted_table, systems = sort_systems(table)
+    estimate = estimate_scores(sorted_table, read_measure(settings.measure, settings.relevant_from))
+    columns = np.argsort(systems)
+    return replace(
+        estimate,
+        scores=estimate.scores[columns],
+        standard_errors=estimate.standard_errors[columns],
+        swap_probabilities=estimate.swap_probabilities[np.ix_(columns, columns)],
+        open_orders=tuple(_rename_systems(order, systems.tolist()) for order in estimate.open_orders),
+    )
+
+
+def _rename_systems(order: OpenOrder, systems: list[int]) -> OpenOrder:
+    return replace(order, higher=systems[order.higher], lower=systems[order.lower])

@@ -1,0 +1,310 @@
+"""Choose the documents whose grade could still swap two systems.
+
+The scores of all systems are a linear function of the unjudged gains g_d, near their expectation: M = const + sum z_d g_d. The
+gains are uncertain for two reasons: the document's own grade (variance v_d), and the model (log-odds with the posterior of
+`relevance_model.py`, times the slope J_d of the expected gain). So the covariance of M is known, and also what one more grade
+does to it. With k_d = Cov(M, g_d):
+
+    Var(M_a - M_b) falls by (k_d,a - k_d,b)^2 / Var(g_d)
+
+The worth of a document is this fall relative to Var(M_a - M_b), summed over all pairs of systems, each weighed by how open it
+is: 2 Phi(-|difference| / standard error). Pairs of systems that are decided have a weight of nearly 0, so nothing is spent on
+them. The variance of a normal model does not depend on the grades that come, so a round is chosen in steps: after each step
+the chosen documents count as judged, and what they tell already is not bought twice.
+
+Related: MTC chooses by z_a - z_b for two systems and average precision (Carterette, Allan & Sitaraman, SIGIR 2006); choosing by
+expected reduction of variance is Bayesian D-optimal design (Chaloner & Verdinelli 1995).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.pooling.adaptive.measures import AdaptiveMeasure, score_expected
+from annotator.pooling.adaptive.records import (
+    HIGHEST_GRADE,
+    UNJUDGED,
+    AdaptiveChoice,
+    CandidateTable,
+    OpenOrder,
+    OrderEstimate,
+)
+from annotator.pooling.adaptive.relevance_model import (
+    AT_ONCE,
+    QUERY_EFFECTS,
+    GradeModel,
+    Information,
+    Posterior,
+    describe_ranks,
+    fit_grades,
+    forecast_grades,
+    invert,
+    measure_variance,
+    subtract_pull,
+    sum_information,
+)
+
+Values = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+STEPS = 20
+SHORTLIST = 20_000
+"""After the first look at all candidates, only the best of them are looked at again: this many, or 20 times the budget."""
+OPEN_FROM = 0.05  # a pair of systems is open if the chance of a swap is higher
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UncertainGains:
+    """What is not judged, and what it means for the scores. Arrays are [unjudged candidate] or as said."""
+
+    rows: Rows  # of the table
+    gradient: NDArray[np.float32]  # [unjudged candidate, system]
+    slopes: Values  # of the expected gain by the log-odds
+    variances: Values  # of the gain, given the log-odds
+    weights: Values  # what a grade tells of the log-odds
+    chances: Values  # [unjudged candidate, level]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EffectSums:
+    """Sums of gradient times slope times features, over the candidates that still count as unjudged; and the grades' noise."""
+
+    beta: Values  # [system, feature]
+    query: Values  # [query, effect, system]
+    noise: Values  # [system, system]
+
+    def __sub__(self, other: "EffectSums") -> "EffectSums":
+        return EffectSums(self.beta - other.beta, self.query - other.query, self.noise - other.noise)
+
+    def __add__(self, other: "EffectSums") -> "EffectSums":
+        return EffectSums(self.beta + other.beta, self.query + other.query, self.noise + other.noise)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreOutlook:
+    """The expected scores and everything their uncertainty is computed from."""
+
+    scores: Values
+    model: GradeModel
+    gains: UncertainGains
+
+
+def look_ahead(table: CandidateTable, measure: AdaptiveMeasure) -> ScoreOutlook:
+    """Fit the model, and return the expected scores with what is uncertain."""
+    model = fit_grades(table, describe_ranks(table))
+    rows = np.flatnonzero(table.grades == UNJUDGED)
+    steps = np.array(measure.steps)
+    chances = (table.grades[:, None] >= np.arange(1, HIGHEST_GRADE + 1)).astype(np.float64)
+    slopes, weights = np.empty(len(rows)), np.empty(len(rows))
+    for start in range(0, len(rows), AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        forecast = forecast_grades(model, rows[part])
+        chances[rows[part]] = forecast.chances
+        slopes[part], weights[part] = forecast.slopes @ steps, forecast.weights
+    linear = score_expected(table, measure, chances)
+    open_chances = chances[rows]
+    totals = np.cumsum(steps)
+    squares = open_chances @ np.diff(totals**2, prepend=0.0)
+    variances = np.maximum(squares - (open_chances @ steps) ** 2, 0.0)
+    gradient = linear.gradient[rows]
+    return ScoreOutlook(
+        linear.scores, model, UncertainGains(rows, gradient, slopes, variances, weights, open_chances)
+    )
+
+
+def _sum_effects(outlook: ScoreOutlook, members: Rows) -> EffectSums:
+    """Sum over these of the unjudged candidates (numbers within `gains`)."""
+    features, gains = outlook.model.features, outlook.gains
+    systems = gains.gradient.shape[1]
+    total = EffectSums(
+        np.zeros((systems, features.x.shape[1])),
+        np.zeros((features.query_count, QUERY_EFFECTS, systems)),
+        np.zeros((systems, systems)),
+    )
+    for start in range(0, len(members), AT_ONCE):
+        part = members[start : start + AT_ONCE]
+        rows = gains.rows[part]
+        gradient = gains.gradient[part].astype(np.float64)
+        sloped = gradient * gains.slopes[part, None]
+        query = np.zeros_like(total.query)
+        for effect in range(QUERY_EFFECTS):
+            np.add.at(
+                query[:, effect], features.queries[rows], sloped * features.y[rows, effect : effect + 1]
+            )
+        total += EffectSums(
+            sloped.T @ features.x[rows], query, (gradient * gains.variances[part, None]).T @ gradient
+        )
+    return total
+
+
+def _measure_covariance(posterior: Posterior, sums: EffectSums) -> tuple[Values, Values]:
+    """Return the covariance of the scores, and [system, feature]: their covariance with beta, before the posterior's."""
+    width = sums.beta.shape[1]
+    inner = sums.beta - np.einsum("qes,qep->sp", sums.query, posterior.pull[:, :, :width])
+    through_beta = inner @ posterior.beta[:width, :width] @ inner.T
+    own = np.einsum("qes,qef,qft->st", sums.query, posterior.query, sums.query, optimize=True)
+    return sums.noise + through_beta + own, inner
+
+
+def _weigh_orders(scores: Values, covariance: Values) -> Values:
+    """Return the Laplacian of the pairs of systems, each weighed by how open it is, over its variance."""
+    variances, probabilities = find_swap_probabilities(scores, covariance)
+    weights = np.divide(
+        2 * probabilities, variances, out=np.zeros_like(variances), where=variances > _negligible(covariance)
+    )
+    laplacian: Values = np.diag(weights.sum(axis=1)) - weights
+    return laplacian
+
+
+def _negligible(covariance: Values) -> float:
+    return 1e-12 * float(np.diag(covariance).max(initial=0.0)) + 1e-30
+
+
+def find_swap_probabilities(scores: Values, covariance: Values) -> tuple[Values, Values]:
+    """Return, for every two systems, the variance of their difference and the chance that their order is the other one."""
+    from scipy.special import ndtr
+
+    own = np.diag(covariance)
+    variances = np.maximum(own[:, None] + own[None, :] - 2 * covariance, 0.0)
+    uncertain = variances > _negligible(covariance)
+    distances = np.abs(scores[:, None] - scores[None, :])
+    ratios = np.divide(distances, np.sqrt(variances), out=np.zeros_like(distances), where=uncertain)
+    return variances, np.where(uncertain, ndtr(-ratios), 0.0)
+
+
+def choose_by_swaps(
+    table: CandidateTable, measure: AdaptiveMeasure, budget: int, seed: int
+) -> AdaptiveChoice:
+    """Return the next `budget` rows, in the order in which they were chosen."""
+    outlook = look_ahead(table, measure)
+    gains = outlook.gains
+    waiting = table.in_pool[gains.rows]
+    pool = np.flatnonzero(waiting)
+    left = np.flatnonzero(~waiting)
+    ties = np.random.default_rng(seed).random(len(table.grades))[gains.rows]
+    sums = _sum_effects(outlook, left)
+    information = outlook.model.information + _inform(outlook, pool)
+    chosen: list[Rows] = []
+    effects: list[Values] = []
+    remaining = min(budget, len(left))
+    step = max(1, -(-remaining // STEPS))
+    while remaining:
+        values = _measure_worth(outlook, invert(information), sums, left)
+        order = np.lexsort((ties[left], -_round(values)))
+        picked = left[order[: min(step, remaining)]]
+        chosen.append(gains.rows[picked])
+        effects.append(values[order[: len(picked)]])
+        remaining -= len(picked)
+        sums -= _sum_effects(outlook, picked)
+        information += _inform(outlook, picked)
+        left = np.sort(left[order[len(picked) :][: max(SHORTLIST, 20 * budget)]])
+    if not chosen:
+        return AdaptiveChoice(np.zeros(0, dtype=np.int64), np.zeros(0))
+    return AdaptiveChoice(np.concatenate(chosen), np.concatenate(effects))
+
+
+def _round(values: Values) -> Values:
+    """Return values that are equal where they differ by rounding only, so that the seed decides between equals."""
+    scale = float(np.abs(values).max(initial=0.0)) or 1.0
+    return np.round(values / scale, 9)
+
+
+def _inform(outlook: ScoreOutlook, members: Rows) -> Information:
+    """Return what the grades of these candidates will tell of the model, whatever they are."""
+    features, gains, model = outlook.model.features, outlook.gains, outlook.model
+    width, all_width = features.x.shape[1], model.information.beta.shape[0]
+    rows = gains.rows[members]
+    x = np.zeros((len(rows), all_width))
+    x[:, :width] = features.x[rows]
+    return sum_information(
+        x,
+        features.y[rows].astype(np.float64),
+        features.queries[rows],
+        gains.weights[members],
+        features.query_count,
+    )
+
+
+def _measure_worth(outlook: ScoreOutlook, posterior: Posterior, sums: EffectSums, members: Rows) -> Values:
+    """Return for each of these candidates how much its grade settles."""
+    features, gains = outlook.model.features, outlook.gains
+    covariance, inner = _measure_covariance(posterior, sums)
+    laplacian = _weigh_orders(outlook.scores, covariance)
+    width = inner.shape[1]
+    shared = posterior.beta[:width, :width] @ inner.T
+    own = np.einsum("qef,qfs->qes", posterior.query, sums.query)
+    values = np.empty(len(members))
+    for start in range(0, len(members), AT_ONCE):
+        part = members[start : start + AT_ONCE]
+        rows = gains.rows[part]
+        x, y = features.x[rows].astype(np.float64), features.y[rows].astype(np.float64)
+        queries = features.queries[rows]
+        effect = subtract_pull(posterior, x, y, queries) @ shared
+        for number in range(QUERY_EFFECTS):
+            effect += y[:, number : number + 1] * own[:, number][queries]
+        effect *= gains.slopes[part, None]
+        effect += gains.gradient[part] * gains.variances[part, None]
+        variance = (
+            gains.slopes[part] ** 2 * measure_variance(posterior, x, y, queries) + gains.variances[part]
+        )
+        worth = np.einsum("ns,ns->n", effect @ laplacian, effect)
+        values[start : start + AT_ONCE] = np.divide(
+            worth, variance, out=np.zeros(len(part)), where=variance > 0
+        )
+    return values
+
+
+def estimate_scores(table: CandidateTable, measure: AdaptiveMeasure) -> OrderEstimate:
+    """Return the expected scores with everything judged, and which orders are open."""
+    outlook = look_ahead(table, measure)
+    sums = _sum_effects(outlook, np.arange(len(outlook.gains.rows)))
+    covariance, _ = _measure_covariance(outlook.model.posterior, sums)
+    variances, probabilities = find_swap_probabilities(outlook.scores, covariance)
+    systems = len(outlook.scores)
+    upper = np.triu_indices(systems, 1)
+    swaps = probabilities[upper]
+    level = 0
+    if measure.kind != "nDCG":
+        level = measure.steps.index(1.0)
+    return OrderEstimate(
+        scores=outlook.scores,
+        standard_errors=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
+        swap_probabilities=probabilities,
+        expected_tau=float(1 - 2 * swaps.mean()) if len(swaps) else 1.0,
+        open_orders=_list_open(outlook.scores, variances, probabilities),
+        expected_relevant=float(outlook.gains.chances[:, level].sum()),
+    )
+
+
+def _list_open(scores: Values, variances: Values, probabilities: Values) -> tuple[OpenOrder, ...]:
+    first, second = np.triu_indices(len(scores), 1)
+    is_open = probabilities[first, second] > OPEN_FROM
+    orders = []
+    for a, b in zip(first[is_open].tolist(), second[is_open].tolist(), strict=True):
+        higher, lower = (a, b) if scores[a] >= scores[b] else (b, a)
+        orders.append(
+            OpenOrder(
+                higher,
+                lower,
+                float(scores[higher] - scores[lower]),
+                float(np.sqrt(variances[a, b])),
+                float(probabilities[a, b]),
+            )
+        )
+    return tuple(sorted(orders, key=lambda order: (-order.swap_probability, order.higher, order.lower)))
+
+
+def sort_systems(table: CandidateTable) -> tuple[CandidateTable, Rows]:
+    """Return the table with its systems in an order that depends on their ranks only, and which system each column is.
+
+    Sums of decimals depend on the order of their terms in the last digits; so the caller's order of systems must not matter.
+    """
+    import hashlib
+
+    keys = [
+        hashlib.blake2b(np.ascontiguousarray(table.ranks[:, system]).tobytes()).digest()
+        for system in range(table.system_count)
+    ]
+    order = np.array(sorted(range(len(keys)), key=lambda system: keys[system]), dtype=np.int64)
+    return replace(table, ranks=table.ranks[:, order]), order

@@ -1,0 +1,193 @@
+"""The choice of the next pairs: what it may never do, and what it is for."""
+
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotator.domain.errors import ValidationError
+from annotator.pooling.adaptive.candidates import build_candidates
+from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
+from annotator.pooling.adaptive.records import UNJUDGED, AdaptiveMethod, AdaptiveSettings, CandidateTable
+
+METHODS = get_args(AdaptiveMethod)
+
+
+def make_table(seed: int, *, systems: int = 5, queries: int = 6, judged: float = 0.2) -> CandidateTable:
+    """Systems of different quality, some pairs judged and some waiting in the pool."""
+    random = np.random.default_rng(seed)
+    relevant = random.random((queries, 40)) < 0.15
+    lists = [
+        (system, query, document, rank)
+        for system in range(systems)
+        for query in range(queries)
+        for rank, document in enumerate(
+            np.argsort(-(relevant[query] * (1 + system) + random.normal(size=40)))[:12].tolist(), 1
+        )
+    ]
+    columns = np.array(lists).T
+    table = build_candidates(*columns, system_count=systems, query_count=queries)
+    truth = relevant[table.queries, table.documents] * random.integers(1, 4, len(table.queries))
+    is_judged = random.random(len(table.queries)) < judged
+    return replace(
+        table,
+        grades=np.where(is_judged, truth, UNJUDGED).astype(np.int8),
+        in_pool=is_judged | (random.random(len(table.queries)) < 0.1),
+    )
+
+
+@given(
+    seed=st.integers(0, 50),
+    budget=st.integers(0, 400),
+    method=st.sampled_from(METHODS),
+    measure=st.sampled_from(["nDCG@10", "nDCG@3", "P@5", "AP"]),
+)
+def test_pairs_are_new_and_different_and_as_many_as_the_budget_allows(
+    seed: int, budget: int, method: AdaptiveMethod, measure: str
+) -> None:
+    table = make_table(seed)
+    choice = choose_pairs(table, AdaptiveSettings(budget, measure, method=method, seed=seed))
+    rows = choice.rows.tolist()
+    assert len(rows) == len(choice.effects) == min(budget, len(table.list_choosable()))
+    assert len(set(rows)) == len(rows)
+    assert set(rows) <= set(table.list_choosable().tolist())
+
+
+@given(seed=st.integers(0, 30), method=st.sampled_from(METHODS))
+def test_the_order_of_the_systems_does_not_matter(seed: int, method: AdaptiveMethod) -> None:
+    table = make_table(seed)
+    shuffled = np.random.default_rng(seed).permutation(table.system_count)
+    settings = AdaptiveSettings(30, method=method, seed=seed)
+    other = replace(table, ranks=table.ranks[:, shuffled])
+    assert choose_pairs(table, settings).rows.tolist() == choose_pairs(other, settings).rows.tolist()
+    first, second = estimate_order(table, settings), estimate_order(other, settings)
+    assert first.scores[shuffled].tolist() == second.scores.tolist()
+    assert first.swap_probabilities[np.ix_(shuffled, shuffled)].tolist() == second.swap_probabilities.tolist()
+    named = [
+        (shuffled[order.higher], shuffled[order.lower], order.swap_probability)
+        for order in second.open_orders
+    ]
+    assert sorted(named) == sorted(
+        (order.higher, order.lower, order.swap_probability) for order in first.open_orders
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_same_seed_chooses_the_same_pairs_and_another_one_may_not(method: AdaptiveMethod) -> None:
+    table = make_table(3, judged=0.0)
+    choices = [
+        choose_pairs(table, AdaptiveSettings(20, method=method, seed=seed)).rows.tolist()
+        for seed in (1, 1, 2)
+    ]
+    assert choices[0] == choices[1]
+    if method not in ("swaps", "hedge"):  # which rarely see two equal candidates
+        assert choices[0] != choices[2]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_without_candidates_nothing_is_chosen(method: AdaptiveMethod) -> None:
+    nothing = np.zeros(0, dtype=np.int64)
+    empty = build_candidates(nothing, nothing, nothing, nothing, system_count=0, query_count=0)
+    assert len(choose_pairs(empty, AdaptiveSettings(10, method=method)).rows) == 0
+    table = make_table(1)
+    complete = replace(table, in_pool=np.ones(len(table.grades), dtype=np.bool_))
+    assert len(choose_pairs(complete, AdaptiveSettings(10, method=method)).rows) == 0
+
+
+def test_an_unknown_measure_and_a_negative_budget_are_refused() -> None:
+    table = make_table(1)
+    for settings in (
+        AdaptiveSettings(10, "MRR"),
+        AdaptiveSettings(10, "nDCG@0"),
+        AdaptiveSettings(10, "AP", relevant_from=4),
+        AdaptiveSettings(-1),
+    ):
+        with pytest.raises(ValidationError, match="expected"):
+            choose_pairs(table, settings)
+
+
+def test_a_document_with_the_same_rank_in_every_list_is_never_worth_more_than_one_that_tells_systems_apart() -> (
+    None
+):
+    """Query 0 has the same list from both systems; in query 1 they differ on rank 1."""
+    entries = [(system, 0, document, document) for system in (0, 1) for document in (1, 2, 3)]
+    entries += [(0, 1, 1, 1), (0, 1, 2, 2), (1, 1, 3, 1), (1, 1, 2, 2)]
+    table = build_candidates(*np.array(entries).T, system_count=2, query_count=2)
+    choice = choose_pairs(table, AdaptiveSettings(2))
+    chosen = {(int(table.queries[row]), int(table.documents[row])) for row in choice.rows}
+    assert chosen == {(1, 1), (1, 3)}
+
+
+def test_nothing_is_spent_on_two_systems_whose_order_is_decided() -> None:
+    """Systems 0 and 1 differ in a query of their own only, 2 and 3 in another; what separates 0 and 1 is judged."""
+    entries = []
+    for query in range(8):
+        first = query % 2 == 0
+        for system in range(4):
+            own = system in ((1,) if first else (3,))
+            entries += [(system, query, 10 + rank + (20 if own else 0), rank) for rank in (1, 2, 3)]
+    table = build_candidates(*np.array(entries).T, system_count=4, query_count=8)
+    is_decided = table.queries % 2 == 0
+    grades = np.where(is_decided, np.where(table.documents > 30, 3, 0), UNJUDGED).astype(np.int8)
+    grades[np.flatnonzero(is_decided)[0]] = (
+        UNJUDGED  # one document of many that would not change the order any more
+    )
+    table = replace(table, grades=grades)
+    rows = choose_pairs(table, AdaptiveSettings(6)).rows
+    assert (table.queries[rows] % 2 == 1).all()
+
+
+def test_a_pair_that_waits_for_its_judgment_is_not_bought_again_through_its_neighbour() -> None:
+    """Two equal queries: with the documents of one of them in the pool, the other one's are chosen first."""
+    entries = [
+        (system, query, 1 + rank + 5 * system, rank)
+        for query in (0, 1)
+        for system in (0, 1)
+        for rank in (1, 2)
+    ]
+    table = build_candidates(*np.array(entries).T, system_count=2, query_count=2)
+    waiting = (table.queries == 0) & (np.where(table.ranks > 0, table.ranks, 9).min(axis=1) == 1)
+    rows = choose_pairs(replace(table, in_pool=waiting), AdaptiveSettings(2)).rows
+    assert table.queries[rows].tolist() == [1, 1]
+    assert (np.where(table.ranks[rows] > 0, table.ranks[rows], 9).min(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("method", "grades", "expected"),
+    [
+        ("move-to-front", {1: 0}, 11),  # list 0 disappointed, so list 1 is next
+        ("move-to-front", {1: 2}, 2),
+        ("max-mean", {1: 0}, 11),
+        ("max-mean", {1: 2}, 2),
+        ("hedge", {1: 0}, 11),
+        ("hedge", {1: 2}, 2),
+        ("depth", {1: 2}, 11),  # whatever the grades are
+    ],
+)
+def test_published_methods_learn_from_the_grades_of_the_query(
+    method: AdaptiveMethod, grades: dict[int, int], expected: int
+) -> None:
+    entries = [(system, 0, 10 * system + rank, rank) for system in (0, 1) for rank in (1, 2, 3)]
+    table = build_candidates(*np.array(entries).T, system_count=2, query_count=1)
+    judged = np.array(
+        [grades.get(document, UNJUDGED) for document in table.documents.tolist()], dtype=np.int8
+    )
+    rows = choose_pairs(replace(table, grades=judged), AdaptiveSettings(1, method=method)).rows
+    assert table.documents[rows].tolist() == [expected]
+
+
+def test_published_methods_fill_the_queries_evenly() -> None:
+    table = make_table(5, judged=0.0)
+    table = replace(table, in_pool=np.zeros(len(table.grades), dtype=np.bool_))
+    rows = choose_pairs(table, AdaptiveSettings(20, method="move-to-front")).rows
+    assert sorted(np.bincount(table.queries[rows], minlength=6).tolist()) == [3, 3, 3, 3, 4, 4]
+
+
+def test_a_list_that_holds_a_document_twice_counts_with_its_best_rank() -> None:
+    table = build_candidates(
+        *np.array([(0, 0, 7, 4), (0, 0, 7, 2), (1, 0, 7, 3)]).T, system_count=2, query_count=1
+    )
+    assert table.ranks.tolist() == [[2, 3]]
