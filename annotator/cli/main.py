@@ -29,6 +29,7 @@ from annotator.cli import (
     quality,
     releases,
     serving,
+    suggestions,
     terminal,
 )
 from annotator.cli.terminal import CommandOnFormats
@@ -78,6 +79,8 @@ app.add_typer(importing.app, name="import")
 app.command("remap")(importing.remap)
 app.command("pool")(pooling.pool)
 app.command("pairs")(pooling.pairs)
+app.command("suggest")(suggestions.suggest)
+app.command("suggestions")(suggestions.suggestions)
 app.command("assign")(labeling.assign)
 app.command("reassign")(labeling.reassign)
 app.command("judgments")(labeling.judgments)

@@ -1,6 +1,6 @@
 """Read grades of an earlier ground truth, and suggestions for documents that got new ids.
 
-For leads and releases only; never for an annotator. A pair's grade is kept while `pair.kept` says so and nobody has
+For leads and releases only; never for an annotator. Rules of relations suggest grades in the same table. A pair's grade is kept while `pair.kept` says so and nobody has
 judged the pair (`domain/settling.py`); everything else is a suggestion.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, select, update
+from sqlalchemy import ColumnElement, Row, Select, func, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -21,6 +21,7 @@ from annotator.storage.sql import add_rows, fetch_plain, split_into_chunks
 from annotator.storage.tables import ImportedQrelRow, PairRow
 
 CHUNK = 500
+RELATION = "relation"
 _COLUMNS = ImportedQrelRow.__table__.c[  # type: ignore[attr-defined]
     "pk",
     "pair_pk",
@@ -34,6 +35,10 @@ _COLUMNS = ImportedQrelRow.__table__.c[  # type: ignore[attr-defined]
     "imported_at",
     "import_record_pk",
 ]
+IS_BY_RELATION: ColumnElement[bool] = (
+    func.coalesce(col(ImportedQrelRow.source)["kind"].as_string(), "") == RELATION
+)
+"""Whether a rule of relations suggested the grade."""
 _KEPT = (col(PairRow.kept), col(PairRow.retired_at).is_(None), col(ImportedQrelRow.keep))
 
 
@@ -41,7 +46,8 @@ _KEPT = (col(PairRow.kept), col(PairRow.retired_at).is_(None), col(ImportedQrelR
 class ImportedQrel:
     """A grade (0-3) that was brought in, under its own primary key and its pair's.
 
-    `source`: {"kind": "qrels", path, format, sha256, origin[, place]} or {"kind": "remap", old_doc_id, …}.
+    `source`: {"kind": "qrels", path, format, sha256, origin[, place]}, {"kind": "remap", old_doc_id, …} or
+    {"kind": "relation", rule, relation, from, pairs}.
     `annotator_grades`: [name, grade] of each annotator that the file names.
     """
 
@@ -110,9 +116,12 @@ def list_kept_grades(
 def list_suggestions(
     session: Session, dataset_pk: int, query_pks: Sequence[int] | None = None
 ) -> dict[int, ImportedQrel]:
-    """Return the latest grade brought in for each pair whose grade is not kept, by pair_pk. For leads only."""
+    """Return the latest grade brought in for each pair whose grade is not kept, by pair_pk. For leads only.
+
+    Without what rules of relations suggest (`pooling/suggestions_sql.py`): nobody has given such a grade.
+    """
     statement = _select_imported(dataset_pk, whole=query_pks is None).where(
-        ~col(PairRow.kept), col(PairRow.retired_at).is_(None)
+        ~col(PairRow.kept), col(PairRow.retired_at).is_(None), ~IS_BY_RELATION
     )
     return _list_latest(session, statement, query_pks)
 

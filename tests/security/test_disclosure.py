@@ -8,7 +8,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -59,6 +59,9 @@ from annotator.guideline.feedback_service import list_decisions_behind, list_wor
 from annotator.importing.runs_service import import_run
 from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, set_check
 from annotator.labeling.service import list_judgments
+from annotator.pooling.suggestion_records import SuggestionReport
+from annotator.pooling.suggestions_service import report_suggestions, suggest
+from annotator.pooling.suggestions_sql import StoredSuggestion, add_relation_suggestions
 from annotator.quality.service import draw_sample, show_quality
 from annotator.releases.published_service import browse_qrels, compare_releases, note_downloaded, trace_qrel
 from annotator.releases.service import preview_release
@@ -222,6 +225,18 @@ def _import_ranking(world: Looked) -> None:
         import_run(world.database, OPERATOR, "d", Path(file.name), now=world.now)
 
 
+def _report_suggestions(world: Looked, lead: Actor) -> SuggestionReport:
+    """Rules suggested the pairs of the last query, because of its first."""
+    with world.database.write() as session:
+        start, *others = list(world.keys)[18:24]
+        rows = [
+            StoredSuggestion(pk, "decree", "decree", 2, (f"문서/{world.name(start)}",), (world.keys[start],))
+            for pk in others
+        ]
+        add_relation_suggestions(session, rows, now=world.now)
+    return report_suggestions(world.database, lead, "d", now=world.now)
+
+
 WAYS: dict[str, Way] = {
     "pairs behind a figure": lambda w, a: list_selected_pairs(
         w.database, a, "d", PairSelection(), limit=50, now=w.now
@@ -278,6 +293,7 @@ WAYS: dict[str, Way] = {
     "ranked lists of a query": _show_rankings,
     "ranked lists of a query, published": lambda w, a: _show_rankings(w, a, "1.0.0"),
     "releases compared on the same runs": _compare_on_releases,
+    "suggestions by relations": lambda w, a: _report_suggestions(w, a).pairs,
     "decisions from a file": _decide_file,
     "policy": lambda w, a: (_settle(w, a), w.keys[w.taste]),
 }
@@ -334,6 +350,46 @@ def test_a_candidate_that_the_lead_has_still_to_judge_tells_no_grade(world: Look
         (item.status, item.grade, item.judged, item.hidden) == ("", None, 0, True) for item in candidates
     )
     assert not world.list_seen(world.lea)
+
+
+def test_of_suggestions_that_a_lead_has_still_to_judge_only_the_number_is_told(world: Looked) -> None:
+    with world.database.write() as session:
+        for row in session.scalars(select(PairRow)):
+            row.lacking = 1
+    report = _report_suggestions(world, world.lea)
+    assert (report.pairs, report.hidden) == ((), 5)
+    assert not world.list_seen(world.lea)
+
+
+def test_an_annotator_is_handed_a_suggested_pair_without_its_rule_and_its_grade(
+    world: Looked, tmp_path: Path
+) -> None:
+    start = next(pk for pk in world.keys if world.grades[pk] == 3 and pk not in (world.disputed, world.error))
+    other = next(pk for pk in world.keys if world.name(pk)[0] != world.name(start)[0])
+    relations, rules = tmp_path / "relations.csv", tmp_path / "rules.yaml"
+    names = [f"문서/{world.name(pk)}" for pk in (start, other)]
+    relations.write_text(f"from,to,relation\n{names[0]},{names[1]},위임관계\n", encoding="utf-8")
+    rules.write_text("rules:\n- {relation: 위임관계, grade: 2}\n", encoding="utf-8")
+    made = suggest(world.database, OPERATOR, "d", relations, str(rules), now=world.now)
+    assert made.new_pairs == 1
+    handed = world.send(world.cho, want=50).pairs
+    suggested = [pair for pair in handed if pair.pair not in world.pks]
+    assert len(suggested) == 1
+    for word in ("위임관계", "relation", "suggest"):
+        assert word not in repr(handed)
+    assert not any(
+        isinstance(value, int) and key == "grade" for key, value in _list_values(asdict(suggested[0]))
+    )
+
+
+def _list_values(tree: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(tree, dict):
+        for key, value in tree.items():
+            yield str(key), value
+            yield from _list_values(value)
+    elif isinstance(tree, list | tuple):
+        for value in tree:
+            yield from _list_values(value)
 
 
 def test_a_look_at_what_was_seen_before_writes_nothing(world: Looked) -> None:

@@ -74,6 +74,8 @@ def describe_event(action: str, values: Mapping[str, Any]) -> Message:
         return _add_words(sentence, values.get("words"))
     if action == "imported":
         return say("grade {grade} was taken from an earlier ground truth", grade=values["grade"])
+    if action == "suggested":
+        return say("a relation between documents suggested grade {grade} (rule {rule})", **values)
     if action == "released":
         return say("published it in release {version}, at {grade}", **values)
     if "outcome" in values:

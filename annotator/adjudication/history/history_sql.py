@@ -23,6 +23,7 @@ from annotator.storage.adjudication_tables import (
     QualityPairRow,
 )
 from annotator.storage.disclosures import list_to_judge
+from annotator.storage.imported_grades import RELATION
 from annotator.storage.labeling_tables import QuestionRow
 from annotator.storage.tables import (
     DocumentRow,
@@ -82,7 +83,11 @@ def _list_pool(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     yield HistoryEvent(pair.created_at, "pooled")
     statement = select(ImportedQrelRow).where(col(ImportedQrelRow.pair_pk) == pair.pk)
     for row in session.scalars(statement.order_by(col(ImportedQrelRow.pk))):
-        yield HistoryEvent(row.imported_at, "imported", values={"grade": row.grade})
+        if row.source.get("kind") == RELATION:
+            values = {"grade": row.grade, "rule": row.source["rule"]}
+            yield HistoryEvent(row.imported_at, "suggested", values=values)
+        else:
+            yield HistoryEvent(row.imported_at, "imported", values={"grade": row.grade})
     if pair.retired_at is not None:
         yield HistoryEvent(pair.retired_at, "retired")
 

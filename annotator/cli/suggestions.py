@@ -1,0 +1,173 @@
+"""Run `annotator suggest` and `annotator suggestions`: pairs by relations between documents, and how good they were."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from annotator.cli.terminal import (
+    DatabaseOption,
+    DatasetArgument,
+    DryRunOption,
+    JsonOption,
+    now,
+    open_database,
+    print_json,
+    print_table,
+)
+from annotator.domain.messages import count_of, show_percent
+from annotator.domain.people import OPERATOR
+
+if TYPE_CHECKING:
+    from annotator.pooling.suggestion_records import MeasuredShare, SuggestReport
+
+
+def _print_rules(name: str | None) -> None:
+    if name is not None:
+        from annotator.pooling.suggestion_rules import read_template
+
+        typer.echo(read_template(name), nl=False)
+        raise typer.Exit
+
+
+def suggest(
+    dataset: DatasetArgument,
+    relations: Annotated[
+        Path, typer.Argument(metavar="RELATIONS", help="CSV, TSV or JSONL: from,to,relation.")
+    ],
+    rules: Annotated[
+        str, typer.Option("--rules", metavar="FILE", help="The rules, in YAML; or a template: law.")
+    ],
+    print_rules: Annotated[
+        str | None,
+        typer.Option(
+            "--print-rules",
+            metavar="law",
+            callback=_print_rules,
+            is_eager=True,
+            help="Print a template of rules, to be changed.",
+        ),
+    ] = None,
+    skip_unknown_documents: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unknown-documents",
+            help="Leave out relations of documents that the dataset does not have.",
+        ),
+    ] = False,
+    dry_run: DryRunOption = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Widen the pool by relations: from documents settled at grade 3 to those that rules lead to."""
+    del print_rules
+    from annotator.pooling.suggestions_service import suggest as make_suggestions
+
+    report = make_suggestions(
+        open_database(database),
+        OPERATOR,
+        dataset,
+        relations,
+        rules,
+        now=now(),
+        dry_run=dry_run,
+        skip_unknown=skip_unknown_documents,
+    )
+    if json:
+        print_json(report)
+        return
+    _print_report(report)
+
+
+def suggestions(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """Say how often the suggestions by relations were right, by rule."""
+    from annotator.pooling.suggestions_service import report_suggestions
+
+    report = report_suggestions(open_database(database), OPERATOR, dataset, now=now())
+    if json:
+        print_json(report)
+        return
+    rows = [
+        (
+            rule.rule,
+            rule.grade,
+            rule.suggested,
+            rule.open,
+            rule.unrateable,
+            *rule.settled_at.values(),
+            _show_share(rule.exact),
+            _show_share(rule.relevant),
+        )
+        for rule in report.rules
+    ]
+    grades = tuple(f"settled at {grade}" for grade in range(4))
+    print_table(
+        ("rule", "suggests", "pairs", "open", "unrateable", *grades, "that grade", "relevant"),
+        rows,
+        empty=f"No suggestions yet: annotator suggest {dataset} RELATIONS.csv --rules law",
+    )
+    outdated = [pair for pair in report.pairs if pair.outdated]
+    if outdated:
+        typer.echo(f"\n{_describe_outdated(len(outdated))}:")
+        for pair in outdated[:10]:
+            settled = pair.status if pair.settled is None else f"{pair.status} at {pair.settled}"
+            typer.echo(
+                f"  {pair.query_id}  {pair.doc_id}  {pair.rule}, from {', '.join(pair.from_doc_ids)}: {settled}"
+            )
+        if len(outdated) > 10:
+            typer.echo(f"  {len(outdated) - 10:,} more: --json lists all")
+
+
+def _print_report(report: "SuggestReport") -> None:
+    verb = "Would make" if report.dry_run else "Made"
+    typer.echo(
+        f"{verb} {count_of(report.new_pairs, 'new pair')} for {count_of(report.queries_widened, 'query')}, with "
+        f"{count_of(report.suggestions, 'suggestion')}; from {count_of(report.settled_documents, 'document')} "
+        f"settled at grade 3 for {count_of(report.queries, 'query')}.\n"
+    )
+    rows = [
+        (
+            rule.rule,
+            rule.grade,
+            rule.pairs,
+            rule.new,
+            rule.waiting,
+            rule.suggested_before,
+            rule.judged_before,
+            _show_before(rule.exact_before, rule.settled_before),
+            _show_before(rule.relevant_before, rule.settled_before),
+        )
+        for rule in report.rules
+    ]
+    print_table(
+        (
+            "rule", "suggests", "pairs", "new", "waiting", "suggested before", "judged before", "of these that grade",
+            "of these relevant",
+        ),
+        rows,
+        empty="No rule.",
+    )  # fmt: skip
+    if report.unused_relations:
+        unused = ", ".join(
+            f"{name or 'without a name'} ({n:,})" for name, n in report.unused_relations.items()
+        )
+        typer.echo(f"\nNo rule follows: {unused}")
+    if report.unknown_documents:
+        typer.echo(f"\n{count_of(report.unknown_documents, 'document')} not in the dataset: left out")
+    if report.outdated:
+        typer.echo(f"\n{_describe_outdated(report.outdated)}: annotator suggestions {report.dataset}")
+
+
+def _describe_outdated(count: int) -> str:
+    return f"{count_of(count, 'suggestion starts', 'suggestions start')} from no document settled at grade 3 any more"
+
+
+def _show_before(count: int, settled: int) -> str:
+    return f"{count:,} of {settled:,}" if settled else "–"
+
+
+def _show_share(share: "MeasuredShare") -> str:
+    if share.share is None or share.ci95 is None:
+        return "–"
+    low, high = (show_percent(end, 0).removesuffix(" %") for end in share.ci95)
+    return f"{show_percent(share.share, 0)} ({low}–{high}), {share.count:,} of {share.of:,}"

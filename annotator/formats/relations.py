@@ -1,0 +1,39 @@
+"""Read a file of relations between documents: a table (CSV, TSV or JSONL) with the columns from, to and relation.
+
+A relation leads from one document to the other. Evaluation and suggestions read the same file. `relation` may be absent;
+then it is "". Further columns are left alone. Refused with the line: a missing column, an empty id.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tables import open_table, read_table, take_id, take_text
+
+COLUMNS = (("from",), ("to",))
+
+
+class RelationLine(NamedTuple):
+    """A relation, and the line it stands on."""
+
+    line: int
+    start: str
+    """The doc_id that it leads from."""
+    end: str
+    """The doc_id that it leads to."""
+    relation: str
+    """What kind of relation it is; "" if the file does not say."""
+
+
+def read_relation_lines(path: Path) -> tuple[RelationLine, ...]:
+    """Return the relations of a file, in order. BadInput names every bad line."""
+    data = read_table(InputSource(str(path)))
+    table, problems = open_table(data, str(path), COLUMNS)
+    lines = []
+    for row in table.rows:
+        start, end = (take_id(row, names, problems) for names in COLUMNS)
+        relation = take_text(row, ("relation",), problems) or ""
+        if start is not None and end is not None:
+            lines.append(RelationLine(row.line, start, end, relation.strip()))
+    problems.raise_if_any()
+    return tuple(lines)

@@ -1,0 +1,235 @@
+"""Read rules of suggestions, check a file of relations against them, and follow the relations. Without a database.
+
+A rule file is YAML: `rules: [{relation, follow, grade, name}]`; `rules/` holds the templates that are shipped. Refused, with
+file and line: a rule for a relation that the file does not have, a grade outside 0-3, the same rule twice, a relation from
+a document to itself, unknown documents, and a circle of a relation that says what belongs to what (follow: siblings).
+"""
+
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from annotator.domain.errors import Problems, ValidationError
+from annotator.domain.grades import GRADES
+from annotator.domain.messages import say
+from annotator.formats.relations import RelationLine
+from annotator.formats.syntax.source import read_regular
+from annotator.formats.syntax.text import describe
+from annotator.formats.syntax.tree import TreeProblems
+from annotator.formats.syntax.yaml_text import load_yaml, resolve
+from annotator.pooling.suggestion_records import FOLLOWS, Follow, RelationSuggestion, SuggestionRule
+
+TEMPLATES = Path(__file__).parent / "rules"
+KEYS = ("relation", "follow", "grade", "name")
+SHOWN = 5
+"""Documents of a circle that an error names."""
+
+
+def read_template(name: str) -> str:
+    """Return the text of a shipped rule file. ValidationError if there is none of that name."""
+    path = TEMPLATES / f"{name}.yaml"
+    if name not in list_templates():
+        raise ValidationError(
+            say(
+                "there are no rules {name!r}; there are: {names}",
+                name=name,
+                names=", ".join(list_templates()),
+            )
+        )
+    return path.read_text(encoding="utf-8")
+
+
+def list_templates() -> list[str]:
+    """Return the names of the shipped rule files."""
+    return sorted(path.stem for path in TEMPLATES.glob("*.yaml"))
+
+
+def read_rules(source: str, relations: Iterable[str]) -> tuple[SuggestionRule, ...]:
+    """Return the rules of a file, or of the template of that name if there is no such file.
+
+    `relations`: the names that the file of relations has. BadInput names every bad line.
+    """
+    path = Path(source)
+    if not path.exists() and source in list_templates():
+        data, shown = read_template(source).encode(), f"{source}.yaml"
+    else:
+        data, shown = read_regular(path), source
+    tree = load_yaml(data, shown)
+    problems = TreeProblems(tree)
+    content = problems.mapping(tree.value, ())
+    for key in content:
+        if key != "rules":
+            problems.add((key,), "rules, the only key of the file", key)
+    listed = problems.list(content.get("rules"), ("rules",))
+    if isinstance(content.get("rules"), list) and not listed:
+        problems.add(("rules",), "at least one rule", "an empty list")
+    names = sorted({name for name in relations if name})
+    rules: list[SuggestionRule] = []
+    for index, entry in enumerate(listed):
+        rule = _read_rule(entry, index, names, problems)
+        if rule is not None:
+            _check_repeated(rule, rules, index, problems)
+            rules.append(rule)
+    problems.raise_if_any()
+    return tuple(rules)
+
+
+def _read_rule(
+    entry: object, index: int, names: Sequence[str], problems: TreeProblems
+) -> SuggestionRule | None:
+    at = ("rules", index)
+    before = len(problems.errors)
+    cells = problems.mapping(entry, at)
+    if len(problems.errors) > before:
+        return None
+    for key in cells:
+        if key not in KEYS:
+            problems.add((*at, key), f"one of {', '.join(KEYS)}", key)
+    relation = str(cells.get("relation") or "")
+    if relation not in names:
+        expected = f"a relation of the file ({', '.join(names) or 'which names none'})"
+        problems.add((*at, "relation") if "relation" in cells else at, expected, relation or "none")
+    follow = str(cells.get("follow", "forward"))
+    if follow not in FOLLOWS:
+        problems.add((*at, "follow"), f"one of {', '.join(FOLLOWS)}", follow)
+    grade = resolve(cells.get("grade"))
+    if type(grade) is not int or grade not in GRADES:
+        problems.add((*at, "grade") if "grade" in cells else at, "a grade 0-3", cells.get("grade"))
+    if len(problems.errors) > before:
+        return None
+    name = problems.text(cells["name"], (*at, "name")).strip() if "name" in cells else relation
+    return SuggestionRule(name, relation, _take_follow(follow), int(str(grade)))
+
+
+def _take_follow(word: str) -> Follow:
+    return next(follow for follow in FOLLOWS if follow == word)
+
+
+def _check_repeated(
+    rule: SuggestionRule, rules: Iterable[SuggestionRule], index: int, problems: TreeProblems
+) -> None:
+    for before in rules:
+        ways = {before.follow, rule.follow}
+        overlap = len(ways) == 1 or ("both" in ways and "siblings" not in ways)
+        if before.relation == rule.relation and overlap:
+            problems.add(("rules", index), f"each rule once ({before.relation}, {before.follow})", "it again")
+        elif before.name == rule.name:
+            problems.add(("rules", index), "a name of its own", rule.name)
+
+
+def check_relations(
+    lines: Sequence[RelationLine],
+    rules: Iterable[SuggestionRule],
+    doc_ids: Container[str],
+    path: str,
+    *,
+    skip_unknown: bool,
+) -> tuple[tuple[RelationLine, ...], int]:
+    """Return the relations between documents of the dataset, and how many of the file's documents it does not have.
+
+    `doc_ids`: the dataset's documents. BadInput names every bad line; unknown documents too, unless `skip_unknown`.
+    """
+    problems = Problems(path)
+    kept: list[RelationLine] = []
+    unknown: dict[str, None] = {}
+    for line in lines:
+        missing = [doc_id for doc_id in (line.start, line.end) if doc_id not in doc_ids]
+        unknown.update(dict.fromkeys(missing))
+        if not line.relation:
+            problems.add(line.line, "a relation", "an empty cell")
+        if line.start == line.end:
+            problems.add(line.line, "a relation between two documents", f"{describe(line.start)} twice")
+        for doc_id in () if skip_unknown else missing:
+            problems.add(line.line, "a document of this dataset", doc_id)
+        if not missing:
+            kept.append(line)
+    for relation in sorted({rule.relation for rule in rules if rule.follow == "siblings"}):
+        _check_circles([line for line in lines if line.relation == relation], problems)
+    problems.raise_if_any()
+    return tuple(kept), len(unknown)
+
+
+def _check_circles(lines: Sequence[RelationLine], problems: Problems) -> None:
+    """Note a circle of these relations, on the first of its lines."""
+    following: dict[str, dict[str, int]] = {}
+    leading_to: dict[str, set[str]] = {}
+    for line in lines:
+        if line.start != line.end:
+            following.setdefault(line.start, {}).setdefault(line.end, line.line)
+            leading_to.setdefault(line.end, set()).add(line.start)
+    left = {doc_id: len(ends) for doc_id, ends in following.items()}
+    ended = [doc_id for doc_id in leading_to if doc_id not in following]
+    while ended:
+        for start in leading_to.get(ended.pop(), ()):
+            left[start] -= 1
+            if not left[start]:
+                del left[start]
+                ended.append(start)
+    if not left:
+        return
+    path = {next(iter(left)): 0}  # each document that is left leads to another one that is left
+    while True:
+        last = next(reversed(path))
+        after = next(end for end in following[last] if end in left)
+        if after in path:
+            break
+        path[after] = len(path)
+    circle = list(path)[path[after] :]
+    circle_lines = [
+        following[start][end] for start, end in zip(circle, [*circle[1:], circle[0]], strict=True)
+    ]
+    shown = [*circle[:SHOWN], *(["…"] if len(circle) > SHOWN else []), circle[0]]
+    problems.add(min(circle_lines), f"{lines[0].relation} without a circle", " → ".join(shown))
+
+
+def find_suggestions(
+    settled: Mapping[str, Sequence[str]], lines: Iterable[RelationLine], rules: Sequence[SuggestionRule]
+) -> list[RelationSuggestion]:
+    """Return what the rules suggest for each query, in the order of queries, rules and documents.
+
+    `settled`: the doc_ids settled at grade 3, by query_id. A document is never suggested because of itself. A document that
+    several rules suggest comes once for each.
+    """
+    lines = tuple(lines)
+    neighbours = [_list_neighbours(lines, rule) for rule in rules]
+    suggestions = []
+    for query_id, starts in settled.items():
+        for rule, reached in zip(rules, neighbours, strict=True):
+            from_doc_ids: dict[str, dict[str, None]] = {}
+            for start in starts:
+                for end in reached.get(start, ()):
+                    from_doc_ids.setdefault(end, {})[start] = None
+            suggestions += [
+                RelationSuggestion(
+                    query_id, doc_id, rule.name, rule.relation, rule.grade, tuple(sorted(starting))
+                )
+                for doc_id, starting in sorted(from_doc_ids.items())
+            ]
+    return suggestions
+
+
+def _list_neighbours(lines: Iterable[RelationLine], rule: SuggestionRule) -> dict[str, dict[str, None]]:
+    """Return the documents that a rule leads to, by the document it starts from."""
+    reached: dict[str, dict[str, None]] = {}
+    groups: dict[str, dict[str, None]] = {}
+    for line in lines:
+        if line.relation != rule.relation:
+            continue
+        if rule.follow in ("forward", "both"):
+            reached.setdefault(line.start, {})[line.end] = None
+        if rule.follow in ("backward", "both"):
+            reached.setdefault(line.end, {})[line.start] = None
+        if rule.follow == "siblings":
+            groups.setdefault(line.end, {})[line.start] = None
+    for members in groups.values():
+        for member in members:
+            others = (other for other in members if other != member)
+            reached.setdefault(member, {}).update(dict.fromkeys(others))
+    return reached
+
+
+def count_unused(lines: Iterable[RelationLine], rules: Iterable[SuggestionRule]) -> dict[str, int]:
+    """Return how many relations no rule follows, by name."""
+    followed = {rule.relation for rule in rules}
+    counts = Counter(line.relation for line in lines if line.relation not in followed)
+    return dict(sorted(counts.items()))

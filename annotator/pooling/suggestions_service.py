@@ -1,0 +1,339 @@
+"""Widen the pool by relations between documents, and say afterwards how often the suggestions were right. For leads.
+
+From every document settled at grade 3 for a query, rules follow a file of relations (`suggestion_rules.py`). What they reach
+becomes a pair with the provenance `relation: RULE` and a suggested grade, which settles nothing and which no annotator is
+shown. Pairs that somebody has judged already get no suggestion: they are counted, and tell beforehand how good a rule is.
+"""
+
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import StateError
+from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.formats.relations import RelationLine, read_relation_lines
+from annotator.people.service import require_role
+from annotator.pooling.round_records import NewRound, PairDraw
+from annotator.pooling.rounds_sql import add_round
+from annotator.pooling.suggestion_accuracy import measure_accuracy
+from annotator.pooling.suggestion_records import (
+    SETTLED_AT,
+    RelationSuggestion,
+    RuleCounts,
+    SuggestedPair,
+    SuggestionReport,
+    SuggestionRule,
+    SuggestReport,
+)
+from annotator.pooling.suggestion_rules import check_relations, count_unused, find_suggestions, read_rules
+from annotator.pooling.suggestions_sql import (
+    StoredSuggestion,
+    add_relation_suggestions,
+    list_relation_suggestions,
+    list_suggestable_documents,
+)
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pair_states import PairState, iterate_pair_states
+from annotator.storage.pool import PoolCandidate, add_candidates, list_pair_pks, list_queries
+from annotator.storage.tables import DatasetRow
+
+PROVENANCE = "relation: "
+"""What the system name of a suggested pair begins with; the rule's name follows."""
+STRATEGY = "relations"
+"""The strategy of a round of suggestions."""
+
+
+def suggest(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    relations: Path,
+    rules: str,
+    *,
+    now: datetime,
+    dry_run: bool = False,
+    skip_unknown: bool = False,
+) -> SuggestReport:
+    """Make pairs of what the rules suggest, all of it or nothing. Twice changes nothing.
+
+    `rules`: a file, or the name of a template. `skip_unknown`: leave out relations with a document that the dataset does not
+    have. BadInput names every bad line of both files; StateError if nothing is settled at grade 3 yet.
+    """
+    lines = read_relation_lines(relations)
+    followed = read_rules(rules, (line.relation for line in lines))
+    with database.read() if dry_run else database.write() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        if not dry_run:
+            lock_dataset(session, key_of(row.pk))
+        documents = list_suggestable_documents(session, key_of(row.pk))
+        kept, unknown = check_relations(lines, followed, documents, str(relations), skip_unknown=skip_unknown)
+        plan = _plan(session, row, kept, followed, documents)
+        counts = tuple(_count_rule(rule, plan) for rule in followed)
+        number = None
+        if not dry_run:
+            _store(session, row, plan, now=now)
+            number = _store_round(session, row, plan, counts, made_by=actor.person_id, now=now)
+    return SuggestReport(
+        dataset=dataset,
+        dry_run=dry_run,
+        relations=len(kept),
+        queries=len(plan.settled),
+        settled_documents=sum(map(len, plan.settled.values())),
+        new_pairs=len(plan.new_pairs),
+        queries_widened=len({query_id for query_id, _ in plan.new_pairs}),
+        suggestions=len(plan.fresh),
+        rules=counts,
+        unused_relations=count_unused(kept, followed),
+        unknown_documents=unknown,
+        outdated=plan.outdated,
+        round=number,
+    )
+
+
+def report_suggestions(database: Database, actor: Actor, dataset: str, *, now: datetime) -> SuggestionReport:
+    """Return how often each rule was right, and every suggestion with what became of its pair. For leads.
+
+    A lead who judges too is told nothing of single pairs that are still theirs to judge (`hidden`). What they are shown of
+    settled grades is recorded: those pairs are never theirs to judge again.
+    """
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        stored = list_relation_suggestions(session, key_of(row.pk))
+        states, starting = _read_suggested(session, row, stored.values())
+        pairs_of_interest = {*states, *(pk for pk, _ in starting.values())}
+        to_judge = list_to_judge(session, actor.person_id, pairs_of_interest)
+    by_pair: dict[int, list[StoredSuggestion]] = {}
+    for _, suggestion in sorted(stored.items()):
+        by_pair.setdefault(suggestion.pair_pk, []).append(suggestion)
+    listed: list[tuple[str, SuggestedPair]] = []
+    shown: list[SuggestedPair] = []
+    seen: set[int] = set()
+    for state in states.values():
+        for suggestion in by_pair[state.pair_pk]:
+            pair = _describe(suggestion, state, starting, to_judge)
+            listed.append((suggestion.relation, pair))
+            if state.pair_pk in to_judge:
+                continue
+            shown.append(pair)
+            seen.update({starting[key][0] for key in suggestion.from_pairs} - to_judge)
+            if pair.settled is not None:
+                seen.add(state.pair_pk)
+    note_seen(database, seen, actor.person_id, now=now)
+    return SuggestionReport(dataset, measure_accuracy(listed), tuple(shown), len(listed) - len(shown))
+
+
+def _read_suggested(
+    session: Session, row: DatasetRow, stored: Collection[StoredSuggestion]
+) -> tuple[dict[int, PairState], dict[str, tuple[int, bool]]]:
+    """Return the states of the suggested pairs by pair_pk, in their order, and the pairs that suggestions start from by
+    key: the pair_pk, and whether it is settled at grade 3 still. A pair that has left the pool is not."""
+    states: dict[int, PairState] = {}
+    keys = {key for suggestion in stored for key in suggestion.from_pairs}
+    starting = {key: (pk, False) for key, pk in find_pair_pks(session, keys).items()}
+    suggested = {suggestion.pair_pk for suggestion in stored}
+    for state in iterate_pair_states(session, key_of(row.pk)) if stored else ():
+        if state.pair_pk in suggested:
+            states[state.pair_pk] = state
+        if state.key in starting:
+            starting[state.key] = (state.pair_pk, state.settlement.grade == SETTLED_AT)
+    return states, starting
+
+
+def _describe(
+    suggestion: StoredSuggestion,
+    state: PairState,
+    starting: Mapping[str, tuple[int, bool]],
+    to_judge: Container[int],
+) -> SuggestedPair:
+    """Return the suggestion without the starting documents that the reader has still to judge."""
+    return SuggestedPair(
+        pair=state.key,
+        query_id=state.query_id,
+        doc_id=state.doc_id,
+        rule=suggestion.rule,
+        grade=suggestion.grade,
+        status=state.settlement.status,
+        settled=state.settlement.grade,
+        from_doc_ids=tuple(
+            doc_id
+            for doc_id, key in zip(suggestion.from_doc_ids, suggestion.from_pairs, strict=True)
+            if starting[key][0] not in to_judge
+        ),
+        outdated=not any(starting[key][1] for key in suggestion.from_pairs),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _PoolPairState:
+    """What decides whether a pair of the pool may still get a suggestion."""
+
+    pair_pk: int
+    key: str
+    status: str
+    grade: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _SuggestPlan:
+    """Everything the rules suggest, and what of it is new. Pairs are named (query_id, doc_id)."""
+
+    settled: Mapping[str, Sequence[str]]
+    suggested: Sequence[RelationSuggestion]
+    pool: Mapping[tuple[str, str], _PoolPairState]
+    stored: Mapping[tuple[int, str], StoredSuggestion]
+    fresh: Sequence[RelationSuggestion]
+    new_pairs: frozenset[tuple[str, str]]
+    outdated: int
+    documents: Mapping[str, int]
+
+
+def _plan(
+    session: Session,
+    row: DatasetRow,
+    lines: Iterable[RelationLine],
+    rules: Sequence[SuggestionRule],
+    documents: Mapping[str, int],
+) -> _SuggestPlan:
+    settled: dict[str, list[str]] = {}
+    pool: dict[tuple[str, str], _PoolPairState] = {}
+    for state in iterate_pair_states(session, key_of(row.pk)):
+        status, grade = state.settlement.status, state.settlement.grade
+        pool[state.query_id, state.doc_id] = _PoolPairState(state.pair_pk, state.key, status, grade)
+        if grade == SETTLED_AT:
+            settled.setdefault(state.query_id, []).append(state.doc_id)
+    stored = list_relation_suggestions(session, key_of(row.pk))
+    if not settled and not stored:
+        raise StateError(say("no pair is settled at grade {grade} yet: judge first", grade=SETTLED_AT))
+    suggested = find_suggestions(settled, lines, rules)
+    starting = {pool[query_id, doc_id].key for query_id, doc_ids in settled.items() for doc_id in doc_ids}
+    return _SuggestPlan(
+        settled,
+        suggested,
+        pool,
+        stored,
+        [item for item in suggested if _is_fresh(item, pool, stored)],
+        frozenset((item.query_id, item.doc_id) for item in suggested) - pool.keys(),
+        sum(starting.isdisjoint(item.from_pairs) for item in stored.values()),
+        documents,
+    )
+
+
+def _is_fresh(
+    item: RelationSuggestion,
+    pool: Mapping[tuple[str, str], _PoolPairState],
+    stored: Mapping[tuple[int, str], StoredSuggestion],
+) -> bool:
+    """Return whether the suggestion is to be stored: nobody has judged the pair, and the rule has not said the same."""
+    state = pool.get((item.query_id, item.doc_id))
+    if state is None:
+        return True
+    if state.status != "unjudged":
+        return False
+    before = stored.get((state.pair_pk, item.rule))
+    return before is None or before.grade != item.grade or not _is_based(before, item, pool)
+
+
+def _is_based(
+    before: StoredSuggestion, item: RelationSuggestion, pool: Mapping[tuple[str, str], _PoolPairState]
+) -> bool:
+    """Return whether the stored suggestion names all the documents that the relation starts from today."""
+    return {pool[item.query_id, doc_id].key for doc_id in item.from_doc_ids} <= set(before.from_pairs)
+
+
+def _store(session: Session, row: DatasetRow, plan: _SuggestPlan, *, now: datetime) -> None:
+    """Add new pairs, say of every suggested pair which rule leads to it, and store the fresh suggestions."""
+    query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}
+    candidates = [
+        PoolCandidate(
+            query_pks[item.query_id],
+            item.query_id,
+            plan.documents[item.doc_id],
+            item.doc_id,
+            f"{PROVENANCE}{item.rule}",
+        )
+        for item in plan.suggested
+    ]
+    if not candidates:
+        return
+    add_candidates(session, key_of(row.pk), row.name, candidates, now=now)
+    pairs = list_pair_pks(session, key_of(row.pk), {query_pks[item.query_id] for item in plan.fresh})
+    rows = [
+        StoredSuggestion(
+            pairs[query_pks[item.query_id], plan.documents[item.doc_id]],
+            item.rule,
+            item.relation,
+            item.grade,
+            item.from_doc_ids,
+            tuple(plan.pool[item.query_id, doc_id].key for doc_id in item.from_doc_ids),
+        )
+        for item in plan.fresh
+    ]
+    add_relation_suggestions(session, rows, now=now)
+
+
+def _store_round(
+    session: Session,
+    row: DatasetRow,
+    plan: _SuggestPlan,
+    counts: Sequence[RuleCounts],
+    *,
+    made_by: int | None,
+    now: datetime,
+) -> int | None:
+    """Store the round in which the new pairs came, and return its number; None if there is no new pair."""
+    if not plan.new_pairs:
+        return None
+    query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}
+    names = [(query_pks[query_id], plan.documents[doc_id]) for query_id, doc_id in plan.new_pairs]
+    pairs = list_pair_pks(session, key_of(row.pk), {query_pk for query_pk, _ in names})
+    new = NewRound(
+        STRATEGY,
+        {"rules": [{"rule": rule.rule, "relation": rule.relation, "grade": rule.grade} for rule in counts]},
+        {
+            "candidates": len({(item.query_id, item.doc_id) for item in plan.suggested}),
+            "new_pairs": len(plan.new_pairs),
+            "suggestions": len(plan.fresh),
+            "new_by_rule": {rule.rule: rule.new for rule in counts},
+        },
+    )
+    drawn = {pairs[name]: PairDraw() for name in names}
+    return add_round(session, key_of(row.pk), new, drawn, made_by=made_by, now=now)
+
+
+def _count_rule(rule: SuggestionRule, plan: _SuggestPlan) -> RuleCounts:
+    new = waiting = suggested_before = 0
+    judged: list[_PoolPairState] = []
+    members = [item for item in plan.suggested if item.rule == rule.name]
+    for item in members:
+        state = plan.pool.get((item.query_id, item.doc_id))
+        if state is None:
+            new += 1
+        elif (state.pair_pk, rule.name) in plan.stored:
+            suggested_before += 1
+        elif state.status == "unjudged":
+            waiting += 1
+        else:
+            judged.append(state)
+    grades = [state.grade for state in judged if state.grade is not None]
+    return RuleCounts(
+        rule=rule.name,
+        relation=rule.relation,
+        grade=rule.grade,
+        pairs=len(members),
+        new=new,
+        waiting=waiting,
+        judged_before=len(judged),
+        suggested_before=suggested_before,
+        settled_before=len(grades),
+        exact_before=grades.count(rule.grade),
+        relevant_before=sum(grade >= RELEVANT_FROM for grade in grades),
+    )
