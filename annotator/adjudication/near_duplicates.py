@@ -1,17 +1,16 @@
 """Compare the texts of documents, to find near-duplicates.
 
-Texts are compared by runs of five characters, which works alike for English, Japanese, Korean and code. Each text keeps
-its smallest hashes (a bottom-k sketch: Cohen and Kaplan, 2007), from which the Jaccard similarity is estimated; it is
-exact where both texts have few runs. Ignores width, case, white space and everything after the first 50,000 characters.
+Texts are compared by the runs of characters in which a pool is searched for near duplicates (`pooling/shingles.py`). Each
+text keeps its smallest hashes (a bottom-k sketch: Cohen and Kaplan, 2007), from which the Jaccard similarity is estimated;
+it is exact where both texts have few runs. Ignores everything after the first 50,000 characters.
 """
 
-import hashlib
 import threading
-import unicodedata
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-RUN_LENGTH = 5
+from annotator.pooling.shingles import hash_runs, normalize_text
+
 SKETCH_SIZE = 512
 MOST_CHARACTERS = 50_000
 SIMILAR_FROM = 0.8
@@ -19,7 +18,6 @@ SIMILAR_FROM = 0.8
 WARN_FROM = 0.9
 """From this similarity on, a grade other than the near-duplicate's is warned of and kept in the audit log."""
 MOST_SKETCHES = 5_000
-_ODD = 0x9E3779B97F4A7C15
 
 Sketch = tuple[int, ...]
 
@@ -28,17 +26,7 @@ def make_sketch(text: str) -> Sketch:
     """Return the smallest hashes of a text's runs, ascending; () if the text has no words."""
     import numpy as np
 
-    plain = " ".join(unicodedata.normalize("NFKC", text[:MOST_CHARACTERS]).casefold().split())
-    if not plain:
-        return ()
-    if len(plain) <= RUN_LENGTH:
-        return (int.from_bytes(hashlib.sha256(plain.encode("utf-8", "replace")).digest()[:8], "big"),)
-    codes = np.frombuffer(plain.encode("utf-32-le", "replace"), dtype="<u4").astype(np.uint64)
-    runs = len(codes) - RUN_LENGTH + 1
-    hashes = np.zeros(runs, dtype=np.uint64)
-    for offset in range(RUN_LENGTH):
-        hashes = (hashes ^ codes[offset : offset + runs]) * np.uint64(_ODD)
-        hashes ^= hashes >> np.uint64(29)
+    hashes = hash_runs(normalize_text(text[:MOST_CHARACTERS]))
     return tuple(int(value) for value in np.unique(hashes)[:SKETCH_SIZE])
 
 

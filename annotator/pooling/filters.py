@@ -1,0 +1,252 @@
+"""Say which candidates stay out of a pool: by a field, by title, by length, and all but the best ranked of each page.
+
+A value is compared exactly, case included, after both sides are put in Unicode form NFC: file names of a Mac hold か and ゙ as
+two characters, and Hangul as single letters. A list matches if one of its members does; a number or true/false is compared
+as JSON writes it; null and missing fields match nothing. Pairs of the pool are never left out, and come before all others.
+"""
+
+import json
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import join, say
+from annotator.pooling.filter_records import (
+    ExcludedValue,
+    FilteredDocument,
+    NearDuplicateRule,
+    PoolFilters,
+    RankedCandidate,
+    name_length_rule,
+    name_one_per_rule,
+)
+from annotator.pooling.near_duplicates import SimilarTexts, read_threshold
+from annotator.pooling.round_records import LeftOut
+from annotator.pooling.title_patterns import check_pattern
+
+OWN_FIELDS = ("doc_id", "title", "url", "media_type")
+"""The fields that every document has; all others are in `extra`."""
+MOST_FIELDS_NAMED = 30
+DEEPEST = 20
+
+
+def read_filters(
+    *,
+    exclude: Sequence[str] = (),
+    exclude_title: Sequence[str] = (),
+    min_length: int | None = None,
+    one_per: str | None = None,
+    near_duplicates: str | None = None,
+) -> PoolFilters:
+    """Return the rules that somebody typed. Raises ValidationError naming the option that is wrong, and where.
+
+    `exclude`: each FIELD=VALUE; the first equals sign ends the field.
+    """
+    excluded = []
+    for text in exclude:
+        field, equals, value = text.partition("=")
+        if not equals or not field.strip():
+            raise ValidationError(say("exclude: expected FIELD=VALUE, found {found!r}", found=text))
+        excluded.append(ExcludedValue(field.strip(), value))
+    for pattern in exclude_title:
+        check_pattern(pattern)
+    if min_length is not None and min_length < 0:
+        raise ValidationError(
+            say("minimum length: expected 0 or more characters, found {found}", found=min_length)
+        )
+    if one_per is not None and not one_per.strip():
+        raise ValidationError(say("one per: expected a field of documents, found nothing"))
+    rule = NearDuplicateRule(read_threshold(near_duplicates)) if near_duplicates is not None else None
+    return PoolFilters(
+        tuple(dict.fromkeys(excluded)),
+        tuple(dict.fromkeys(exclude_title)),
+        min_length or 0,
+        one_per.strip() if one_per else None,
+        rule,
+    )
+
+
+def list_field_names(documents: Iterable[FilteredDocument]) -> set[str]:
+    """Return the fields that some of the documents have, nested ones with dots; always the documents' own."""
+    names = set(OWN_FIELDS)
+    for document in documents:
+        names.update(_name_fields(document.extra, "", DEEPEST))
+    return names
+
+
+def list_unknown_fields(filters: PoolFilters, names: Collection[str]) -> list[str]:
+    """Return the fields that the rules name and no document has."""
+    fields = dict.fromkeys(excluded.field for excluded in filters.excluded)
+    if filters.one_per:
+        fields[filters.one_per] = None
+    return [field for field in fields if field not in names]
+
+
+def refuse_fields(unknown: Sequence[str], names: Collection[str]) -> None:
+    """Raise ValidationError if a rule names a field that no document has; the message names the fields there are."""
+    if not unknown:
+        return
+    own = [name for name in OWN_FIELDS if name in names]
+    others = sorted(set(names) - set(own))
+    shown = [*own, *others][:MOST_FIELDS_NAMED]
+    more = len(own) + len(others) - len(shown)
+    there = join(shown) if not more else say("{names} and {more:,} more", names=join(shown), more=more)
+    raise ValidationError(
+        say("no document has the field {field!r}; there are: {names}", field=unknown[0], names=there)
+    )
+
+
+def list_values(document: FilteredDocument, field: str) -> list[str]:
+    """Return a field's values as texts in NFC; the members of a list one by one. [] if the document has no such value."""
+    if field in OWN_FIELDS:
+        value = getattr(document, field)
+        return [] if value is None else [_write_value(value)]
+    return [_write_value(value) for value in _walk(document.extra, field)]
+
+
+def find_excluded(
+    document: FilteredDocument, filters: PoolFilters, title_rules: Mapping[int, str]
+) -> str | None:
+    """Return the first rule that keeps a document out of every query's pool; None if none does.
+
+    `title_rules`: the rule of each document whose title a pattern matches, by document_pk. A document without a text is shorter
+    than any length above 0.
+    """
+    for excluded in filters.excluded:
+        if unicodedata.normalize("NFC", excluded.value) in list_values(document, excluded.field):
+            return excluded.rule
+    if document.document_pk in title_rules:
+        return title_rules[document.document_pk]
+    if (document.length or 0) < filters.min_length:
+        return name_length_rule(filters.min_length)
+    return None
+
+
+def choose_one_per(
+    ranked: Sequence[RankedCandidate], documents: Mapping[int, FilteredDocument], field: str
+) -> dict[int, int]:
+    """Return, for each document to be left out, the one that stays for the same value of the field.
+
+    `ranked`: the documents of one query, those of the pool first, then the best ranked. A document without a value stays. A
+    list is one value as a whole.
+    """
+    kept: dict[tuple[str, ...], int] = {}
+    left_out: dict[int, int] = {}
+    for candidate in ranked:
+        values = tuple(list_values(documents[candidate.document_pk], field))
+        if not values:
+            continue
+        first = kept.setdefault(values, candidate.document_pk)
+        if first != candidate.document_pk and not candidate.in_pool:
+            left_out[candidate.document_pk] = first
+    return left_out
+
+
+def rank_candidates(
+    candidates: Iterable[tuple[int, int, float]], pool: Mapping[int, Collection[int]]
+) -> dict[int, list[RankedCandidate]]:
+    """Return the documents of each query that has candidates: those of the pool first, then the best ranked.
+
+    `candidates`: (query_pk, document_pk, rank). `pool`: the documents that are pairs already, by query_pk. Documents of the pool,
+    and those of equal rank, are in the order of their keys.
+    """
+    ranks: dict[int, list[tuple[float, int]]] = {}
+    for query_pk, document_pk, rank in candidates:
+        ranks.setdefault(query_pk, []).append((rank, document_pk))
+    ranked: dict[int, list[RankedCandidate]] = {}
+    for query_pk in sorted(ranks):
+        pooled = pool.get(query_pk, ())
+        ranked[query_pk] = [
+            *(RankedCandidate(document_pk, True) for document_pk in sorted(pooled)),
+            *(RankedCandidate(pk, False) for _, pk in sorted(ranks[query_pk]) if pk not in pooled),
+        ]
+    return ranked
+
+
+def leave_out(
+    ranked: Mapping[int, Sequence[RankedCandidate]],
+    documents: Mapping[int, FilteredDocument],
+    filters: PoolFilters,
+    title_rules: Mapping[int, str],
+) -> list[LeftOut]:
+    """Return what stays out of each query's pool by every rule but near duplicates, each candidate by the first rule only.
+
+    `ranked`: by query_pk, as `rank_candidates` returns it.
+    """
+    rules = {pk: find_excluded(document, filters, title_rules) for pk, document in documents.items()}
+    left_out: list[LeftOut] = []
+    for query_pk, candidates in ranked.items():
+        entering = []
+        for candidate in candidates:
+            rule = None if candidate.in_pool else rules[candidate.document_pk]
+            if rule is None:
+                entering.append(candidate)
+            else:
+                left_out.append(LeftOut(query_pk, candidate.document_pk, rule))
+        if filters.one_per:
+            rule = name_one_per_rule(filters.one_per)
+            kept = choose_one_per(entering, documents, filters.one_per)
+            left_out += [LeftOut(query_pk, document, rule, kept_pk) for document, kept_pk in kept.items()]
+    return left_out
+
+
+def leave_out_duplicates(
+    ranked: Mapping[int, Sequence[RankedCandidate]],
+    rule: NearDuplicateRule,
+    similar: SimilarTexts,
+    read_texts: Callable[[Collection[int]], Iterable[tuple[int, str]]],
+) -> list[LeftOut]:
+    """Return the near duplicates of better ranked candidates that stay out of each query's pool.
+
+    `read_texts`: yields the texts of these documents again, for those few that must be compared.
+    """
+    by_query = {query_pk: [item.document_pk for item in items] for query_pk, items in ranked.items()}
+    suspects = {query_pk: similar.list_suspects(documents) for query_pk, documents in by_query.items()}
+    texts = dict(read_texts(set().union(*suspects.values())))
+    left_out: list[LeftOut] = []
+    for query_pk, items in ranked.items():
+        if not suspects[query_pk]:
+            continue
+        in_pool = {item.document_pk for item in items if item.in_pool}
+        ordered = [document for document in by_query[query_pk] if document in suspects[query_pk]]
+        kept = similar.find_duplicates(ordered, in_pool, texts)
+        left_out += [LeftOut(query_pk, document, rule.rule, kept_pk) for document, kept_pk in kept.items()]
+    return left_out
+
+
+def _name_fields(value: Mapping[str, Any], before: str, depth: int) -> Iterator[str]:
+    for key, item in value.items():
+        name = f"{before}{key}"
+        members = item if isinstance(item, list) else [item]
+        if any(member is not None and not isinstance(member, Mapping) for member in members):
+            yield name
+        for member in members:
+            if isinstance(member, Mapping) and depth:
+                yield from _name_fields(member, f"{name}.", depth - 1)
+
+
+def _walk(value: Any, field: str) -> Iterator[Any]:
+    """Yield the values that a dotted name leads to. A key that holds dots itself is met too."""
+    if isinstance(value, list):
+        for member in value:
+            yield from _walk(member, field)
+    elif isinstance(value, Mapping):
+        if field in value:
+            yield from _list_members(value[field])
+        parts = field.split(".")
+        for cut in range(1, len(parts)):
+            key = ".".join(parts[:cut])
+            if key in value:
+                yield from _walk(value[key], ".".join(parts[cut:]))
+
+
+def _list_members(value: Any) -> Iterator[Any]:
+    for member in value if isinstance(value, list) else [value]:
+        if member is not None and not isinstance(member, Mapping | list):
+            yield member
+
+
+def _write_value(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value)
+    return unicodedata.normalize("NFC", text)

@@ -1,0 +1,138 @@
+"""Read the documents that a lead's rules look at, and say which candidates stay out of the pool."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, literal, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.pooling.filter_records import FilteredDocument, PoolFilters, name_title_rule
+from annotator.pooling.filters import (
+    leave_out,
+    leave_out_duplicates,
+    list_field_names,
+    list_unknown_fields,
+    rank_candidates,
+    refuse_fields,
+)
+from annotator.pooling.near_duplicates import SimilarTexts
+from annotator.pooling.round_records import LeftOut
+from annotator.pooling.title_patterns import match_titles
+from annotator.storage.document_text import TEXT_IS_PRESENT
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import split_into_chunks
+from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow
+
+CHUNK = 500
+ReportShare = Callable[[str, float], None]
+
+
+def find_left_out(
+    session: Session,
+    dataset_pk: int,
+    candidates: Iterable[tuple[int, int, float]],
+    filters: PoolFilters,
+    *,
+    progress: ReportShare | None = None,
+) -> tuple[LeftOut, ...]:
+    """Return which candidates stay out of the pool, each by one rule, ordered by query, rule and document.
+
+    `candidates`: (query_pk, document_pk, rank), each pair once; the lowest rank of a query is its best, and of equal ranks the
+    document that came first. Pairs of the pool are never left out; others may be for them. Raises ValidationError for a field
+    that no document has, or a title pattern that takes too long.
+    """
+    if not filters:
+        return ()
+    ranked = rank_candidates(candidates, _list_pool(session, dataset_pk))
+    pks = {candidate.document_pk for candidates in ranked.values() for candidate in candidates}
+    documents = _read_documents(session, pks, with_length=filters.min_length > 0)
+    _check_fields(session, dataset_pk, filters, documents)
+    left_out = leave_out(ranked, documents, filters, _match_titles(filters, documents))
+    if filters.near_duplicates is not None:
+        gone = {(item.query_pk, item.document_pk) for item in left_out}
+        entering = {
+            query_pk: [item for item in candidates if (query_pk, item.document_pk) not in gone]
+            for query_pk, candidates in ranked.items()
+        }
+        pks = {candidate.document_pk for candidates in entering.values() for candidate in candidates}
+        similar = SimilarTexts(filters.near_duplicates.threshold, _read_texts(session, pks, progress))
+        left_out += leave_out_duplicates(
+            entering,
+            filters.near_duplicates,
+            similar,
+            lambda suspects: _read_texts(session, suspects, None),
+        )
+    return tuple(sorted(left_out, key=lambda item: (item.query_pk, item.rule, item.document_pk)))
+
+
+def check_filter_fields(session: Session, dataset_pk: int, filters: PoolFilters) -> None:
+    """Raise ValidationError if a rule names a field that no document of the dataset has."""
+    _check_fields(session, dataset_pk, filters, {})
+
+
+def _list_pool(session: Session, dataset_pk: int) -> dict[int, set[int]]:
+    """Return the documents of the pool by query_pk."""
+    statement = select(col(PairRow.query_pk), col(PairRow.document_pk))
+    pool: dict[int, set[int]] = {}
+    for query_pk, document_pk in session.execute(
+        statement.where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+    ):
+        pool.setdefault(query_pk, set()).add(document_pk)
+    return pool
+
+
+def _check_fields(
+    session: Session, dataset_pk: int, filters: PoolFilters, documents: Mapping[int, FilteredDocument]
+) -> None:
+    """Look through the whole dataset only for a field that the candidates do not have."""
+    if not list_unknown_fields(filters, list_field_names(documents.values())):
+        return
+    statement = _select_documents(with_length=False).where(col(DocumentRow.dataset_pk) == dataset_pk)
+    rows = session.execute(statement.execution_options(yield_per=CHUNK))
+    names = list_field_names(FilteredDocument(*row) for row in rows)
+    refuse_fields(list_unknown_fields(filters, names), names)
+
+
+def _match_titles(filters: PoolFilters, documents: Mapping[int, FilteredDocument]) -> dict[int, str]:
+    """Return the rule of each document whose title a pattern matches: the first pattern's."""
+    rules: dict[int, str] = {}
+    for pattern in filters.title_patterns:
+        titles = {pk: document.title for pk, document in documents.items() if pk not in rules}
+        rules.update(dict.fromkeys(match_titles(pattern, titles), name_title_rule(pattern)))
+    return rules
+
+
+def _select_documents(*, with_length: bool) -> Select[Any]:
+    length: ColumnElement[int | None] = (
+        select(func.length(col(DocumentTextRow.text))).where(TEXT_IS_PRESENT).scalar_subquery()
+        if with_length
+        else literal(None)
+    )
+    columns = DocumentRow.__table__.c["pk", "doc_id", "title", "url", "media_type", "extra"]  # type: ignore[attr-defined]
+    return select(*columns, length)
+
+
+def _read_documents(
+    session: Session, document_pks: Collection[int], *, with_length: bool
+) -> dict[int, FilteredDocument]:
+    statement = _select_documents(with_length=with_length)
+    return {
+        row[0]: FilteredDocument(*row)
+        for chunk in split_into_chunks(sorted(document_pks), CHUNK)
+        for row in session.execute(statement.where(col(DocumentRow.pk).in_(chunk)))
+    }
+
+
+def _read_texts(
+    session: Session, document_pks: Collection[int], progress: ReportShare | None
+) -> Iterator[tuple[int, str]]:
+    """Yield the present texts of these documents, and report how many were read."""
+    statement = select(col(DocumentRow.pk), col(DocumentTextRow.text)).join(DocumentTextRow, TEXT_IS_PRESENT)
+    done = 0
+    for chunk in split_into_chunks(sorted(document_pks), CHUNK):
+        for pk, text in session.execute(statement.where(col(DocumentRow.pk).in_(chunk))):
+            yield key_of(pk), text
+        done += len(chunk)
+        if progress is not None:
+            progress("near duplicates", done / len(document_pks))

@@ -1,0 +1,80 @@
+"""Match titles with somebody's regular expression, within a limit of time.
+
+Some expressions, such as `(a+)+$`, take longer than anybody waits for. Python cannot stop a search from outside, so titles
+are searched in a process of their own, which is ended at the limit; nothing else of the program waits or fails with it.
+Titles and expression are put in Unicode form NFC first, as fields are (`filters.py`).
+"""
+
+import json
+import re
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Mapping
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
+
+LONGEST_PATTERN = 1_000
+SECONDS = 10.0
+_SEARCH = """
+import json, re, sys
+request = json.load(sys.stdin)
+pattern = re.compile(request["pattern"])
+json.dump([number for number, title in request["titles"] if pattern.search(title)], sys.stdout)
+"""
+
+
+def check_pattern(pattern: str) -> None:
+    """Raise ValidationError, with the position of the fault, if a text is no regular expression of Python."""
+    if not pattern or len(pattern) > LONGEST_PATTERN:
+        raise ValidationError(
+            say(
+                "title: expected a regular expression of 1 to {most:,} characters, found {found:,}",
+                most=LONGEST_PATTERN,
+                found=len(pattern),
+            )
+        )
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        position = getattr(error, "pos", None)
+        raise ValidationError(
+            say(
+                "title: expected a regular expression, found {found!r}, wrong at character {position}: {why}",
+                found=pattern,
+                position=(position or 0) + 1,
+                why=getattr(error, "msg", None) or str(error),
+            )
+        ) from None
+
+
+def match_titles(pattern: str, titles: Mapping[int, str], *, seconds: float = SECONDS) -> set[int]:
+    """Return the keys of the titles in which the pattern is found anywhere.
+
+    Raises ValidationError if the pattern is wrong, or if the search is not done in so many seconds.
+    """
+    check_pattern(pattern)
+    if not titles:
+        return set()
+    listed = [(key, unicodedata.normalize("NFC", title)) for key, title in titles.items()]
+    request = json.dumps({"pattern": unicodedata.normalize("NFC", pattern), "titles": listed})
+    try:
+        done = subprocess.run(
+            (sys.executable, "-I", "-c", _SEARCH),
+            input=request.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+            check=True,
+        )
+    except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+        raise ValidationError(
+            say(
+                "title: expected a regular expression that is searched for in {seconds:g} seconds, found {found!r}, "
+                "which takes longer: a repeat inside a repeat, such as (a+)+, does",
+                seconds=seconds,
+                found=pattern,
+            )
+        ) from None
+    return set(json.loads(done.stdout))
