@@ -34,8 +34,27 @@ def pool(
         typer.Option(metavar="A,B", help="Only these imported runs (default: all; '' for none)."),
     ] = None,
     retrieve: Annotated[
-        str | None, typer.Option(metavar="bm25", help="Also retrieve over the dataset's documents.")
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Also search the dataset's documents: bm25, tfidf, lsa, hybrid.",
+        ),
     ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST=W,…",
+            help="What hybrid fuses: retrievers and run:SYSTEM, with their weights.",
+        ),
+    ] = None,
+    title_boost: Annotated[
+        str | None,
+        typer.Option(
+            metavar="exact=W,partial=W",
+            help="With hybrid: weights of documents whose title matches the query.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Draws the documents that LSA learns from.")] = 0,
     holes: Annotated[
         bool,
         typer.Option(
@@ -54,7 +73,7 @@ def pool(
 ) -> None:
     """Make pairs of the best candidates of each system, with their provenance."""
     if holes:
-        if retrieve:
+        if retrieve or weights or title_boost:
             raise typer.BadParameter("--holes takes documents of imported runs: leave --retrieve out")
         _pool_holes(
             dataset, depth=depth, systems=systems, limit=limit, dry_run=dry_run, database=database, json=json
@@ -64,7 +83,15 @@ def pool(
         raise typer.BadParameter("--limit goes with --holes")
     if depth is None:
         raise typer.BadParameter("expected --depth K, or --holes")
+    from annotator.pooling.retrievers.options import read_weights
+    from annotator.pooling.retrievers.records import RetrievalOptions
     from annotator.pooling.service import pool_runs
+
+    retrieval = RetrievalOptions(
+        seed=seed,
+        weights={} if weights is None else read_weights(weights, option="--weights"),
+        title_boost={} if title_boost is None else read_weights(title_boost, option="--title-boost"),
+    )
 
     report = pool_runs(
         open_database(database),
@@ -74,6 +101,7 @@ def pool(
         now=now(),
         systems=None if systems is None else _split(systems),
         retrievers=_split(retrieve or ""),
+        retrieval=retrieval,
         dry_run=dry_run,
         progress=_show_progress,
     )

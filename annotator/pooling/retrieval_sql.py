@@ -4,9 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy.orm import Session
 
-from annotator.pooling.retrievers.records import RetrieverNote, SearchedDocument, SearchedQuery
+from annotator.domain.errors import ValidationError
+from annotator.pooling.retrievers.fusion import FUSED_RESULTS, ListedDocument
+from annotator.pooling.retrievers.options import list_fused_runs
+from annotator.pooling.retrievers.records import (
+    RetrievalOptions,
+    RetrieverNote,
+    SearchedDocument,
+    SearchedQuery,
+)
 from annotator.pooling.retrievers.registry import ReportProgress, retrieve_candidates
-from annotator.storage.pool import PoolCandidate, RetrievalQuery, count_documents, read_documents
+from annotator.storage.pool import (
+    PoolCandidate,
+    RetrievalQuery,
+    count_documents,
+    list_first_results,
+    list_runs,
+    read_documents,
+)
 
 
 def retrieve_from_documents(
@@ -14,11 +29,15 @@ def retrieve_from_documents(
     dataset_pk: int,
     queries: Mapping[int, RetrievalQuery],
     names: Sequence[str],
+    options: RetrievalOptions,
     *,
     depth: int,
     progress: ReportProgress | None = None,
 ) -> tuple[list[PoolCandidate], tuple[RetrieverNote, ...]]:
-    """Return the candidates of these retrievers, and what they could not do. `queries`: by query_pk."""
+    """Return the candidates of these retrievers, and what they could not do. `queries`: by query_pk.
+
+    ValidationError for a run to be fused that is not imported.
+    """
     document_pks: dict[str, int] = {}
 
     def read() -> Iterator[SearchedDocument]:
@@ -30,7 +49,9 @@ def retrieve_from_documents(
         names,
         [SearchedQuery(query.query_id, query.text) for query in queries.values()],
         read,
+        options,
         depth=depth,
+        runs=_list_fused_results(session, dataset_pk, list_fused_runs(names, options), depth),
         expected=count_documents(session, dataset_pk),
         progress=progress,
     )
@@ -49,3 +70,22 @@ def retrieve_from_documents(
         for item in retrieval.candidates
     ]
     return candidates, retrieval.notes
+
+
+def _list_fused_results(
+    session: Session, dataset_pk: int, systems: Sequence[str], depth: int
+) -> dict[str, dict[str, list[ListedDocument]]]:
+    """Return the first results of these runs by system and query_id, numbered from 1."""
+    runs = list_runs(session, dataset_pk)
+    for system in systems:
+        if system not in runs.values():
+            there = ", ".join(sorted(runs.values())) or "none"
+            raise ValidationError(
+                f"--weights: no run of the system {system!r} is imported; there is: {there}"
+            )
+    fused = {pk: system for pk, system in runs.items() if system in systems}
+    results: dict[str, dict[str, list[ListedDocument]]] = {system: {} for system in systems}
+    for item in list_first_results(session, fused, max(depth, FUSED_RESULTS)) if fused else []:
+        listed = results[item.system].setdefault(item.query_id, [])
+        listed.append(ListedDocument(item.doc_id, len(listed) + 1, item.score))
+    return results

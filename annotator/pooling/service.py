@@ -17,8 +17,8 @@ from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
 from annotator.pooling.retrieval_sql import retrieve_from_documents
-from annotator.pooling.retrievers.records import RetrieverNote
-from annotator.pooling.retrievers.registry import check_retrievers
+from annotator.pooling.retrievers.options import check_options
+from annotator.pooling.retrievers.records import RetrievalOptions, RetrieverNote
 from annotator.pooling.search_index import SearchKeeper
 from annotator.pooling.search_sql import SearchedTexts
 from annotator.storage.database import Database, lock_dataset
@@ -146,6 +146,7 @@ def pool_runs(
     now: datetime,
     systems: Sequence[str] | None = None,
     retrievers: Sequence[str] = (),
+    retrieval: RetrievalOptions = RetrievalOptions(),
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> PoolReport:
@@ -155,7 +156,7 @@ def pool_runs(
     A run's first results are counted by their order, whether its ranks begin at 0 or 1. For leads.
     StateError when there is nothing to pool from, ValidationError for a system or retriever there is not.
     """
-    _check_options(depth, retrievers)
+    _check_options(depth, retrievers, retrieval)
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
@@ -163,7 +164,9 @@ def pool_runs(
         if not queries:
             raise StateError(f"the dataset has no queries yet: annotator import queries {dataset} FILE")
         candidates = list_first_results(session, _choose_runs(session, row, systems, retrievers), depth)
-        retrieved, notes = _retrieve(session, row, queries, retrievers, depth=depth, progress=progress)
+        retrieved, notes = _retrieve(
+            session, row, queries, retrievers, retrieval, depth=depth, progress=progress
+        )
         candidates += retrieved
         existing_pairs = list_pair_pks(session, key_of(row.pk), set(queries))
     query_documents = {(candidate.query_pk, candidate.document_pk) for candidate in candidates}
@@ -313,10 +316,10 @@ def search_texts(
     return SearchAnswer(document_pks, 1.0, ready.most_characters)
 
 
-def _check_options(depth: int, retrievers: Sequence[str]) -> None:
+def _check_options(depth: int, retrievers: Sequence[str], retrieval: RetrievalOptions) -> None:
     if not 1 <= depth <= MAX_DEPTH:
         raise ValidationError(f"depth: expected 1 to {MAX_DEPTH}, found {depth}")
-    check_retrievers(retrievers)
+    check_options(retrievers, retrieval)
 
 
 def _choose_runs(
@@ -343,6 +346,7 @@ def _retrieve(
     row: DatasetRow,
     queries: Mapping[int, RetrievalQuery],
     retrievers: Sequence[str],
+    options: RetrievalOptions,
     *,
     depth: int,
     progress: Progress | None,
@@ -355,7 +359,7 @@ def _retrieve(
             f"the dataset has no documents to search: annotator import documents {row.name} PATH"
         )
     return retrieve_from_documents(
-        session, key_of(row.pk), queries, retrievers, depth=depth, progress=progress
+        session, key_of(row.pk), queries, retrievers, options, depth=depth, progress=progress
     )
 
 

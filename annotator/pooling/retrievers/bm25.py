@@ -36,15 +36,13 @@ def rank_bm25(
     documents: Iterable[tuple[str, str]],
     *,
     depth: int,
-    progress: Callable[[str, float], None] | None = None,
-    expected: int = 0,
+    report_share: Callable[[float], None] = lambda _share: None,
 ) -> Ranking:
     """Return the `depth` best of the documents (doc_id, text) for each query; of equal scores the lower doc_id first.
 
-    A document that shares no gram with the query is never a hit. `expected`: how many documents will come,
-    for `progress`, which is told the work and the share of it that is done.
+    A document that shares no gram with the query is never a hit. `report_share` is told the share of
+    queries answered.
     """
-    report_progress = progress or (lambda _work, _share: None)
     query_grams = [cut_query(query) for query in queries]
     vocabulary = np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *query_grams]))
     doc_ids: list[str] = []
@@ -52,7 +50,6 @@ def rank_bm25(
     for grams in list_grams(_note_ids(documents, doc_ids)):
         tokens += [_DocumentGrams() for _ in range(len(doc_ids) - len(tokens))]
         _collect(grams, tokens, vocabulary)
-        report_progress("reading documents", len(doc_ids) / max(expected, len(doc_ids)))
     tokens += [_DocumentGrams() for _ in range(len(doc_ids) - len(tokens))]
     without = tuple(number for number, codes in enumerate(query_grams) if not len(codes))
     if not any(document.gram_numbers for document in tokens):
@@ -63,7 +60,7 @@ def rank_bm25(
     for number, codes in enumerate(query_grams):
         ids = np.searchsorted(vocabulary, codes)
         hits.append(choose_best(index.get_scores_from_ids(ids), id_order, depth) if len(ids) else ())
-        report_progress("ranking", (number + 1) / len(query_grams))
+        report_share((number + 1) / len(query_grams))
     return Ranking(tuple(hits), without)
 
 

@@ -1,87 +1,164 @@
-"""List the retrievers by name, and let the ones that are named search the documents. The only way in for other code.
+"""Let the retrievers that are named search the documents. The only way in for other code.
 
-Each retriever reads the documents once, in any order: it orders equal scores by doc_id. A query that a retriever cannot
-answer is in its notes, never silently empty.
+Documents may come in any order: equal scores are ordered by doc_id. What a retriever cannot answer is in its notes, never
+silently empty.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from annotator.domain.errors import ValidationError
 from annotator.pooling.retrievers.bm25 import rank_bm25
+from annotator.pooling.retrievers.fusion import FUSED_RESULTS, ListedDocument, fuse_lists
+from annotator.pooling.retrievers.lsa import rank_lsa
+from annotator.pooling.retrievers.options import RETRIEVERS, RUN, check_options, choose_fused
 from annotator.pooling.retrievers.records import (
+    NoteKind,
     Ranking,
     Retrieval,
+    RetrievalOptions,
     RetrievedDocument,
     RetrieverNote,
     SearchedDocument,
     SearchedQuery,
 )
+from annotator.pooling.retrievers.tfidf import rank_tfidf
+from annotator.pooling.retrievers.titles import TitleIndex
 
-RETRIEVERS = ("bm25",)
 SYSTEM_PREFIX = "annotator:"
 Documents = Callable[[], Iterable[SearchedDocument]]
 ReportProgress = Callable[[str, float], None]
+QueryLists = Mapping[str, Sequence[ListedDocument]]  # by query_id
 
 
-def check_retrievers(names: Sequence[str]) -> None:
-    """Raise ValidationError for a retriever that there is not."""
-    for name in names:
-        if name not in RETRIEVERS:
-            raise ValidationError(f"there is no retriever {name!r}; there is: {', '.join(RETRIEVERS)}")
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What every retriever is given."""
+
+    queries: Sequence[SearchedQuery]
+    documents: Documents
+    options: RetrievalOptions
+    expected: int
+    report: ReportProgress
 
 
 def retrieve_candidates(
     names: Sequence[str],
     queries: Sequence[SearchedQuery],
     documents: Documents,
+    options: RetrievalOptions,
     *,
     depth: int,
+    runs: Mapping[str, QueryLists],
     expected: int = 0,
     progress: ReportProgress | None = None,
 ) -> Retrieval:
     """Return the `depth` best documents of each query by each of these retrievers.
 
-    `documents` is called once for each retriever. `expected`: how many documents will come, for `progress`, which is told
-    the work and the share of it that is done.
+    `documents` is called once or twice for each retriever. `runs`: the first results of the imported runs that `hybrid`
+    fuses, by system and query_id. `expected`: how many documents will come, for `progress`, which is told the work and the
+    share of it that is done.
     """
-    check_retrievers(names)
+    check_options(names, options)
+    search = _Search(queries, documents, options, expected, progress or (lambda _work, _share: None))
+    weights = choose_fused(names, options)
     candidates: list[RetrievedDocument] = []
     notes: list[RetrieverNote] = []
-    for name in dict.fromkeys(names):
-        doc_ids: list[str] = []
-        ranking = rank_bm25(
-            [query.text for query in queries],
-            _note_ids(documents(), doc_ids),
-            depth=depth,
-            progress=progress,
-            expected=expected,
-        )
-        system = f"{SYSTEM_PREFIX}{name}"
-        candidates += _name_hits(ranking, queries, doc_ids, system)
-        notes += _list_notes(ranking, queries, system)
+    lists: dict[str, QueryLists] = {}
+    for name in RETRIEVERS:
+        if name == "hybrid" or (name not in names and name not in weights):
+            continue
+        ranking, doc_ids = _rank(name, search, max(depth, FUSED_RESULTS) if name in weights else depth)
+        lists[name] = _list_by_query(ranking, queries, doc_ids)
+        notes += _list_notes(ranking, queries, f"{SYSTEM_PREFIX}{name}")
+        if name in names:
+            candidates += _propose(lists[name], f"{SYSTEM_PREFIX}{name}", depth)
+    if "hybrid" in names:
+        for system, by_query in runs.items():
+            lists[f"{RUN}{system}"] = by_query
+            missing = tuple(query.query_id for query in queries if not by_query.get(query.query_id))
+            notes += [RetrieverNote(f"{RUN}{system}", "no_candidate", missing)] if missing else []
+        fused, unanswered = _fuse(search, lists, weights, depth)
+        candidates += fused
+        notes += unanswered
     return Retrieval(tuple(candidates), tuple(notes))
 
 
-def _note_ids(documents: Iterable[SearchedDocument], doc_ids: list[str]) -> Iterator[tuple[str, str]]:
-    for document in documents:
+def _rank(name: str, search: _Search, depth: int) -> tuple[Ranking, list[str]]:
+    """Return a retriever's ranking, and the doc_ids that it numbers."""
+    doc_ids: list[str] = []
+    texts = [query.text for query in search.queries]
+    documents = _note_ids(search, name, doc_ids)
+
+    def report_share(share: float) -> None:
+        search.report(f"{name}: ranking", share)
+
+    if name == "tfidf":
+        ranking = rank_tfidf(texts, documents, depth=depth, report_share=report_share)
+    elif name == "lsa":
+        seed = search.options.seed
+        ranking = rank_lsa(texts, documents, depth=depth, seed=seed, report_share=report_share)
+    else:
+        ranking = rank_bm25(texts, documents, depth=depth, report_share=report_share)
+    return ranking, doc_ids
+
+
+def _note_ids(search: _Search, name: str, doc_ids: list[str]) -> Iterator[tuple[str, str]]:
+    for document in search.documents():
         doc_ids.append(document.doc_id)
         yield document.doc_id, document.text
+        if len(doc_ids) % 1_000 == 0:
+            search.report(f"{name}: reading documents", len(doc_ids) / max(search.expected, len(doc_ids)))
+    search.report(f"{name}: reading documents", 1.0)
 
 
-def _name_hits(
-    ranking: Ranking, queries: Sequence[SearchedQuery], doc_ids: Sequence[str], system: str
-) -> Iterator[RetrievedDocument]:
-    for query, hits in zip(queries, ranking.hits, strict=True):
-        for rank, hit in enumerate(hits, start=1):
-            yield RetrievedDocument(query.query_id, doc_ids[hit.document], system, rank, hit.score, {})
+def _list_by_query(ranking: Ranking, queries: Sequence[SearchedQuery], doc_ids: Sequence[str]) -> QueryLists:
+    return {
+        query.query_id: [
+            ListedDocument(doc_ids[hit.document], rank, hit.score) for rank, hit in enumerate(hits, start=1)
+        ]
+        for query, hits in zip(queries, ranking.hits, strict=True)
+    }
+
+
+def _propose(by_query: QueryLists, system: str, depth: int) -> Iterator[RetrievedDocument]:
+    for query_id, documents in by_query.items():
+        for document in documents[:depth]:
+            score = float(document.score or 0)
+            yield RetrievedDocument(query_id, document.doc_id, system, document.rank, score, {})
 
 
 def _list_notes(ranking: Ranking, queries: Sequence[SearchedQuery], system: str) -> Iterator[RetrieverNote]:
     too_short = set(ranking.without_grams)
     empty = [number for number, hits in enumerate(ranking.hits) if not hits and number not in too_short]
-    if too_short:
-        yield RetrieverNote(
-            system, "too_short", tuple(queries[number].query_id for number in sorted(too_short))
-        )
-    if empty:
-        yield RetrieverNote(system, "no_candidate", tuple(queries[number].query_id for number in empty))
+    kinds: tuple[tuple[NoteKind, list[int]], ...] = (
+        ("too_short", sorted(too_short)),
+        ("no_candidate", empty),
+    )
+    for kind, numbers in kinds:
+        if numbers:
+            yield RetrieverNote(system, kind, tuple(queries[number].query_id for number in numbers))
+
+
+def _fuse(
+    search: _Search, lists: Mapping[str, QueryLists], weights: Mapping[str, float], depth: int
+) -> tuple[list[RetrievedDocument], list[RetrieverNote]]:
+    """Return the fused candidates with what each list contributed, and the queries for which no list has a result."""
+    boosts = {f"title:{kind}": weight for kind, weight in search.options.title_boost.items()}
+    titles = TitleIndex((item.doc_id, item.title) for item in search.documents()) if boosts else None
+    system = f"{SYSTEM_PREFIX}hybrid"
+    candidates: list[RetrievedDocument] = []
+    empty: list[str] = []
+    for query in search.queries:
+        by_list = {name: lists[name].get(query.query_id, ()) for name in weights}
+        if titles:
+            exact, partial = titles.match(query.text, depth=max(depth, FUSED_RESULTS))
+            matches = {"title:exact": exact, "title:partial": partial}
+            by_list |= {name: matches[name] for name in boosts}
+        fused = fuse_lists(by_list, {**weights, **boosts}, depth=depth)
+        if not fused:
+            empty.append(query.query_id)
+        candidates += [
+            RetrievedDocument(query.query_id, item.doc_id, system, rank, item.score, item.signals)
+            for rank, item in enumerate(fused, start=1)
+        ]
+    return candidates, [RetrieverNote(system, "no_candidate", tuple(empty))] if empty else []

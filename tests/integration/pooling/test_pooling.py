@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from annotator.cli.main import app
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.pooling.retrievers.records import RetrievalOptions
 from annotator.pooling.service import PoolReport, list_pairs, pool_runs, retrieve, show_pool
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
@@ -170,6 +171,37 @@ def test_a_query_that_a_retriever_cannot_answer_is_named(world: Pool) -> None:
     assert "annotator:bm25: 1 query has no candidate: Q4" in shown
 
 
+def test_hybrid_fuses_retrievers_and_runs_and_keeps_each_rank(world: Pool) -> None:
+    world.run("s", {"Q2": ["제2조", "b"]}, first=0)
+    options = RetrievalOptions(weights={"bm25": 0.6, "run:s": 0.8}, title_boost={"exact": 1.2})
+    report = world.pool(systems=(), retrievers=["hybrid"], retrieval=options)
+    assert [counts.system for counts in report.systems] == ["annotator:hybrid"]
+    assert world.places()[("Q2", "b")] == [("annotator:hybrid", 1)]
+    pair = next(pair for pair in list_pairs(world.database, OPERATOR, "d") if pair.doc_id == "b")
+    signals = pair.provenance[0].signals
+    assert {name: (signal["rank"], signal["contribution"]) for name, signal in signals.items()} == {
+        "bm25": (2, 0.6 / 62),
+        "run:s": (2, 0.8 / 62),
+    }
+    assert ("run:s", "no_candidate", ("Q1", "Q3")) in [
+        (note.system, note.kind, note.names) for note in report.notes
+    ]
+    with pytest.raises(ValidationError, match="--weights: no run of the system 't' is imported; there is: s"):
+        world.pool(retrievers=["hybrid"], retrieval=RetrievalOptions(weights={"run:t": 1.0}))
+
+
+def test_the_command_takes_the_options_of_hybrid(world: Pool) -> None:
+    world.run("s", {"Q2": ["제2조"]})
+    options = ["--weights", "bm25=0.6,run:s=0.8", "--title-boost", "exact=1.2", "--seed", "3"]
+    shown = _run(world, "pool", "d", "--depth", "1", "--systems", "", "--retrieve", "lsa,hybrid", *options)
+    assert shown.exit_code == 0, shown.output
+    assert "annotator:hybrid" in shown.stdout
+    assert "annotator:lsa: " not in shown.stdout
+    with pytest.raises(ValidationError, match="--weights goes with --retrieve hybrid"):
+        _run(world, "pool", "d", "--depth", "1", "--retrieve", "bm25", *options)
+    assert world.places().keys() == {("Q2", "a"), ("Q2", "제2조"), ("Q1", "제2조")}
+
+
 def test_a_document_without_text_is_found_by_its_id(world: Pool) -> None:
     world.query("Q4", "httprequest")
     retrieve(world.database, OPERATOR, "d", depth=1, now=NOW)
@@ -186,8 +218,8 @@ def test_runs_and_retriever_pool_together(world: Pool) -> None:
 def test_what_there_is_nothing_of_is_refused_with_the_way_on(world: Pool, database: Database) -> None:
     with pytest.raises(StateError, match=r"there is no run to pool from.*--retrieve bm25"):
         world.pool()
-    with pytest.raises(ValidationError, match="there is no retriever 'lsa'; there is: bm25"):
-        world.pool(retrievers=["bm25", "lsa"])
+    with pytest.raises(ValidationError, match="there is no retriever 'lsi'; there is: bm25, tfidf"):
+        world.pool(retrievers=["bm25", "lsi"])
     for depth in (0, -1, 10_001):
         with pytest.raises(ValidationError, match=f"depth: expected 1 to 10000, found {depth}"):
             world.pool(depth=depth)

@@ -90,7 +90,7 @@ def test_without_queries_nothing_is_ranked() -> None:
     assert rank_bm25([], DOCUMENTS, depth=5) == Ranking((), ())
 
 
-def test_progress_tells_the_work_and_ends_at_all_of_it() -> None:
-    steps: list[tuple[str, float]] = []
-    rank_bm25(["メール", "検索"], DOCUMENTS, depth=5, progress=lambda *step: steps.append(step), expected=6)
-    assert steps == [("reading documents", 1.0), ("ranking", 0.5), ("ranking", 1.0)]
+def test_the_share_of_answered_queries_is_reported() -> None:
+    shares: list[float] = []
+    rank_bm25(["メール", "検索"], DOCUMENTS, depth=5, report_share=shares.append)
+    assert shares == [0.5, 1.0]

@@ -1,0 +1,66 @@
+"""Read and check the options of retrievers, before anything is searched."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from annotator.domain.errors import ValidationError
+from annotator.pooling.retrievers.records import RetrievalOptions
+
+RETRIEVERS = ("bm25", "tfidf", "lsa", "hybrid")
+RUN = "run:"  # before the system of an imported run, in the weights of `hybrid`
+TITLE_MATCHES = ("exact", "partial")
+
+
+def read_weights(text: str, *, option: str) -> dict[str, float]:
+    """Return the weights by name of "bm25=0.6,run:s=0.8". ValidationError names the part that cannot be read."""
+    weights: dict[str, float] = {}
+    for part in filter(str.strip, text.split(",")):
+        name, equals, figure = part.strip().rpartition("=")
+        try:
+            weight = float(figure)
+        except ValueError:
+            weight = math.nan
+        if not equals or not name or not (0 < weight < math.inf):
+            raise ValidationError(
+                f"{option}: expected NAME=WEIGHT with a weight above 0, found {part.strip()!r}"
+            )
+        if name in weights:
+            raise ValidationError(f"{option}: expected each name once, found {name!r} twice")
+        weights[name] = weight
+    if not weights:
+        raise ValidationError(f"{option}: expected NAME=WEIGHT, found {text!r}")
+    return weights
+
+
+def check_options(names: Sequence[str], options: RetrievalOptions) -> None:
+    """Raise ValidationError for a retriever that there is not, and for options that do not go together."""
+    for name in names:
+        if name not in RETRIEVERS:
+            raise ValidationError(f"there is no retriever {name!r}; there is: {', '.join(RETRIEVERS)}")
+    for option, values in (("--weights", options.weights), ("--title-boost", options.title_boost)):
+        if values and "hybrid" not in names:
+            raise ValidationError(f"{option} goes with --retrieve hybrid")
+    fusible = [name for name in RETRIEVERS if name != "hybrid"]
+    for name in options.weights:
+        if name not in fusible and (not name.startswith(RUN) or name == RUN):
+            raise ValidationError(f"--weights: expected {', '.join(fusible)} or {RUN}SYSTEM, found {name!r}")
+    for name in options.title_boost:
+        if name not in TITLE_MATCHES:
+            raise ValidationError(f"--title-boost: expected {' or '.join(TITLE_MATCHES)}, found {name!r}")
+
+
+def choose_fused(names: Sequence[str], options: RetrievalOptions) -> Mapping[str, float]:
+    """Return the lists that `hybrid` fuses, with their weights; empty without `hybrid`.
+
+    These are the lists of `--weights`; without that, the other retrievers that are named, or else BM25 with LSA. Title
+    matches come on top.
+    """
+    if "hybrid" not in names:
+        return {}
+    others = [name for name in names if name != "hybrid"]
+    return options.weights or dict.fromkeys(others or ("bm25", "lsa"), 1.0)
+
+
+def list_fused_runs(names: Sequence[str], options: RetrievalOptions) -> tuple[str, ...]:
+    """Return the systems of the imported runs that `hybrid` fuses."""
+    return tuple(name.removeprefix(RUN) for name in choose_fused(names, options) if name.startswith(RUN))

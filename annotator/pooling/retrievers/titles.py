@@ -1,0 +1,86 @@
+"""Match queries with the titles of documents: the same words (exact), or one inside the other (partial).
+
+Compared as retrieval compares texts: in NFKC and lower case, with white space and punctuation as one break. A partial match
+has at least two characters and cuts no word of a script that separates its words. Exact matches all have rank 1. Partial ones
+are ordered by how much of the longer text they cover; equal ones have the same rank.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from annotator.pooling.grams import BREAK, normalize
+from annotator.pooling.retrievers.fusion import ListedDocument
+
+LEAST_CHARACTERS = 2
+
+
+class TitleMatches(NamedTuple):
+    """The documents whose title matches a query, best first."""
+
+    exact: list[ListedDocument]
+    partial: list[ListedDocument]
+
+
+class TitleIndex:
+    """The titles of documents, to be matched with any number of queries."""
+
+    def __init__(self, titles: Iterable[tuple[str, str]]) -> None:
+        """Take the titles of the documents: (doc_id, title)."""
+        self._documents: dict[str, list[str]] = {}
+        for doc_id, title in titles:
+            self._documents.setdefault(_fold(title), []).append(doc_id)
+        self._documents.pop("", None)
+        self._lengths = sorted({len(title) for title in self._documents if len(title) >= LEAST_CHARACTERS})
+        self._joined = "\n".join(["", *self._documents, ""])
+
+    def match(self, query: str, *, depth: int) -> TitleMatches:
+        """Return the first `depth` exact and partial matches."""
+        searched = _fold(query)
+        exact = [
+            ListedDocument(doc_id, 1, 1.0) for doc_id in sorted(self._documents.get(searched, ()))[:depth]
+        ]
+        titles = {*self._list_inside(searched), *self._list_around(searched)} - {searched}
+        shares = [
+            (min(len(title), len(searched)) / max(len(title), len(searched)), doc_id)
+            for title in titles
+            for doc_id in self._documents[title]
+        ]
+        shares.sort(key=lambda match: (-match[0], match[1]))
+        partial: list[ListedDocument] = []
+        for number, (share, doc_id) in enumerate(shares[:depth]):
+            rank = partial[-1].rank if number and partial[-1].score == share else number + 1
+            partial.append(ListedDocument(doc_id, rank, share))
+        return TitleMatches(exact, partial)
+
+    def _list_inside(self, searched: str) -> Iterator[str]:
+        """Yield the titles that stand in the query."""
+        for length in self._lengths:
+            for start in range(len(searched) - length + 1):
+                part = searched[start : start + length]
+                if part in self._documents and not _cuts_word(searched, start, start + length):
+                    yield part
+
+    def _list_around(self, searched: str) -> Iterator[str]:
+        """Yield the titles in which the query stands."""
+        if len(searched) < LEAST_CHARACTERS:
+            return
+        start = self._joined.find(searched)
+        while start >= 0:
+            if not _cuts_word(self._joined, start, start + len(searched)):
+                begin, end = self._joined.rfind("\n", 0, start) + 1, self._joined.find("\n", start)
+                yield self._joined[begin:end]
+            start = self._joined.find(searched, start + 1)
+
+
+def _fold(text: str) -> str:
+    return normalize(text).strip(BREAK)
+
+
+def _cuts_word(text: str, start: int, stop: int) -> bool:
+    """Return whether a word of Latin, Greek, Cyrillic or the like goes on beyond the part of the text."""
+    before, after = text[max(0, start - 1) : start + 1], text[stop - 1 : stop + 1]
+    return any(len(edge) == 2 and all(_is_spaced(letter) for letter in edge) for edge in (before, after))
+
+
+def _is_spaced(letter: str) -> bool:
+    return letter.isalnum() and ord(letter) < 0x0900
