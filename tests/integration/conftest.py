@@ -7,9 +7,11 @@ database of its own, cloned from a migrated template.
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, create_engine, text
@@ -19,6 +21,8 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 
 ROOM = 4_000_000_000
+CopyDatabase = Callable[..., str]
+CopyWorld = Callable[[Callable[[Database], Any]], Any]
 
 
 @pytest.fixture(scope="session")
@@ -85,17 +89,35 @@ def empty_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[D
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The address of a migrated database of the test's own."""
+def copy_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[CopyDatabase]:
+    """Makes a database of the test's own, a copy of a template (None: a migrated one), and returns its address."""
     if request.param == "sqlite":
-        shutil.copy(request.getfixturevalue("sqlite_template"), tmp_path / "annotator.db")
-        yield f"sqlite:///{tmp_path / 'annotator.db'}"
+
+        def copy_file(template: str | None = None) -> str:
+            source = make_url(template).database if template else request.getfixturevalue("sqlite_template")
+            path = tmp_path / ("world.db" if template else "annotator.db")
+            shutil.copy(str(source), path)
+            return f"sqlite:///{path}"
+
+        yield copy_file
         return
-    base = request.getfixturevalue("postgres_url")
-    name = f"test_{uuid.uuid4().hex}"
-    _run(base, f"CREATE DATABASE {name} TEMPLATE template_annotator STRATEGY FILE_COPY")
-    yield make_url(base).set(database=name).render_as_string(hide_password=False)
-    _run(base, f"DROP DATABASE {name} WITH (FORCE)")
+    base, made = request.getfixturevalue("postgres_url"), list[str]()
+
+    def copy_on_server(template: str | None = None) -> str:
+        source = make_url(template).database if template else "template_annotator"
+        made.append(f"test_{uuid.uuid4().hex}")
+        _run(base, f"CREATE DATABASE {made[-1]} TEMPLATE {source} STRATEGY FILE_COPY")
+        return make_url(base).set(database=made[-1]).render_as_string(hide_password=False)
+
+    yield copy_on_server
+    for name in made:
+        _run(base, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def database_url(copy_database: CopyDatabase) -> str:
+    """The address of a migrated database of the test's own."""
+    return copy_database()
 
 
 @pytest.fixture
@@ -104,3 +126,50 @@ def database(database_url: str) -> Iterator[Database]:
     upgrade_schema(opened)
     yield opened
     opened.dispose()
+
+
+@pytest.fixture(scope="session")
+def made_worlds() -> dict[tuple[str, object], tuple[str, Any]]:
+    """The address of each world's database and the rest of the world, by kind of database and by who made it."""
+    return {}
+
+
+@pytest.fixture
+def copy_world(
+    copy_database: CopyDatabase,
+    made_worlds: dict[tuple[str, object], tuple[str, Any]],
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[CopyWorld]:
+    """Makes a world (`make(database)`) for the test: really once in a run, then as a copy of it and of its database.
+
+    For worlds that take longer to make than to copy, and hold nothing open but `database`.
+    """
+    opened: list[Database] = []
+
+    def copy(make: Callable[[Database], Any]) -> Any:
+        is_file = copy_database.__name__ == "copy_file"
+        key = ("sqlite" if is_file else "postgresql", make)
+        if key not in made_worlds:
+            if is_file:
+                path = tmp_path_factory.mktemp("world") / "world.db"
+                shutil.copy(request.getfixturevalue("sqlite_template"), path)
+                url = f"sqlite:///{path}"
+            else:
+                base, name = request.getfixturevalue("postgres_url"), f"world_{uuid.uuid4().hex}"
+                _run(base, f"CREATE DATABASE {name} TEMPLATE template_annotator STRATEGY FILE_COPY")
+                url = make_url(base).set(database=name).render_as_string(hide_password=False)
+            first = Database(url)
+            world = make(first)
+            first.dispose()
+            del world.database
+            made_worlds[key] = url, world
+        url, world = made_worlds[key]
+        again = deepcopy(world)
+        again.database = Database(copy_database(url))
+        opened.append(again.database)
+        return again
+
+    yield copy
+    for database in opened:
+        database.dispose()

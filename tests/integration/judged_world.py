@@ -39,6 +39,11 @@ class JudgedWorld:
         with database.read() as session:
             self.dataset_pk = key_of(find_dataset(session, name).pk)
 
+    @property
+    def url(self) -> str:
+        """The address of its database, with the password."""
+        return self.database.url.render_as_string(hide_password=False)
+
     def person(self, username: str, role: str = "annotator", *, simulated: bool = False) -> Actor:
         """Somebody with a role on the dataset."""
         with self.database.write() as session:

@@ -60,6 +60,11 @@ class World:
                     )
             add_candidates(session, dataset_pk, "d", candidates, now=NOW)
 
+    @property
+    def url(self) -> str:
+        """The address of its database, with the password."""
+        return self.database.url.render_as_string(hide_password=False)
+
     def person(self, username: str, role: str = "annotator") -> Actor:
         """Somebody with a role on the dataset."""
         with self.database.write() as session:

@@ -76,6 +76,7 @@ from annotator.web.app import make_app
 from annotator.web.navigation import PAGES
 from annotator.web.quality import downloads as quality_downloads
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from tests.integration.conftest import CopyWorld
 from tests.integration.labeling_world import NOW
 from tests.integration.quality_world import QualityWorld
 
@@ -168,8 +169,8 @@ class Looked(QualityWorld):
 
 
 @pytest.fixture
-def world(database: Database) -> Looked:
-    return Looked(database)
+def world(copy_world: CopyWorld) -> Looked:
+    return copy_world(Looked)
 
 
 Way = Callable[[Looked, Actor], Any]
@@ -528,14 +529,16 @@ def _list_commands() -> Iterator[str]:
     return walk(get_command(commands), "")
 
 
-def test_the_command_line_is_the_operator_unless_a_person_is_named(world: Looked, database_url: str) -> None:
+def test_the_command_line_is_the_operator_unless_a_person_is_named(
+    world: Looked,
+) -> None:
     runner = CliRunner()
     for command in (["judgments", "d"], ["disagreements", "d"], ["trail", "d"], ["qc", "status", "d"]):
-        runner.invoke(commands, [*command, "--database", database_url])
+        runner.invoke(commands, [*command, "--database", world.url])
     assert list_judgments(world.database, OPERATOR, "d")
     assert not world.list_seen(world.lea)
     runner.invoke(
-        commands, ["disagreements", "d", "--as", "lea", "--database", database_url], catch_exceptions=False
+        commands, ["disagreements", "d", "--as", "lea", "--database", world.url], catch_exceptions=False
     )
     assert world.disputed in world.list_seen(world.lea)
 

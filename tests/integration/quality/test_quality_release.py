@@ -15,13 +15,13 @@ from annotator.releases.files_service import verify_release
 from annotator.releases.gates_service import check_release
 from annotator.releases.records import ReleaseGate
 from annotator.releases.service import publish_release
-from annotator.storage.database import Database
+from tests.integration.conftest import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
 
 @pytest.fixture
-def world(database: Database) -> ReleaseWorld:
-    return ReleaseWorld(database)
+def world(copy_world: CopyWorld) -> ReleaseWorld:
+    return copy_world(ReleaseWorld)
 
 
 def find_gate(world: ReleaseWorld, name: str) -> ReleaseGate:

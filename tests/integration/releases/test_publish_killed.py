@@ -19,16 +19,16 @@ from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.records import Release
 from annotator.releases.service import finish_publishing, publish_release
 from annotator.releases.write import write_release
-from annotator.storage.database import Database
 from annotator.storage.tables import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
 RECORDS = (ReleaseRow, ReleaseQueryRow, ReleaseQrelRow, PseudonymRow)
 
 
 @pytest.fixture
-def world(database: Database) -> ReleaseWorld:
-    return ReleaseWorld(database)
+def world(copy_world: CopyWorld) -> ReleaseWorld:
+    return copy_world(ReleaseWorld)
 
 
 def publish(world: ReleaseWorld, folder: Path, version: str = "1.0.0", **more: Any) -> Release:
@@ -121,9 +121,9 @@ publish_release(database, lead, '検索-법령', '1.0.0', exports_dir=Path(expor
 
 @pytest.mark.parametrize("moment", KILLED_AT)
 def test_killed_at_any_moment_a_release_is_whole_or_not_there(
-    world: ReleaseWorld, database_url: str, tmp_path: Path, moment: str
+    world: ReleaseWorld, tmp_path: Path, moment: str
 ) -> None:
-    arguments = [database_url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), KILLED_AT[moment]]
+    arguments = [world.url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), KILLED_AT[moment]]
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, *arguments],
         cwd=Path(__file__).parents[3],
@@ -150,10 +150,10 @@ def test_killed_at_any_moment_a_release_is_whole_or_not_there(
 
 
 def test_what_a_killed_publish_left_behind_is_gone_after_the_next_one(
-    world: ReleaseWorld, database_url: str, tmp_path: Path
+    world: ReleaseWorld, tmp_path: Path
 ) -> None:
     moment = KILLED_AT["while files are written"]
-    arguments = [database_url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
+    arguments = [world.url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
     subprocess.run(
         [sys.executable, "-c", SCRIPT, *arguments],
         cwd=Path(__file__).parents[3],
@@ -167,10 +167,10 @@ def test_what_a_killed_publish_left_behind_is_gone_after_the_next_one(
 
 
 def test_a_recorded_release_whose_place_is_taken_keeps_its_files_until_the_place_is_free(
-    world: ReleaseWorld, database_url: str, tmp_path: Path
+    world: ReleaseWorld, tmp_path: Path
 ) -> None:
     moment = KILLED_AT["between commit and rename"]
-    arguments = [database_url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
+    arguments = [world.url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
     subprocess.run(
         [sys.executable, "-c", SCRIPT, *arguments],
         cwd=Path(__file__).parents[3],

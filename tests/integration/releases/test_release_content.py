@@ -23,8 +23,8 @@ from annotator.releases.gates_service import check_release
 from annotator.releases.records import Release, ReleaseGate
 from annotator.releases.service import finish_publishing, preview_release, publish_release
 from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.database import Database
 from annotator.storage.tables import ReleaseQrelRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
@@ -32,8 +32,8 @@ LATER = EPOCH + timedelta(days=1)
 
 
 @pytest.fixture
-def world(database: Database) -> ReleaseWorld:
-    return ReleaseWorld(database)
+def world(copy_world: CopyWorld) -> ReleaseWorld:
+    return copy_world(ReleaseWorld)
 
 
 def publish(world: ReleaseWorld, folder: Path, version: str = "1.0.0", **more: Any) -> Release:

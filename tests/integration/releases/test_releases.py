@@ -37,6 +37,7 @@ from annotator.releases.write import write_release
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables import MembershipRow, PseudonymRow, ReleaseQrelRow, ReleaseRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.release_world import EPOCH, NOT_DONE, WAIVED, ReleaseWorld
 
@@ -51,8 +52,8 @@ FILES = sorted(
 
 
 @pytest.fixture
-def world(database: Database) -> ReleaseWorld:
-    return ReleaseWorld(database)
+def world(copy_world: CopyWorld) -> ReleaseWorld:
+    return copy_world(ReleaseWorld)
 
 
 def decide(world: ReleaseWorld, grade: int = 2) -> None:
