@@ -46,7 +46,12 @@ def start_server(
 ) -> ForkServerProcess:
     """`annotator serve --port PORT` in `folder`, with just these variables; what it prints goes to server.log there.
     `first` is called in the new process before anything else: a function of a module."""
-    process = WARM.Process(target=_serve, args=(folder, environment, port, first))
+    return start_process(_serve, folder, environment, port, first)
+
+
+def start_process(act: Callable[..., None], *arguments: object) -> ForkServerProcess:
+    """A process that does this at once: `act` is a function of a module."""
+    process = WARM.Process(target=act, args=arguments)
     main = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType(
         "__main__"

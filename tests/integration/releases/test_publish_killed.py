@@ -2,8 +2,6 @@
 
 import errno
 import os
-import subprocess
-import sys
 import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -20,8 +18,10 @@ from annotator.releases.records import Release
 from annotator.releases.service import finish_publishing, publish_release
 from annotator.releases.write import write_release
 from annotator.storage.tables import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
+from tests.browser.warm_server import start_process
 from tests.integration.conftest import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
+from tests.integration.releases.killed_publish import publish_until_killed
 
 RECORDS = (ReleaseRow, ReleaseQueryRow, ReleaseQrelRow, PseudonymRow)
 
@@ -59,79 +59,42 @@ def count_rows(world: ReleaseWorld) -> list[int]:
 
 # --- killed at any moment
 
-KILLED_AT = {
-    "while the first file is synced": "patch('os.fsync', before)",
-    "while the sixth file is synced": "patch('os.fsync', before, calls=6)",
-    "while the last file is synced": "patch('os.fsync', before, calls=17)",
-    "while files are written": "patch('os.write', after, calls=3)",
-    "while the folder is synced": "patch('os.fsync', before, calls=20)",
-    "before anything is recorded": "patch('annotator.releases.service.add_pseudonyms', before)",
-    "with the qrels in an open transaction": "patch('annotator.releases.service.add_release', after)",
-    "right after the commit": "after_commit()",
-    "between commit and rename": "patch('os.rename', before)",
-    "after the rename": "patch('os.rename', after)",
+KILLED_AT = {  # function, before or after it is called, which call of it
+    "while the first file is synced": ("os.fsync", "before", 1),
+    "while the sixth file is synced": ("os.fsync", "before", 6),
+    "while the last file is synced": ("os.fsync", "before", 17),
+    "while files are written": ("os.write", "after", 3),
+    "while the folder is synced": ("os.fsync", "before", 20),
+    "before anything is recorded": ("annotator.releases.service.add_pseudonyms", "before", 1),
+    "with the qrels in an open transaction": ("annotator.releases.service.add_release", "after", 1),
+    "right after the commit": ("commit", "after", 1),
+    "between commit and rename": ("os.rename", "before", 1),
+    "after the rename": ("os.rename", "after", 1),
 }
 RECORDED = ("right after the commit", "between commit and rename", "after the rename")
-SCRIPT = """
-import importlib, os, signal, sys
-from contextlib import contextmanager
-from datetime import datetime
-from pathlib import Path
-from annotator.people.service import find_actor
-from annotator.releases.service import publish_release
-from annotator.storage.database import Database
-from annotator.storage.schema import upgrade_schema
 
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
 
-def before(real, *args, **kwargs):
-    die()
-
-def after(real, *args, **kwargs):
-    real(*args, **kwargs)
-    die()
-
-def patch(name, how, calls=1):
-    module = importlib.import_module(name.rpartition('.')[0])
-    real = getattr(module, name.rpartition('.')[2])
-    left = [calls]
-    def patched(*args, **kwargs):
-        left[0] -= 1
-        return how(real, *args, **kwargs) if left[0] == 0 else real(*args, **kwargs)
-    setattr(module, name.rpartition('.')[2], patched)
-
-def after_commit():
-    write = Database.write
-    @contextmanager
-    def patched(self):
-        with write(self) as session:
-            yield session
-        die()
-    Database.write = patched
-
-url, exports, now, waived, moment = sys.argv[1:]
-database = Database(url)
-with database.read() as session:
-    lead = find_actor(session, 'editor')
-exec(moment)
-publish_release(database, lead, '検索-법령', '1.0.0', exports_dir=Path(exports), now=datetime.fromisoformat(now), overrides=eval(waived))
-"""
+def publish_and_die(world: ReleaseWorld, folder: Path, moment: str) -> None:
+    """Publish in a process of its own, which kills itself at this moment."""
+    errors = folder.parent / f"{folder.name}-stderr.txt"
+    process = start_process(
+        publish_until_killed,
+        world.url,
+        str(folder),
+        EPOCH.isoformat(),
+        WAIVED,
+        KILLED_AT[moment],
+        str(errors),
+    )
+    process.join()
+    assert process.exitcode == -9, errors.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("moment", KILLED_AT)
 def test_killed_at_any_moment_a_release_is_whole_or_not_there(
     world: ReleaseWorld, tmp_path: Path, moment: str
 ) -> None:
-    arguments = [world.url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), KILLED_AT[moment]]
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, *arguments],
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == -9, done.stderr
+    publish_and_die(world, tmp_path, moment)
     assert visible(tmp_path) == (["1.0.0"] if moment == "after the rename" else [])
     assert bool(count_rows(world)[0]) == (moment in RECORDED)
     finished = finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH)
@@ -152,14 +115,7 @@ def test_killed_at_any_moment_a_release_is_whole_or_not_there(
 def test_what_a_killed_publish_left_behind_is_gone_after_the_next_one(
     world: ReleaseWorld, tmp_path: Path
 ) -> None:
-    moment = KILLED_AT["while files are written"]
-    arguments = [world.url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
-    subprocess.run(
-        [sys.executable, "-c", SCRIPT, *arguments],
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        check=False,
-    )
+    publish_and_die(world, tmp_path, "while files are written")
     (left,) = listed(tmp_path)
     assert left.endswith(".partial")
     publish(world, tmp_path)
@@ -169,14 +125,7 @@ def test_what_a_killed_publish_left_behind_is_gone_after_the_next_one(
 def test_a_recorded_release_whose_place_is_taken_keeps_its_files_until_the_place_is_free(
     world: ReleaseWorld, tmp_path: Path
 ) -> None:
-    moment = KILLED_AT["between commit and rename"]
-    arguments = [world.url, str(tmp_path), EPOCH.isoformat(), repr(WAIVED), moment]
-    subprocess.run(
-        [sys.executable, "-c", SCRIPT, *arguments],
-        cwd=Path(__file__).parents[3],
-        capture_output=True,
-        check=False,
-    )
+    publish_and_die(world, tmp_path, "between commit and rename")
     target = tmp_path / world.name / "1.0.0"
     target.mkdir()
     (target / "メモ.txt").write_text("x", encoding="utf-8")
