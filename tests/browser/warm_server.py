@@ -7,11 +7,13 @@ What pages import when they are first opened, two seconds more, is there too. Th
 
 import multiprocessing
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
+from typing import IO
 
 from annotator.web.main_page import NEEDED
 from annotator.web.navigation import PAGES
@@ -73,6 +75,46 @@ def _serve(folder: Path, environment: dict[str, str], port: int, first: Callable
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
     sys.argv = ["annotator", "serve", "--port", str(port)]
+    from annotator.cli.main import run
+
+    run()
+
+
+class WarmPopen:
+    """Stands for `subprocess.Popen([python, "-c", …, "serve", …], cwd=…, stdout=…, stderr=…)` of a benchmark."""
+
+    def __init__(self, command: list[str], *, cwd: Path, stdout: IO[bytes], stderr: IO[bytes]) -> None:
+        assert stdout is stderr
+        self.process = start_process(_run_command, cwd, command[3:], stdout.name)
+        self.pid = self.process.pid
+
+    @property
+    def returncode(self) -> int | None:
+        return self.process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self.process.join(timeout)
+        if self.process.exitcode is None:
+            raise subprocess.TimeoutExpired("annotator serve", timeout or 0)
+        return self.process.exitcode
+
+    def terminate(self) -> None:
+        self.process.terminate()
+
+    def kill(self) -> None:
+        self.process.kill()
+
+    def send_signal(self, number: int) -> None:
+        if self.pid is not None and self.process.exitcode is None:
+            os.kill(self.pid, number)
+
+
+def _run_command(folder: Path, words: list[str], log: str) -> None:
+    os.chdir(folder)
+    with Path(log).open("ab") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    sys.argv = ["annotator", *words]
     from annotator.cli.main import run
 
     run()
