@@ -1,7 +1,7 @@
-"""Run `annotator pool` and `annotator pairs`: make pairs of candidates, and list the pool."""
+"""Run `annotator pool`, `annotator pool-rounds` and `annotator pairs`: make pairs of candidates, and list the pool."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,7 +19,7 @@ from annotator.domain.messages import count_of, show_percent
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.pooling.service import PoolReport
+    from annotator.pooling.pool_records import PoolReport
 
 SHOWN = 10
 
@@ -54,7 +54,9 @@ def pool(
             help="With hybrid: weights of documents whose title matches the query.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Draws the documents that LSA learns from.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Of what is drawn: a sample by rank, the documents that LSA learns from.")
+    ] = 0,
     holes: Annotated[
         bool,
         typer.Option(
@@ -65,43 +67,62 @@ def pool(
     limit: Annotated[
         int | None, typer.Option(metavar="N", help="With --holes: at most so many new pairs.")
     ] = None,
+    strategy: Annotated[
+        str, typer.Option(metavar="S", help="depth, fused or stratified (by rank).")
+    ] = "depth",
+    strata: Annotated[
+        str | None,
+        typer.Option(
+            metavar="RANKS:RATE,…",
+            help="With stratified: how much to draw of which ranks (1-10:1,11-50:0.2).",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be made; change nothing.")
     ] = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make pairs of the best candidates of each system, with their provenance."""
+    """Make pairs of candidates of each system, with their provenance, as a round of the pool."""
     if holes:
-        if retrieve or weights or title_boost:
-            raise typer.BadParameter("--holes takes documents of imported runs: leave --retrieve out")
+        if retrieve or weights or title_boost or strategy != "depth" or strata:
+            raise typer.BadParameter(
+                "--holes takes documents of imported runs by itself: leave --retrieve, --strategy and --strata out"
+            )
         _pool_holes(
             dataset, depth=depth, systems=systems, limit=limit, dry_run=dry_run, database=database, json=json
         )
         return
     if limit is not None:
         raise typer.BadParameter("--limit goes with --holes")
-    if depth is None:
+    if depth is None and strategy != "stratified":
         raise typer.BadParameter("expected --depth K, or --holes")
+    from annotator.pooling.pool_records import PoolRequest
     from annotator.pooling.retrievers.options import read_weights
     from annotator.pooling.retrievers.records import RetrievalOptions
-    from annotator.pooling.service import pool_runs
+    from annotator.pooling.rounds_service import make_round
+    from annotator.pooling.strategies import read_strata, read_strategy
 
     retrieval = RetrievalOptions(
         seed=seed,
         weights={} if weights is None else read_weights(weights, option="--weights"),
         title_boost={} if title_boost is None else read_weights(title_boost, option="--title-boost"),
     )
-
-    report = pool_runs(
-        open_database(database),
-        OPERATOR,
-        dataset,
+    request = PoolRequest(
+        strategy=read_strategy(strategy),
         depth=depth,
-        now=now(),
         systems=None if systems is None else _split(systems),
         retrievers=_split(retrieve or ""),
         retrieval=retrieval,
+        strata=() if strata is None else read_strata(strata),
+        seed=seed,
+    )
+    report = make_round(
+        open_database(database),
+        OPERATOR,
+        dataset,
+        request,
+        now=now(),
         dry_run=dry_run,
         progress=_show_progress,
     )
@@ -109,6 +130,32 @@ def pool(
         print_json(report)
         return
     _print_report(report)
+
+
+def pool_rounds(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """List the rounds of the pool: when, by which strategy, how many pairs each added."""
+    from annotator.pooling.rounds_service import list_pool_rounds
+
+    listed = list_pool_rounds(open_database(database), OPERATOR, dataset)
+    if json:
+        print_json(listed)
+        return
+    rows = [
+        (
+            made.number,
+            made.made_at.strftime("%Y-%m-%d %H:%M"),
+            made.made_by or "operator",
+            made.strategy,
+            f"{made.pairs:,}",
+            _describe_depths(made.figures.get("systems") or made.options.get("systems") or ()),
+        )
+        for made in listed
+    ]
+    print_table(
+        ("round", "made (UTC)", "by", "strategy", "new pairs", "systems"),
+        rows,
+        empty="No round yet. Pairs that came before rounds were kept, or with a file, belong to none.",
+    )
 
 
 def pairs(
@@ -136,6 +183,7 @@ def pairs(
             pair.query_id,
             pair.doc_id,
             pair.status,
+            pair.round or "",
             ", ".join(
                 by.system if by.rank is None else f"{by.system} at {by.rank}" for by in pair.provenance
             ),
@@ -143,7 +191,7 @@ def pairs(
         for pair in listed
     ]
     print_table(
-        ("pair", "query_id", "doc_id", "status", "provenance"),
+        ("pair", "query_id", "doc_id", "status", "round", "provenance"),
         rows,
         empty=f"No such pair. Make some: annotator pool {dataset} --depth 10",
     )
@@ -209,8 +257,15 @@ def _show_progress(work: str, share: float) -> None:
 def _print_report(report: "PoolReport") -> None:
     verb = "Would make" if report.dry_run else "Made"
     typer.echo(
-        f"{verb} {count_of(report.new, 'new pair')}; {count_of(report.already_there, 'was', 'were')} there already.\n"
+        f"{verb} {count_of(report.new, 'new pair')}; {count_of(report.already_there, 'was', 'were')} there already."
+        + (f" Round {report.round}." if report.round else "")
     )
+    _print_outlook(report)
+    typer.echo()
+    if report.strata:
+        drawn = [(item.ranks, f"{item.rate:g}", item.candidates, item.drawn) for item in report.strata]
+        print_table(("ranks", "rate", "candidates", "drawn"), drawn, empty="")
+        typer.echo()
     rows = [(counts.system, counts.queries, counts.candidates, counts.only_here) for counts in report.systems]
     print_table(("system", "queries", "candidates", "found by it alone"), rows, empty="No candidates.")
     notes = (
@@ -225,6 +280,32 @@ def _print_report(report: "PoolReport") -> None:
         if note.kind == "no_candidate":
             lacking = count_of(len(note.names), "query has no candidate", "queries have no candidate")
             _print_names(f"{note.system}: {lacking}", note.names)
+
+
+def _describe_depths(systems: Mapping[str, int] | Sequence[str]) -> str:
+    """Return the systems of a round, each with the depth to which it was looked at, where that is kept."""
+    if isinstance(systems, Mapping):
+        return ", ".join(f"{system} to {depth}" for system, depth in systems.items())
+    return ", ".join(systems)
+
+
+def _print_outlook(report: "PoolReport") -> None:
+    """Print what the new pairs are expected to bring and cost."""
+    per_query, expected, effort = report.per_query, report.expected_relevant, report.effort
+    typer.echo(
+        f"New pairs per query: median {per_query.median:g}, from {per_query.min:,} to {per_query.max:,}."
+    )
+    if expected.value is None or expected.ci95 is None:
+        typer.echo(f"Expected relevant: not known yet ({expected.why}).")
+    else:
+        low, high = expected.ci95
+        of = f"of {count_of(expected.pairs, 'pair')}" + (f"; {expected.why}" if expected.why else "")
+        typer.echo(f"Expected relevant: {expected.value:.0f} (95 % interval {low:.0f} to {high:.0f}) {of}.")
+    judgments = count_of(effort.judgments, "judgment")
+    if effort.hours is None:
+        typer.echo(f"Effort: {judgments}; hours not known yet ({effort.why}).")
+    else:
+        typer.echo(f"Effort: {judgments}, {effort.hours:.1f} hours at {effort.seconds:.0f} seconds each.")
 
 
 def _print_names(sentence: str, names: Sequence[str]) -> None:

@@ -98,7 +98,7 @@ def pool_holes(
         outside = _keep_outside_pool(session, dataset_pk, listed)
     chosen = dict(list(outside.items())[:limit])
     if chosen and not dry_run:
-        pool_results(database, actor, dataset, chosen, systems=systems or (), now=now)
+        pool_results(database, actor, dataset, chosen, systems=systems or (), now=now, strategy="holes")
     return PooledHoles(
         dataset=dataset,
         dry_run=dry_run,

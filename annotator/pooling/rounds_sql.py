@@ -17,8 +17,13 @@ from annotator.pooling.round_records import (
 )
 from annotator.storage.lookup import key_of
 from annotator.storage.pool_tables import LeftOutRow, PoolRoundRow, RoundPairRow
-from annotator.storage.sql import add_rows
+from annotator.storage.sql import add_rows, execute_sql, prepare_sql
 from annotator.storage.tables import DocumentRow, PairRow, PersonRow, QueryRow
+
+_NEW_PAIRS = prepare_sql(
+    "INSERT INTO round_pair (pair_pk, round_pk) "
+    "SELECT pk, :round_pk FROM pair WHERE dataset_pk = :dataset_pk AND pk > :after ORDER BY pk"
+)
 
 
 def add_round(
@@ -65,6 +70,43 @@ def add_round(
     ]
     add_rows(session, LeftOutRow, left_out)
     return row.number
+
+
+def find_latest_pair(session: Session, dataset_pk: int) -> int:
+    """Return the highest key of the dataset's pairs; 0 without any. Pairs that are made later have higher ones."""
+    statement = select(func.max(col(PairRow.pk))).where(col(PairRow.dataset_pk) == dataset_pk)
+    return session.scalar(statement) or 0
+
+
+def add_new_pairs_to_round(
+    session: Session,
+    dataset_pk: int,
+    number: int,
+    after: int,
+    draws: Mapping[tuple[int, int], PairDraw],
+) -> None:
+    """Say of every pair of the dataset with a key above `after` that it came in this round.
+
+    `draws`: how each was drawn, by (query_pk, document_pk); empty if all were chosen for certain. The dataset must be locked since
+    `after` was read.
+    """
+    round_pk = session.scalar(
+        select(col(PoolRoundRow.pk)).where(
+            col(PoolRoundRow.dataset_pk) == dataset_pk, col(PoolRoundRow.number) == number
+        )
+    )
+    if not draws:
+        values = {"round_pk": round_pk, "dataset_pk": dataset_pk, "after": after}
+        execute_sql(session, _NEW_PAIRS, values)
+        return
+    statement = select(col(PairRow.pk), col(PairRow.query_pk), col(PairRow.document_pk))
+    statement = statement.where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.pk) > after)
+    rows = []
+    for pair_pk, query_pk, document_pk in session.execute(statement):
+        draw = draws[query_pk, document_pk]
+        row = {"pair_pk": pair_pk, "round_pk": round_pk}
+        rows.append({**row, "stratum": draw.stratum, "inclusion": draw.inclusion})
+    add_rows(session, RoundPairRow, rows)
 
 
 def list_rounds(session: Session, dataset_pk: int) -> list[PoolRound]:

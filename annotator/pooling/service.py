@@ -1,24 +1,29 @@
 """Make the pool: choose which candidates become pairs to be judged, list the pairs, and count each system's share.
 
-Candidates are the first results of imported runs, and what our own retrievers find for teams without a run. Each pair keeps
-who proposed it, at what rank and score. Everything is computed before the dataset is locked; pooling twice changes nothing.
+Each pair keeps who proposed it, at what rank and score, and the round in which it came (`rounds_service.py`). Pooling twice changes
+nothing.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
-from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
-from annotator.pooling.retrieval_sql import retrieve_from_documents
-from annotator.pooling.retrievers.options import check_options
-from annotator.pooling.retrievers.records import RetrievalOptions, RetrieverNote
+from annotator.pooling.pool_records import PoolReport, PoolRequest, SystemCounts
+from annotator.pooling.retrievers.records import RetrievalOptions
+from annotator.pooling.round_records import NewRound
+from annotator.pooling.rounds_service import Progress, make_round
+from annotator.pooling.rounds_sql import (
+    add_new_pairs_to_round,
+    add_round,
+    find_latest_pair,
+    list_pair_rounds,
+)
 from annotator.pooling.search_index import SearchKeeper
 from annotator.pooling.search_sql import SearchedTexts
 from annotator.storage.database import Database, lock_dataset
@@ -27,10 +32,7 @@ from annotator.storage.pair_states import list_pair_states
 from annotator.storage.pool import (
     PoolCandidate,
     Provenance,
-    RetrievalQuery,
     add_candidates,
-    count_documents,
-    list_first_results,
     list_pair_pks,
     list_provenance,
     list_queries,
@@ -38,20 +40,6 @@ from annotator.storage.pool import (
     list_runs,
     list_titles,
 )
-from annotator.storage.tables import DatasetRow
-
-
-@dataclass(frozen=True, slots=True)
-class SystemCounts:
-    """The proposals of one system: in how many queries, how many pairs, and how many that no other proposed.
-
-    In the report of a pooling, `candidates` are the best `depth` per query; in the pool, the pairs it is named for.
-    """
-
-    system: str
-    queries: int
-    candidates: int
-    only_here: int
 
 
 def count_systems(proposals: Iterable[tuple[str, object, object]]) -> tuple[SystemCounts, ...]:
@@ -72,38 +60,15 @@ def count_systems(proposals: Iterable[tuple[str, object, object]]) -> tuple[Syst
     )
 
 
-MAX_DEPTH = 10_000
-Progress = Callable[[str, float], None]
 SEARCHES = SearchKeeper()  # one for the process: indexes in memory
-
-
-@dataclass(frozen=True, slots=True)
-class PoolReport:
-    """The result of pooling candidates. With `dry_run` nothing was stored, and `new` would have been.
-
-    `new` pairs and those `already_there` together are all different candidates. `short` counts candidates
-    by query_id where there are some but fewer than `depth`; `without` are the queries that have none, and
-    `too_short` those in which our retrievers find no two characters in a row to match; `notes` say by retriever what it
-    could not do.
-    """
-
-    dataset: str
-    depth: int
-    dry_run: bool
-    new: int
-    already_there: int
-    systems: tuple[SystemCounts, ...]
-    short: Mapping[str, int]
-    without: tuple[str, ...]
-    too_short: tuple[str, ...]
-    notes: tuple[RetrieverNote, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PoolPair:
     """A pair of the pool. `pair` is the id that the app uses; `status` one of PAIR_STATUSES.
 
-    `query` and `title`: the query's text and the document's title.
+    `query` and `title`: the query's text and the document's title. `round`: the number of the round in which it came; None if it
+    came otherwise (with a file, by an annotator's proposal, by a remap), or before rounds were kept.
     """
 
     pair: str
@@ -113,6 +78,7 @@ class PoolPair:
     provenance: tuple[Provenance, ...]
     query: str
     title: str
+    round: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,42 +122,9 @@ def pool_runs(
     A run's first results are counted by their order, whether its ranks begin at 0 or 1. For leads.
     StateError when there is nothing to pool from, ValidationError for a system or retriever there is not.
     """
-    _check_options(depth, retrievers, retrieval)
-    with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        queries = list_queries(session, key_of(row.pk))
-        if not queries:
-            raise StateError(f"the dataset has no queries yet: annotator import queries {dataset} FILE")
-        candidates = list_first_results(session, _choose_runs(session, row, systems, retrievers), depth)
-        retrieved, notes = _retrieve(
-            session, row, queries, retrievers, retrieval, depth=depth, progress=progress
-        )
-        candidates += retrieved
-        existing_pairs = list_pair_pks(session, key_of(row.pk), set(queries))
-    query_documents = {(candidate.query_pk, candidate.document_pk) for candidate in candidates}
-    new = (
-        len(query_documents - existing_pairs.keys())
-        if dry_run
-        else _store(database, actor, dataset, candidates, now)
-    )
-    per_query = {query.query_id: 0 for query in queries.values()}
-    for query_pk, _ in query_documents:
-        per_query[queries[query_pk].query_id] += 1
-    return PoolReport(
-        dataset=dataset,
-        depth=depth,
-        dry_run=dry_run,
-        new=new,
-        already_there=len(query_documents) - new,
-        systems=count_systems(
-            (item.system, item.query_pk, (item.query_pk, item.document_pk)) for item in candidates
-        ),
-        short={query_id: count for query_id, count in per_query.items() if 0 < count < depth},
-        without=tuple(query_id for query_id, count in per_query.items() if not count),
-        too_short=_list_too_short(queries, notes),
-        notes=notes,
-    )
+    chosen = None if systems is None else tuple(systems)
+    request = PoolRequest(depth=depth, systems=chosen, retrievers=tuple(retrievers), retrieval=retrieval)
+    return make_round(database, actor, dataset, request, now=now, dry_run=dry_run, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +143,11 @@ def pool_results(
     *,
     systems: Collection[str] = (),
     now: datetime,
+    strategy: str = "results",
 ) -> PooledResults:
     """Make pairs of these results (query_id, doc_id) of imported runs, such as documents that nobody was asked to judge.
+
+    The new pairs are a round, under the name `strategy`.
 
     Each pair keeps which runs (all, or those of `systems`) list it, at what rank and score; annotators see none of that, as
     of any other pair. For leads. ValidationError for a result that no such run has.
@@ -233,7 +169,7 @@ def pool_results(
             say("no run lists {doc_id!r} for the query {query_id!r}", doc_id=doc_id, query_id=query_id)
         )
     fresh = [item for item in candidates if (item.query_pk, item.document_pk) not in existing_pairs]
-    new = _store(database, actor, dataset, fresh, now) if fresh else 0
+    new = _store(database, actor, dataset, fresh, now, strategy) if fresh else 0
     return PooledResults(new, len(set(results)) - new)
 
 
@@ -272,6 +208,7 @@ def list_pairs(
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         provenance = list_provenance(session, key_of(row.pk))
+        rounds = list_pair_rounds(session, key_of(row.pk))
         queries, titles = list_queries(session, key_of(row.pk)), list_titles(session, key_of(row.pk))
         return [
             PoolPair(
@@ -282,6 +219,7 @@ def list_pairs(
                 tuple(provenance.get(state.pair_pk, ())),
                 queries[state.query_pk].text,
                 titles[state.document_pk],
+                rounds.get(state.pair_pk),
             )
             for state in list_pair_states(session, key_of(row.pk))
             if status in (None, state.settlement.status)
@@ -316,64 +254,25 @@ def search_texts(
     return SearchAnswer(document_pks, 1.0, ready.most_characters)
 
 
-def _check_options(depth: int, retrievers: Sequence[str], retrieval: RetrievalOptions) -> None:
-    if not 1 <= depth <= MAX_DEPTH:
-        raise ValidationError(f"depth: expected 1 to {MAX_DEPTH}, found {depth}")
-    check_options(retrievers, retrieval)
-
-
-def _choose_runs(
-    session: Session, row: DatasetRow, systems: Sequence[str] | None, retrievers: Sequence[str]
-) -> dict[int, str]:
-    """Return the systems to pool from, by run_pk."""
-    runs = list_runs(session, key_of(row.pk))
-    if systems is not None:
-        missing = [system for system in systems if system not in runs.values()]
-        if missing:
-            there = ", ".join(sorted(runs.values())) or "none"
-            raise ValidationError(f"no run of the system {missing[0]!r} is imported; there is: {there}")
-        runs = {pk: system for pk, system in runs.items() if system in systems}
-    if not runs and not retrievers:
-        raise StateError(
-            f"there is no run to pool from: annotator import run {row.name} FILE --system NAME; "
-            f"or retrieve from the documents: annotator pool {row.name} --depth K --retrieve bm25"
-        )
-    return runs
-
-
-def _retrieve(
-    session: Session,
-    row: DatasetRow,
-    queries: Mapping[int, RetrievalQuery],
-    retrievers: Sequence[str],
-    options: RetrievalOptions,
-    *,
-    depth: int,
-    progress: Progress | None,
-) -> tuple[list[PoolCandidate], tuple[RetrieverNote, ...]]:
-    """Return what our own retrievers propose, and what they could not do."""
-    if not retrievers:
-        return [], ()
-    if not count_documents(session, key_of(row.pk)):
-        raise StateError(
-            f"the dataset has no documents to search: annotator import documents {row.name} PATH"
-        )
-    return retrieve_from_documents(
-        session, key_of(row.pk), queries, retrievers, options, depth=depth, progress=progress
-    )
-
-
-def _list_too_short(queries: Mapping[int, RetrievalQuery], notes: Sequence[RetrieverNote]) -> tuple[str, ...]:
-    too_short = {query_id for note in notes if note.kind == "too_short" for query_id in note.names}
-    return tuple(query.query_id for query in queries.values() if query.query_id in too_short)
-
-
 def _store(
-    database: Database, actor: Actor, dataset: str, candidates: Sequence[PoolCandidate], now: datetime
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    candidates: Sequence[PoolCandidate],
+    now: datetime,
+    strategy: str,
 ) -> int:
-    """Make the pairs; how many are new."""
+    """Make the pairs, and a round of those that are new; how many these are."""
     with database.write() as session:
         row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        lock_dataset(session, key_of(row.pk))
-        return add_candidates(session, key_of(row.pk), row.name, candidates, now=now).pairs
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        lock_dataset(session, dataset_pk)
+        latest = find_latest_pair(session, dataset_pk)
+        new = add_candidates(session, dataset_pk, row.name, candidates, now=now).pairs
+        if new:
+            systems = sorted({candidate.system for candidate in candidates})
+            made = NewRound(strategy, {"systems": systems}, {"new": new})
+            number = add_round(session, dataset_pk, made, {}, made_by=actor.person_id, now=now)
+            add_new_pairs_to_round(session, dataset_pk, number, latest, {})
+        return new

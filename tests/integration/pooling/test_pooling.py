@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 from annotator.cli.main import app
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.pooling.pool_records import PoolReport
 from annotator.pooling.retrievers.records import RetrievalOptions
-from annotator.pooling.service import PoolReport, list_pairs, pool_runs, retrieve, show_pool
+from annotator.pooling.service import list_pairs, pool_runs, retrieve, show_pool
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
 from annotator.storage.pool import pair_key
@@ -305,7 +306,7 @@ def test_the_commands_pool_and_list(world: Pool) -> None:
     assert (report["dry_run"], report["new"], report["systems"][0]["system"]) == (True, 1, "s")
     pairs = json.loads(_run(world, "pairs", "d", "--status", "unjudged", "--json").stdout)
     assert [set(pair) for pair in pairs] == [
-        {"pair", "query_id", "doc_id", "status", "provenance", "query", "title"}
+        {"pair", "query_id", "doc_id", "status", "provenance", "query", "title", "round"}
     ] * 3
     assert set(pairs[0]["provenance"][0]) == {"system", "rank", "score", "signals"}
     assert "annotator:bm25 at 1" in _run(world, "pairs", "d").stdout

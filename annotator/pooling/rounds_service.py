@@ -1,0 +1,378 @@
+"""Make a round of the pool, and list the rounds: gather candidates, choose some by a strategy, add the pairs and keep the round.
+
+Candidates are the first results of imported runs, and what our own retrievers find for teams without a run. Everything is computed
+before the dataset is locked; then one transaction adds the pairs, who proposed them, and the round. The same request again changes
+nothing and makes no round.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.overlap import wanted_everywhere
+from annotator.domain.people import Actor
+from annotator.labeling.my_work_service import compute_times
+from annotator.people.service import require_role
+from annotator.pooling.estimates import describe_per_query, estimate_effort, expect_relevant
+from annotator.pooling.pool_records import (
+    CandidateLists,
+    CandidatePairs,
+    Numbers,
+    PoolChoice,
+    PoolReport,
+    PoolRequest,
+    SystemCounts,
+)
+from annotator.pooling.pooling_sql import PoolArrays, list_doc_ids, name_systems, read_lists, read_pool
+from annotator.pooling.retrieval_sql import retrieve_from_documents
+from annotator.pooling.retrievers.options import check_options
+from annotator.pooling.retrievers.records import RetrieverNote
+from annotator.pooling.round_records import NewRound, PairDraw, PoolRound
+from annotator.pooling.rounds_sql import add_new_pairs_to_round, add_round, find_latest_pair, list_rounds
+from annotator.pooling.strategies import (
+    check_request,
+    choose_candidates,
+    count_strata,
+    find_list_depth,
+    find_strata,
+    pair_candidates,
+)
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.missing_judgments import want
+from annotator.storage.pair_states import list_pair_states
+from annotator.storage.pool import (
+    PoolCandidate,
+    RetrievalQuery,
+    add_candidates,
+    add_pairs,
+    count_documents,
+    list_queries,
+    list_runs,
+    pair_key,
+)
+from annotator.storage.sql import split_into_chunks
+from annotator.storage.tables import DatasetRow
+
+Progress = Callable[[str, float], None]
+PAIRS_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Gathered:
+    """The candidates of a request. `runs`: systems by run_pk; `retrieved`: what our retrievers propose."""
+
+    queries: Mapping[int, RetrievalQuery]
+    runs: Mapping[int, str]
+    retrieved: Sequence[PoolCandidate]
+    notes: tuple[RetrieverNote, ...]
+    lists: CandidateLists
+    pairs: CandidatePairs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chosen:
+    """The pairs that a strategy chose. `is_new`: of each, whether it is not in the pool."""
+
+    choice: PoolChoice
+    is_new: NDArray[np.bool_]
+
+
+def make_round(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    request: PoolRequest,
+    *,
+    now: datetime,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> PoolReport:
+    """Add the pairs that the request asks for to the pool, as one round. For leads.
+
+    StateError when there is nothing to pool from, ValidationError for a request that cannot be followed.
+    """
+    check_request(request)
+    check_options(request.retrievers, request.retrieval)
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        gathered = _gather(session, row, request, progress)
+        choice = choose_candidates(gathered.lists, gathered.pairs, request)
+        pool = read_pool(session, key_of(row.pk))
+        chosen = _Chosen(choice, ~_is_there(gathered.pairs, choice.pairs, pool))
+        judged, relevant = _read_judged(session, key_of(row.pk), gathered.pairs, pool)
+        doc_ids = list_doc_ids(session, key_of(row.pk))
+        judgments = _count_judgments(session, row, gathered, chosen, doc_ids)
+    times = compute_times(database, actor, dataset)
+    report = _report(dataset, request, gathered, chosen, dry_run=dry_run)
+    new_ranks = gathered.pairs.best[choice.pairs[chosen.is_new]]
+    figures: dict[str, Any] = {
+        "expected_relevant": expect_relevant(new_ranks, judged, relevant),
+        "effort": estimate_effort(judgments, times.overall.n, times.overall.seconds),
+    }
+    if not dry_run:
+        figures["round"], new = _store(database, actor, dataset, request, gathered, chosen, doc_ids, now)
+        figures |= {"new": new, "already_there": len(choice.pairs) - new}
+    return PoolReport(**{**report, **figures})
+
+
+def list_pool_rounds(database: Database, actor: Actor, dataset: str) -> list[PoolRound]:
+    """Return the rounds of a dataset's pool, the first one first. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return list_rounds(session, dataset_pk)
+
+
+def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: Progress | None) -> _Gathered:
+    queries = list_queries(session, key_of(row.pk))
+    if not queries:
+        raise StateError(f"the dataset has no queries yet: annotator import queries {row.name} FILE")
+    runs = _choose_runs(session, row, request)
+    depth = find_list_depth(request)
+    retrieved: list[PoolCandidate] = []
+    notes: tuple[RetrieverNote, ...] = ()
+    if request.retrievers:
+        if not count_documents(session, key_of(row.pk)):
+            raise StateError(
+                f"the dataset has no documents to search: annotator import documents {row.name} PATH"
+            )
+        retrieved, notes = retrieve_from_documents(
+            session,
+            key_of(row.pk),
+            queries,
+            request.retrievers,
+            request.retrieval,
+            depth=depth,
+            progress=progress,
+        )
+    lists = _join_lists(read_lists(session, runs, depth), retrieved)
+    return _Gathered(queries, runs, retrieved, notes, lists, pair_candidates(lists))
+
+
+def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dict[int, str]:
+    """Return the systems to pool from, by run_pk."""
+    runs = list_runs(session, key_of(row.pk))
+    if request.systems is not None:
+        missing = [system for system in request.systems if system not in runs.values()]
+        if missing:
+            there = ", ".join(sorted(runs.values())) or "none"
+            raise ValidationError(f"no run of the system {missing[0]!r} is imported; there is: {there}")
+        runs = {pk: system for pk, system in runs.items() if system in request.systems}
+    if not runs and not request.retrievers:
+        raise StateError(
+            f"there is no run to pool from: annotator import run {row.name} FILE --system NAME; "
+            f"or retrieve from the documents: annotator pool {row.name} --depth K --retrieve bm25"
+        )
+    return runs
+
+
+def _join_lists(lists: CandidateLists, retrieved: Sequence[PoolCandidate]) -> CandidateLists:
+    """Put what our retrievers propose after the runs."""
+    if not retrieved:
+        return lists
+    systems = (*lists.systems, *dict.fromkeys(item.system for item in retrieved))
+    numbers = {system: number for number, system in enumerate(systems)}
+    values = np.array(
+        [(numbers[item.system], item.query_pk, item.document_pk, item.rank or 1) for item in retrieved],
+        dtype=np.int64,
+    )
+    return CandidateLists(
+        systems,
+        np.concatenate([lists.system, values[:, 0].astype(np.int32)]),
+        np.concatenate([lists.query, values[:, 1]]),
+        np.concatenate([lists.document, values[:, 2]]),
+        np.concatenate([lists.position, values[:, 3].astype(np.int32)]),
+    )
+
+
+def _is_there(pairs: CandidatePairs, indexes: Numbers, pool: PoolArrays) -> NDArray[np.bool_]:
+    """Return for each of these candidates whether the pool has it."""
+    width = int(max(pairs.document.max(initial=0), pool.document.max(initial=0))) + 1
+    keys = pairs.query[indexes] * width + pairs.document[indexes]
+    return np.isin(keys, pool.query * width + pool.document)
+
+
+def _read_judged(
+    session: Session, dataset_pk: int, pairs: CandidatePairs, pool: PoolArrays
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Return the best rank of each candidate that has a settled grade, and whether it is relevant."""
+    pair_pks = pool.pk[pool.answered & pool.present].tolist()
+    width = int(pairs.document.max(initial=0)) + 1
+    keys = pairs.query * width + pairs.document
+    ranks, relevant = [], []
+    for state in list_pair_states(session, dataset_pk, pair_pks) if pair_pks else ():
+        grade = state.settlement.grade
+        if grade is None or state.document_pk >= width:
+            continue
+        key = state.query_pk * width + state.document_pk
+        index = int(np.searchsorted(keys, key))
+        if index < len(keys) and keys[index] == key:
+            ranks.append(pairs.best[index])
+            relevant.append(grade >= RELEVANT_FROM)
+    return np.array(ranks, dtype=np.int32), np.array(relevant, dtype=np.bool_)
+
+
+def _count_judgments(
+    session: Session, row: DatasetRow, gathered: _Gathered, chosen: _Chosen, doc_ids: Mapping[int, str]
+) -> int:
+    """Return how many judgments the new pairs need, by the dataset's overlap and its exceptions."""
+    everywhere = wanted_everywhere(row.overlap, row.overlap_rules)
+    if everywhere is not None:
+        return everywhere * int(chosen.is_new.sum())
+    names = _name_new(gathered, chosen, doc_ids)
+    keys = [(query_pk, pair_key(row.name, *name)) for (query_pk, _), name in names.items()]
+    return sum(want(session, key_of(row.pk), keys))
+
+
+def _name_new(
+    gathered: _Gathered, chosen: _Chosen, doc_ids: Mapping[int, str]
+) -> dict[tuple[int, int], tuple[str, str]]:
+    """Return (query_id, doc_id) by (query_pk, document_pk) of each new pair, by query."""
+    indexes = chosen.choice.pairs[chosen.is_new]
+    keys = zip(gathered.pairs.query[indexes].tolist(), gathered.pairs.document[indexes].tolist(), strict=True)
+    return {key: (gathered.queries[key[0]].query_id, doc_ids[key[1]]) for key in keys}
+
+
+def _store(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    request: PoolRequest,
+    gathered: _Gathered,
+    chosen: _Chosen,
+    doc_ids: Mapping[int, str],
+    now: datetime,
+) -> tuple[int | None, int]:
+    """Add the pairs, who proposed them, and the round; return its number (None without a new pair), and how many are new."""
+    with database.write() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        lock_dataset(session, dataset_pk)
+        pool, latest = read_pool(session, dataset_pk), find_latest_pair(session, dataset_pk)
+        chosen = _Chosen(chosen.choice, ~_is_there(gathered.pairs, chosen.choice.pairs, pool))
+        names = _name_new(gathered, chosen, doc_ids)
+        for chunk in split_into_chunks(list(names), PAIRS_AT_ONCE):
+            add_pairs(session, dataset_pk, row.name, {key: names[key] for key in chunk}, now=now)
+        name_systems(session, dataset_pk, gathered.runs, find_list_depth(request))
+        there = names.keys() | set(zip(pool.query.tolist(), pool.document.tolist(), strict=True))
+        pooled = [item for item in gathered.retrieved if (item.query_pk, item.document_pk) in there]
+        if pooled:
+            add_candidates(session, dataset_pk, row.name, pooled, now=now)
+        if not names:
+            return None, 0
+        new = NewRound(
+            request.strategy, _describe_request(request), _describe_figures(gathered, chosen, request)
+        )
+        number = add_round(session, dataset_pk, new, {}, made_by=actor.person_id, now=now)
+        add_new_pairs_to_round(session, dataset_pk, number, latest, _list_draws(gathered, chosen))
+        return number, len(names)
+
+
+def _describe_request(request: PoolRequest) -> dict[str, Any]:
+    """Return what was asked for, as JSON. Only what the strategy uses."""
+    options: dict[str, Any] = {"depth": request.depth}
+    options["systems"] = None if request.systems is None else list(request.systems)
+    options["retrievers"] = list(request.retrievers)
+    if "hybrid" in request.retrievers:
+        options["weights"] = dict(request.retrieval.weights)
+        options["title_boost"] = dict(request.retrieval.title_boost)
+    if request.strategy == "stratified":
+        options |= {
+            "strata": [f"{item.name}:{item.rate:g}" for item in find_strata(request)],
+            "seed": request.seed,
+        }
+    return options
+
+
+def _describe_figures(gathered: _Gathered, chosen: _Chosen, request: PoolRequest) -> dict[str, Any]:
+    """Return what came of a round, as JSON. `systems`: by name, how many results of each query it was looked at for."""
+    depth = find_list_depth(request)
+    return {
+        "candidates": len(gathered.pairs.query),
+        "chosen": len(chosen.choice.pairs),
+        "new": int(chosen.is_new.sum()),
+        "systems": dict.fromkeys(gathered.lists.systems, depth),
+        "strata": [
+            {"ranks": item.ranks, "rate": item.rate, "candidates": item.candidates, "drawn": item.drawn}
+            for item in count_strata(gathered.pairs, chosen.choice)
+        ],
+    }
+
+
+def _list_draws(gathered: _Gathered, chosen: _Chosen) -> dict[tuple[int, int], PairDraw]:
+    """Return how each new pair was drawn, by (query_pk, document_pk); nothing where all were chosen for certain."""
+    choice = chosen.choice
+    if choice.stratum is None or choice.inclusion is None:
+        return {}
+    indexes = choice.pairs[chosen.is_new]
+    draws = {}
+    for query_pk, document_pk, stratum, inclusion in zip(
+        gathered.pairs.query[indexes].tolist(),
+        gathered.pairs.document[indexes].tolist(),
+        choice.stratum[chosen.is_new].tolist(),
+        choice.inclusion[chosen.is_new].tolist(),
+        strict=True,
+    ):
+        probability = None if np.isnan(inclusion) else inclusion
+        draws[query_pk, document_pk] = PairDraw(choice.strata[stratum].name, probability)
+    return draws
+
+
+def _report(
+    dataset: str, request: PoolRequest, gathered: _Gathered, chosen: _Chosen, *, dry_run: bool
+) -> dict[str, Any]:
+    """Return the fields of the report that do not depend on what is stored."""
+    pairs, indexes = gathered.pairs, chosen.choice.pairs
+    order = {query_pk: number for number, query_pk in enumerate(gathered.queries)}
+    numbers = np.array([order[query_pk] for query_pk in pairs.query[indexes].tolist()], dtype=np.int64)
+    counts = np.bincount(numbers, minlength=len(order))
+    query_ids = [query.query_id for query in gathered.queries.values()]
+    by_query = dict(zip(query_ids, counts.tolist(), strict=True))
+    too_short = {query_id for note in gathered.notes if note.kind == "too_short" for query_id in note.names}
+    depth = request.depth or find_list_depth(request)
+    return {
+        "dataset": dataset,
+        "strategy": request.strategy,
+        "depth": depth,
+        "dry_run": dry_run,
+        "round": None,
+        "new": int(chosen.is_new.sum()),
+        "already_there": int((~chosen.is_new).sum()),
+        "per_query": describe_per_query(np.bincount(numbers[chosen.is_new], minlength=len(order))),
+        "left_out": {},
+        "strata": count_strata(pairs, chosen.choice),
+        "systems": _count_systems(gathered.lists, pairs, indexes),
+        "short": {
+            query_id: count
+            for query_id, count in by_query.items()
+            if request.strategy != "stratified" and 0 < count < depth
+        },
+        "without": tuple(query_id for query_id, count in by_query.items() if not count),
+        "too_short": tuple(query_id for query_id in query_ids if query_id in too_short),
+        "notes": gathered.notes,
+    }
+
+
+def _count_systems(lists: CandidateLists, pairs: CandidatePairs, chosen: Numbers) -> tuple[SystemCounts, ...]:
+    """Count the chosen pairs of each list, sorted by the system's name."""
+    is_chosen = np.zeros(len(pairs.query), dtype=np.bool_)
+    is_chosen[chosen] = True
+    counts = []
+    for number, system in enumerate(lists.systems):
+        pairs_of = pairs.of_entry[lists.system == number]
+        pairs_of = pairs_of[is_chosen[pairs_of]]
+        if len(pairs_of):
+            queries = len(np.unique(pairs.query[pairs_of]))
+            alone = int((pairs.lists[pairs_of] == 1).sum())
+            counts.append(SystemCounts(system, queries, len(pairs_of), alone))
+    return tuple(sorted(counts, key=lambda item: item.system))

@@ -1,0 +1,202 @@
+"""Choose which candidates become pairs: the first results, the first of the fused list, or a sample by rank. Pure rules.
+
+- `depth`: every document among the first `depth` results of any list.
+- `fused`: the first `depth` documents of the lists fused by reciprocal rank: the sum of 1 / (60 + rank) over the lists (Cormack,
+  Clarke & Büttcher, Reciprocal rank fusion outperforms Condorcet, SIGIR 2009). At least FUSED_LIST results of each list count.
+- `stratified`: of the documents whose best rank is in a stratum, a share drawn at random for each query. Each draw is simple random
+  sampling without replacement, so that a drawn pair's inclusion probability is drawn / candidates of its query and stratum
+  (Yilmaz, Kanoulas & Aslam, A simple and efficient sampling method for estimating AP and NDCG, SIGIR 2008). A stratum with
+  candidates gives at least one. The seed decides, and not what is judged or in the pool, so that the same request draws the
+  same pairs again.
+
+The order of the lists never matters. Equal ranks are ordered by the documents' keys.
+"""
+
+import re
+from typing import get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.domain.errors import ValidationError
+from annotator.pooling.pool_records import (
+    CandidateLists,
+    CandidatePairs,
+    Numbers,
+    PoolChoice,
+    PoolRequest,
+    RankStratum,
+    Strategy,
+    StratumCounts,
+)
+
+MAX_DEPTH = 10_000
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+FUSED_LIST = 100
+FUSION_CONSTANT = 60
+DEFAULT_STRATA = (RankStratum(1, 10, 1.0), RankStratum(11, 50, 0.2), RankStratum(51, 100, 0.05))
+_STRATUM = re.compile(r"(\d{1,5})-(\d{1,5}):(\d*\.?\d+)")
+
+
+def read_strata(text: str) -> tuple[RankStratum, ...]:
+    """Return the strata of a text such as `1-10:1,11-50:0.2`. ValidationError unless they are ranks that follow each other."""
+    strata: list[RankStratum] = []
+    for part in text.split(","):
+        match = _STRATUM.fullmatch(part.strip())
+        if not match:
+            raise ValidationError(
+                f"strata: expected ranks and a rate, as 1-10:1,11-50:0.2, found {part.strip()!r:.80}"
+            )
+        strata.append(RankStratum(int(match[1]), int(match[2]), float(match[3])))
+    check_strata(strata)
+    return tuple(strata)
+
+
+def check_strata(strata: list[RankStratum] | tuple[RankStratum, ...]) -> None:
+    """Raise ValidationError unless each stratum begins after the one before, and its rate is above 0 and at most 1."""
+    before = 0
+    for stratum in strata:
+        if not before < stratum.first <= stratum.last <= MAX_DEPTH:
+            raise ValidationError(
+                f"strata: expected ranks from {before + 1:,} to at most {MAX_DEPTH:,}, found {stratum.name}"
+            )
+        if not 0 < stratum.rate <= 1:
+            raise ValidationError(
+                f"strata: expected a rate above 0 and at most 1 for {stratum.name}, found {stratum.rate:g}"
+            )
+        before = stratum.last
+
+
+def read_strategy(name: str) -> Strategy:
+    """Return the strategy of this name. ValidationError for another."""
+    for strategy in STRATEGIES:
+        if strategy == name:
+            return strategy
+    raise ValidationError(f"strategy: expected one of {', '.join(STRATEGIES)}, found {name!r:.80}")
+
+
+def check_request(request: PoolRequest) -> None:
+    """Raise ValidationError for a request that no strategy can follow."""
+    if request.strata and request.strategy != "stratified":
+        raise ValidationError("strata: they go with the strategy stratified only")
+    if request.strategy == "stratified":
+        check_strata(request.strata)
+    elif request.depth is None:
+        raise ValidationError(f"depth: expected a number for the strategy {request.strategy}, found none")
+    if request.depth is not None and not 1 <= request.depth <= MAX_DEPTH:
+        raise ValidationError(f"depth: expected 1 to {MAX_DEPTH}, found {request.depth}")
+
+
+def find_strata(request: PoolRequest) -> tuple[RankStratum, ...]:
+    """Return the strata of a stratified request: those given or the usual ones, down to `depth` if it has one."""
+    strata = request.strata or DEFAULT_STRATA
+    if request.depth is None:
+        return strata
+    return tuple(
+        RankStratum(stratum.first, min(stratum.last, request.depth), stratum.rate)
+        for stratum in strata
+        if stratum.first <= request.depth
+    )
+
+
+def find_list_depth(request: PoolRequest) -> int:
+    """Return how many results of each list the strategy looks at."""
+    if request.strategy == "stratified":
+        return find_strata(request)[-1].last
+    depth = request.depth or 0
+    return max(depth, FUSED_LIST) if request.strategy == "fused" else depth
+
+
+def pair_candidates(lists: CandidateLists) -> CandidatePairs:
+    """Return the different pairs of the lists, ordered by query and then document."""
+    width = int(lists.document.max(initial=0)) + 1
+    keys, of_entry = np.unique(lists.query * width + lists.document, return_inverse=True)
+    best = np.full(len(keys), MAX_DEPTH + 1, dtype=np.int32)
+    np.minimum.at(best, of_entry, lists.position)
+    return CandidatePairs(
+        keys // width, keys % width, best, np.bincount(of_entry, minlength=len(keys)), of_entry
+    )
+
+
+def choose_candidates(lists: CandidateLists, pairs: CandidatePairs, request: PoolRequest) -> PoolChoice:
+    """Return the pairs that the request's strategy takes."""
+    if request.strategy == "fused":
+        return PoolChoice(choose_fused(lists, pairs, request.depth or 0))
+    if request.strategy == "stratified":
+        return draw_by_rank(pairs, find_strata(request), request.seed)
+    return PoolChoice(np.flatnonzero(pairs.best <= (request.depth or 0)))
+
+
+def fuse_ranks(lists: CandidateLists, pairs: CandidatePairs) -> NDArray[np.float64]:
+    """Return the reciprocal rank fusion score of each pair."""
+    scores = np.zeros(len(pairs.query))
+    np.add.at(scores, pairs.of_entry, 1 / (FUSION_CONSTANT + lists.position))
+    return scores
+
+
+def choose_fused(lists: CandidateLists, pairs: CandidatePairs, depth: int) -> Numbers:
+    """Return the first `depth` pairs of each query's fused list; of equal scores the better best rank, then the lower key."""
+    order = np.lexsort((pairs.document, pairs.best, -fuse_ranks(lists, pairs), pairs.query))
+    chosen: Numbers = np.sort(order[_number_in_groups(pairs.query[order]) < depth])
+    return chosen
+
+
+def draw_by_rank(pairs: CandidatePairs, strata: tuple[RankStratum, ...], seed: int) -> PoolChoice:
+    """Draw from each query's candidates by stratum of their best rank. See the top of this file."""
+    firsts = np.array([stratum.first for stratum in strata])
+    stratum = np.searchsorted(firsts, pairs.best, side="right") - 1
+    lasts = np.array([item.last for item in strata])
+    inside = np.flatnonzero((stratum >= 0) & (pairs.best <= lasts[stratum]))
+    order = inside[
+        np.lexsort(
+            (
+                _hash_pairs(pairs.query[inside], pairs.document[inside], seed),
+                stratum[inside],
+                pairs.query[inside],
+            )
+        )
+    ]
+    groups = pairs.query[order] * len(strata) + stratum[order]
+    _, of_pair, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    rates = np.array([item.rate for item in strata])[stratum[order]]
+    drawn = np.ceil(np.round(rates * sizes[of_pair], 9))
+    taken = _number_in_groups(groups) < drawn
+    probability = np.where(drawn < sizes[of_pair], drawn / sizes[of_pair], np.nan)
+    by_pair = np.argsort(order[taken])
+    return PoolChoice(
+        order[taken][by_pair], strata, stratum[order][taken][by_pair], probability[taken][by_pair]
+    )
+
+
+def count_strata(pairs: CandidatePairs, choice: PoolChoice) -> tuple[StratumCounts, ...]:
+    """Return how many candidates each stratum has, and how many were drawn."""
+    counts = []
+    for number, stratum in enumerate(choice.strata):
+        candidates = int(((pairs.best >= stratum.first) & (pairs.best <= stratum.last)).sum())
+        drawn = 0 if choice.stratum is None else int((choice.stratum == number).sum())
+        counts.append(StratumCounts(stratum.name, stratum.rate, candidates, drawn))
+    return tuple(counts)
+
+
+def _number_in_groups(groups: Numbers) -> Numbers:
+    """Return the number of each entry among those of its group, from 0; equal groups are neighbours."""
+    if not len(groups):
+        return groups
+    begins = np.concatenate([[0], np.flatnonzero(groups[1:] != groups[:-1]) + 1])
+    lengths = np.diff(np.append(begins, len(groups)))
+    numbers: Numbers = np.arange(len(groups)) - np.repeat(begins, lengths)
+    return numbers
+
+
+def _hash_pairs(query: Numbers, document: Numbers, seed: int) -> NDArray[np.uint64]:
+    """Return 64 bits for each pair that look random and depend on nothing but the pair and the seed (SplitMix64)."""
+    state = _mix(np.full(len(query), seed % 2**64, dtype=np.uint64))
+    state = _mix(state ^ query.astype(np.uint64))
+    return _mix(state ^ document.astype(np.uint64))
+
+
+def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state ^ (state >> np.uint64(31))

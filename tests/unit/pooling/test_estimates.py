@@ -1,0 +1,59 @@
+"""What new pairs are expected to bring and cost, by hand, and never a number that nothing measured."""
+
+import numpy as np
+import pytest
+
+from annotator.pooling.estimates import describe_per_query, estimate_effort, expect_relevant
+from annotator.pooling.pool_records import PairsPerQuery
+
+
+def ranks(*values: int) -> "np.typing.NDArray[np.int32]":
+    return np.array(values, dtype=np.int32)
+
+
+def test_the_share_judged_relevant_at_the_same_ranks_is_expected() -> None:
+    judged = ranks(*[1] * 20, *[7] * 50)
+    relevant = np.array([True] * 15 + [False] * 5 + [True] * 10 + [False] * 40)
+    expected = expect_relevant(ranks(1, 1, 6, 8, 10), judged, relevant)
+    assert expected.value == pytest.approx(2 * 15 / 20 + 3 * 10 / 50)
+    assert (expected.pairs, expected.unknown, expected.why) == (5, 0, None)
+    low, high = expected.ci95 or (0, 0)
+    assert 0 <= low < 2.1 < high <= 5
+
+
+def test_the_interval_holds_what_comes_in_95_of_100_cases() -> None:
+    random = np.random.default_rng(3)
+    held = 0
+    for _ in range(400):
+        share = random.uniform(0.2, 0.8)
+        judged, new = random.random(100) < share, random.random(60) < share
+        expected = expect_relevant(ranks(*[3] * 60), ranks(*[3] * 100), judged)
+        low, high = expected.ci95 or (0, 0)
+        held += low <= new.sum() <= high
+    assert 0.92 <= held / 400 <= 0.98
+
+
+def test_nothing_is_said_of_ranks_that_are_hardly_judged() -> None:
+    judged, relevant = ranks(*[1] * 10), np.array([True] * 10)
+    expected = expect_relevant(ranks(1, 60, 60), judged, relevant)
+    assert (expected.value, expected.pairs, expected.unknown) == (1.0, 1, 2)
+    assert expected.why == "of the ranks of 2 further pairs, too few candidates are judged yet"
+    unknown = expect_relevant(ranks(60), judged, relevant)
+    assert (unknown.value, unknown.ci95, unknown.unknown) == (None, None, 1)
+    assert unknown.why == "of no rank of the new pairs are 10 candidates judged yet"
+    nothing = expect_relevant(ranks(60), ranks(), np.zeros(0, dtype=np.bool_))
+    assert (nothing.value, nothing.why) == (None, "none of the candidates is judged yet")
+    assert expect_relevant(ranks(), judged, relevant).why == "there is no new pair"
+
+
+def test_hours_are_those_of_the_measured_pace_or_not_known() -> None:
+    assert estimate_effort(120, 10, 30.0).hours == 1.0
+    for timed, seconds in ((9, 30.0), (0, None)):
+        effort = estimate_effort(120, timed, seconds)
+        assert (effort.judgments, effort.seconds, effort.hours) == (120, None, None)
+        assert "the pace is not measured yet" in (effort.why or "")
+
+
+def test_pairs_per_query_count_the_queries_without_any() -> None:
+    assert describe_per_query(np.array([0, 3, 4, 0])) == PairsPerQuery(1.5, 0, 4)
+    assert describe_per_query(np.zeros(0, dtype=np.int64)) == PairsPerQuery(0.0, 0, 0)
