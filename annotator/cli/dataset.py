@@ -7,10 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from annotator.cli.terminal import (
+    AsOption,
     DatabaseOption,
     DatasetArgument,
     JsonOption,
     now,
+    open_as,
     open_database,
     print_json,
     print_table,
@@ -73,15 +75,17 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
     """Show a dataset's settings, and how much is in it."""
     from dataclasses import asdict
 
+    from annotator.dataset.search_hosts_service import show_search_hosts
     from annotator.dataset.service import show_dataset
-    from annotator.dataset.settings import write_setting
+    from annotator.dataset.settings import SEARCH_HOSTS, write_setting
     from annotator.domain.overlap import describe_overlap
 
-    dataset, counts = show_dataset(open_database(database), OPERATOR, name)
+    opened = open_database(database)
+    dataset, counts = show_dataset(opened, OPERATOR, name)
+    settings = {**asdict(dataset), SEARCH_HOSTS: show_search_hosts(opened, OPERATOR, name)}
     if json:
-        print_json({**asdict(dataset), "counts": asdict(counts)})
+        print_json({**settings, "counts": asdict(counts)})
         return
-    settings = asdict(dataset)
     required = settings.pop("requirements")
     made = {name: settings.pop(name) for name in ("name", "created_at")}
     rows = [
@@ -103,13 +107,17 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
 def set_(
     name: DatasetArgument,
     changes: Annotated[list[str], typer.Argument(metavar="KEY=VALUE…", help="Settings to change.")],
+    lead: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
     """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown one is answered with all there are;
     `annotator dataset show` shows their values."""
+    from dataclasses import asdict
+
+    from annotator.dataset.search_hosts_service import show_search_hosts
     from annotator.dataset.service import change_settings
-    from annotator.dataset.settings import write_setting
+    from annotator.dataset.settings import SEARCH_HOSTS, write_setting
     from annotator.domain.overlap import describe_overlap
 
     for change in changes:
@@ -118,13 +126,13 @@ def set_(
     pairs = dict(change.split("=", 1) for change in changes)
     typed = dict(pairs)
     required = _read_required_file(typed)
-    dataset = change_settings(
-        open_database(database), OPERATOR, name, typed, now=now(), requirements=required
-    )
+    opened, actor = open_as(database, lead)
+    dataset = change_settings(opened, actor, name, typed, now=now(), requirements=required)
+    settings = {**asdict(dataset), SEARCH_HOSTS: show_search_hosts(opened, actor, name)}
     if json:
-        print_json(dataset)
+        print_json(settings)
         return
-    values = {key: write_setting(key, getattr(dataset, key)) for key in pairs if key != "requirements"}
+    values = {key: write_setting(key, settings[key]) for key in pairs if key != "requirements"}
     if "requirements" in pairs:
         values["requirements"] = _show_requirements(dataset.requirements)
     if any("overlap" in key or key == "third_judgment_from" for key in pairs):

@@ -28,12 +28,15 @@ from annotator.domain.people import OPERATOR
 if TYPE_CHECKING:
     from annotator.importing.remapping import RemapReport
     from annotator.importing.report import FolderReport, ImportReport
+    from annotator.importing.search_endpoint.endpoint_records import FetchReport
+    from annotator.storage.database import Database
 
 
 app = typer.Typer(
     help="Read files into a dataset: all of a file, or nothing and every bad line.", no_args_is_help=True
 )
 
+DEFAULT_DEPTH = 100
 PathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="The file (documents: or a folder).")]
 FormatOption = Annotated[
     str | None,
@@ -114,8 +117,35 @@ def documents(
 @app.command()
 def run(
     dataset: DatasetArgument,
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The file, or a folder of runs.")],
+    path: Annotated[
+        Path | None,
+        typer.Argument(metavar="[PATH]", help="The file, or a folder of runs.", show_default=False),
+    ] = None,
     system: SystemOption = None,
+    spec: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="SPEC.yaml",
+            help="Instead of PATH: a live search endpoint, as this file describes it (annotator import specs).",
+        ),
+    ] = None,
+    depth: Annotated[
+        int | None, typer.Option(metavar="K", help="--from: how many results of each query (default: 100).")
+    ] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="--from: the run file to write, or to go on with (default: SYSTEM.run.jsonl).",
+        ),
+    ] = None,
+    allow_failures: Annotated[
+        bool,
+        typer.Option(
+            "--allow-failures", help="--from: import the answers although queries failed; these are recorded."
+        ),
+    ] = False,
     order: Annotated[
         str,
         typer.Option(
@@ -146,11 +176,39 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """One system's run, or a folder of runs: TREC lines (query_id Q0 doc_id rank score tag), or JSON with any further
-    fields."""
+    fields; with --from, the answers of a live search endpoint."""
     del errors  # read where the command ends: see terminal.py
     from annotator.domain.errors import ValidationError
     from annotator.importing.runs_service import import_run, import_runs
 
+    of_file = (skip_unknown_queries, id_field, response_time_unit, format_name, encoding)
+    of_endpoint = (depth, save, allow_failures)
+    if (path is None) == (spec is None):
+        raise typer.BadParameter("expected either PATH or --from SPEC.yaml")
+    if any(of_file if spec else of_endpoint):
+        names = (
+            "--skip-unknown-queries, --id-field, --response-time-unit, --format and --encoding read a file"
+            if spec
+            else "--depth, --save and --allow-failures belong to --from"
+        )
+        raise typer.BadParameter(names)
+    if path is None or spec is not None:
+        if system is None:
+            raise typer.BadParameter("--from needs the system's name: --system NAME")
+        _fetch(
+            open_database(database),
+            dataset,
+            spec or Path(),
+            json=json,
+            system=system,
+            depth=DEFAULT_DEPTH if depth is None else depth,
+            save=save,
+            allow_failures=allow_failures,
+            order=order,
+            duplicates=duplicates,
+            dry_run=dry_run,
+        )
+        return
     common = {
         "order": order,
         "duplicates": duplicates,
@@ -172,6 +230,77 @@ def run(
     for report in () if json else folder.files:
         _show_counts(report)
     _show(folder, following, json=json)
+
+
+def _fetch(database: "Database", dataset: str, spec: Path, *, json: bool, **options: Any) -> None:
+    """Fetch a run from a search endpoint and show what came; progress goes to stderr, also where that is no terminal."""
+    import os
+    import time
+    from dataclasses import asdict
+
+    from annotator.importing.search_endpoint.search_endpoint_service import FetchEnvironment, fetch_run
+
+    gc.disable()
+    try:
+        report = fetch_run(
+            database,
+            OPERATOR,
+            dataset,
+            spec,
+            now=now(),
+            environment=FetchEnvironment(time.monotonic, time.sleep, os.environ),
+            report_progress=lambda step: typer.echo(f"{step} …", err=True),
+            **options,
+        )
+    except KeyboardInterrupt:
+        typer.echo("Interrupted: the same command goes on with the queries that are missing.", err=True)
+        raise
+    if json:
+        figures = asdict(report)
+        imported = figures.pop("run") or {"kind": "run", "dry_run": True}
+        print_json({**imported, "fetch": figures})
+    elif report.run is not None:
+        _show(report.run, f"annotator pool {dataset} --depth 10", json=False)
+    else:
+        _show_sample(report)
+
+
+def _show_sample(report: "FetchReport") -> None:
+    """Show what a dry run read from the first answer."""
+    import json
+
+    sample = dict(report.sample or {})
+    results = sample.pop("results")
+    typer.echo(f"{report.host} answered the first of {count_of(report.queries, 'query')}:")
+    typer.echo(json.dumps(sample, ensure_ascii=False))
+    for result in results:
+        typer.echo(f"- {json.dumps(result, ensure_ascii=False)}")
+    if not results:
+        typer.echo("- no result")
+    if report.missing_signals:
+        typer.echo(
+            f"No result has what the spec calls {', '.join(report.missing_signals)}: is the path right?"
+        )
+    typer.echo("A dry run: nothing else was sent, nothing was written or stored.")
+
+
+@app.command()
+def specs(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The one to print.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Ready specs of search endpoints to start from: list them, or print one."""
+    from annotator.importing.search_endpoint.spec import TEMPLATES, print_template
+
+    if name is None and json:
+        print_json(TEMPLATES)
+    elif name is None:
+        typer.echo("\n".join(TEMPLATES))
+        typer.echo("Print one: annotator import specs NAME > spec.yaml", err=True)
+    elif json:
+        print_json({"name": name, "spec": print_template(name)})
+    else:
+        typer.echo(print_template(name), nl=False)
 
 
 @app.command()

@@ -14,7 +14,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.dataset.settings import ON_DISAGREEMENTS, RULES, SETTINGS, read_setting
+from annotator.dataset.search_hosts_service import allow_search_hosts
+from annotator.dataset.settings import ON_DISAGREEMENTS, RULES, SEARCH_HOSTS, SETTINGS, read_setting
 from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.domain.messages import say
@@ -41,8 +42,10 @@ NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A dataset with its settings. `overlap_share`: {"share", "overlap"}; `requirements`: as
-    `coverage.service.read_requirements` gives them."""
+    """A dataset with its settings, except `search_hosts` (`search_hosts_service.py`).
+
+    `overlap_share`: {"share", "overlap"}; `requirements`: as `coverage_service.read_requirements` gives them.
+    """
 
     name: str
     title: str
@@ -119,6 +122,8 @@ def create_dataset(
         session.add(row)
         session.flush()
         session.add(_rubric_row(key_of(row.pk), rubric, now))
+        if SEARCH_HOSTS in values:
+            allow_search_hosts(session, key_of(row.pk), actor, values[SEARCH_HOSTS], now=now)
         return _record(row)
 
 
@@ -149,7 +154,7 @@ def change_settings(
 ) -> Dataset:
     """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes.
     Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction; how
-    disagreements are decided is noted in the audit log.
+    disagreements are decided, and which hosts are allowed, is noted in the audit log.
 
     `requirements`: those of a file that the caller has read, which a typed value never names.
     """
@@ -172,6 +177,8 @@ def change_settings(
         if _read_overlap_settings(before) != _read_overlap_settings(after):
             derive_work(session, dataset_pk)
         _note_changed(session, dataset_pk, actor, before, after, now)
+        if SEARCH_HOSTS in values:
+            allow_search_hosts(session, dataset_pk, actor, values[SEARCH_HOSTS], now=now)
         return after
 
 
@@ -201,7 +208,7 @@ def _record(row: DatasetRow) -> Dataset:
     rules = row.overlap_rules or {}
     values: dict[str, Any] = {
         name: rules.get(RULES[name]) if name in RULES else getattr(row, name)
-        for name in (setting.name for setting in SETTINGS)
+        for name in (setting.name for setting in SETTINGS if setting.name != SEARCH_HOSTS)
     }
     values["shown_metadata"] = tuple(row.shown_metadata) if row.shown_metadata else None
     return Dataset(name=row.name, created_at=row.created_at, **values)
@@ -213,7 +220,7 @@ def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
         if name in RULES:
             rules[RULES[name]] = value
-        else:
+        elif name != SEARCH_HOSTS:
             setattr(row, name, value)
     row.overlap_rules = check_rules(row.overlap, rules)
 

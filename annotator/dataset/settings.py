@@ -4,6 +4,7 @@ One table for CLI, pages and checks.
 """
 
 import json
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ NONE = "none"
 NO_REQUIREMENTS = NONE
 OFF = "off"
 MOST_TEXT = 2_000
+SEARCH_HOSTS = "search_hosts"
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[\w]([\w.-]*[\w])?)(:(?P<port>[1-9][0-9]{0,4}))?")
 ABOUT = ("authors", "contact", "licence", "source")  # what a dataset says of itself in its releases
 RULES: Mapping[str, str] = {
     "overlap_by_category": "category",
@@ -128,6 +131,16 @@ def _columns(text: str) -> list[str]:
     return names
 
 
+def _hosts(text: str) -> list[str]:
+    """Read `es.example.org:9200,localhost`: names or addresses without scheme and path, in lower case."""
+    hosts = list(dict.fromkeys(host.strip().lower() for host in text.split(",")))
+    for host in hosts:
+        match = _HOST.fullmatch(host)
+        if match is None or int(match["port"] or 1) > 65_535:
+            raise ValueError(text)
+    return hosts
+
+
 def _requirements(text: str) -> dict[str, Any] | None:
     """Return the requirements of a template; None for "none". `change_settings` reads those of a file."""
     if text.lower() in (NONE, ""):
@@ -163,6 +176,7 @@ SETTINGS: tuple[DatasetSetting, ...] = (
     DatasetSetting("show_own_agreement", say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no),
     DatasetSetting("second_adjudicator", say("true or false"), "whether a dispute at distance 3 takes two leads who decide the same", _yes_or_no),
     DatasetSetting("discuss_from", say("a distance 1-3, or off"), "from which distance on the annotators of a dispute are asked to look at each other's notes before a lead decides", _or_none(_whole(1, 3), OFF)),
+    DatasetSetting(SEARCH_HOSTS, say("hosts with their ports and commas between, such as es.example.org:9200, or none"), "the hosts that import run --from may send this dataset's queries to", _or_none(_hosts)),
     DatasetSetting("requirements", say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements),
 )  # fmt: skip
 
@@ -195,6 +209,8 @@ def write_setting(name: str, value: Any) -> str:
         return plain if _can_read(name, plain, dict(value)) else json.dumps(dict(value), ensure_ascii=False)
     if name == "overlap_share":
         return f"{value['share']:g}:{value['overlap']}"
+    if name == SEARCH_HOSTS:
+        return ",".join(value) or NONE
     if name == "shown_metadata":
         plain = ",".join(value)
         return plain if _can_read(name, plain, list(value)) else json.dumps(list(value), ensure_ascii=False)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from annotator.domain.errors import ConflictError
 from annotator.domain.people import Actor
@@ -44,6 +45,19 @@ from annotator.storage.lookup import find_dataset, key_of
 Queries = Mapping[str, QueryText]
 
 
+@dataclass(frozen=True, slots=True)
+class FetchedFrom:
+    """Where the run in a file was fetched from.
+
+    `options` and `figures` go into the record of the import. `earlier_sha256`: of the same file as it was imported before, when
+    fewer queries were answered; its results must be the same.
+    """
+
+    options: Mapping[str, Any]
+    figures: Mapping[str, Any]
+    earlier_sha256: str | None
+
+
 def import_run(
     database: Database,
     actor: Actor,
@@ -61,13 +75,14 @@ def import_run(
     encoding: str | None = None,
     dry_run: bool = False,
     report_progress: Progress = be_silent,
+    fetched: FetchedFrom | None = None,
 ) -> ImportReport:
     """Import one system's run, from TREC lines or JSON. `system` overrides the name in the file.
 
     `order`, `duplicates` and `skip_unknown_queries` are those of `RunOptions`; `id_field` and `response_time_unit` those
     of `read_json_run`. Unknown documents are added with nothing but their id. If the same file was imported before, only
-    its order changes, and results of queries that the dataset did not have then are added. Raises ConflictError if the
-    system already has another run.
+    its order changes, and results of queries that the dataset did not have then are added. `fetched`: for a file that was
+    fetched from a search endpoint. Raises ConflictError if the system already has another run.
     """
     options = check_options(order=order, duplicates=duplicates, skip_unknown_queries=skip_unknown_queries)
     reader = _RunReader(format_name, encoding, id_field, response_time_unit)
@@ -77,7 +92,9 @@ def import_run(
         file = reader.read(path)
         return {path: plan_run(file, str(path), queries=queries, options=options, system=system)}
 
-    importer = _RunImporter(database, actor, dataset, now, options, format_name, dry_run, report_progress)
+    importer = _RunImporter(
+        database, actor, dataset, now, options, format_name, dry_run, report_progress, fetched
+    )
     (report,) = importer.store(plan)
     return report
 
@@ -149,6 +166,7 @@ class _RunImporter:
     format_name: str | None
     dry_run: bool
     report_progress: Progress
+    fetched: FetchedFrom | None = None
 
     def store(self, make_plans: Callable[[Queries], dict[Path, RunPlan]]) -> list[ImportReport]:
         """Plan the runs for the dataset's queries, then store all of them.
@@ -185,9 +203,12 @@ class _RunImporter:
         session, dataset_pk, run = transaction.session, transaction.dataset_pk, plan.run
         stored = runs_sql.find_run(session, dataset_pk, run.system)
         report = _report_new_run(path, plan, dry_run=self.dry_run)
+        if self.fetched:
+            report = replace(report, figures={**report.figures, **self.fetched.figures})
         has_new_content = stored is not None and stored.content_sha256 != plan.content_sha256
         if stored is not None:
-            if has_new_content and stored.file_sha256 != sha256:
+            same_files = (sha256, self.fetched.earlier_sha256) if self.fetched else (sha256,)
+            if has_new_content and stored.file_sha256 not in same_files:
                 raise ConflictError(
                     f"{path}: the system {run.system!r} has another run in this dataset already; use another --system"
                 )
@@ -209,7 +230,7 @@ class _RunImporter:
             sha256=sha256,
             format_name=self.format_name,
             system=run.system,
-            options=self.options.to_record(),
+            options={**self.options.to_record(), **(self.fetched.options if self.fetched else {})},
         )
         content = plan.content_sha256
         if stored is None:

@@ -1,0 +1,157 @@
+"""Read what a search endpoint answered: the list of results and their ids, scores, ranks and signals, by the spec's paths.
+
+Raises AnswerRefused, with a sentence, for an answer that is not what the spec says: a path that finds nothing, an id that is no
+text, a score that is no finite number, a rank that is no whole number, an answer that says itself that it is not whole.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from annotator.domain.errors import AnnotatorError
+from annotator.formats.run_records import MAX_RANK
+from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
+from annotator.importing.search_endpoint.endpoint_records import AnswerPaths
+
+MAX_NAMES = 12
+
+
+class AnswerRefused(AnnotatorError):
+    """An answer that cannot be read; the message says what was expected and what was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPage:
+    """One page of results, as a run file has them, without ranks where the answer has none."""
+
+    results: tuple[dict[str, Any], ...]
+    total: int | None = None
+    engine_ms: float | None = None
+    signals: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_page(answer: Any, paths: AnswerPaths) -> AnswerPage:
+    """Return the results of one answer."""
+    if paths.failed_if and (reason := _search(paths.failed_if, answer, "failed_if")):
+        raise AnswerRefused(
+            f"the endpoint says that the answer is not whole (failed_if: {paths.failed_if} is {describe(reason)})"
+        )
+    listed = _search(paths.results, answer, "results")
+    if not isinstance(listed, list):
+        raise AnswerRefused(
+            f"results: {paths.results} to be a list, found {_describe_missing(listed, answer)}"
+        )
+    return AnswerPage(
+        tuple(_read_result(item, index, paths) for index, item in enumerate(listed)),
+        _read_total(paths, answer),
+        _read_engine_ms(paths, answer),
+        _read_signals(paths.query_signals, answer, "query_signals"),
+    )
+
+
+def find_repeated(results: tuple[Mapping[str, Any], ...]) -> tuple[str, int, int] | None:
+    """Return the first document that stands twice, with both positions (from 1); None if there is none."""
+    positions: dict[str, int] = {}
+    for position, result in enumerate(results, 1):
+        before = positions.setdefault(result["doc_id"], position)
+        if before != position:
+            return result["doc_id"], before, position
+    return None
+
+
+def _read_result(item: Any, index: int, paths: AnswerPaths) -> dict[str, Any]:
+    doc_id = _search(paths.doc_id, item, "id")
+    if type(doc_id) is int:
+        doc_id = str(doc_id)
+    if not isinstance(doc_id, str) or not doc_id:
+        raise AnswerRefused(
+            f"id: {paths.doc_id} of result {index + 1} to be a text that is not empty, found {_describe_missing(doc_id, item)}"
+        )
+    if is_too_long(doc_id):
+        raise AnswerRefused(
+            f"id: {paths.doc_id} of result {index + 1} to be {ID_LIMIT}, found {len(doc_id):,} characters"
+        )
+    result: dict[str, Any] = {"doc_id": doc_id}
+    if paths.rank:
+        result["rank"] = _read_rank(_search(paths.rank, item, "rank"), index, paths.rank)
+    if paths.score:
+        result["score"] = _read_score(_search(paths.score, item, "score"), index, paths.score)
+    signals = _read_signals(paths.signals, item, "signals")
+    return {**result, "signals": signals} if signals else result
+
+
+def _read_rank(value: Any, index: int, path: str) -> int:
+    if type(value) is int and 0 <= value <= MAX_RANK:
+        return value
+    raise AnswerRefused(
+        f"rank: {path} of result {index + 1} to be a whole number from 0, found {describe(value)}"
+    )
+
+
+def _read_score(value: Any, index: int, path: str) -> float:
+    if type(value) in (int, float) and math.isfinite(value):
+        return float(value)
+    hint = f"; for a number in quotes write to_number({path})" if isinstance(value, str) else ""
+    raise AnswerRefused(
+        f"score: {path} of result {index + 1} to be a finite number{hint}, found {describe(value)}"
+    )
+
+
+def _read_total(paths: AnswerPaths, answer: Any) -> int | None:
+    if not paths.total:
+        return None
+    total = _search(paths.total, answer, "total")
+    if type(total) is int and total >= 0:
+        return total
+    raise AnswerRefused(
+        f"total: {paths.total} to be a whole number from 0, found {_describe_missing(total, answer)}"
+    )
+
+
+def _read_engine_ms(paths: AnswerPaths, answer: Any) -> float | None:
+    """Return the engine's own time in milliseconds; None where the spec or the answer has none."""
+    path, factor = (paths.engine_ms, 1) if paths.engine_ms else (paths.engine_seconds, 1000)
+    value = _search(path, answer, "engine time") if path else None
+    if value is None:
+        return None
+    if type(value) in (int, float) and math.isfinite(value) and value >= 0:
+        return float(value) * factor
+    raise AnswerRefused(f"engine time: {path} to be a number from 0, found {describe(value)}")
+
+
+def _read_signals(paths: Mapping[str, str], value: Any, key: str) -> dict[str, Any]:
+    """Return the signals by name; one whose path finds nothing is left out."""
+    values = {name: _search(path, value, f"{key}.{name}") for name, path in paths.items()}
+    return {name: signal for name, signal in values.items() if signal is not None}
+
+
+def _search(path: str, value: Any, key: str) -> Any:
+    from jmespath.exceptions import JMESPathError
+
+    try:
+        return _compile(path).search(value)
+    except JMESPathError as error:
+        reason = str(error).splitlines()[0]
+        raise AnswerRefused(
+            f"{key}: {path} to fit the answer, found that it does not: {reason:.200}"
+        ) from None
+
+
+@lru_cache(maxsize=256)
+def _compile(path: str) -> Any:
+    import jmespath
+
+    return jmespath.compile(path)
+
+
+def _describe_missing(value: Any, holder: Any) -> str:
+    """Return what a path gave; where that is nothing, also what there is instead."""
+    if value is not None:
+        return describe(value)
+    if isinstance(holder, Mapping):
+        names = [str(name)[:40] for name in list(holder)[:MAX_NAMES]]
+        more = ", …" if len(holder) > MAX_NAMES else ""
+        return f"nothing (there are: {', '.join(names)}{more})" if names else "nothing (an empty object)"
+    return f"nothing in {describe(holder)}"

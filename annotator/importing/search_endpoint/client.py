@@ -1,0 +1,343 @@
+"""Send one request to a search endpoint and return the JSON it answers: with retries, a rate limit, and bounds on time and size.
+
+Requests go to the host of the spec and nowhere else: redirects to another host are refused, proxies and .netrc of the environment
+are not used, cookies are not kept. Tried again, after a growing wait or the time that Retry-After names: statuses 408, 425,
+429, 500, 502, 503 and 504, time-outs and broken connections. Everything else, and the last attempt, raises RequestFailed with a
+sentence that names no secret.
+"""
+
+import json
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from annotator.domain.errors import AnnotatorError, ValidationError
+from annotator.domain.messages import show_decimals
+from annotator.formats.syntax.json_text import parse_json
+from annotator.importing.search_endpoint.endpoint_records import EndpointSpec, RequestLimits
+from annotator.importing.search_endpoint.environment_secrets import EndpointSecrets
+from annotator.importing.search_endpoint.request_template import EndpointRequest
+
+if TYPE_CHECKING:
+    import httpx2
+
+RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
+FOR_ALL = frozenset({401, 403, 405})  # statuses that every other query would get too
+MAX_REDIRECTS = 3
+FIRST_WAIT_SECONDS = 1.0
+MAX_SHOWN = 160
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class RequestFailed(AnnotatorError):
+    """A request without a usable answer.
+
+    `for_all`: every other query would fail in the same way. `wait_seconds`: None if trying again is of no use, else how long the
+    endpoint asks to wait (0: it does not say).
+    """
+
+    def __init__(self, reason: str, *, for_all: bool = False, wait_seconds: float | None = None) -> None:
+        self.for_all, self.wait_seconds = for_all, wait_seconds
+        super().__init__(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointAnswer:
+    """The JSON of an answer, the wall time of its request in milliseconds, and how many attempts failed before it."""
+
+    value: Any
+    milliseconds: float
+    retries: int
+
+
+class Pacer:
+    """Lets requests begin at most so many times a second, and none while the endpoint asks for a pause. Shared by threads."""
+
+    def __init__(
+        self, per_second: float | None, *, clock: Callable[[], float], sleep: Callable[[float], None]
+    ) -> None:
+        self.gap = 1 / per_second if per_second else 0.0
+        self.clock, self.sleep = clock, sleep
+        self.lock = threading.Lock()
+        self.next_start = clock()
+
+    def wait_turn(self) -> None:
+        """Wait until the next request may begin."""
+        with self.lock:
+            start = max(self.next_start, self.clock())
+            self.next_start = start + self.gap
+        while (left := start - self.clock()) > 0:
+            self.sleep(left)
+
+    def pause(self, seconds: float) -> None:
+        """Let no request begin for that long."""
+        with self.lock:
+            self.next_start = max(self.next_start, self.clock() + seconds)
+
+
+class EndpointClient:
+    """Asks one endpoint. Use as a context manager; threads may share it.
+
+    `clock` gives seconds that only grow, `sleep` waits, `today` gives the time in UTC (for Retry-After with a date). `transport`
+    replaces the network in tests.
+    """
+
+    def __init__(
+        self,
+        spec: EndpointSpec,
+        secrets: EndpointSecrets,
+        *,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+        today: Callable[[], datetime],
+        transport: "httpx2.BaseTransport | None" = None,
+    ) -> None:
+        import httpx2
+
+        self.limits: RequestLimits = spec.limits
+        self.secrets = secrets
+        self.clock, self.sleep, self.today = clock, sleep, today
+        self.method = spec.method
+        self.origin = find_origin(spec.url)
+        self.pacer = Pacer(spec.limits.requests_per_second, clock=clock, sleep=sleep)
+        self.was_answered = False
+        self.http = httpx2.Client(
+            headers={"Accept": "application/json", "Accept-Encoding": "identity", **secrets.headers},
+            verify=_make_tls(spec),
+            trust_env=False,
+            follow_redirects=False,
+            timeout=spec.limits.timeout_seconds,
+            transport=transport,
+            limits=httpx2.Limits(max_connections=spec.limits.concurrency),
+        )
+
+    def __enter__(self) -> "EndpointClient":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.http.close()
+
+    def ask(self, request: EndpointRequest) -> EndpointAnswer:
+        """Return the answer to a request; RequestFailed after the last attempt."""
+        attempts = self.limits.attempts
+        for attempt in range(attempts):
+            self.pacer.wait_turn()
+            try:
+                start = self.clock()
+                value = self._send(request)
+                self.was_answered = True
+                return EndpointAnswer(value, (self.clock() - start) * 1000, attempt)
+            except RequestFailed as failure:
+                if failure.wait_seconds is None:
+                    raise
+                if attempt + 1 == attempts:
+                    tried = f" ({attempts} attempts)" if attempts > 1 else ""
+                    raise RequestFailed(f"{failure}{tried}", for_all=failure.for_all) from None
+                self._wait(failure, attempt)
+        raise RequestFailed("no attempt was allowed")
+
+    def _wait(self, failure: RequestFailed, attempt: int) -> None:
+        """Wait before the next attempt; everybody waits if the endpoint asks for it."""
+        most, wanted = self.limits.max_wait_seconds, failure.wait_seconds or 0.0
+        if wanted > most:
+            raise RequestFailed(
+                f"{failure}, asks to wait {show_decimals(wanted)} s, more than max_wait_seconds ({show_decimals(most)})",
+                for_all=True,
+            ) from None
+        if wanted:
+            self.pacer.pause(wanted)
+        else:
+            self.sleep(min(FIRST_WAIT_SECONDS * 2**attempt, most))
+
+    def _send(self, request: EndpointRequest) -> Any:
+        url, method, body = request.url, self.method, request.body
+        for _ in range(MAX_REDIRECTS + 1):
+            with self._open(method, url, body) as response:
+                if response.status_code in (301, 302, 303, 307, 308):
+                    url = self._follow(response, url, method)
+                    continue
+                data = self._read(response)
+                self._check_status(response, data)
+                return self._parse(response.headers, data)
+        raise RequestFailed(f"more than {MAX_REDIRECTS} redirects", for_all=True)
+
+    @contextmanager
+    def _open(self, method: str, url: str, body: bytes | None) -> "Iterator[httpx2.Response]":
+        """Send a request and yield the response, whose body is not read yet; library errors become sentences."""
+        import httpx2
+
+        headers = {} if body is None else {"Content-Type": "application/json"}
+        seconds = f"{show_decimals(self.limits.timeout_seconds)} s"
+        try:
+            self._check_host(url)
+            self.http.cookies.clear()
+            with self.http.stream(method, url, content=body, headers=headers) as response:
+                yield response
+        except httpx2.ConnectTimeout:
+            raise RequestFailed(f"no connection within {seconds}", wait_seconds=0) from None
+        except httpx2.TimeoutException:
+            raise RequestFailed(f"no answer within {seconds}", wait_seconds=0) from None
+        except httpx2.ConnectError as error:
+            raise self._explain_connection(error) from None
+        except httpx2.InvalidURL:
+            raise RequestFailed("the address is too long, or none, once the query is in it") from None
+        except httpx2.HTTPError as error:
+            # the library's own words are not shown: they may repeat what was sent
+            raise RequestFailed(f"the connection broke ({type(error).__name__})", wait_seconds=0) from None
+
+    def _check_host(self, url: str) -> None:
+        """Refuse an address that the library would send to another host than the spec's, however it is spelled."""
+        import httpx2
+
+        parsed = httpx2.URL(url)
+        port = parsed.port or DEFAULT_PORTS.get(parsed.scheme)
+        if (parsed.scheme, parsed.host.lower(), port) != self.origin:
+            raise RequestFailed("the address leads to another host than the spec names", for_all=True)
+
+    def _explain_connection(self, error: Exception) -> RequestFailed:
+        host = self.origin[1]
+        for cause in _list_causes(error):
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                return RequestFailed(
+                    f"TLS: the certificate of {host} is not trusted ({cause.verify_message}); "
+                    "ca_file names a certificate to trust",
+                    for_all=True,
+                )
+            if isinstance(cause, ssl.SSLError):
+                reason = (cause.reason or "unknown reason").lower().replace("_", " ")
+                hint = (
+                    "; does it speak http?"
+                    if cause.reason in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST")
+                    else ""
+                )
+                return RequestFailed(f"TLS: no secure connection to {host} ({reason}){hint}", for_all=True)
+        text = "".join(str(cause) for cause in _list_causes(error)).lower()
+        if "name or service not known" in text or "name resolution" in text or "getaddrinfo" in text:
+            return RequestFailed(f"there is no host {host}", for_all=True)
+        return RequestFailed(
+            f"no connection to {host}:{self.origin[2]}", for_all=not self.was_answered, wait_seconds=0
+        )
+
+    def _follow(self, response: "httpx2.Response", url: str, method: str) -> str:
+        """Return the address of a redirect, which must be on the same host and keep the method."""
+        target = urljoin(url, response.headers.get("location", ""))
+        try:
+            origin = find_origin(target)
+        except ValidationError:
+            raise RequestFailed(
+                f"a redirect (HTTP {response.status_code}) to no address", for_all=True
+            ) from None
+        if origin != self.origin or "@" in urlsplit(target).netloc:
+            scheme, host, port = origin
+            raise RequestFailed(
+                f"a redirect to {self.secrets.mask(f'{scheme}://{host}:{port}')}: refused, the spec names "
+                f"{self.origin[0]}://{self.origin[1]}:{self.origin[2]}",
+                for_all=True,
+            )
+        if method != "GET" and response.status_code not in (307, 308):
+            raise RequestFailed(
+                f"a redirect (HTTP {response.status_code}) that would turn {method} into GET: name the final address in the spec",
+                for_all=True,
+            )
+        return target
+
+    def _read(self, response: "httpx2.Response") -> bytes:
+        """Return the body, read within the time and the size that the limits allow."""
+        most, deadline = self.limits.max_megabytes * 1_000_000, self.clock() + self.limits.timeout_seconds
+        pieces, size = [], 0
+        for piece in response.iter_bytes():
+            pieces.append(piece)
+            size += len(piece)
+            if size > most:
+                raise RequestFailed(
+                    f"more than {self.limits.max_megabytes} MB (max_megabytes), HTTP {response.status_code}"
+                )
+            if self.clock() > deadline:
+                seconds = show_decimals(self.limits.timeout_seconds)
+                raise RequestFailed(f"no whole answer within {seconds} s", wait_seconds=0)
+        return b"".join(pieces)
+
+    def _check_status(self, response: "httpx2.Response", data: bytes) -> None:
+        status = response.status_code
+        if 200 <= status < 300:
+            return
+        words = self._shorten(data)
+        reason = f"HTTP {status}" + (f": {words}" if words else "")
+        wait = self._read_retry_after(response.headers) if status in RETRIED else None
+        raise RequestFailed(reason, for_all=status in FOR_ALL, wait_seconds=wait)
+
+    def _read_retry_after(self, headers: Mapping[str, str]) -> float:
+        """Return the seconds to wait; 0 where the header is missing or says nothing that can be read."""
+        text = headers.get("retry-after", "").strip()
+        if text.isdigit() and text.isascii():
+            return float(text[:9])
+        try:
+            moment = parsedate_to_datetime(text)
+        except ValueError:
+            return 0.0
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - self.today()).total_seconds())
+
+    def _parse(self, headers: Mapping[str, str], data: bytes) -> Any:
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        text = data.decode("utf-8", errors="replace")
+        if kind in ("text/html", "application/xhtml+xml") or text.lstrip()[:1] == "<":
+            raise RequestFailed(f"expected JSON, found HTML or XML: {self._shorten(data)}")
+        if not text.strip():
+            raise RequestFailed("expected JSON, found an empty answer")
+        if self.secrets.is_repeated_in(text):
+            raise RequestFailed(
+                "the answer repeats a secret of the request, so it is not stored", for_all=True
+            )
+        if "\ufffd" in text and b"\xef\xbf\xbd" not in data:
+            raise RequestFailed("expected JSON in UTF-8, found other bytes")
+        try:
+            return parse_json(text.removeprefix("\ufeff"))
+        except json.JSONDecodeError as error:
+            raise RequestFailed(
+                f"expected JSON, found {error.msg} at character {error.pos + 1}: {self._shorten(data)}"
+            ) from None
+        except ValueError as error:
+            raise RequestFailed(f"expected {error}, found something else") from None
+
+    def _shorten(self, data: bytes) -> str:
+        """Return the beginning of a body in one line, without secrets."""
+        text = self.secrets.mask(data[:20_000].decode("utf-8", errors="replace"))
+        line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+        return line if len(line) <= MAX_SHOWN else line[: MAX_SHOWN - 1] + "…"
+
+
+def find_origin(url: str) -> tuple[str, str, int]:
+    """Return the scheme, the host in lower case and the port of an address. ValidationError if it is not http or https."""
+    try:
+        parts = urlsplit(url)
+        if parts.scheme in DEFAULT_PORTS and parts.hostname:
+            return parts.scheme, parts.hostname.lower(), parts.port or DEFAULT_PORTS[parts.scheme]
+    except ValueError:
+        pass
+    raise ValidationError("expected an address with http:// or https://, found another")
+
+
+def _make_tls(spec: EndpointSpec) -> ssl.SSLContext:
+    """Return what is trusted: the certificates of the system, and those of `ca_file`."""
+    context = ssl.create_default_context()
+    if spec.ca_file is not None:
+        try:
+            context.load_verify_locations(spec.ca_file)
+        except (OSError, ssl.SSLError):
+            raise ValidationError(
+                f"{spec.path}: ca_file: expected a file of certificates (PEM), found {spec.ca_file!r}, which cannot be read as such"
+            ) from None
+    return context
+
+
+def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,110 @@
+"""Records of a search endpoint: its spec, what is sent, what came back, and the report of a fetched run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from annotator.importing.report import ImportReport
+
+Method = Literal["GET", "POST"]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPaths:
+    """Where in an answer what stands, as JMESPath expressions. Those of a result are relative to the result."""
+
+    results: str
+    doc_id: str
+    score: str | None = None
+    rank: str | None = None
+    total: str | None = None  # how many documents match, by the engine's own count
+    engine_ms: str | None = None
+    engine_seconds: str | None = None
+    failed_if: str | None = None  # true for an answer that is no whole answer, although its status is 200
+    signals: Mapping[str, str] = field(default_factory=dict)  # of a result, by name
+    query_signals: Mapping[str, str] = field(default_factory=dict)  # of the whole answer, by name
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLimits:
+    """How the endpoint is asked: none of it changes what the answers say. Times in seconds."""
+
+    concurrency: int = 1
+    requests_per_second: float | None = None
+    timeout_seconds: float = 30.0
+    attempts: int = 4
+    max_wait_seconds: float = 60.0
+    max_megabytes: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSpec:
+    """A search endpoint, as its YAML file describes it. Headers and `basic_auth` name secrets and hold none."""
+
+    path: str  # of the spec file, as the user named it
+    url: str
+    method: Method
+    paths: AnswerPaths
+    body: Any = None  # the JSON to send; None: no body
+    headers: Mapping[str, str] = field(default_factory=dict)
+    basic_auth: tuple[str, str] | None = None  # user and password
+    page_size: int | None = None
+    first_page: int = 1
+    ca_file: str | None = None
+    limits: RequestLimits = field(default_factory=RequestLimits)
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointQuery:
+    """A query to send. `fields`: its further columns, for placeholders such as {query.language}."""
+
+    query_id: str
+    text: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAnswer:
+    """What the endpoint answered to one query. `results` and `signals` as a line of the run file has them."""
+
+    query_id: str
+    results: tuple[Mapping[str, Any], ...]
+    latency_ms: float  # wall time of the requests that were answered, without waiting between them
+    signals: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_line(self) -> dict[str, Any]:
+        """Return the line of a run file."""
+        return {
+            "query_id": self.query_id,
+            "latency_ms": self.latency_ms,
+            **self.signals,
+            "results": [dict(result) for result in self.results],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredQuery:
+    """A query without an answer, and why."""
+
+    query_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FetchReport:
+    """What was fetched and imported. `run` is None for a dry run, which sends the first query only."""
+
+    system: str
+    host: str
+    file: str | None
+    depth: int
+    queries: int
+    fetched: int  # by this command
+    kept: int  # answered by an earlier run of the same command
+    failed: tuple[UnansweredQuery, ...]
+    without_results: int  # answered with an empty list
+    shorter: int  # answered with fewer results than `depth`, but some
+    median_latency_ms: float | None
+    missing_signals: tuple[str, ...]  # of the spec, that no result and no answer has
+    run: ImportReport | None = None
+    sample: Mapping[str, Any] | None = None  # of a dry run: what was read from the first answer

@@ -1,0 +1,174 @@
+"""Send queries to a search endpoint, some at a time, and hand over each answer as soon as it is whole.
+
+A query fails on its own: its reason is kept and the others go on. The fetch stops when nothing else can succeed: a failure that
+every query shares (certificate, redirect, refused sign-in), or MOST_IN_A_ROW failures one after another.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotator.importing.search_endpoint.answer import AnswerPage, AnswerRefused, find_repeated, read_page
+from annotator.importing.search_endpoint.client import EndpointClient, RequestFailed
+from annotator.importing.search_endpoint.endpoint_records import (
+    EndpointQuery,
+    EndpointSpec,
+    QueryAnswer,
+    UnansweredQuery,
+)
+from annotator.importing.search_endpoint.request_template import fill_request
+
+MOST_IN_A_ROW = 10
+NOT_SENT = "not sent: the fetch had stopped"
+
+
+@dataclass(slots=True)
+class FetchOutcome:
+    """What became of the queries. `stopped`: why the others were not sent; None if all were."""
+
+    answered: int = 0
+    failed: list[UnansweredQuery] = field(default_factory=list)
+    stopped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointSearcher:
+    """Asks for all pages of a query's results."""
+
+    spec: EndpointSpec
+    client: EndpointClient
+    depth: int
+    keep_first: bool = False  # keep the better place of a document that a query has twice, instead of failing
+
+    def search(self, query: EndpointQuery) -> QueryAnswer:
+        """Return the results of one query. Raises RequestFailed or AnswerRefused."""
+        results: list[dict[str, Any]] = []
+        pages: list[AnswerPage] = []
+        milliseconds, retries = 0.0, 0
+        while True:
+            request = fill_request(self.spec, query, depth=self.depth, page=len(pages))
+            answer = self.client.ask(request)
+            page = read_page(answer.value, self.spec.paths)
+            milliseconds, retries = milliseconds + answer.milliseconds, retries + answer.retries
+            if pages and page.results and page.results == pages[-1].results:
+                raise AnswerRefused(
+                    f"page {len(pages) + 1} to continue the list, found page {len(pages)} again"
+                )
+            pages.append(page)
+            results += page.results
+            if self._is_last(page, len(results)):
+                break
+        ranked = self._rank(results)[: self.depth]
+        self._check_length(min(len(results), self.depth), pages)
+        return QueryAnswer(
+            query.query_id, tuple(ranked), round(milliseconds, 3), _join_signals(pages, retries)
+        )
+
+    def _is_last(self, page: AnswerPage, count: int) -> bool:
+        if self.spec.page_size is None or not page.results or count >= self.depth:
+            return True
+        # a full page may be followed by another; a short one only where the endpoint counts more matches
+        return count >= page.total if page.total is not None else len(page.results) < self.spec.page_size
+
+    def _rank(self, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        repeated = find_repeated(tuple(results))
+        if repeated is not None and not self.keep_first:
+            doc_id, first, second = repeated
+            raise AnswerRefused(
+                f"each document once, found {doc_id!r:.80} as results {first} and {second} (--duplicates first keeps one)"
+            )
+        unique: dict[str, dict[str, Any]] = {}
+        for result in results:
+            unique.setdefault(result["doc_id"], result)
+        return [
+            result if "rank" in result else {**result, "rank": rank}
+            for rank, result in enumerate(unique.values(), 1)
+        ]
+
+    def _check_length(self, count: int, pages: Sequence[AnswerPage]) -> None:
+        """Refuse a list that ends before the depth although the endpoint counts more matches."""
+        total = pages[-1].total
+        if total is None or count >= min(total, self.depth):
+            return
+        raise AnswerRefused(
+            f"{min(total, self.depth):,} results, since {total:,} documents match (total), found {count:,}: "
+            "does the endpoint limit the length of its lists? page_size asks for pages"
+        )
+
+
+def fetch_answers(
+    queries: Sequence[EndpointQuery],
+    searcher: EndpointSearcher,
+    *,
+    keep: Callable[[QueryAnswer], None],
+    report: Callable[[int, int], None],
+    most_in_a_row: int | None = MOST_IN_A_ROW,
+) -> FetchOutcome:
+    """Search for every query. `keep` gets each answer, `report` the counts of answers and failures after each query.
+
+    Both are called in the caller's thread. When the caller is interrupted, requests that are under way end first.
+    `most_in_a_row`: after how many failures one after another nothing else is sent; None: never.
+    """
+    outcome = FetchOutcome()
+    left = iter(queries)
+    in_a_row = 0
+    running: dict[Future[QueryAnswer], EndpointQuery] = {}
+    workers = searcher.spec.limits.concurrency
+    executor = ThreadPoolExecutor(max_workers=workers)
+    try:
+        while True:
+            # the first request goes alone: what is wrong with the spec shows before anything else is sent
+            room = (1 if not outcome.answered else workers) - len(running)
+            if outcome.stopped is None:
+                for query in _take(left, room):
+                    running[executor.submit(searcher.search, query)] = query
+            if not running:
+                break
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in sorted(done, key=list(running).index):
+                query = running.pop(future)
+                try:
+                    keep(future.result())
+                    outcome.answered += 1
+                    in_a_row = 0
+                except (RequestFailed, AnswerRefused) as failure:
+                    in_a_row += 1
+                    outcome.failed.append(UnansweredQuery(query.query_id, _explain(failure)))
+                    outcome.stopped = outcome.stopped or _decide_to_stop(failure, in_a_row, most_in_a_row)
+                report(outcome.answered, len(outcome.failed))
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+    outcome.failed += [UnansweredQuery(query.query_id, NOT_SENT) for query in left]
+    return outcome
+
+
+def _take(queries: Any, count: int) -> list[EndpointQuery]:
+    return [query for _, query in zip(range(count), queries, strict=False)]
+
+
+def _explain(failure: Exception) -> str:
+    return f"expected {failure}" if isinstance(failure, AnswerRefused) else str(failure)
+
+
+def _decide_to_stop(failure: Exception, in_a_row: int, most_in_a_row: int | None) -> str | None:
+    if isinstance(failure, RequestFailed) and failure.for_all:
+        return "every other query would fail in the same way"
+    if most_in_a_row is not None and in_a_row >= most_in_a_row:
+        return f"{in_a_row} queries failed one after another"
+    return None
+
+
+def _join_signals(pages: Sequence[AnswerPage], retries: int) -> dict[str, Any]:
+    """Return what is said of the whole answer: the first page's signals, and the engine's time over all pages."""
+    signals = dict(pages[0].signals)
+    times = [page.engine_ms for page in pages if page.engine_ms is not None]
+    if len(times) == len(pages):
+        signals["engine_ms"] = round(sum(times), 3)
+    if pages[-1].total is not None:
+        signals["total"] = pages[-1].total
+    if len(pages) > 1:
+        signals["pages"] = len(pages)
+    if retries:
+        signals["retries"] = retries
+    return signals

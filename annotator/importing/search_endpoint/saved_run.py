@@ -1,0 +1,186 @@
+"""Keep a run while it is fetched: a run file (JSON Lines, a line per answered query) and beside it FILE.fetch.json.
+
+The second file says what the answers belong to (spec, depth, system, the query texts), so that a broken fetch goes on only where it
+stopped and never mixes two configurations. A line that was cut off by a crash is dropped; so are lines of failed queries, which
+are sent again. Refuses a file of another fetch, a run file without its second file, and queries whose text has changed since.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from annotator.domain.errors import BadInput, FormatError, StateError, ValidationError
+from annotator.formats.syntax.json_text import parse_json
+from annotator.formats.syntax.source import read_regular
+from annotator.importing.search_endpoint.endpoint_records import EndpointQuery, QueryAnswer, UnansweredQuery
+
+SUFFIX = ".fetch.json"
+FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class FetchIdentity:
+    """What the answers in a file belong to."""
+
+    dataset: str
+    system: str
+    host: str
+    depth: int
+    spec_sha256: str
+
+
+@dataclass(slots=True)
+class SavedRun:
+    """The files of a fetch. `lines`: by query_id, what is answered so far; `imported_sha256`: of the file as last imported."""
+
+    path: Path
+    identity: FetchIdentity
+    texts: dict[str, str]  # by query_id, the hash of the text that is or will be sent
+    lines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    imported_sha256: str | None = None
+    file: BinaryIO | None = None
+
+    def begin(self) -> None:
+        """Open the files for writing; a run file that ends in half a line or in failed queries is written anew without them."""
+        self.write_state()
+        _write_whole(self.path, self.lines.values())
+        self.file = self.path.open("ab")
+
+    def add(self, answer: QueryAnswer) -> None:
+        """Append the answer to a query; it is on the disk when this returns."""
+        if self.file is None:
+            raise StateError("the file of the run is not open")
+        line = answer.to_line()
+        self.file.write(_encode(line))
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.lines[answer.query_id] = line
+
+    def end(self) -> None:
+        """Close the run file."""
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+
+    def add_failed(self, failed: Iterable[UnansweredQuery]) -> None:
+        """Write the run file with a line for each failed query, so that the file itself says which have no answer."""
+        lines = [{"query_id": query.query_id, FAILED: query.reason, "results": []} for query in failed]
+        _write_whole(self.path, [*self.lines.values(), *lines])
+
+    def write_state(self) -> None:
+        """Write FILE.fetch.json."""
+        state = {
+            "dataset": self.identity.dataset,
+            "system": self.identity.system,
+            "host": self.identity.host,
+            "depth": self.identity.depth,
+            "spec_sha256": self.identity.spec_sha256,
+            "imported_sha256": self.imported_sha256,
+            "texts": self.texts,
+        }
+        _replace(_state_path(self.path), (json.dumps(state, ensure_ascii=False, indent=1) + "\n").encode())
+
+
+def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[EndpointQuery]) -> SavedRun:
+    """Return what an earlier run of the same command left at `path`, or an empty run. Nothing is written yet."""
+    texts = {query.query_id: _hash_text(query.text) for query in queries}
+    state_path = _state_path(path)
+    if not state_path.exists():
+        if path.exists():
+            raise StateError(
+                f"{path}: this file is no unfinished run of this command; name another one with --save"
+            )
+        if not path.parent.is_dir():
+            raise ValidationError(f"--save: there is no folder {path.parent}")
+        return SavedRun(path, identity, texts)
+    state = _read_state(state_path)
+    _check_identity(path, identity, state)
+    lines = _read_lines(path) if path.exists() else {}
+    changed = [query_id for query_id in lines if texts.get(query_id) != state["texts"].get(query_id)]
+    if changed:
+        shown = ", ".join(changed[:5]) + (", …" if len(changed) > 5 else "")
+        raise StateError(
+            f"{path}: the dataset has another text now for queries that are answered in it, or no longer has them: {shown}; "
+            "name another file with --save and another --system"
+        )
+    return SavedRun(path, identity, texts, lines, state.get("imported_sha256"))
+
+
+def _check_identity(path: Path, identity: FetchIdentity, state: Mapping[str, Any]) -> None:
+    words = {
+        "dataset": ("dataset", identity.dataset),
+        "system": ("system", identity.system),
+        "host": ("host", identity.host),
+        "depth": ("depth", identity.depth),
+        "spec_sha256": ("spec", identity.spec_sha256),
+    }
+    for name, (word, value) in words.items():
+        if state[name] == value:
+            continue
+        if name == "spec_sha256":
+            raise StateError(
+                f"{path}: it was begun with another spec (url, body, headers, paths or pages differ); "
+                "go on with that one, or name another file with --save"
+            )
+        raise StateError(
+            f"{path}: it was begun with the {word} {state[name]}, found {value}; name another file with --save"
+        )
+
+
+def _read_state(path: Path) -> dict[str, Any]:
+    try:
+        state = parse_json(read_regular(path).decode("utf-8"))
+        complete = isinstance(state["texts"], dict) and all(
+            name in state for name in ("dataset", "system", "host", "depth", "spec_sha256")
+        )
+    except (ValueError, KeyError, TypeError):
+        complete = False
+    if not complete:
+        raise BadInput(
+            [FormatError(str(path), None, "what this command wrote beside a run file", "something else")]
+        )
+    return dict(state)
+
+
+def _read_lines(path: Path) -> dict[str, dict[str, Any]]:
+    """Return the answered lines by query_id. Half a line at the end is left out; any other bad line is refused."""
+    data = read_regular(path)
+    whole = data[: data.rfind(b"\n") + 1]
+    lines: dict[str, dict[str, Any]] = {}
+    for number, content in enumerate(whole.splitlines(), 1):
+        try:
+            line = parse_json(content.decode("utf-8"))
+            query_id, results = line["query_id"], line["results"]
+        except (ValueError, KeyError, TypeError):
+            raise BadInput(
+                [FormatError(str(path), number, "a line that this command wrote", "something else")]
+            ) from None
+        if FAILED not in line and isinstance(query_id, str) and isinstance(results, list):
+            lines[query_id] = line
+    return lines
+
+
+def _write_whole(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
+    _replace(path, b"".join(_encode(line) for line in lines))
+
+
+def _replace(path: Path, data: bytes) -> None:
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_bytes(data)
+    partial.replace(path)
+
+
+def _encode(line: Mapping[str, Any]) -> bytes:
+    return (json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8")
+
+
+def _hash_text(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+def _state_path(path: Path) -> Path:
+    return path.with_name(path.name + SUFFIX)

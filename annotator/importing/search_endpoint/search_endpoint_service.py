@@ -1,0 +1,410 @@
+"""Fetch a system's run from a live search endpoint, for a lead, and import it.
+
+The queries of the dataset are sent to the host that the spec names, if the dataset allows that host (`search_hosts`), and to no
+other. Every answer is kept in a run file as it comes; when all queries are answered the file is imported as `import_run` imports
+any run. After a break the same call goes on with the queries that are missing. Nothing is imported while a query has failed,
+unless `allow_failures` says so; then the record of the import and the run itself say which have failed. Raises BadInput with every
+failed query and its reason.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from annotator.dataset.search_hosts_service import read_search_hosts
+from annotator.domain.errors import (
+    BadInput,
+    ConflictError,
+    FormatError,
+    NotAllowed,
+    StateError,
+    ValidationError,
+)
+from annotator.domain.ground_truth import QUERY_FIELDS, Query
+from annotator.domain.messages import count_of
+from annotator.domain.people import Actor
+from annotator.importing import runs_sql
+from annotator.importing.report import Progress, be_silent
+from annotator.importing.run_plan import check_options, check_system
+from annotator.importing.runs_service import FetchedFrom, import_run
+from annotator.importing.search_endpoint.answer import AnswerRefused
+from annotator.importing.search_endpoint.client import (
+    DEFAULT_PORTS,
+    EndpointClient,
+    RequestFailed,
+    find_origin,
+)
+from annotator.importing.search_endpoint.endpoint_records import (
+    EndpointQuery,
+    EndpointSpec,
+    FetchReport,
+    UnansweredQuery,
+)
+from annotator.importing.search_endpoint.environment_secrets import EndpointSecrets, take_secrets
+from annotator.importing.search_endpoint.fetch import (
+    MOST_IN_A_ROW,
+    EndpointSearcher,
+    FetchOutcome,
+    fetch_answers,
+)
+from annotator.importing.search_endpoint.request_template import list_missing_columns
+from annotator.importing.search_endpoint.saved_run import FetchIdentity, SavedRun, open_saved_run
+from annotator.importing.search_endpoint.spec import hash_spec, read_spec_file
+from annotator.importing.sources import hash_file
+from annotator.importing.texts_sql import list_stored_queries
+from annotator.people.service import require_role
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+
+if TYPE_CHECKING:
+    import httpx2
+
+MOST_DEPTH = 10_000
+PROGRESS_SECONDS = 2.0
+SAMPLE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FetchEnvironment:
+    """What a fetch takes from outside: seconds that only grow, a way to wait, and the environment's variables.
+
+    `transport` replaces the network in tests.
+    """
+
+    clock: Callable[[], float]
+    sleep: Callable[[float], None]
+    variables: Mapping[str, str]
+    transport: "httpx2.BaseTransport | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetch:
+    """One fetch: what is asked, of whom, and where it is kept."""
+
+    spec: EndpointSpec
+    identity: FetchIdentity
+    queries: Sequence[EndpointQuery]
+    secrets: EndpointSecrets
+    stored: runs_sql.StoredRun | None
+    keep_first: bool
+    now: datetime
+    environment: FetchEnvironment
+
+    def open_client(self) -> EndpointClient:
+        start = self.environment.clock()
+        return EndpointClient(
+            self.spec,
+            self.secrets,
+            clock=self.environment.clock,
+            sleep=self.environment.sleep,
+            today=lambda: self.now + timedelta(seconds=self.environment.clock() - start),
+            transport=self.environment.transport,
+        )
+
+
+def fetch_run(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    spec_path: Path,
+    *,
+    system: str,
+    depth: int,
+    now: datetime,
+    environment: FetchEnvironment,
+    save: Path | None = None,
+    allow_failures: bool = False,
+    order: str = "score",
+    duplicates: str = "refuse",
+    dry_run: bool = False,
+    report_progress: Progress = be_silent,
+) -> FetchReport:
+    """Fetch the first `depth` results of every query and import them as the run of `system`.
+
+    `save`: the run file; by default `<system>.run.jsonl` in the working directory. `order` and `duplicates` are those of
+    `RunOptions`. With `dry_run` only the first query is sent, and nothing is written or stored. Raises ValidationError for a bad
+    option, BadInput for a bad spec and for queries that failed, NotAllowed for a host that the dataset does not allow.
+    """
+    check_options(order=order, duplicates=duplicates, skip_unknown_queries=False)
+    if not 1 <= depth <= MOST_DEPTH:
+        raise ValidationError(f"--depth: expected a whole number 1-{MOST_DEPTH}, found {depth}")
+    fetch = _prepare(
+        database,
+        actor,
+        dataset,
+        read_spec_file(spec_path),
+        system=check_system(system),
+        depth=depth,
+        keep_first=duplicates == "first",
+        now=now,
+        environment=environment,
+    )
+    if dry_run:
+        return _try_first_query(fetch)
+    saved = open_saved_run(_name_file(save, system), fetch.identity, fetch.queries)
+    if fetch.stored is not None and fetch.stored.file_sha256 != saved.imported_sha256:
+        raise ConflictError(
+            f"the system {system!r} has another run in this dataset already; use another --system"
+        )
+    kept = len(saved.lines)
+    outcome = _fetch_missing(fetch, saved, most_in_a_row=not allow_failures, report_progress=report_progress)
+    _require_answers(fetch, saved, outcome, allow_failures=allow_failures)
+    if outcome.failed:
+        saved.add_failed(outcome.failed)
+    report = _report(fetch, saved, outcome, kept)
+    run = import_run(
+        database,
+        actor,
+        dataset,
+        saved.path,
+        now=now,
+        system=system,
+        order=order,
+        duplicates=duplicates,
+        format_name="jsonl",
+        report_progress=report_progress,
+        fetched=_describe_origin(fetch, saved, report),
+    )
+    saved.imported_sha256 = hash_file(saved.path)
+    saved.write_state()
+    return replace(report, run=replace(run, notes=(*run.notes, *_note(report))))
+
+
+def check_host(url: str, allowed: Sequence[str], dataset: str) -> str:
+    """Return the host of an address as HOST:PORT. NotAllowed, with what to type, unless the dataset allows it."""
+    scheme, name, port = find_origin(url)
+    host = f"[{name}]" if ":" in name else name
+    names = {f"{host}:{port}"} | ({host} if port == DEFAULT_PORTS[scheme] else set())
+    if not names & set(allowed):
+        listed = ",".join((*allowed, f"{host}:{port}"))
+        raise NotAllowed(
+            f"the dataset {dataset} does not allow requests to {host}:{port}; its lead allows them with: "
+            f"annotator dataset set {dataset} search_hosts={listed}"
+        )
+    return f"{host}:{port}"
+
+
+def _prepare(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    spec: EndpointSpec,
+    *,
+    system: str,
+    depth: int,
+    keep_first: bool,
+    now: datetime,
+    environment: FetchEnvironment,
+) -> _Fetch:
+    """Return everything a fetch needs, checked; nothing has been sent yet."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        host = check_host(spec.url, read_search_hosts(session, dataset_pk), dataset)
+        queries = [
+            EndpointQuery(query_id, stored.query.text, _list_columns(stored.query))
+            for query_id, stored in list_stored_queries(session, dataset_pk).items()
+        ]
+        stored_run = runs_sql.find_run(session, dataset_pk, system)
+    if not queries:
+        raise StateError(f"the dataset has no queries yet: annotator import queries {dataset} FILE")
+    _require_columns(spec, queries)
+    identity = FetchIdentity(dataset, system, host, depth, hash_spec(spec))
+    return _Fetch(
+        spec,
+        identity,
+        queries,
+        take_secrets(spec, environment.variables),
+        stored_run,
+        keep_first,
+        now,
+        environment,
+    )
+
+
+def _list_columns(query: Query) -> dict[str, Any]:
+    return {**query.metadata, **{name: getattr(query, name) for name in QUERY_FIELDS}}
+
+
+def _require_columns(spec: EndpointSpec, queries: Sequence[EndpointQuery]) -> None:
+    """Raise BadInput for every query that lacks a column which the templates name."""
+    problems = [
+        FormatError(spec.path, None, f"query {query.query_id!r} to have the column {column!r}", "nothing")
+        for query in queries
+        for column in list_missing_columns(spec, query)
+    ]
+    if problems:
+        raise BadInput(problems)
+
+
+def _name_file(save: Path | None, system: str) -> Path:
+    if save is not None:
+        return save
+    name = "".join(c if c.isalnum() or c in "-_." else "_" for c in system).lstrip(".") or "run"
+    return Path(f"{name}.run.jsonl")
+
+
+def _try_first_query(fetch: _Fetch) -> FetchReport:
+    """Send the first query only, and report what was read from its answer."""
+    query = fetch.queries[0]
+    with fetch.open_client() as client:
+        searcher = EndpointSearcher(fetch.spec, client, fetch.identity.depth, fetch.keep_first)
+        try:
+            answer = searcher.search(query)
+        except RequestFailed as failure:
+            raise _refuse(fetch, [UnansweredQuery(query.query_id, str(failure))], "") from None
+        except AnswerRefused as failure:
+            raise _refuse(fetch, [UnansweredQuery(query.query_id, f"expected {failure}")], "") from None
+    line = answer.to_line()
+    shown = {**line, "results": line["results"][:SAMPLE]}
+    return FetchReport(
+        system=fetch.identity.system,
+        host=fetch.identity.host,
+        file=None,
+        depth=fetch.identity.depth,
+        queries=len(fetch.queries),
+        fetched=1,
+        kept=0,
+        failed=(),
+        without_results=int(not answer.results),
+        shorter=int(0 < len(answer.results) < fetch.identity.depth),
+        median_latency_ms=answer.latency_ms,
+        missing_signals=_list_missing_signals(fetch.spec, [line]),
+        sample=shown,
+    )
+
+
+def _fetch_missing(
+    fetch: _Fetch, saved: SavedRun, *, most_in_a_row: bool, report_progress: Progress
+) -> FetchOutcome:
+    """Send the queries that are not answered yet; every answer is in the file when this returns."""
+    missing = [query for query in fetch.queries if query.query_id not in saved.lines]
+    if not missing:
+        return FetchOutcome()
+    progress = _FetchProgress(len(saved.lines), len(fetch.queries), fetch.environment.clock, report_progress)
+    saved.begin()
+    try:
+        with fetch.open_client() as client:
+            searcher = EndpointSearcher(fetch.spec, client, fetch.identity.depth, fetch.keep_first)
+            return fetch_answers(
+                missing,
+                searcher,
+                keep=saved.add,
+                report=progress.report,
+                most_in_a_row=MOST_IN_A_ROW if most_in_a_row else None,
+            )
+    finally:
+        saved.end()
+
+
+class _FetchProgress:
+    """Reports every few seconds how far a fetch is, how fast, and how long the rest takes at this pace."""
+
+    def __init__(self, kept: int, queries: int, clock: Callable[[], float], tell: Progress) -> None:
+        self.kept, self.queries, self.clock, self.tell = kept, queries, clock, tell
+        self.start = self.last = clock()
+        if kept:
+            tell(f"{kept:,} of {queries:,} queries are answered already")
+
+    def report(self, answered: int, failed: int) -> None:
+        now = self.clock()
+        done = answered + failed
+        if now - self.last < PROGRESS_SECONDS and self.kept + done < self.queries:
+            return
+        self.last = now
+        pace = done / (now - self.start) if now > self.start else 0.0
+        left = (self.queries - self.kept - done) / pace if pace else 0.0
+        failures = f", {failed:,} failed" if failed else ""
+        self.tell(
+            f"{self.kept + answered:,} of {self.queries:,} queries answered{failures}, {pace:.1f} per second, {left:,.0f} s left"
+        )
+
+
+def _require_answers(fetch: _Fetch, saved: SavedRun, outcome: FetchOutcome, *, allow_failures: bool) -> None:
+    """Raise BadInput with every failed query, unless failures are allowed and every query was sent."""
+    if not outcome.failed or (allow_failures and outcome.stopped is None and saved.lines):
+        return
+    answered = (
+        f"{len(saved.lines):,} of {count_of(len(fetch.queries), 'query')} answered, kept in {saved.path}"
+    )
+    stopped = f"Stopped: {outcome.stopped}. " if outcome.stopped else ""
+    other = "" if outcome.stopped else "; --allow-failures imports the others"
+    hint = f"{stopped}{answered}. Nothing was imported. The same command sends the rest again{other}."
+    raise _refuse(fetch, outcome.failed, hint)
+
+
+def _refuse(fetch: _Fetch, failed: Sequence[UnansweredQuery], hint: str) -> BadInput:
+    path = f"{fetch.spec.path} ({fetch.identity.host})"
+    return BadInput(
+        [FormatError(path, None, f"an answer to query {query.query_id!r}", query.reason) for query in failed],
+        hint=hint,
+    )
+
+
+def _report(fetch: _Fetch, saved: SavedRun, outcome: FetchOutcome, kept: int) -> FetchReport:
+    lines = list(saved.lines.values())
+    lengths = [len(line["results"]) for line in lines]
+    times = [line["latency_ms"] for line in lines]
+    return FetchReport(
+        system=fetch.identity.system,
+        host=fetch.identity.host,
+        file=str(saved.path),
+        depth=fetch.identity.depth,
+        queries=len(fetch.queries),
+        fetched=outcome.answered,
+        kept=kept,
+        failed=tuple(outcome.failed),
+        without_results=lengths.count(0),
+        shorter=sum(0 < length < fetch.identity.depth for length in lengths),
+        median_latency_ms=round(median(times), 1) if times else None,
+        missing_signals=_list_missing_signals(fetch.spec, lines),
+    )
+
+
+def _list_missing_signals(spec: EndpointSpec, lines: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return the signals of the spec that nothing has; empty where no query has a result."""
+    results = [result for line in lines for result in line["results"]]
+    if not results:
+        return ()
+    of_results = set().union(*(result.get("signals", {}) for result in results))
+    of_answers = set().union(*lines)
+    missing = [name for name in spec.paths.signals if name not in of_results]
+    return (*missing, *(name for name in spec.paths.query_signals if name not in of_answers))
+
+
+def _describe_origin(fetch: _Fetch, saved: SavedRun, report: FetchReport) -> FetchedFrom:
+    """Return what the record of the import keeps: the address without secrets, and which queries failed."""
+    options = {
+        "endpoint": fetch.spec.url,
+        "spec": fetch.spec.path,
+        "spec_sha256": fetch.identity.spec_sha256,
+        "depth": fetch.identity.depth,
+        "concurrency": fetch.spec.limits.concurrency,
+    }
+    figures: dict[str, Any] = {"fetched_queries": len(saved.lines), "without_results": report.without_results}
+    if report.failed:
+        figures["failed_queries"] = {query.query_id: query.reason for query in report.failed}
+    return FetchedFrom(options, figures, saved.imported_sha256)
+
+
+def _note(report: FetchReport) -> list[str]:
+    notes = [f"fetched from {report.host}, kept in {report.file}"]
+    if report.failed:
+        failed = count_of(len(report.failed), "query failed", "queries failed")
+        notes.append(f"warning: {failed}: they are recorded as failed, not as queries without results")
+    if report.without_results:
+        queries = count_of(report.without_results, "query", "queries")
+        notes.append(f"{queries} answered with an empty list")
+    if report.shorter:
+        queries = count_of(report.shorter, "query has", "queries have")
+        notes.append(f"{queries} fewer than {report.depth:,} results")
+    if report.missing_signals:
+        names = ", ".join(report.missing_signals)
+        notes.append(f"warning: no result has what the spec calls {names}: is the path right?")
+    if report.median_latency_ms is not None:
+        notes.append(f"median time of a query {report.median_latency_ms:,.1f} ms")
+    return notes

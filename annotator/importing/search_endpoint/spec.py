@@ -1,0 +1,340 @@
+"""Read the spec of a search endpoint: a small YAML file whose every key stands in KEYS.
+
+Refused, each with its line: an unknown key, a missing url, results or id, a template that never sends the query, an unknown or
+unquoted placeholder, a placeholder in the host, a JMESPath expression with an error, a number out of bounds, and a secret that
+is written down instead of named as ${NAME}. The file is read only: nothing is sent.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from annotator.domain.errors import ValidationError
+from annotator.formats.syntax.json_text import parse_json
+from annotator.formats.syntax.source import InputSource
+from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing, refuse
+from annotator.formats.syntax.yaml_text import load_yaml, resolve
+from annotator.importing.search_endpoint.endpoint_records import AnswerPaths, EndpointSpec, RequestLimits
+from annotator.importing.search_endpoint.request_template import (
+    NUMBERS,
+    PLACEHOLDER,
+    TEXTS,
+    list_placeholders,
+)
+
+MAX_BYTES = 100_000
+TEMPLATES = ("opensearch", "solr", "qdrant", "json-api")
+_FOLDER = Path(__file__).parent / "templates"
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]{1,100}")
+_SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential|session", re.IGNORECASE)
+_OWN_HEADERS = (
+    "host",
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "accept-encoding",
+    "content-type",
+)
+_RESERVED = (
+    "query_id",
+    "query",
+    "results",
+    "latency_ms",
+    "response_time",
+    "system",
+    "tag",
+    "failed",
+    "retries",
+)
+LIMITS: Mapping[str, tuple[type, float, float]] = {
+    "concurrency": (int, 1, 32),
+    "requests_per_second": (float, 0.001, 10_000),
+    "timeout_seconds": (float, 0.001, 600),
+    "attempts": (int, 1, 10),
+    "max_wait_seconds": (float, 0, 3_600),
+    "max_megabytes": (int, 1, 1_000),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SpecKey:
+    """One key of a spec: `read(value, location, problems)` gives what the record holds."""
+
+    name: str
+    read: Callable[[Any, Location, TreeProblems], Any]
+
+
+def list_variables(text: str) -> list[str]:
+    """Return the names of the environment variables that a header's template names as ${NAME}."""
+    return _VARIABLE.findall(text)
+
+
+def fill_variables(text: str, environment: Mapping[str, str]) -> str:
+    """Return the text with the values of the variables it names. Every one of them must be in `environment`."""
+    return _VARIABLE.sub(lambda match: environment[match.group(1)], text)
+
+
+def print_template(name: str) -> str:
+    """Return a ready spec to start from. ValidationError names those there are."""
+    if name not in TEMPLATES:
+        raise ValidationError(f"no ready spec named {name!r}; there are: {', '.join(TEMPLATES)}")
+    return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def read_spec_file(path: Path) -> EndpointSpec:
+    """Return the spec in a file. BadInput names every bad place with its line."""
+    return read_spec(InputSource(str(path)).read_bytes(), str(path))
+
+
+def read_spec(data: bytes, path: str) -> EndpointSpec:
+    """Return the spec in a YAML text; `path` is the name that errors use."""
+    if len(data) > MAX_BYTES:
+        raise refuse(path, None, f"a file of at most {MAX_BYTES:,} bytes", f"{len(data):,} bytes")
+    tree = load_yaml(data, path)
+    problems = TreeProblems(tree)
+    values: dict[str, Any] = {}
+    for name, value in problems.mapping(tree.value, ()).items():
+        if name not in KEYS:
+            close = get_close_matches(name, KEYS, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"they are {', '.join(KEYS)}"
+            problems.add((name,), f"a key of endpoint specs ({hint})", name)
+        elif not is_nothing(value):
+            values[name] = KEYS[name].read(value, (name,), problems)
+    for name in ("url", "results", "id"):
+        if name not in values:
+            problems.add((name,), "given", None)
+    problems.raise_if_any()
+    spec = _make_spec(path, values)
+    _check_whole(spec, values, problems)
+    problems.raise_if_any()
+    return spec
+
+
+def hash_spec(spec: EndpointSpec) -> str:
+    """Return the SHA-256 of everything that decides what the answers say: not of speed, retries and certificates."""
+    paths = spec.paths
+    content = [
+        spec.url, spec.method, spec.body, dict(spec.headers), spec.basic_auth, spec.page_size, spec.first_page,
+        paths.results, paths.doc_id, paths.score, paths.rank, paths.total, paths.engine_ms, paths.engine_seconds, paths.failed_if,
+        dict(paths.signals), dict(paths.query_signals),
+    ]  # fmt: skip
+    return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+
+
+def _make_spec(path: str, values: Mapping[str, Any]) -> EndpointSpec:
+    body = values.get("body")
+    return EndpointSpec(
+        path=path,
+        url=values["url"],
+        method=values.get("method", "GET" if body is None else "POST"),
+        body=body,
+        headers=values.get("headers", {}),
+        basic_auth=values.get("basic_auth"),
+        page_size=values.get("page_size"),
+        first_page=values.get("first_page", 1),
+        ca_file=values.get("ca_file"),
+        paths=AnswerPaths(
+            results=values["results"],
+            doc_id=values["id"],
+            **{name: values[name] for name in (*_PATHS, "signals", "query_signals") if name in values},
+        ),
+        limits=RequestLimits(**{name: values[name] for name in LIMITS if name in values}),
+    )
+
+
+def _check_whole(spec: EndpointSpec, values: Mapping[str, Any], problems: TreeProblems) -> None:
+    """Note what no key alone can tell: what the placeholders of url and body are together, and what excludes what."""
+    placeholders = list_placeholders(spec.url) + list_placeholders(spec.body)
+    if not any(name == "query" or name.startswith("query.") for name in placeholders):
+        problems.add(("url",), 'a template that sends the query: "{query}" in url or body', spec.url)
+    steps = [name for name in placeholders if name in ("offset", "page")]
+    if spec.page_size is not None and not steps:
+        problems.add(("page_size",), 'used with "{offset}" or "{page}" in url or body', spec.page_size)
+    if spec.page_size is None and steps:
+        problems.add(("url",), f'given with page_size, since "{{{steps[0]}}}" turns pages', "no page_size")
+    if spec.method == "GET" and spec.body is not None:
+        problems.add(("method",), "POST where a body is sent", "GET")
+    if spec.basic_auth and any(name.lower() == "authorization" for name in spec.headers):
+        problems.add(("basic_auth",), "given without a header Authorization", "both")
+    if "engine_ms" in values and "engine_seconds" in values:
+        problems.add(("engine_seconds",), "given without engine_ms", "both")
+
+
+# What a key takes --------------------------------------------------------------------------------------
+
+
+def _read_url(value: Any, location: Location, problems: TreeProblems) -> str:
+    url = problems.text(value, location).strip()
+    host = PLACEHOLDER.sub("", url)
+    try:
+        parts = urlsplit(url)
+        plain = urlsplit(host)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        valid = False
+    if not valid or any(character.isspace() for character in url):
+        problems.add(location, "an address with http:// or https://", value)
+        return url
+    if parts.netloc != plain.netloc:
+        problems.add(location, "an address without placeholders in its host", value)
+    if "@" in parts.netloc:
+        problems.add(location, "an address without user and password (use basic_auth)", "user and password")
+    if parts.fragment:
+        problems.add(location, "an address without #fragment", value)
+    if _VARIABLE.search(url):
+        problems.add(location, "an address without ${…}: addresses are shown in errors (use headers)", value)
+    _check_placeholders(url, location, problems)
+    return url
+
+
+def _read_method(value: Any, location: Location, problems: TreeProblems) -> str:
+    method = problems.text(value, location).upper()
+    if method not in ("GET", "POST"):
+        problems.add(location, "GET or POST", value)
+    return method
+
+
+def _read_body(value: Any, location: Location, problems: TreeProblems) -> Any:
+    """Return the JSON to send: a mapping or list of the YAML, or a text that is JSON."""
+    if isinstance(value, str):
+        try:
+            value = parse_json(value)
+        except ValueError as error:
+            problems.add(location, 'JSON (placeholders in quotes: "{depth}" becomes a number)', str(error))
+            return None
+    if not isinstance(value, dict | list):
+        problems.add(location, "a JSON object or list", value)
+        return None
+    _check_unquoted(value, location, problems)
+    body = resolve(value)
+    _check_placeholders(body, location, problems)
+    if any(_VARIABLE.search(text) for text in _list_texts(body)):
+        problems.add(location, "a body without ${…}: secrets belong in headers", "${…}")
+    return body
+
+
+def _check_unquoted(value: Any, location: Location, problems: TreeProblems) -> None:
+    """Note each `{query}` without quotes, which YAML reads as a mapping."""
+    if isinstance(value, dict):
+        if len(value) == 1:
+            (name, inner), *_ = value.items()
+            if is_nothing(inner) and (name in (*NUMBERS, *TEXTS) or name.startswith("query.")):
+                problems.add(location, f'"{{{name}}}" in quotes', f"{{{name}}} without quotes")
+        for name, inner in value.items():
+            _check_unquoted(inner, (*location, name), problems)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            _check_unquoted(inner, (*location, index), problems)
+
+
+def _check_placeholders(template: Any, location: Location, problems: TreeProblems) -> None:
+    for name in list_placeholders(template):
+        if name not in (*NUMBERS, *TEXTS) and not name.startswith("query."):
+            names = ", ".join(f"{{{placeholder}}}" for placeholder in (*TEXTS, "query.COLUMN", *NUMBERS))
+            problems.add(location, f"a template with the placeholders {names}", f"{{{name}}}")
+
+
+def _list_texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [text for key, item in value.items() for text in (str(key), *_list_texts(item))]
+    if isinstance(value, list):
+        return [text for item in value for text in _list_texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def _read_headers(value: Any, location: Location, problems: TreeProblems) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for name, item in problems.mapping(value, location).items():
+        at = (*location, name)
+        text = str(item) if isinstance(item, str | int) and not isinstance(item, bool) else None
+        if not _HEADER.fullmatch(name) or name.lower() in _OWN_HEADERS:
+            problems.add(at, "the name of a header that the program does not set itself", name)
+        elif text is None or is_nothing(item) or not _is_header_value(text):
+            problems.add(at, "a text of printable ASCII characters", "something else")
+        elif _SECRET_HEADER.search(name) and not list_variables(text):
+            # the value itself is not repeated: it is a secret
+            problems.add(at, "${NAME} of an environment variable: this header holds a secret", "a value")
+        headers[name] = text or ""
+    return headers
+
+
+def _is_header_value(text: str) -> bool:
+    return text.isascii() and text.isprintable()
+
+
+def _read_basic_auth(value: Any, location: Location, problems: TreeProblems) -> tuple[str, str]:
+    given = problems.mapping(value, location)
+    for name in given:
+        if name not in ("user", "password"):
+            problems.add((*location, name), "user or password", name)
+    user, password = (given.get(name) for name in ("user", "password"))
+    if not isinstance(user, str) or not user:
+        problems.add((*location, "user"), "a text", None)
+    if not isinstance(password, str) or not _VARIABLE.fullmatch(password):
+        problems.add((*location, "password"), "${NAME} of an environment variable", "a value")
+    return str(user), str(password)
+
+
+def _read_path(value: Any, location: Location, problems: TreeProblems) -> str:
+    """Return a JMESPath expression that compiles."""
+    import jmespath
+    from jmespath.exceptions import JMESPathError
+
+    text = problems.text(value, location)
+    try:
+        jmespath.compile(text)
+    except (JMESPathError, ValueError):
+        problems.add(location, "a JMESPath expression", value)
+    return text
+
+
+def _read_paths(value: Any, location: Location, problems: TreeProblems) -> dict[str, str]:
+    items = problems.mapping(value, location)
+    for name in items:
+        if not name or name in _RESERVED:
+            problems.add((*location, name), "a name that the run file has no other use for", name)
+    return {name: _read_path(item, (*location, name), problems) for name, item in items.items()}
+
+
+def _make_number_reader(kind: type, least: float, most: float) -> Callable[..., Any]:
+    def read(value: Any, location: Location, problems: TreeProblems) -> Any:
+        number = resolve(value)
+        if type(number) not in (int, kind) or not least <= number <= most:
+            what = "a whole number" if kind is int else "a number"
+            problems.add(location, f"{what} {least:g}-{most:g}", number)
+            return kind(least)
+        return kind(number)
+
+    return read
+
+
+def _read_text(value: Any, location: Location, problems: TreeProblems) -> str:
+    return problems.text(value, location)
+
+
+_PATHS = ("score", "rank", "total", "engine_ms", "engine_seconds", "failed_if")
+_READERS: Mapping[str, Callable[[Any, Location, TreeProblems], Any]] = {
+    "about": _read_text,
+    "url": _read_url,
+    "method": _read_method,
+    "headers": _read_headers,
+    "basic_auth": _read_basic_auth,
+    "body": _read_body,
+    "results": _read_path,
+    "id": _read_path,
+    **dict.fromkeys(_PATHS, _read_path),
+    "signals": _read_paths,
+    "query_signals": _read_paths,
+    "page_size": _make_number_reader(int, 1, 10_000),
+    "first_page": _make_number_reader(int, 0, 1),
+    **{name: _make_number_reader(*bounds) for name, bounds in LIMITS.items()},
+    "ca_file": _read_text,
+}
+KEYS: Mapping[str, SpecKey] = {name: SpecKey(name, read) for name, read in _READERS.items()}

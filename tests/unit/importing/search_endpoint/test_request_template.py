@@ -1,0 +1,55 @@
+"""Templates of requests: a query with any characters arrives as it is, in an address and in JSON."""
+
+import json
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotator.importing.search_endpoint.endpoint_records import AnswerPaths, EndpointQuery, EndpointSpec
+from annotator.importing.search_endpoint.request_template import fill_request, list_missing_columns
+
+PATHS = AnswerPaths("hits", "id")
+
+
+def make(url: str = "http://h/s?q={query}", body: Any = None, **options: Any) -> EndpointSpec:
+    return EndpointSpec("s.yaml", url, "POST" if body is not None else "GET", PATHS, body, **options)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_every_text_arrives_as_it_is(text: str) -> None:
+    spec = make("http://h/s?q={query}&n={depth}", {"q": "{query}", "deep": ["é {query}"]})
+    request = fill_request(spec, EndpointQuery("Q", text), depth=7, page=0)
+    sent = parse_qs(urlsplit(request.url).query, keep_blank_values=True)
+    assert sent == {"q": [text], "n": ["7"]}
+    assert json.loads(request.body or b"") == {"q": text, "deep": [f"é {text}"]}
+
+
+def test_a_placeholder_inside_a_query_stays_text() -> None:
+    spec = make(body={"q": "{query}"})
+    request = fill_request(spec, EndpointQuery("Q", '{depth} "} {query_id}'), depth=7, page=0)
+    assert json.loads(request.body or b"") == {"q": '{depth} "} {query_id}'}
+
+
+def test_a_text_that_is_nothing_but_a_placeholder_takes_the_type_of_its_value() -> None:
+    query = EndpointQuery("Q1", "x", {"vector": [0.5, 1], "language": "ja"})
+    body = {"size": "{depth}", "text": "top {depth}", "v": "{query.vector}", "l": "{query.language}", "k": 3}
+    request = fill_request(make(body=body), query, depth=20, page=0)
+    assert json.loads(request.body or b"") == {
+        "size": 20, "text": "top 20", "v": [0.5, 1], "l": "ja", "k": 3,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("first_page", "shown"), [(0, "p=2"), (1, "p=3")])
+def test_pages_are_counted_by_offset_and_by_number(first_page: int, shown: str) -> None:
+    spec = make("http://h/s?q={query}&o={offset}&n={size}&p={page}", page_size=10, first_page=first_page)
+    url = fill_request(spec, EndpointQuery("Q", "x"), depth=25, page=2).url
+    assert url == f"http://h/s?q=x&o=20&n=10&{shown}"
+
+
+def test_columns_that_a_query_lacks_are_named() -> None:
+    spec = make("http://h/{query.language}?q={query}", {"v": "{query.vector}"})
+    assert list_missing_columns(spec, EndpointQuery("Q", "x", {"language": "ja"})) == ["vector"]
+    assert list_missing_columns(spec, EndpointQuery("Q", "x", {"language": None})) == ["language", "vector"]
