@@ -30,7 +30,6 @@ from annotator.evaluation.failed_queries import (
     find_relevance_threshold,
     list_expected_documents,
 )
-from annotator.evaluation.one_thread import ONE_THREAD
 from annotator.evaluation.profiles.profile import Profile
 from annotator.evaluation.records import Kind, Measure, RankedRun, Score, ScoreTable, SystemScores, Truth
 from annotator.evaluation.result_structure import (
@@ -50,6 +49,7 @@ from annotator.evaluation.scores.summary import (
     measure_spread,
     summarize_measure,
 )
+from annotator.pooling.one_thread import ONE_THREAD
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

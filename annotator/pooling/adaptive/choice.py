@@ -20,6 +20,7 @@ from annotator.pooling.adaptive.records import (
     OrderEstimate,
 )
 from annotator.pooling.adaptive.swaps import choose_by_swaps, estimate_scores, sort_systems
+from annotator.pooling.one_thread import ONE_THREAD
 
 
 def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> AdaptiveChoice:
@@ -35,7 +36,8 @@ def choose_pairs(table: CandidateTable, settings: AdaptiveSettings) -> AdaptiveC
     if not len(table.list_choosable()) or not settings.budget:
         return AdaptiveChoice(np.zeros(0, dtype=np.int64), np.zeros(0))
     if settings.method == "swaps":
-        return choose_by_swaps(sorted_table, measure, settings.budget, settings.seed)
+        with ONE_THREAD.limit():
+            return choose_by_swaps(sorted_table, measure, settings.budget, settings.seed)
     return choose_by_published_method(sorted_table, settings)
 
 
@@ -45,7 +47,9 @@ def estimate_order(table: CandidateTable, settings: AdaptiveSettings) -> OrderEs
     Raises ValidationError for an unknown measure.
     """
     sorted_table, systems = sort_systems(table)
-    estimate = estimate_scores(sorted_table, read_measure(settings.measure, settings.relevant_from))
+    measure = read_measure(settings.measure, settings.relevant_from)
+    with ONE_THREAD.limit():
+        estimate = estimate_scores(sorted_table, measure)
     columns = np.argsort(systems)
     return replace(
         estimate,

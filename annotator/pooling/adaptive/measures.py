@@ -75,17 +75,13 @@ def _score_top(
     ranks = np.arange(1, cutoff + 1)
     discounts[1 : cutoff + 1] = 1 / np.log2(ranks + 1) if measure.kind == "nDCG" else 1 / cutoff
     gradient = discounts.astype(np.float32)[table.ranks]
-    top = (
-        np.stack(
-            [
-                np.bincount(table.queries, gain, queries)
-                for gain in (gradient * gains[:, None].astype(np.float32)).T
-            ],
-            axis=1,
-        )
-        if table.system_count
-        else np.zeros((queries, 0))
-    )
+    systems = table.system_count
+    rows, columns = np.nonzero((table.ranks > 0) & (table.ranks <= cutoff))
+    top = np.bincount(
+        table.queries[rows] * systems + columns,
+        discounts[table.ranks[rows, columns]] * gains[rows],
+        queries * systems,
+    ).reshape(queries, systems)
     if measure.kind == "P":
         return LinearScores(top.sum(axis=0) / queries, gradient / np.float32(queries))
     ideal, rise, any_relevant = _expect_ideal(table, measure, chances, discounts[1 : cutoff + 1])

@@ -32,10 +32,10 @@ LEVEL_VARIANCES = (1.0, 1.0, 0.1, 0.1)
 SYSTEM_VARIANCE = 0.3
 QUERY_VARIANCES = (1.0, 0.2)
 PRIOR_WEIGHT = 5.0  # the variances above count as much as this many systems, or queries
-NEWTON_STEPS = 20
-ENOUGH = 1e-4  # of the log posterior: a step that gains less is the last one
+NEWTON_STEPS = 12
+ENOUGH = 1e-2  # of the log posterior: a step that gains less is the last one
 SHORTEST_STEP = 1e-3
-RENEWALS = 4  # of the variances
+RENEWALS = 3  # of the variances
 LARGEST_LOG_ODDS = 15.0
 AT_ONCE = 100_000
 """Candidates that are worked on at a time."""
@@ -156,7 +156,7 @@ class _GradedRows:
 
 def fit_grades(table: CandidateTable, features: RankFeatures) -> GradeModel:
     """Fit the model to the grades so far."""
-    rows, levels, outcomes = _stack_levels(table.grades)
+    rows, levels, outcomes = _stack_levels(table)
     graded = _GradedRows(
         np.concatenate(
             [features.x[rows].astype(np.float64), _describe_levels(features, rows, levels)], axis=1
@@ -193,10 +193,12 @@ def _climb(
         error = graded.outcomes - chances
         beta_slope = graded.x.T @ error - (beta - priors.means) / priors.variances
         effect_slope = (
-            _sum_by_query(graded.y * error[:, None], graded.queries, query_count)
+            sum_by_query(graded.y * error[:, None], graded.queries, query_count)
             - effects / priors.query_variances
         )
-        beta_step = posterior.beta @ (beta_slope - np.einsum("qep,qe->p", posterior.pull, effect_slope))
+        beta_step = posterior.beta @ (
+            beta_slope - effect_slope.ravel() @ posterior.pull.reshape(effect_slope.size, -1)
+        )
         effect_step = np.einsum("qef,qf->qe", posterior.query, effect_slope) - posterior.pull @ beta_step
         length, gain = 1.0, 0.0
         while length > SHORTEST_STEP:
@@ -221,14 +223,17 @@ def _inform_of(graded: _GradedRows, chances: Values, query_count: int, priors: _
     )
 
 
-def _stack_levels(grades: NDArray[np.int8]) -> tuple[NDArray[np.int64], NDArray[np.int64], Values]:
-    """Return, for each level t and each judged candidate of grade >= t - 1: its row, t, and whether its grade is >= t."""
-    steps = [(np.flatnonzero(grades >= level - 1), level) for level in range(1, HIGHEST_GRADE + 1)]
-    return (
-        np.concatenate([rows for rows, _ in steps]),
-        np.concatenate([np.full(len(rows), level) for rows, level in steps]),
-        np.concatenate([(grades[rows] >= level).astype(np.float64) for rows, level in steps]),
-    )
+def _stack_levels(table: CandidateTable) -> tuple[NDArray[np.int64], NDArray[np.int64], Values]:
+    """Return, for each level t and each judged candidate of grade >= t - 1: its row, t, and whether its grade is >= t.
+
+    Ordered by query, so that sums by query need no sorting.
+    """
+    steps = [(np.flatnonzero(table.grades >= level - 1), level) for level in range(1, HIGHEST_GRADE + 1)]
+    rows = np.concatenate([rows for rows, _ in steps])
+    levels = np.concatenate([np.full(len(rows), level) for rows, level in steps])
+    order = np.argsort(table.queries[rows], kind="stable")
+    rows, levels = rows[order], levels[order]
+    return rows, levels, (table.grades[rows] >= levels).astype(np.float64)
 
 
 def _describe_levels(features: RankFeatures, rows: NDArray[np.int64], levels: NDArray[np.int64]) -> Values:
@@ -245,17 +250,19 @@ def sum_information(
     both = np.zeros((query_count, QUERY_EFFECTS, x.shape[1]))
     query = np.zeros((query_count, QUERY_EFFECTS, QUERY_EFFECTS))
     for effect in range(QUERY_EFFECTS):
-        both[:, effect] = _sum_by_query(weighted * y[:, effect : effect + 1], queries, query_count)
-        query[:, effect] = _sum_by_query(y * (weights * y[:, effect])[:, None], queries, query_count)
+        both[:, effect] = sum_by_query(weighted * y[:, effect : effect + 1], queries, query_count)
+        query[:, effect] = sum_by_query(y * (weights * y[:, effect])[:, None], queries, query_count)
     return Information(x.T @ weighted, both, query)
 
 
-def _sum_by_query(values: Values, queries: NDArray[np.int64], query_count: int) -> Values:
+def sum_by_query(values: Values, queries: NDArray[np.int64], query_count: int) -> Values:
     total = np.zeros((query_count, values.shape[1]))
     if len(values):
-        order = np.argsort(queries, kind="stable")
-        present, starts = np.unique(queries[order], return_index=True)
-        total[present] = np.add.reduceat(values[order], starts, axis=0)
+        if (queries[1:] < queries[:-1]).any():
+            order = np.argsort(queries, kind="stable")
+            queries, values = queries[order], values[order]
+        starts = np.flatnonzero(np.concatenate([[True], queries[1:] != queries[:-1]]))
+        total[queries[starts]] = np.add.reduceat(values, starts, axis=0)
     return total
 
 
@@ -263,8 +270,10 @@ def invert(information: Information) -> Posterior:
     """Return the covariances that belong to the information."""
     query: Values = np.linalg.inv(information.query).astype(np.float64)
     pull = query @ information.both
-    beta: Values = np.linalg.inv(information.beta - np.einsum("qep,qer->pr", information.both, pull))
-    return Posterior((beta + beta.T) / 2, query, pull)
+    width = information.beta.shape[0]
+    beta = np.linalg.inv(information.beta - information.both.reshape(-1, width).T @ pull.reshape(-1, width))
+    symmetric: Values = ((beta + beta.T) / 2).astype(np.float64)
+    return Posterior(symmetric, query, pull)
 
 
 def _renew_variances(
@@ -275,7 +284,7 @@ def _renew_variances(
     squares = float((beta[weights] ** 2 + np.diag(posterior.beta)[weights]).sum())
     variances = priors.variances.copy()
     variances[weights] = (squares + PRIOR_WEIGHT * SYSTEM_VARIANCE) / (systems + PRIOR_WEIGHT)
-    through_beta = np.einsum("qep,pr,qer->qe", posterior.pull, posterior.beta, posterior.pull, optimize=True)
+    through_beta = ((posterior.pull @ posterior.beta) * posterior.pull).sum(axis=2)
     own = np.einsum("qee->qe", posterior.query) + through_beta
     start = np.array(QUERY_VARIANCES)
     queries = ((effects**2 + own).sum(axis=0) + PRIOR_WEIGHT * start) / (len(effects) + PRIOR_WEIGHT)

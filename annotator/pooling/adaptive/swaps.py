@@ -42,6 +42,7 @@ from annotator.pooling.adaptive.relevance_model import (
     invert,
     measure_variance,
     subtract_pull,
+    sum_by_query,
     sum_information,
 )
 
@@ -127,11 +128,17 @@ def _sum_effects(outlook: ScoreOutlook, members: Rows) -> EffectSums:
         rows = gains.rows[part]
         gradient = gains.gradient[part].astype(np.float64)
         sloped = gradient * gains.slopes[part, None]
-        query = np.zeros_like(total.query)
-        for effect in range(QUERY_EFFECTS):
-            np.add.at(
-                query[:, effect], features.queries[rows], sloped * features.y[rows, effect : effect + 1]
-            )
+        query = np.stack(
+            [
+                sum_by_query(
+                    sloped * features.y[rows, effect : effect + 1],
+                    features.queries[rows],
+                    features.query_count,
+                )
+                for effect in range(QUERY_EFFECTS)
+            ],
+            axis=1,
+        )
         total += EffectSums(
             sloped.T @ features.x[rows], query, (gradient * gains.variances[part, None]).T @ gradient
         )
@@ -141,9 +148,11 @@ def _sum_effects(outlook: ScoreOutlook, members: Rows) -> EffectSums:
 def _measure_covariance(posterior: Posterior, sums: EffectSums) -> tuple[Values, Values]:
     """Return the covariance of the scores, and [system, feature]: their covariance with beta, before the posterior's."""
     width = sums.beta.shape[1]
-    inner = sums.beta - np.einsum("qes,qep->sp", sums.query, posterior.pull[:, :, :width])
+    systems = len(sums.beta)
+    by_effect = sums.query.reshape(-1, systems)
+    inner = sums.beta - by_effect.T @ posterior.pull.reshape(len(by_effect), -1)[:, :width]
     through_beta = inner @ posterior.beta[:width, :width] @ inner.T
-    own = np.einsum("qes,qef,qft->st", sums.query, posterior.query, sums.query, optimize=True)
+    own = by_effect.T @ (posterior.query @ sums.query).reshape(-1, systems)
     return sums.noise + through_beta + own, inner
 
 
@@ -233,7 +242,7 @@ def _measure_worth(outlook: ScoreOutlook, posterior: Posterior, sums: EffectSums
     laplacian = _weigh_orders(outlook.scores, covariance)
     width = inner.shape[1]
     shared = posterior.beta[:width, :width] @ inner.T
-    own = np.einsum("qef,qfs->qes", posterior.query, sums.query)
+    own = posterior.query @ sums.query
     values = np.empty(len(members))
     for start in range(0, len(members), AT_ONCE):
         part = members[start : start + AT_ONCE]
@@ -302,9 +311,6 @@ def sort_systems(table: CandidateTable) -> tuple[CandidateTable, Rows]:
     """
     import hashlib
 
-    keys = [
-        hashlib.blake2b(np.ascontiguousarray(table.ranks[:, system]).tobytes()).digest()
-        for system in range(table.system_count)
-    ]
+    keys = [hashlib.blake2b(column).digest() for column in np.ascontiguousarray(table.ranks.T)]
     order = np.array(sorted(range(len(keys)), key=lambda system: keys[system]), dtype=np.int64)
-    return replace(table, ranks=table.ranks[:, order]), order
+    return replace(table, ranks=np.take(table.ranks, order, axis=1)), order

@@ -8,10 +8,10 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from annotator.domain.errors import ValidationError
 from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, cut_run, evaluate_runs
-from annotator.evaluation.one_thread import OneThread
 from annotator.evaluation.profiles.trec import PROFILE
 from annotator.evaluation.records import RankedRun, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions
+from annotator.pooling.one_thread import OneThread
 from tests.unit.evaluation.small_runs import make_run
 
 QUERIES = [f"q{number:02d}" for number in range(30)]

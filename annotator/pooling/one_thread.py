@@ -1,4 +1,4 @@
-"""Keep the matrix products of an evaluation on one thread."""
+"""Keep the matrix products of an evaluation, or of an adaptive round, on one thread."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,10 +7,10 @@ from typing import Any
 
 
 class OneThread:
-    """Keeps the process's matrix products on one thread while an evaluation runs in any thread of it.
+    """Keeps the process's matrix products on one thread while an evaluation or an adaptive round runs in any thread of it.
 
-    The products are small. Shared between threads, they take three times as long where other work keeps the cores busy. The
-    limit holds for the whole process, so the last evaluation that ends takes it away, not the first.
+    The products are small. Shared between threads, they take three to fifteen times as long where other work keeps the cores
+    busy. The limit holds for the whole process, so the last of them that ends takes it away, not the first.
     """
 
     def __init__(self) -> None:
