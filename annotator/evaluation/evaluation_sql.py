@@ -253,11 +253,11 @@ def read_published_truth(
     session: Session, dataset_pk: int, release_pk: int, texts: Mapping[str, str | None]
 ) -> GroundTruth:
     """Return the grades of a release with the fields that its queries have today; `texts` as published, by query_id."""
-    known = {query.query_id: query for query in list_queries(session, dataset_pk).values()}
+    by_id = {query.query_id: query for query in list_queries(session, dataset_pk).values()}
     rows = session.execute(
         select(col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade))
         .where(col(ReleaseQrelRow.release_pk) == release_pk)
         .order_by(col(ReleaseQrelRow.position))
     )
-    queries = tuple(known.get(query_id) or Query(query_id, text or "") for query_id, text in texts.items())
+    queries = tuple(by_id.get(query_id) or Query(query_id, text or "") for query_id, text in texts.items())
     return GroundTruth(queries=queries, qrels=tuple(Qrel(*row) for row in rows))

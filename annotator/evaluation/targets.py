@@ -97,10 +97,10 @@ def _check(table: ScoreTable, scores: SystemScores, target: Target) -> TargetChe
 def _measure(table: ScoreTable, scores: SystemScores, name: str) -> tuple[float | None, str | None]:
     latency = _LATENCY.fullmatch(name)
     if latency:
-        found = measure_latency(scores)
-        if found is None:
+        percentiles = measure_latency(scores)
+        if percentiles is None:
             return None, say("the run carries no latency_ms")
-        return {"50": found.p50, "95": found.p95, "99": found.p99}[latency[1]], None
+        return {"50": percentiles.p50, "95": percentiles.p95, "99": percentiles.p99}[latency[1]], None
     if name == COVERAGE:
         return measure_coverage(scores), None
     for measure in table.measures:

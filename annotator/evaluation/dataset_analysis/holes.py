@@ -219,9 +219,9 @@ def _bound_query(
     gains = np.array([measure.give_gain(judged[doc_id]) if doc_id in judged else 0.0 for doc_id in doc_ids])
     holes = [doc_id for doc_id in doc_ids if doc_id not in judged]
     is_hole = np.array([doc_id not in judged for doc_id in doc_ids], dtype=bool)
-    known = [measure.give_gain(grade) for grade in judged.values()]
-    least_ideal = measure.compute_ideal(known)
-    most_ideal = measure.compute_ideal([*known, *([measure.highest_gain] * len(holes))])
+    judged_gains = [measure.give_gain(grade) for grade in judged.values()]
+    least_ideal = measure.compute_ideal(judged_gains)
+    most_ideal = measure.compute_ideal([*judged_gains, *([measure.highest_gain] * len(holes))])
     difference = counted[pairs[:, 1]] - counted[pairs[:, 0]]
     present = difference @ gains
     weights = difference[:, is_hole] * measure.highest_gain

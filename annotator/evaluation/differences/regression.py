@@ -168,9 +168,9 @@ def _note_missing(where: str, systems: Sequence[str]) -> list[str]:
     return [f"not compared, since {where}: {', '.join(sorted(systems))}"] if systems else []
 
 
-def _read_value(found: Any) -> float | None:
-    if found is None:
+def _read_value(value: Any) -> float | None:
+    if value is None:
         return None
-    if type(found) not in (int, float):
+    if type(value) not in (int, float):
         raise TypeError("a score is a number or null")
-    return float(found)
+    return float(value)

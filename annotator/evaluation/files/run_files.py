@@ -202,8 +202,8 @@ def _find_rank_problems(columns: ResultColumns, order: Order) -> list[tuple[int,
         (row, "a rank (--order score goes by the scores)", "nothing")
         for row in np.flatnonzero(missing & ~all_missing[columns.queries]).tolist()
     ]
-    known = np.flatnonzero(~missing)
-    rows = known[np.lexsort((known, columns.ranks[known], columns.queries[known]))]
+    ranked = np.flatnonzero(~missing)
+    rows = ranked[np.lexsort((ranked, columns.ranks[ranked], columns.queries[ranked]))]
     again = (columns.queries[rows][1:] == columns.queries[rows][:-1]) & (
         columns.ranks[rows][1:] == columns.ranks[rows][:-1]
     )
@@ -250,11 +250,11 @@ def _read_answers(
     return latencies, signals
 
 
-def _check_time(found: object, name: str, line: int, problems: Problems) -> float:
+def _check_time(value: object, name: str, line: int, problems: Problems) -> float:
     """Return milliseconds; NaN for null, and after noting that something else stands there."""
-    if found is None:
+    if value is None:
         return math.nan
-    if type(found) in (int, float) and 0 <= found < math.inf:  # type: ignore[operator]
-        return float(found)  # type: ignore[arg-type]
-    problems.add(line, f"{name} to be a number from 0", describe(found))
+    if type(value) in (int, float) and 0 <= value < math.inf:  # type: ignore[operator]
+        return float(value)  # type: ignore[arg-type]
+    problems.add(line, f"{name} to be a number from 0", describe(value))
     return math.nan

@@ -48,23 +48,23 @@ def read_truth_file(
     if path.is_dir() and (path / MANIFEST).is_file() and format_name is None:
         return _read_release(path)
     source = InputSource(str(path), encoding=encoding, scale=GradeScale(grades or {}))
-    known = detect_format(source) if format_name is None else find_format(format_name)
-    without_grades = grades_by is None and known.needs_grades_by
+    file_format = detect_format(source) if format_name is None else find_format(format_name)
+    without_grades = grades_by is None and file_format.needs_grades_by
     _, truth = read_truth(
-        source, format_name=known.name, grades_by=BY_POSITION if without_grades else grades_by
+        source, format_name=file_format.name, grades_by=BY_POSITION if without_grades else grades_by
     )
-    return build_truth(truth, str(path), known, has_grades=not without_grades)
+    return build_truth(truth, str(path), file_format, has_grades=not without_grades)
 
 
 def build_truth(
     truth: GroundTruth,
     name: str,
-    known: Format | None = None,
+    file_format: Format | None = None,
     *,
     version: str | None = None,
     has_grades: bool = True,
 ) -> Truth:
-    """Return queries and qrels as a truth. `known`: the format they were read from; None for a database."""
+    """Return queries and qrels as a truth. `file_format`: the format they were read from; None for a database."""
     grades: dict[str, dict[str, int]] = {query.query_id: {} for query in truth.queries}
     for qrel in truth.qrels:
         grades.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.grade
@@ -76,16 +76,16 @@ def build_truth(
         document_fields=_list_document_fields(truth),
         version=version,
         sha256=hash_content(truth.qrels),
-        format=None if known is None else known.name,
-        tells_grade_0=known is None or known.tells_grade_0,
+        format=None if file_format is None else file_format.name,
+        tells_grade_0=file_format is None or file_format.tells_grade_0,
         has_grades=has_grades,
     )
 
 
 def _list_fields(query: Query) -> dict[str, Any]:
     """Return what queries can be grouped by: the known fields that the query has, then its metadata."""
-    known = {name: value for name in QUERY_FIELDS if (value := getattr(query, name)) is not None}
-    return {**known, **{name: value for name, value in query.metadata.items() if name not in known}}
+    fields = {name: value for name in QUERY_FIELDS if (value := getattr(query, name)) is not None}
+    return {**fields, **{name: value for name, value in query.metadata.items() if name not in fields}}
 
 
 def _list_document_fields(truth: GroundTruth) -> dict[str, Mapping[str, Any]]:
@@ -99,13 +99,13 @@ def _list_document_fields(truth: GroundTruth) -> dict[str, Mapping[str, Any]]:
 
 def _read_release(folder: Path) -> Truth:
     manifest = _read_manifest(folder / MANIFEST)
-    known = find_format(GRADED_FOLDER)
+    file_format = find_format(GRADED_FOLDER)
     if not (folder / GRADED_FOLDER).is_dir():
         raise ValidationError(f"{folder}: expected the files of a release, found no folder {GRADED_FOLDER}")
     _check_sums(folder)
-    _, content = read_truth(InputSource(str(folder / GRADED_FOLDER)), format_name=known.name)
+    _, content = read_truth(InputSource(str(folder / GRADED_FOLDER)), format_name=file_format.name)
     truth = build_truth(
-        content, str(manifest.get("dataset", folder.name)), known, version=manifest.get("version")
+        content, str(manifest.get("dataset", folder.name)), file_format, version=manifest.get("version")
     )
     if manifest.get("content_sha256") not in (None, truth.sha256):
         raise BadInput(

@@ -37,7 +37,7 @@ def list_positions(truth: Truth) -> Grades:
                 )
             )
         positions[query_id] = dict.fromkeys(documents, 0) | {
-            doc_id: len(listed) - place for place, doc_id in enumerate(listed)
+            doc_id: len(listed) - position for position, doc_id in enumerate(listed)
         }
     return positions
 

@@ -87,19 +87,19 @@ def draw_lines(
     """Draw at most MOST_LINES lines with a legend at the right. `x_names`: what stands at the ticks; empty: their numbers."""
     top, bottom = 34, 34 + CURVE_SIDE
 
-    def place(x: float, y: float) -> tuple[float, float]:
+    def to_pixels(x: float, y: float) -> tuple[float, float]:
         share = (x - x_range[0]) / max(1e-9, x_range[1] - x_range[0])
         height = (y - y_range[0]) / (y_range[1] - y_range[0])
         return CURVE_LEFT + share * CURVE_SIDE * 1.25, bottom - height * CURVE_SIDE
 
-    right = place(x_range[1], 0)[0]
+    right = to_pixels(x_range[1], 0)[0]
     parts = []
     for tick in y_ticks:
-        y = place(x_range[0], tick)[1]
+        y = to_pixels(x_range[0], tick)[1]
         parts.append(_line("axis", CURVE_LEFT, y, right, y))
         parts.append(draw_text(CURVE_LEFT - 8, y + 5, f"{tick:.3g}", "quiet", anchor="end"))
     for tick, tick_name in zip(x_ticks, x_names or [f"{tick:g}" for tick in x_ticks], strict=True):
-        x = place(tick, 0)[0]
+        x = to_pixels(tick, 0)[0]
         parts.append(_line("axis", x, bottom, x, bottom + 5))
         parts.append(draw_text(x, bottom + 22, cut(tick_name, 10), "quiet", anchor="middle"))
     parts.append(draw_text((CURVE_LEFT + right) / 2, bottom + 44, cut(x_label), "quiet", anchor="middle"))
@@ -107,14 +107,14 @@ def draw_lines(
     shown = lines[:MOST_LINES]
     for index, line in enumerate(shown):
         for (x, y), count in Counter(line.cloud).most_common(MOST_POINTS):
-            cx, cy = place(x, y)
+            cx, cy = to_pixels(x, y)
             radius = min(14.0, 2 + 1.2 * sqrt(count))
             parts.append(f'<circle class="cloud f{index}" cx="{cx:.1f}" cy="{cy:.1f}" r="{radius:.1f}"/>')
     for index, line in enumerate(shown):
-        path = " ".join(f"{px:.1f},{py:.1f}" for px, py in (place(x, y) for x, y in line.points))
+        path = " ".join(f"{px:.1f},{py:.1f}" for px, py in (to_pixels(x, y) for x, y in line.points))
         parts.append(f'<polyline class="line s{index}" points="{path}"/>')
         if len(line.points) == 1:
-            px, py = place(*line.points[0])
+            px, py = to_pixels(*line.points[0])
             parts.append(f'<circle class="f{index}" cx="{px:.1f}" cy="{py:.1f}" r="4"/>')
         y = top + 8 + index * 24
         parts.append(_line(f"line s{index}", right + 24, y, right + 60, y))

@@ -321,8 +321,8 @@ def _make_heat_maps(evaluation: Evaluation, main: Measure, tr: Translate) -> lis
             {system.system: system.measures[main.name].score.value for system in group.systems}
             for group in groups
         ]
-        known = [value for group in scores for value in group.values() if value is not None]
-        low, high = min(known, default=0.0), max(known, default=1.0)
+        values = [value for group in scores for value in group.values() if value is not None]
+        low, high = min(values, default=0.0), max(values, default=1.0)
         rows = tuple(
             HeatRow(system.system, tuple(_make_cell(group[system.system], low, high) for group in scores))
             for system in evaluation.systems

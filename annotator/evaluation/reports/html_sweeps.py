@@ -74,11 +74,15 @@ def _draw_parameter(
     parameter: str, sweeps: Sequence[Sweep], tr: Callable[..., str], name: str
 ) -> DrawnParameter:
     by_measure = {
-        sweep.measure: found for sweep in sweeps for found in sweep.parameters if found.name == parameter
+        sweep.measure: sensitivity
+        for sweep in sweeps
+        for sensitivity in sweep.parameters
+        if sensitivity.name == parameter
     }
     first = next(iter(by_measure.values()))
     means = {
-        measure: {value.value: value.mean for value in found.values} for measure, found in by_measure.items()
+        measure: {value.value: value.mean for value in sensitivity.values}
+        for measure, sensitivity in by_measure.items()
     }
     rows = tuple(
         ValueRow(
@@ -103,8 +107,8 @@ def _draw_chart(
     values = [row.value for row in rows]
     lines = [
         DrawnLine(measure, points)
-        for measure, found in by_measure.items()
-        if (points := _list_distances(found, values))
+        for measure, sensitivity in by_measure.items()
+        if (points := _list_distances(sensitivity, values))
     ]
     reach = max([0.01, *(abs(y) for line in lines[:MOST_LINES] for _, y in line.points)]) * 1.05
     step = choose_step(2 * reach, 6)
@@ -125,12 +129,12 @@ def _draw_chart(
     )
 
 
-def _list_distances(found: ParameterSensitivity, values: Sequence[str]) -> list[tuple[float, float]]:
+def _list_distances(sensitivity: ParameterSensitivity, values: Sequence[str]) -> list[tuple[float, float]]:
     """Return, by the place of its value, how far each mean is from the mean of all these systems."""
-    systems = sum(value.systems for value in found.values)
-    mean = sum(value.mean * value.systems for value in found.values) / systems
+    systems = sum(value.systems for value in sensitivity.values)
+    mean = sum(value.mean * value.systems for value in sensitivity.values) / systems
     return [
         (float(values.index(value.value)), value.mean - mean)
-        for value in found.values
+        for value in sensitivity.values
         if value.value in values
     ]

@@ -242,9 +242,9 @@ def _find_figure(system: SystemSummary, column: str) -> float | None:
 
 
 def _find_best(figures: Sequence[float | None], column: str) -> float | None:
-    known = [figure for figure in figures if figure is not None]
+    values = [figure for figure in figures if figure is not None]
     lower_is_better = column in LATENCIES or column in ("FirstRank", "TFFU")
-    return (min if lower_is_better else max)(known, default=None)
+    return (min if lower_is_better else max)(values, default=None)
 
 
 def _show_figure(figure: float | None, column: str) -> str:
@@ -323,14 +323,14 @@ def list_failed_queries(evaluation: Evaluation) -> list[ReportedQuery]:
         for failure in by_query[query_id]:
             run, positions = first_results[failure.system]
             index = positions.get(query_id)
-            found = [] if index is None else run.list_documents(index)[:MOST_DOCUMENTS]
+            doc_ids = [] if index is None else run.list_documents(index)[:MOST_DOCUMENTS]
             documents = expected.get(query_id, ())
             failures.append(
                 ReportedFailure(
                     failure.system,
                     tuple(
                         ReportedDocument(doc_id, grades.get(doc_id), rank)
-                        for rank, doc_id in enumerate(found, start=1)
+                        for rank, doc_id in enumerate(doc_ids, start=1)
                     ),
                     tuple(
                         ReportedDocument(doc_id, grades[doc_id], failure.late_ranks.get(doc_id))

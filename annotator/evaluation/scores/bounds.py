@@ -57,27 +57,29 @@ def bound_scores(grid: GradeGrid, measure: Measure, relevant_from: int) -> Bound
 def _bound_sets(grid: GradeGrid, measure: Measure, relevant_from: int) -> Bounds:
     """Return the bounds of measures that only ask whether a document is relevant."""
     top = grid.grades[:, : measure.cutoff]
-    known = (grid.ideal >= relevant_from).sum(axis=1).astype(float)
+    judged_relevant = (grid.ideal >= relevant_from).sum(axis=1).astype(float)
     unjudged = (top == UNJUDGED).sum(axis=1).astype(float)
-    lowest = _score_sets(top, measure, relevant_from, known)
-    highest = _score_sets(_grade_unjudged(top, HIGHEST_GRADE), measure, relevant_from, known + unjudged)
+    lowest = _score_sets(top, measure, relevant_from, judged_relevant)
+    highest = _score_sets(
+        _grade_unjudged(top, HIGHEST_GRADE), measure, relevant_from, judged_relevant + unjudged
+    )
     return lowest, highest
 
 
 def _score_sets(top: NDArray[np.int16], measure: Measure, relevant_from: int, relevant: Values) -> Values:
     hits = top >= relevant_from
-    found = hits.sum(axis=1).astype(np.float64)
+    relevant_hits = hits.sum(axis=1).astype(np.float64)
     if measure.kind == "Success":
-        return np.where(found > 0, 1.0, 0.0)
+        return np.where(relevant_hits > 0, 1.0, 0.0)
     if measure.kind == "RR":
-        return np.where(found > 0, 1.0 / (hits.argmax(axis=1) + 1), 0.0)
+        return np.where(relevant_hits > 0, 1.0 / (hits.argmax(axis=1) + 1), 0.0)
     returned = (top != ABSENT).sum(axis=1).astype(np.float64)
     looked_at = returned if measure.over_returned else np.full(len(top), float(measure.cutoff or 0))
     if measure.kind == "P":
-        return divide(found, looked_at)
+        return divide(relevant_hits, looked_at)
     if measure.kind == "R":
-        return divide(found, relevant)
-    return divide(2 * found, looked_at + relevant)  # F1, by 2PR / (P + R)
+        return divide(relevant_hits, relevant)
+    return divide(2 * relevant_hits, looked_at + relevant)  # F1, by 2PR / (P + R)
 
 
 def _grade_unjudged(grades: NDArray[np.int16], grade: int) -> NDArray[np.int16]:

@@ -20,10 +20,10 @@ def measure_precision_curve(
     lookup: GradeLookup, run: RankedRun, relevant_from: int
 ) -> tuple[float, ...] | None:
     """Return the mean interpolated precision at each of RECALL_LEVELS; None if no query has a relevant document."""
-    found = lookup.find(run)
+    run_grades = lookup.find(run)
     total, queries = np.zeros(len(RECALL_LEVELS)), 0
-    for first, last in list_blocks(np.maximum(found.lengths, lookup.judged_counts).tolist()):
-        grid = lookup.build_grid(found, first, last)
+    for first, last in list_blocks(np.maximum(run_grades.lengths, lookup.judged_counts).tolist()):
+        grid = lookup.build_grid(run_grades, first, last)
         relevant = (grid.ideal >= relevant_from).sum(axis=1)
         counted = relevant > 0
         total += _interpolate(grid.grades[counted] >= relevant_from, relevant[counted]).sum(axis=0)
@@ -33,13 +33,13 @@ def measure_precision_curve(
 
 def _interpolate(is_relevant: NDArray[np.bool_], relevant: NDArray[np.int64]) -> Values:
     """Return queries x levels of recall."""
-    found = np.cumsum(is_relevant, axis=1)
-    precision = found / np.arange(1, is_relevant.shape[1] + 1)
+    hits = np.cumsum(is_relevant, axis=1)
+    precision = hits / np.arange(1, is_relevant.shape[1] + 1)
     best_from = np.maximum.accumulate(precision[:, ::-1], axis=1)[:, ::-1]
     columns = []
     for level in RECALL_LEVELS:
         needed = np.ceil(level * relevant - EXACTLY)
-        ranks = (found < needed[:, None]).sum(axis=1)
+        ranks = (hits < needed[:, None]).sum(axis=1)
         reached = ranks < is_relevant.shape[1]
         at = np.minimum(ranks, is_relevant.shape[1] - 1)
         columns.append(np.where(reached, best_from[np.arange(len(at)), at], 0.0))
@@ -54,6 +54,6 @@ def measure_depth_curve(grid: GradeGrid, depth: int, gain: Gain) -> list[float]:
 def list_precision_and_recall(grid: GradeGrid, depth: int, relevant_from: int) -> list[tuple[float, float]]:
     """Return each query's recall and precision in its first `depth` results, for queries with a relevant document."""
     relevant = (grid.ideal >= relevant_from).sum(axis=1)
-    found = (grid.grades[:, :depth] >= relevant_from).sum(axis=1)
+    hits = (grid.grades[:, :depth] >= relevant_from).sum(axis=1)
     kept = relevant > 0
-    return list(zip((found[kept] / relevant[kept]).tolist(), (found[kept] / depth).tolist(), strict=True))
+    return list(zip((hits[kept] / relevant[kept]).tolist(), (hits[kept] / depth).tolist(), strict=True))

@@ -102,19 +102,19 @@ class GradeLookup:
         counts = np.diff(run.starts)
         codes = np.array([self.codes.get(doc_id, -1) for doc_id in run.doc_ids], dtype=np.int64)[run.codes]
         keys = np.where(codes < 0, -1, np.repeat(rows, counts) * max(1, len(self.codes)) + codes)
-        found = np.full(len(keys), UNJUDGED, dtype=np.int16)
+        grades = np.full(len(keys), UNJUDGED, dtype=np.int16)
         if len(self.keys):
             at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-            found = np.where(self.keys[at] == keys, self.grades[at], found)
-        known = rows >= 0
+            grades = np.where(self.keys[at] == keys, self.grades[at], grades)
+        in_run = rows >= 0
         starts, lengths = np.zeros((2, len(self.rows)), dtype=np.int64)
-        starts[rows[known]], lengths[rows[known]] = run.starts[:-1][known], counts[known]
-        return RunGrades(found, starts, lengths)
+        starts[rows[in_run]], lengths[rows[in_run]] = run.starts[:-1][in_run], counts[in_run]
+        return RunGrades(grades, starts, lengths)
 
-    def build_grid(self, found: RunGrades, first: int, last: int) -> GradeGrid:
+    def build_grid(self, run_grades: RunGrades, first: int, last: int) -> GradeGrid:
         """Return the grid of the queries in these rows."""
         return GradeGrid(
-            gather_rows(found.grades, found.starts[first:last], found.lengths[first:last]),
+            gather_rows(run_grades.grades, run_grades.starts[first:last], run_grades.lengths[first:last]),
             gather_rows(self.ideal, self.ideal_starts[first:last], self.judged_counts[first:last]),
         )
 

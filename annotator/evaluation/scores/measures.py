@@ -171,11 +171,11 @@ def _ask_ir_measures(name: str) -> tuple[Kind, str, dict[str, Any]]:
     import ir_measures
 
     word = re.match(r"[A-Za-z]+", name.strip())
-    asked = name.strip()
+    text = name.strip()
     if word and word[0] in OTHER_NAMES:
-        asked = OTHER_NAMES[word[0]] + asked[word.end() :]
+        text = OTHER_NAMES[word[0]] + text[word.end() :]
     try:
-        measure = ir_measures.parse_measure(asked)
+        measure = ir_measures.parse_measure(text)
         kind = NAMED_BY_IR_MEASURES.get(measure.NAME)
         if kind in WITH_CUTOFF and "cutoff" not in measure.params:
             raise ValidationError(

@@ -47,9 +47,9 @@ class ResultOrder:
 
 def check_order(order: str) -> Order:
     """Return the order of that name. Raises ValidationError if there is none."""
-    for known in ORDERS:
-        if order == known:
-            return known
+    for name in ORDERS:
+        if order == name:
+            return name
     raise ValidationError(f"expected the order {' or '.join(ORDERS)}, found {order!r}")
 
 

@@ -118,8 +118,8 @@ class RunScorer:
         """Return the scores of one run."""
         ranked = self._prepare_run(run)
         count = len(self.query_ids)
-        found = self.lookup.find(run)
-        results = found.lengths
+        run_grades = self.lookup.find(run)
+        results = run_grades.lengths
         values = self.trec_eval.score(ranked, self.query_ids)
         others = [measure for measure in self.measures if not is_computed_by_trec_eval(measure)]
         values |= {measure.name: np.full(count, np.nan) for measure in others}
@@ -130,7 +130,7 @@ class RunScorer:
             readings = _Readings({}, condensed, {}, {})
         for measure in self.measures:
             readings.judged[measure.name] = np.full(count, np.nan)
-        self._score_blocks(found, others, values, readings)
+        self._score_blocks(run_grades, others, values, readings)
         for measure in self.measures:
             if measure.kind == "TFFU":
                 values[measure.name] = self._find_first_times(run, measure)
@@ -177,14 +177,14 @@ class RunScorer:
 
     def _score_blocks(
         self,
-        found: RunGrades,
+        run_grades: RunGrades,
         others: Sequence[Measure],
         values: dict[str, Values],
         readings: "_Readings",
     ) -> None:
         """Fill in what is computed on the matrix of grades, block by block."""
-        for first, last in list_blocks(np.maximum(found.lengths, self.lookup.judged_counts).tolist()):
-            grid = self.lookup.build_grid(found, first, last)
+        for first, last in list_blocks(np.maximum(run_grades.lengths, self.lookup.judged_counts).tolist()):
+            grid = self.lookup.build_grid(run_grades, first, last)
             shares = {
                 cutoff: compute_judged(grid, cutoff=cutoff)
                 for cutoff in {measure.cutoff for measure in self.measures}

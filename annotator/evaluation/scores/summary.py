@@ -71,12 +71,12 @@ def measure_latency(scores: SystemScores, rows: Rows | None = None) -> LatencyPe
     """Return the percentiles of the queries whose latency is known; None where none is."""
     if scores.latency_ms is None:
         return None
-    known = _take(scores.latency_ms, rows)
-    known = known[known == known]
-    if not len(known):
+    latencies = _take(scores.latency_ms, rows)
+    latencies = latencies[latencies == latencies]
+    if not len(latencies):
         return None
-    p50, p95, p99 = np.percentile(known, (50, 95, 99), method="inverted_cdf").tolist()
-    return LatencyPercentiles(p50, p95, p99, len(known))
+    p50, p95, p99 = np.percentile(latencies, (50, 95, 99), method="inverted_cdf").tolist()
+    return LatencyPercentiles(p50, p95, p99, len(latencies))
 
 
 def measure_spread(scores: SystemScores, measure: Measure, rows: Rows | None = None) -> ScoreSpread | None:
