@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -37,7 +38,7 @@ def pool(
         str | None,
         typer.Option(
             metavar="A,B",
-            help="Also search the dataset's documents: bm25, tfidf, lsa, hybrid.",
+            help="Also search the dataset's documents: bm25, tfidf, lsa, vectors, hybrid.",
         ),
     ] = None,
     weights: Annotated[
@@ -53,6 +54,17 @@ def pool(
             metavar="exact=W,partial=W",
             help="With hybrid: weights of documents whose title matches the query.",
         ),
+    ] = None,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Embeddings of the documents: .npy, .npz, .parquet or .jsonl."),
+    ] = None,
+    query_vectors: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Embeddings of the queries, in the same way.")
+    ] = None,
+    embed: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Make the vectors with the embedding model in this folder."),
     ] = None,
     seed: Annotated[
         int, typer.Option(help="Of what is drawn: a sample by rank, the documents that LSA learns from.")
@@ -107,6 +119,9 @@ def pool(
         seed=seed,
         weights={} if weights is None else read_weights(weights, option="--weights"),
         title_boost={} if title_boost is None else read_weights(title_boost, option="--title-boost"),
+        vectors=vectors,
+        query_vectors=query_vectors,
+        embed=embed,
     )
     request = PoolRequest(
         strategy=read_strategy(strategy),
@@ -279,6 +294,9 @@ def _print_report(report: "PoolReport") -> None:
     for note in report.notes:
         if note.kind == "no_candidate":
             lacking = count_of(len(note.names), "query has no candidate", "queries have no candidate")
+            _print_names(f"{note.system}: {lacking}", note.names)
+        elif note.kind == "no_vector":
+            lacking = count_of(len(note.names), "document has no vector", "documents have no vector")
             _print_names(f"{note.system}: {lacking}", note.names)
 
 

@@ -32,7 +32,7 @@ from annotator.pooling.pool_records import (
 )
 from annotator.pooling.pooling_sql import PoolArrays, list_doc_ids, name_systems, read_lists, read_pool
 from annotator.pooling.retrieval_sql import retrieve_from_documents
-from annotator.pooling.retrievers.options import check_options
+from annotator.pooling.retrievers.options import check_options, describe_options
 from annotator.pooling.retrievers.records import RetrieverNote
 from annotator.pooling.round_records import NewRound, PairDraw, PoolRound
 from annotator.pooling.rounds_sql import add_new_pairs_to_round, add_round, find_latest_pair, list_rounds
@@ -283,9 +283,7 @@ def _describe_request(request: PoolRequest) -> dict[str, Any]:
     options: dict[str, Any] = {"depth": request.depth}
     options["systems"] = None if request.systems is None else list(request.systems)
     options["retrievers"] = list(request.retrievers)
-    if "hybrid" in request.retrievers:
-        options["weights"] = dict(request.retrieval.weights)
-        options["title_boost"] = dict(request.retrieval.title_boost)
+    options |= describe_options(request.retrievers, request.retrieval)
     if request.strategy == "stratified":
         options |= {
             "strata": [f"{item.name}:{item.rate:g}" for item in find_strata(request)],

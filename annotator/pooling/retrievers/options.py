@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.pooling.retrievers.records import RetrievalOptions
 
-RETRIEVERS = ("bm25", "tfidf", "lsa", "hybrid")
+RETRIEVERS = ("bm25", "tfidf", "lsa", "vectors", "hybrid")
 RUN = "run:"  # before the system of an imported run, in the weights of `hybrid`
 TITLE_MATCHES = ("exact", "partial")
 
@@ -47,20 +49,52 @@ def check_options(names: Sequence[str], options: RetrievalOptions) -> None:
     for name in options.title_boost:
         if name not in TITLE_MATCHES:
             raise ValidationError(f"--title-boost: expected {' or '.join(TITLE_MATCHES)}, found {name!r}")
+    _check_vectors("vectors" in names or "vectors" in choose_fused(names, options), options)
+
+
+def _check_vectors(needed: bool, options: RetrievalOptions) -> None:
+    given = options.vectors is not None or options.query_vectors is not None
+    if given and options.embed is not None:
+        raise ValidationError("--embed makes the vectors: leave --vectors and --query-vectors out")
+    if (options.vectors is None) != (options.query_vectors is None):
+        raise ValidationError("--vectors and --query-vectors go together")
+    if needed and not given and options.embed is None:
+        raise ValidationError(
+            "the retriever 'vectors' needs --vectors FILE and --query-vectors FILE, or --embed FOLDER"
+        )
+    if not needed and (given or options.embed is not None):
+        option = "--vectors" if given else "--embed"
+        raise ValidationError(f"{option} goes with --retrieve vectors")
 
 
 def choose_fused(names: Sequence[str], options: RetrievalOptions) -> Mapping[str, float]:
     """Return the lists that `hybrid` fuses, with their weights; empty without `hybrid`.
 
-    These are the lists of `--weights`; without that, the other retrievers that are named, or else BM25 with LSA. Title
-    matches come on top.
+    These are the lists of `--weights`; without that, the other retrievers that are named, or else BM25 with `vectors` if there
+    are any and with LSA if not. Title matches come on top.
     """
     if "hybrid" not in names:
         return {}
     others = [name for name in names if name != "hybrid"]
-    return options.weights or dict.fromkeys(others or ("bm25", "lsa"), 1.0)
+    has_vectors = options.vectors is not None or options.embed is not None
+    return options.weights or dict.fromkeys(others or ("bm25", "vectors" if has_vectors else "lsa"), 1.0)
 
 
 def list_fused_runs(names: Sequence[str], options: RetrievalOptions) -> tuple[str, ...]:
     """Return the systems of the imported runs that `hybrid` fuses."""
     return tuple(name.removeprefix(RUN) for name in choose_fused(names, options) if name.startswith(RUN))
+
+
+def describe_options(names: Sequence[str], options: RetrievalOptions) -> dict[str, Any]:
+    """Return the options that these retrievers use, as JSON, for the record of a round; files by their names."""
+    described: dict[str, Any] = {}
+    weights = choose_fused(names, options)
+    if weights:
+        described |= {"weights": dict(weights), "title_boost": dict(options.title_boost)}
+    if "lsa" in names or "lsa" in weights:
+        described["lsa_seed"] = options.seed
+    for name in ("vectors", "query_vectors", "embed"):
+        path: Path | None = getattr(options, name)
+        if path is not None:
+            described[name] = path.name
+    return described

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 
@@ -40,12 +41,16 @@ class RetrievalOptions:
     """The options of all retrievers.
 
     `weights`: the lists that `hybrid` fuses, by name (a retriever, or `run:SYSTEM`), with their weights; empty: see
-    `fusion.py`. `title_boost`: the weights of the lists of title matches, by `exact` and `partial`.
+    `fusion.py`. `title_boost`: the weights of the lists of title matches, by `exact` and `partial`. `vectors` and
+    `query_vectors`: files of embeddings. `embed`: the folder of an embedding model, used in their place.
     """
 
     seed: int = 0
     weights: Mapping[str, float] = field(default_factory=dict)
     title_boost: Mapping[str, float] = field(default_factory=dict)
+    vectors: Path | None = None
+    query_vectors: Path | None = None
+    embed: Path | None = None
 
 
 class RetrievedDocument(NamedTuple):

@@ -4,13 +4,17 @@ Documents may come in any order: equal scores are ordered by doc_id. What a retr
 silently empty.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 
 from annotator.pooling.retrievers.bm25 import rank_bm25
+from annotator.pooling.retrievers.embedding import embed_texts, load_model
 from annotator.pooling.retrievers.fusion import FUSED_RESULTS, ListedDocument, fuse_lists
 from annotator.pooling.retrievers.lsa import rank_lsa
-from annotator.pooling.retrievers.options import RETRIEVERS, RUN, check_options, choose_fused
+from annotator.pooling.retrievers.options import RUN, check_options, choose_fused
 from annotator.pooling.retrievers.records import (
     NoteKind,
     Ranking,
@@ -23,8 +27,11 @@ from annotator.pooling.retrievers.records import (
 )
 from annotator.pooling.retrievers.tfidf import rank_tfidf
 from annotator.pooling.retrievers.titles import TitleIndex
+from annotator.pooling.retrievers.vector_files import VectorSpool, open_vectors
+from annotator.pooling.retrievers.vectors import rank_vectors
 
 SYSTEM_PREFIX = "annotator:"
+SEARCHED = ("vectors", "bm25", "tfidf", "lsa")  # in this order: what can be refused comes first
 Documents = Callable[[], Iterable[SearchedDocument]]
 ReportProgress = Callable[[str, float], None]
 QueryLists = Mapping[str, Sequence[ListedDocument]]  # by query_id
@@ -64,10 +71,16 @@ def retrieve_candidates(
     candidates: list[RetrievedDocument] = []
     notes: list[RetrieverNote] = []
     lists: dict[str, QueryLists] = {}
-    for name in RETRIEVERS:
-        if name == "hybrid" or (name not in names and name not in weights):
+    for name in SEARCHED:
+        if name not in names and name not in weights:
             continue
-        ranking, doc_ids = _rank(name, search, max(depth, FUSED_RESULTS) if name in weights else depth)
+        deep = max(depth, FUSED_RESULTS) if name in weights else depth
+        if name == "vectors":
+            ranking, doc_ids, without_vector = _rank_vectors(search, deep)
+            if without_vector:
+                notes.append(RetrieverNote(f"{SYSTEM_PREFIX}{name}", "no_vector", without_vector))
+        else:
+            ranking, doc_ids = _rank_texts(name, search, deep)
         lists[name] = _list_by_query(ranking, queries, doc_ids)
         notes += _list_notes(ranking, queries, f"{SYSTEM_PREFIX}{name}")
         if name in names:
@@ -83,8 +96,8 @@ def retrieve_candidates(
     return Retrieval(tuple(candidates), tuple(notes))
 
 
-def _rank(name: str, search: _Search, depth: int) -> tuple[Ranking, list[str]]:
-    """Return a retriever's ranking, and the doc_ids that it numbers."""
+def _rank_texts(name: str, search: _Search, depth: int) -> tuple[Ranking, Sequence[str]]:
+    """Return the ranking of a retriever that reads texts, and the doc_ids that it numbers."""
     doc_ids: list[str] = []
     texts = [query.text for query in search.queries]
     documents = _note_ids(search, name, doc_ids)
@@ -100,6 +113,36 @@ def _rank(name: str, search: _Search, depth: int) -> tuple[Ranking, list[str]]:
     else:
         ranking = rank_bm25(texts, documents, depth=depth, report_share=report_share)
     return ranking, doc_ids
+
+
+def _rank_vectors(search: _Search, depth: int) -> tuple[Ranking, Sequence[str], tuple[str, ...]]:
+    """Return the ranking by vectors, the doc_ids that it numbers, and those without a vector."""
+    options = search.options
+    doc_ids: list[str] = []
+    texts = _note_ids(search, "vectors", doc_ids)
+    with ExitStack() as stack:
+        if options.embed is not None:
+            encode, path = load_model(options.embed), str(options.embed)
+            spools = stack.enter_context(VectorSpool()), stack.enter_context(VectorSpool())
+            documents = embed_texts(encode, texts, spools[0], path=path)
+            queries = embed_texts(encode, search.queries, spools[1], path=path)
+            query_ids = list(queries.ids)
+        else:
+            documents = stack.enter_context(open_vectors(options.vectors or Path()))
+            queries = stack.enter_context(open_vectors(options.query_vectors or Path()))
+            query_ids = [query.query_id for query in search.queries]
+            deque(texts, maxlen=0)
+        ranking = rank_vectors(
+            query_ids,
+            doc_ids,
+            documents,
+            queries,
+            depth=depth,
+            report_share=lambda share: search.report("vectors: ranking", share),
+        )
+    hits = dict(zip(query_ids, ranking.hits, strict=True))
+    every = tuple(hits.get(query.query_id, ()) for query in search.queries)
+    return Ranking(every), documents.ids, ranking.without_vector
 
 
 def _note_ids(search: _Search, name: str, doc_ids: list[str]) -> Iterator[tuple[str, str]]:

@@ -2,15 +2,17 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from sqlalchemy import select
 from sqlmodel import col
 from typer.testing import CliRunner
 
 from annotator.cli.main import app
-from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
+from annotator.domain.errors import BadInput, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.pooling.pool_records import PoolReport
 from annotator.pooling.retrievers.records import RetrievalOptions
@@ -201,6 +203,26 @@ def test_the_command_takes_the_options_of_hybrid(world: Pool) -> None:
     with pytest.raises(ValidationError, match="--weights goes with --retrieve hybrid"):
         _run(world, "pool", "d", "--depth", "1", "--retrieve", "bm25", *options)
     assert world.places().keys() == {("Q2", "a"), ("Q2", "제2조"), ("Q1", "제2조")}
+
+
+def test_own_vectors_pool_and_a_bad_file_changes_nothing(world: Pool, tmp_path: Path) -> None:
+    documents, queries = tmp_path / "d.npy", tmp_path / "q.npy"
+    np.save(documents, np.eye(4, dtype=np.float32))
+    documents.with_suffix(".ids").write_text("제2조\nHttpRequest\nb\na\n", encoding="utf-8")
+    np.save(queries, np.eye(4)[[0, 2, 3]])
+    queries.with_suffix(".ids").write_text("Q1\nQ2\nQ4\n", encoding="utf-8")
+    files = ["--vectors", str(documents), "--query-vectors", str(queries)]
+    words = ["pool", "d", "--depth", "1", "--systems", "", "--retrieve", "vectors", *files]
+    with pytest.raises(BadInput, match=r"q.ids:3: expected the id of a query of the dataset, found 'Q4'"):
+        _run(world, *words)
+    assert world.places() == {}
+    queries.with_suffix(".ids").write_text("Q1\nQ2\nQ3\n", encoding="utf-8")
+    shown = _run(world, *words).stdout
+    assert "annotator:vectors: 1 document has no vector: ハンドラ#概要" in shown
+    assert world.places() == {
+        (query_id, doc_id): [("annotator:vectors", 1)]
+        for query_id, doc_id in (("Q2", "b"), ("Q1", "제2조"), ("Q3", "a"))
+    }
 
 
 def test_a_document_without_text_is_found_by_its_id(world: Pool) -> None:

@@ -1,15 +1,20 @@
 """Options of retrievers: how weights are written, and what does not go together."""
 
+from pathlib import Path
+
 import pytest
 
 from annotator.domain.errors import ValidationError
 from annotator.pooling.retrievers.options import (
     check_options,
     choose_fused,
+    describe_options,
     list_fused_runs,
     read_weights,
 )
 from annotator.pooling.retrievers.records import RetrievalOptions
+
+FILE = Path("vectors/documents.npy")
 
 
 def test_weights_are_read_by_name() -> None:
@@ -46,6 +51,13 @@ def test_a_weight_that_cannot_be_read_is_named(text: str, message: str) -> None:
         (["hybrid"], RetrievalOptions(weights={"s": 1}), "--weights: expected bm25, .* or run:SYSTEM, found 's'"),
         (["hybrid"], RetrievalOptions(weights={"hybrid": 1}), "--weights: .*found 'hybrid'"),
         (["hybrid"], RetrievalOptions(weights={"run:": 1}), "--weights: .*found 'run:'"),
+        (["vectors"], RetrievalOptions(), "'vectors' needs --vectors FILE and --query-vectors FILE, or --embed FOLDER"),
+        (["hybrid"], RetrievalOptions(weights={"vectors": 1}), "'vectors' needs --vectors FILE"),
+        (["vectors"], RetrievalOptions(vectors=FILE), "--vectors and --query-vectors go together"),
+        (["vectors"], RetrievalOptions(query_vectors=FILE), "--vectors and --query-vectors go together"),
+        (["vectors"], RetrievalOptions(query_vectors=FILE, embed=FILE), "--embed makes the vectors: leave --vectors"),
+        (["bm25"], RetrievalOptions(vectors=FILE, query_vectors=FILE), "--vectors goes with --retrieve vectors"),
+        (["bm25", "hybrid"], RetrievalOptions(embed=FILE), "--embed goes with --retrieve vectors"),
         (["hybrid"], RetrievalOptions(title_boost={"whole": 1}), "--title-boost: expected exact or partial, found 'whole'"),
     ],
 )  # fmt: skip
@@ -72,3 +84,21 @@ def test_hybrid_fuses_the_weighted_lists_or_the_other_retrievers(
     check_options(names, options)
     assert choose_fused(names, options) == fused
     assert list_fused_runs(names, options) == (("s",) if "run:s" in fused else ())
+
+
+def test_hybrid_alone_takes_vectors_where_there_are_any() -> None:
+    options = RetrievalOptions(embed=FILE)
+    check_options(["hybrid"], options)
+    assert choose_fused(["hybrid"], options) == {"bm25": 1.0, "vectors": 1.0}
+
+
+def test_the_record_of_a_round_holds_what_its_retrievers_used() -> None:
+    assert describe_options(["bm25"], RetrievalOptions(seed=3)) == {}
+    options = RetrievalOptions(seed=3, title_boost={"exact": 1.2})
+    assert describe_options(["hybrid"], options) == {
+        "weights": {"bm25": 1.0, "lsa": 1.0},
+        "title_boost": {"exact": 1.2},
+        "lsa_seed": 3,
+    }
+    files = RetrievalOptions(vectors=FILE, query_vectors=Path("q.npz"))
+    assert describe_options(["vectors"], files) == {"vectors": "documents.npy", "query_vectors": "q.npz"}

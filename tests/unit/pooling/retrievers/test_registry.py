@@ -1,9 +1,12 @@
 """The way into all retrievers: systems, ranks, signals, notes, and how often the documents are read."""
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from annotator.domain.errors import ValidationError
 from annotator.pooling.retrievers.fusion import ListedDocument
 from annotator.pooling.retrievers.records import (
     Retrieval,
@@ -106,3 +109,38 @@ def test_progress_names_the_retriever_and_ends_at_all_of_it() -> None:
     assert dict(steps) == {
         f"{name}: {work}": 1.0 for name in ("bm25", "lsa") for work in ("reading documents", "ranking")
     }
+
+
+def _write(path: Path, rows: dict[str, list[float]]) -> Path:
+    lines = [json.dumps({"id": name, "vector": row}) for name, row in rows.items()]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def test_vectors_rank_and_say_which_documents_have_none(tmp_path: Path) -> None:
+    documents = _write(tmp_path / "d.jsonl", {"d": [1, 0], "b": [1, 1], "a": [-1, 0]})
+    queries = _write(tmp_path / "q.jsonl", {"Q3": [-1, 0], "Q2": [0, 1], "Q1": [1, 0]})
+    files = {"vectors": documents, "query_vectors": queries}
+    retrieval = _retrieve("vectors", **files)
+    assert [(item.query_id, item.doc_id, item.system, item.rank) for item in retrieval.candidates] == [
+        ("Q1", "d", "annotator:vectors", 1),
+        ("Q1", "b", "annotator:vectors", 2),
+        ("Q2", "b", "annotator:vectors", 1),
+        ("Q2", "a", "annotator:vectors", 2),  # as far from it as d
+        ("Q3", "a", "annotator:vectors", 1),
+        ("Q3", "b", "annotator:vectors", 2),
+    ]
+    assert retrieval.notes == (RetrieverNote("annotator:vectors", "no_vector", ("c",)),)
+    fused = _retrieve("hybrid", depth=1, **files).candidates[0]
+    assert (fused.doc_id, fused.signals["vectors"]["score"]) == ("d", pytest.approx(1.0))
+
+
+def test_vectors_are_checked_before_any_text_is_compared(tmp_path: Path) -> None:
+    files = {"vectors": tmp_path / "d.npy", "query_vectors": tmp_path / "q.npy"}
+    steps: list[str] = []
+    with pytest.raises(ValidationError, match="expected a file of vectors, found none"):
+        retrieve_candidates(
+            ["bm25", "vectors"], QUERIES, _read, RetrievalOptions(**files), depth=2, runs={},
+            progress=lambda work, _share: steps.append(work),
+        )  # fmt: skip
+    assert steps == []

@@ -1,0 +1,287 @@
+"""Read a team's own embeddings: ids and vectors, from .npy, .npz, Parquet or JSONL.
+
+A .npy file is mapped into memory and read block by block. The others are copied once into a temporary file, which is read in the
+same way, so that their size is bounded by the disk (.npz: by the memory). Refuses what holds no table of ids and numbers, with file
+and line.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
+from annotator.formats.syntax.text import describe, read_text
+
+SUFFIXES = (".npy", ".npz", ".parquet", ".jsonl")
+ID_NAMES = ("id", "_id", "doc_id", "query_id")
+VECTOR_NAMES = ("vector", "embedding")
+ROWS = 8_192  # copied at once
+Vectors = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorTable:
+    """Ids, and a row of numbers for each: a VectorSource.
+
+    `id_path`: the file that holds the ids; `lines`: the line of each row (None: row i is line i + 1).
+    """
+
+    path: str
+    ids: tuple[str, ...]
+    dimensions: int
+    open_rows: Callable[[], Vectors]
+    id_path: str
+    lines: Sequence[int] | None = None
+
+    @property
+    def count(self) -> int:
+        """How many vectors there are."""
+        return len(self.ids)
+
+    def read(self, start: int, stop: int) -> Vectors:
+        """Return a copy of these rows; the mapped pages are given back at once."""
+        return np.array(self.open_rows()[start:stop])
+
+    def line_of(self, row: int) -> int:
+        """Return the line (or the number of the row, from 1) of a row."""
+        return self.lines[row] if self.lines is not None else row + 1
+
+
+class VectorSpool:
+    """A temporary file that takes vectors row after row, and becomes a table."""
+
+    def __init__(self) -> None:
+        """Open the file; it is gone when the spool is left."""
+        # Closed by __exit__.
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._dimensions = 0
+        self._dtype: np.dtype[Any] | None = None
+        self.ids: list[str] = []
+
+    def __enter__(self) -> "VectorSpool":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def add(self, ids: Sequence[str], rows: Vectors) -> None:
+        """Append these rows, which all have as many numbers as the ones before."""
+        self._dimensions = rows.shape[1]
+        self._dtype = self._dtype or rows.dtype
+        self._file.write(np.ascontiguousarray(rows, dtype=self._dtype).data)
+        self.ids += ids
+
+    def make_table(self, path: str, lines: Sequence[int] | None = None) -> VectorTable:
+        """Return the rows written so far."""
+        self._file.flush()
+        shape, dtype = (len(self.ids), self._dimensions), self._dtype or np.dtype(np.float32)
+
+        def open_rows() -> Vectors:
+            return np.memmap(self._file, dtype=dtype, mode="r", shape=shape)
+
+        return VectorTable(path, tuple(self.ids), self._dimensions, open_rows, path, lines)
+
+
+@contextmanager
+def open_vectors(path: Path) -> Iterator[VectorTable]:
+    """Yield the table of a file. ValidationError if it is not there, BadInput for what it must not hold."""
+    if not path.is_file():
+        raise ValidationError(f"{path}: expected a file of vectors, found none")
+    suffix = path.suffix.lower()
+    if suffix == ".npy":
+        yield _open_npy(path)
+        return
+    if suffix not in SUFFIXES:
+        raise ValidationError(f"{path}: expected a file named {', '.join(SUFFIXES)}, found {path.name!r}")
+    with VectorSpool() as spool:
+        if suffix == ".npz":
+            table = _copy_npz(path, spool)
+        elif suffix == ".parquet":
+            table = _copy_parquet(path, spool)
+        else:
+            table = _copy_jsonl(path, spool)
+        if not table.count:
+            raise BadInput([FormatError(str(path), None, "at least one vector", "none")])
+        yield table
+
+
+def _open_npy(path: Path) -> VectorTable:
+    expected = "an array of numbers, one row for each id"
+    try:
+        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise BadInput([FormatError(str(path), None, expected, str(error))]) from None
+    _check_array(rows, str(path))
+    id_path = next((name for name in _list_id_paths(path) if name.is_file()), None)
+    if id_path is None:
+        names = " or ".join(str(name) for name in _list_id_paths(path))
+        raise BadInput([FormatError(str(path), None, f"its ids, one per line, in {names}", "no such file")])
+    lines = read_text(id_path.read_bytes(), str(id_path)).split("\n")
+    ids = tuple(line.removesuffix("\r") for line in lines)
+    ids = ids[:-1] if ids[-1] == "" else ids
+    if len(ids) != len(rows):
+        expected = f"{len(rows):,} ids, as many as {path} has rows"
+        raise BadInput([FormatError(str(id_path), None, expected, f"{len(ids):,}")])
+
+    def open_rows() -> Vectors:
+        mapped: Vectors = np.load(path, mmap_mode="r", allow_pickle=False)
+        return mapped
+
+    return VectorTable(str(path), ids, int(rows.shape[1]), open_rows, str(id_path))
+
+
+def _list_id_paths(path: Path) -> tuple[Path, Path]:
+    return path.with_suffix(".ids.txt"), path.with_suffix(".ids")
+
+
+def _check_array(rows: Vectors, path: str) -> None:
+    if rows.ndim != 2 or rows.dtype.kind not in "fiu" or 0 in rows.shape:
+        found = f"{rows.dtype} of shape {rows.shape}"
+        raise BadInput(
+            [FormatError(path, None, "an array of numbers with two dimensions (ids × numbers)", found)]
+        )
+
+
+def _copy_npz(path: Path, spool: VectorSpool) -> VectorTable:
+    import zipfile
+    import zlib
+
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            missing = [name for name in ("ids", "vectors") if name not in archive.files]
+            if missing:
+                expected, found = "the arrays ids and vectors", ", ".join(archive.files) or "none"
+                raise BadInput([FormatError(str(path), None, expected, found)])
+            ids, rows = archive["ids"], archive["vectors"]
+    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        raise BadInput([FormatError(str(path), None, "arrays of ids and vectors", str(error))]) from None
+    _check_array(rows, str(path))
+    if ids.ndim != 1 or ids.dtype.kind not in "Uiu" or len(ids) != len(rows):
+        found = f"{ids.dtype} of shape {ids.shape}"
+        raise BadInput([FormatError(str(path), None, f"{len(rows):,} ids as texts or numbers", found)])
+    for start in range(0, len(rows), ROWS):
+        spool.add([str(name) for name in ids[start : start + ROWS].tolist()], rows[start : start + ROWS])
+    return spool.make_table(str(path))
+
+
+def _copy_parquet(path: Path, spool: VectorSpool) -> VectorTable:
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            names = _choose_columns(file.schema_arrow.names, str(path))
+            dimensions: int | None = None
+            for batch in file.iter_batches(ROWS, columns=list(names)):
+                dimensions = _copy_batch(batch, names, spool, str(path), dimensions)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise BadInput([FormatError(str(path), None, "a Parquet file", str(error))]) from None
+    return spool.make_table(str(path))
+
+
+def _choose_columns(names: Sequence[str], path: str) -> tuple[str, str]:
+    chosen = [next((name for name in wanted if name in names), None) for wanted in (ID_NAMES, VECTOR_NAMES)]
+    if chosen[0] is None or chosen[1] is None:
+        expected = f"a column {' or '.join(ID_NAMES)} and a column {' or '.join(VECTOR_NAMES)}"
+        raise BadInput([FormatError(path, None, expected, ", ".join(names) or "no column")])
+    return chosen[0], chosen[1]
+
+
+def _copy_batch(
+    batch: Any, names: tuple[str, str], spool: VectorSpool, path: str, dimensions: int | None
+) -> int | None:
+    """Copy some rows of a Parquet file; return how many numbers each vector has."""
+    import pyarrow.compute
+    import pyarrow.types
+
+    problems, first = Problems(path), len(spool.ids) + 1
+    ids, vectors = batch.column(names[0]).to_pylist(), batch.column(names[1])
+    kind = vectors.type
+    is_list = pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind)
+    is_list = is_list or pyarrow.types.is_fixed_size_list(kind)
+    if not is_list or not (
+        pyarrow.types.is_floating(kind.value_type) or pyarrow.types.is_integer(kind.value_type)
+    ):
+        raise BadInput([FormatError(path, None, f"lists of numbers in {names[1]}", str(kind))])
+    lengths = pyarrow.compute.list_value_length(vectors).to_pylist()
+    for row, (name, length) in enumerate(zip(ids, lengths, strict=True), start=first):
+        if not isinstance(name, str | int) or isinstance(name, bool):
+            problems.add(row, "an id (a text or a whole number)", describe(name))
+        dimensions = dimensions or length
+        if not length or length != dimensions:
+            problems.add(row, f"a vector of {dimensions or 'some'} numbers", f"{length or 'none'}")
+    problems.raise_if_any()
+    numbers = vectors.flatten()
+    rows = numbers.to_numpy(zero_copy_only=False).reshape(len(ids), -1)  # null becomes NaN
+    if len(ids):
+        spool.add([str(name) for name in ids], rows)
+    return dimensions
+
+
+def _copy_jsonl(path: Path, spool: VectorSpool) -> VectorTable:
+    problems, lines = Problems(str(path)), []
+    ids: list[str] = []
+    rows: list[Vectors] = []
+    dimensions: int | None = None
+    with path.open("rb") as file:
+        for number, data in enumerate(file, start=1):
+            if not data.strip():
+                continue
+            entry = _read_line(data, number, problems, dimensions)
+            if entry is None:
+                continue
+            name, row = entry
+            dimensions = dimensions or len(row)
+            ids.append(name)
+            rows.append(row)
+            lines.append(number)
+            if len(rows) == ROWS:
+                spool.add(ids, np.stack(rows))
+                ids, rows = [], []
+    problems.raise_if_any()
+    if rows:
+        spool.add(ids, np.stack(rows))
+    return spool.make_table(str(path), lines)
+
+
+def _read_line(
+    data: bytes, number: int, problems: Problems, dimensions: int | None
+) -> tuple[str, Vectors] | None:
+    """Return the id and the vector of a line; None after a problem was noted."""
+    try:
+        entry = json.loads(data.removeprefix(b"\xef\xbb\xbf"))
+    except (ValueError, RecursionError):
+        problems.add(
+            number, "a JSON object with an id and a vector", describe(data[:60].decode("utf-8", "replace"))
+        )
+        return None
+    if not isinstance(entry, dict):
+        problems.add(number, "a JSON object with an id and a vector", describe(entry))
+        return None
+    name = next((entry[key] for key in ID_NAMES if key in entry), None)
+    numbers = next((entry[key] for key in VECTOR_NAMES if key in entry), None)
+    if not isinstance(name, str | int) or isinstance(name, bool):
+        problems.add(number, f"an id in {' or '.join(ID_NAMES)}", describe(name))
+        return None
+    if not isinstance(numbers, list) or not numbers or not _are_numbers(numbers):
+        problems.add(number, f"a list of numbers in {' or '.join(VECTOR_NAMES)}", describe(numbers))
+        return None
+    if dimensions is not None and len(numbers) != dimensions:
+        problems.add(number, f"a vector of {dimensions:,} numbers, as before", f"{len(numbers):,}")
+        return None
+    with np.errstate(over="ignore"):  # too large for single precision becomes infinite, which is refused
+        return str(name), np.array(numbers, dtype=np.float64).astype(np.float32)
+
+
+def _are_numbers(values: Sequence[object]) -> bool:
+    return all(type(value) is float or (type(value) is int and abs(value) < 2**53) for value in values)
