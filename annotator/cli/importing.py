@@ -55,8 +55,26 @@ ProvenanceOption = Annotated[
 SectionsOption = Annotated[
     bool, typer.Option("--sections", help="Make a document of every section: PATH#heading.")
 ]
-
-
+CutOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cut",
+        metavar="articles|paragraphs|items",
+        help="Law texts: make a document of every article, paragraph or item.",
+    ),
+]
+DocIdOption = Annotated[
+    str | None,
+    typer.Option(
+        "--doc-id",
+        metavar="PATTERN",
+        help='The ids of files, as in "{stem}": path, stem, name, heading, own_heading, front.KEY.',
+    ),
+]
+TitleOption = Annotated[
+    str | None,
+    typer.Option("--title", metavar="PATTERN", help='The titles of files, as in "{own_heading|name}".'),
+]
 MapGradesOption = Annotated[
     str | None,
     typer.Option(
@@ -95,6 +113,9 @@ def documents(
     dataset: DatasetArgument,
     path: PathArgument,
     sections: SectionsOption = False,
+    cut: CutOption = None,
+    doc_id: DocIdOption = None,
+    title: TitleOption = None,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
@@ -107,7 +128,8 @@ def documents(
     from annotator.importing.texts_service import import_documents
 
     common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_documents(open_database(database), OPERATOR, dataset, path, sections=sections, **common)
+    common.update(sections=sections, cut=cut, doc_id=doc_id, title=title)
+    report = import_documents(open_database(database), OPERATOR, dataset, path, **common)
     following = (
         f"annotator import run {dataset} FILE, or: annotator pool {dataset} --depth 10 --retrieve bm25"
     )

@@ -118,6 +118,31 @@ def suggestions(dataset: DatasetArgument, database: DatabaseOption = None, json:
             typer.echo(f"  {len(outdated) - 10:,} more: --json lists all")
 
 
+def relations(
+    dataset: DatasetArgument,
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The CSV to write: from,to,relation.")],
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the relations between a dataset's law articles, as their own texts state them."""
+    from annotator.agreement.report_files import check_target, write_file
+    from annotator.formats.relations import write_relations
+    from annotator.importing.relations_service import find_law_relations
+
+    check_target(target)
+    report = find_law_relations(open_database(database), OPERATOR, dataset)
+    write_file(target, write_relations(report.relations))
+    if json:
+        print_json(
+            {"dataset": dataset, "path": str(target), "documents": report.documents, "counts": report.counts}
+        )
+        return
+    total = count_of(len(report.relations), "relation")
+    typer.echo(f"{total} between {count_of(report.documents, 'part', 'parts')} of laws: {target}\n")
+    print_table(("relation", "relations"), list(report.counts.items()), empty="No relations.")
+    typer.echo(f"\nNext: annotator suggest {dataset} {target} --rules law --dry-run")
+
+
 def _print_report(report: "SuggestReport") -> None:
     verb = "Would make" if report.dry_run else "Made"
     typer.echo(

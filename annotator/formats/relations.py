@@ -1,9 +1,12 @@
-"""Read a file of relations between documents: a table (CSV, TSV or JSONL) with the columns from, to and relation.
+"""Read and write a file of relations between documents: a table (CSV, TSV or JSONL) with the columns from, to and relation.
 
 A relation leads from one document to the other. Evaluation and suggestions read the same file. `relation` may be absent;
 then it is "". Further columns are left alone. Refused with the line: a missing column, an empty id.
 """
 
+import csv
+import io
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,3 +40,14 @@ def read_relation_lines(path: Path) -> tuple[RelationLine, ...]:
             lines.append(RelationLine(row.line, start, end, relation.strip()))
     problems.raise_if_any()
     return tuple(lines)
+
+
+def write_relations(relations: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """Yield the lines of a CSV file: from, to and what kind of relation it is."""
+    line = io.StringIO()
+    writer = csv.writer(line, lineterminator="\n")
+    for row in (("from", "to", "relation"), *relations):
+        writer.writerow(row)
+        yield line.getvalue()
+        line.seek(0)
+        line.truncate()

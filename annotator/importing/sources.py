@@ -1,7 +1,7 @@
 """Open the file or folder that the user named, and find the reader for it: the first step of every import.
 
 In a folder of .md .rst .txt .html files, a doc_id is the path relative to the folder; with `sections` each file is split at
-its headings (`sections.py`). Hidden files, links out of the folder, other kinds and empty files are skipped and counted in
+its headings (`sections.py`), with `cut` into a law's articles (`law_articles.py`); ids and titles may follow a pattern. Hidden files, links out of the folder, other kinds and empty files are skipped and counted in
 a note. Refuses a missing path, a folder in place of a file, an unrecognised format, a folder without documents, a file that
 is no text in its encoding, and an id that is no text or longer than 1,000 characters.
 """
@@ -9,7 +9,7 @@ is no text in its encoding, and an id that is no text or longer than 1,000 chara
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,9 @@ from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource, read_regular
 from annotator.formats.syntax.tables import KINDS, check_kind, detect_kind, kind_of_name, read_table
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long, read_text, to_utf8
-from annotator.importing.sections import read_page, split_sections
+from annotator.importing.document_names import NamePattern, rename_pages
+from annotator.importing.law_articles import CUTS, Cut, cut_law
+from annotator.importing.sections import SectionedPage, read_page, split_sections
 
 MEDIA_TYPE_BY_SUFFIX = {
     ".md": "text/markdown",
@@ -46,13 +48,50 @@ class DocumentFolder:
     notes: tuple[str, ...]
 
 
-def read_folder(folder: Path, *, sections: bool, encoding: str | None) -> DocumentFolder:
+@dataclass(frozen=True, slots=True)
+class FileLayout:
+    """What becomes of the text files of a folder: how each is divided, and what its documents are called.
+
+    `sections`: split at headings. `cut`: divide as a law text. Not both.
+    """
+
+    sections: bool = False
+    cut: Cut | None = None
+    doc_id: NamePattern | None = None
+    title: NamePattern | None = None
+
+    def __post_init__(self) -> None:
+        if self.sections and self.cut is not None:
+            raise ValidationError("--sections splits at headings, --cut at articles: give one of them")
+
+    @property
+    def is_plain(self) -> bool:
+        return self == FileLayout()
+
+
+def make_layout(*, sections: bool, cut: str | None, doc_id: str | None, title: str | None) -> FileLayout:
+    """Return the layout of these options. ValidationError for a cut that there is not, or a pattern that is none."""
+    chosen = next((name for name in CUTS if name == cut), None)
+    if cut is not None and chosen is None:
+        raise ValidationError(f"--cut: expected one of {', '.join(CUTS)}, found {cut!r:.80}")
+    if doc_id is None and chosen is not None:
+        doc_id = "{stem}"
+    return FileLayout(
+        sections,
+        chosen,
+        None if doc_id is None else NamePattern("--doc-id", doc_id),
+        None if title is None else NamePattern("--title", title),
+    )
+
+
+def read_folder(folder: Path, *, layout: FileLayout, encoding: str | None) -> DocumentFolder:
     """Return every document below a folder. BadInput names every file that cannot be one."""
     skipped: Counter[str] = Counter()
     problems = Problems(str(folder))
-    documents: list[DocumentLine] = []
+    pages: list[tuple[str, SectionedPage]] = []
     for relative in sorted(_walk(folder, skipped)):
-        documents += _read_file(folder / relative, relative, sections, encoding, problems, skipped)
+        pages += _read_file(folder / relative, relative, encoding, problems, skipped)
+    documents = _divide(pages, layout, problems, skipped)
     if not documents and not problems:
         expected = f"at least one file of {' '.join(MEDIA_TYPE_BY_SUFFIX)} with text in it"
         actual = ", ".join(_describe(skipped)) or "an empty folder"
@@ -61,15 +100,43 @@ def read_folder(folder: Path, *, sections: bool, encoding: str | None) -> Docume
     return DocumentFolder(tuple(documents), tuple(_describe(skipped)))
 
 
-def read_single_file(path: Path, *, sections: bool, encoding: str | None) -> DocumentFolder:
-    """Return one text file as a document (or as its sections); its doc_id is the file's name."""
+def read_single_file(path: Path, *, layout: FileLayout, encoding: str | None) -> DocumentFolder:
+    """Return one text file as a document (or as its parts); its doc_id is the file's name, or by the layout's pattern."""
     skipped: Counter[str] = Counter()
     problems = Problems(str(path))
-    documents = _read_file(path, path.name, sections, encoding, problems, skipped)
+    pages = list(_read_file(path, path.name, encoding, problems, skipped))
+    documents = _divide(pages, layout, problems, skipped)
     if not documents and not problems:
         problems.add(None, "a file with text in it", "an empty file")
     problems.raise_if_any()
     return DocumentFolder(tuple(documents), tuple(_describe(skipped)))
+
+
+def _divide(
+    pages: Sequence[tuple[str, SectionedPage]],
+    layout: FileLayout,
+    problems: Problems,
+    skipped: Counter[str],
+) -> list[DocumentLine]:
+    """Return the documents of the files by the layout."""
+    lines: list[DocumentLine] = []
+    for shown, page in rename_pages(pages, doc_id=layout.doc_id, title=layout.title, problems=problems):
+        documents = [page.document]
+        if layout.sections:
+            documents = split_sections(page)
+            split = sum(document.doc_id != page.document.doc_id for document in documents)
+            skipped["bare"] += len(page.headings) - split
+        elif layout.cut is not None:
+            law = cut_law(page, layout.cut)
+            documents = list(law.documents)
+            skipped["deleted"] += law.deleted
+            skipped["whole"] += documents == [page.document]
+        lines += [
+            DocumentLine(shown, None, document)
+            for document in documents
+            if _has_usable_id(document, shown, problems)
+        ]
+    return lines
 
 
 def _walk(folder: Path, skipped: Counter[str]) -> Iterator[str]:
@@ -96,38 +163,25 @@ def _walk(folder: Path, skipped: Counter[str]) -> Iterator[str]:
 
 
 def _read_file(
-    path: Path,
-    doc_id: str,
-    sections: bool,
-    encoding: str | None,
-    problems: Problems,
-    skipped: Counter[str],
-) -> list[DocumentLine]:
+    path: Path, doc_id: str, encoding: str | None, problems: Problems, skipped: Counter[str]
+) -> Iterator[tuple[str, SectionedPage]]:
+    """Yield the page of a file with its path for errors; nothing for one that is empty or, after a problem, bad."""
     shown = os.fsencode(path).decode("utf-8", errors="backslashreplace")
     if holds_no_text(doc_id):
         problems.add(None, "a file name in UTF-8", ascii(doc_id), path=shown)
-        return []
+        return
     try:
         text = read_text(read_regular(path), shown, encoding=encoding)
     except BadInput as error:
         problems.errors += error.problems
-        return []
+        return
     except ValidationError as error:
         problems.add(None, "a file that can be read", str(error).rpartition(": ")[2], path=shown)
-        return []
+        return
     if not text.strip():
         skipped["empty"] += 1
-        return []
-    page = read_page(doc_id, text, MEDIA_TYPE_BY_SUFFIX[path.suffix.lower()])
-    documents = split_sections(page) if sections else [page.document]
-    if sections:
-        split = sum(document.doc_id != doc_id for document in documents)
-        skipped["bare"] += len(page.headings) - split
-    return [
-        DocumentLine(shown, None, document)
-        for document in documents
-        if _has_usable_id(document, shown, problems)
-    ]
+        return
+    yield shown, read_page(doc_id, text, MEDIA_TYPE_BY_SUFFIX[path.suffix.lower()])
 
 
 def _has_usable_id(document: Document, shown: str, problems: Problems) -> bool:
@@ -144,6 +198,8 @@ def _describe(skipped: Counter[str]) -> list[str]:
         "other": f"files other than {' '.join(MEDIA_TYPE_BY_SUFFIX)} skipped",
         "empty": "files without text skipped",
         "bare": "headings without text of their own: they stand in the titles of their sections",
+        "deleted": "deleted articles, paragraphs or items left out",
+        "whole": "files without an article taken whole",
     }
     return [f"{skipped[name]:,} {text}" for name, text in words.items() if skipped[name] > 0]
 
@@ -199,7 +255,7 @@ def read_query_source(
 
 
 def read_document_source(
-    path: Path, *, format_name: str | None, encoding: str | None, sections: bool
+    path: Path, *, format_name: str | None, encoding: str | None, layout: FileLayout
 ) -> DocumentFolder:
     """Return the documents of a table, of a folder, or of one text file. BadInput names every bad place."""
     if path.is_dir():
@@ -207,14 +263,14 @@ def read_document_source(
             raise ValidationError(
                 f"--format: {path} is a folder, whose files say by their suffix what they are"
             )
-        return read_folder(path, sections=sections, encoding=encoding)
+        return read_folder(path, layout=layout, encoding=encoding)
     if format_name is None and path.suffix.lower() in MEDIA_TYPE_BY_SUFFIX and path.is_file():
         may_be_table = path.suffix.lower() == ".txt"
         if not may_be_table or detect_kind(read_source(path, encoding=encoding), "") is None:
-            return read_single_file(path, sections=sections, encoding=encoding)
-    if sections:
+            return read_single_file(path, layout=layout, encoding=encoding)
+    if not layout.is_plain:
         raise ValidationError(
-            "--sections splits the files of a folder; a table's documents are taken as they are"
+            "--sections, --cut, --doc-id and --title are for files of text; a table's documents are taken as they are"
         )
     kind = check_kind(format_name) if format_name else None
     data = read_table(InputSource(str(path), encoding=encoding), kind=kind)

@@ -12,7 +12,7 @@ from annotator.domain.messages import count_of
 from annotator.domain.people import Actor
 from annotator.importing import texts_sql
 from annotator.importing.report import ImportReport, Progress, be_silent, note_changed_texts
-from annotator.importing.sources import hash_file, read_document_source, read_query_source
+from annotator.importing.sources import hash_file, make_layout, read_document_source, read_query_source
 from annotator.importing.text_plan import plan_documents, plan_queries
 from annotator.importing.transaction_sql import list_given_options, open_import, record_import
 from annotator.storage.database import Database
@@ -63,17 +63,23 @@ def import_documents(
     now: datetime,
     format_name: str | None = None,
     sections: bool = False,
+    cut: str | None = None,
+    doc_id: str | None = None,
+    title: str | None = None,
     encoding: str | None = None,
     dry_run: bool = False,
     report_progress: Progress = be_silent,
 ) -> ImportReport:
     """Import documents from JSONL, CSV, TSV, a folder or one text file; with `sections`, split at their headings.
 
+    `cut`: divide law texts into "articles", "paragraphs" or "items". `doc_id`, `title`: patterns for files (`document_names.py`).
+
     A changed text becomes the present one. The old text is kept, and annotators who judged it are asked to confirm or change
     their judgments.
     """
+    layout = make_layout(sections=sections, cut=cut, doc_id=doc_id, title=title)
     report_progress(f"reading {path}")
-    source = read_document_source(path, format_name=format_name, encoding=encoding, sections=sections)
+    source = read_document_source(path, format_name=format_name, encoding=encoding, layout=layout)
     sha256 = hash_file(path)
     lines = source.documents
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
@@ -91,6 +97,6 @@ def import_documents(
             "documents", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run
         )
         if report.changes_something:
-            options = list_given_options(sections=sections)
+            options = list_given_options(sections=sections, cut=cut, doc_id=doc_id, title=title)
             record_import(transaction, report, sha256=sha256, format_name=format_name, options=options)
     return report

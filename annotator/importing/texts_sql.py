@@ -4,15 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
+from annotator.importing.law_relations import LawDocument
 from annotator.importing.text_plan import DocumentKey, QueryText, StoredDocument, StoredQuery
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import derive_work
+from annotator.storage.pool import select_documents_left
 from annotator.storage.sql import add_rows, split_into_chunks
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -173,3 +175,31 @@ def _to_document_columns(document: Document, sha256: str | None) -> dict[str, An
         "text_sha256": sha256,
         "extra": dict(document.metadata),
     }
+
+
+def list_law_documents(session: Session, dataset_pk: int) -> list[LawDocument]:
+    """Return the documents that an import has cut from laws, with their present texts, in the order of their import."""
+    statement = (
+        select(col(DocumentRow.doc_id), col(DocumentRow.extra), col(DocumentTextRow.text))
+        .join(
+            DocumentTextRow,
+            and_(
+                col(DocumentTextRow.document_pk) == col(DocumentRow.pk),
+                col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256),
+            ),
+        )
+        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
+        .order_by(col(DocumentRow.pk))
+    )
+    return [
+        LawDocument(
+            doc_id,
+            str(extra["law"]),
+            str(extra.get("law_type") or ""),
+            str(extra["article"]),
+            str(extra.get("paragraph") or ""),
+            text,
+        )
+        for doc_id, extra, text in session.execute(statement)
+        if extra.get("law") and extra.get("article")
+    ]

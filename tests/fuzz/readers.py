@@ -34,6 +34,7 @@ from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.runs import read_run_file
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import read_text
+from annotator.importing.law_articles import CUTS, cut_law
 from annotator.importing.provenance import read_provenance
 from annotator.importing.remapping import read_remap
 from annotator.importing.sections import read_page, split_sections
@@ -41,6 +42,19 @@ from annotator.labeling.calibration import read_check_lines
 
 PROJECT = Path(__file__).parents[2]
 SAMPLES = PROJECT / "annotator" / "formats" / "samples"
+KOREAN_LAW = """##### 제1조 (목적)
+
+**①** 법 제17조의2제1항에 따른다.
+
+  1\\. 가
+
+**②** 삭제 <2011.4.14>
+
+## 부칙
+
+부칙 <제6655호,2002.2.4>
+"""
+JAPANESE_LAW = "（目的）\n第一条　この法律は次による。\n一　市街地\n２　前項の区域。\n附　則　（平成二年法律第六十一号）\n第三条　削除\n"
 FAILURES = PROJECT / ".test-artifacts" / "fuzz"
 MOST_SECONDS = 10
 MOST_BYTES = 3_000_000_000
@@ -69,6 +83,7 @@ def list_targets() -> list[Target]:
     )
     for suffix, media_type in ((".md", "text/markdown"), (".rst", "text/x-rst"), (".html", "text/html")):
         targets.append(Target(f"page{suffix}", suffix, _read_page_as(media_type), pages))
+    targets.append(Target("law", ".md", _cut_law, tuple(law.encode() for law in (KOREAN_LAW, JAPANESE_LAW))))
     rubric = (PROJECT / "datasets" / "demo" / "rubric.yaml").read_bytes()
     templates = sorted((PROJECT / "annotator" / "dataset" / "templates").glob("*.yaml"))
     provenance = b'who: two experts\nwhen: "2019"\nhow: "\xe7\xb4\x99"\nblind: yes\nlicence: CC0\n'
@@ -160,6 +175,11 @@ def _collecting(read: Callable[[bytes, str, Problems], object]) -> Read:
         return body
 
     return read_all
+
+
+def _cut_law(data: bytes, path: Path) -> object:
+    page = read_page(path.name, read_text(data, str(path)), "text/markdown")
+    return [cut_law(page, cut) for cut in CUTS]
 
 
 def _read_page_as(media_type: str) -> Read:

@@ -18,7 +18,7 @@ from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.syntax.source import MAX_LINE, InputSource
 from annotator.formats.syntax.tables import MAX_CELL, read_rows
 from annotator.importing.provenance import read_provenance
-from annotator.importing.sources import read_folder, read_query_source, read_source
+from annotator.importing.sources import FileLayout, read_folder, read_query_source, read_source
 
 DEEP = {
     "law": '{"queries":' + '{"a":' * 3_000,
@@ -80,7 +80,7 @@ def test_a_pipe_in_a_folder_of_documents_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("text", encoding="utf-8")
     os.mkfifo(tmp_path / "b.md")
     with pytest.raises(BadInput, match=r"b\.md: expected a regular file, found a named pipe"):
-        read_folder(tmp_path, sections=False, encoding=None)
+        read_folder(tmp_path, layout=FileLayout(), encoding=None)
 
 
 @pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)

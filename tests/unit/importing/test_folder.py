@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import BadInput
-from annotator.importing.sources import read_folder
+from annotator.importing.sources import FileLayout, read_folder
 
 
 def read(
     folder: Path, *, sections: bool = False, encoding: str | None = None
 ) -> tuple[list[str], tuple[str, ...]]:
-    read = read_folder(folder, sections=sections, encoding=encoding)
+    read = read_folder(folder, layout=FileLayout(sections), encoding=encoding)
     return [line.document.doc_id for line in read.documents], read.notes
 
 

@@ -1,0 +1,108 @@
+"""Make the ids and titles of documents from files by a pattern: `{stem}`, `{front.제목}`, `{own_heading|name}`.
+
+`{path}`: the path in the folder; `{stem}`: without its suffix; `{name}`: the file's name without folder and suffix;
+`{heading}`: the first heading; `{own_heading}`: the first heading that no other file of the folder has (templates share
+their first one); `{front.KEY}`: a field of the front matter. Of alternatives (`|`) the first with a value counts.
+Refused: an unknown name, a file for which no alternative has a value, two files with one id.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from annotator.domain.errors import Problems, ValidationError
+from annotator.importing.sections import SectionedPage
+
+_PART = re.compile(r"\{([^{}]*)\}")
+NAMES = ("path", "stem", "name", "heading", "own_heading")
+FRONT = "front."
+
+
+@dataclass(frozen=True, slots=True)
+class NamePattern:
+    """A pattern as the user gave it for `option`, checked."""
+
+    option: str
+    pattern: str
+
+    def __post_init__(self) -> None:
+        parts = _PART.findall(self.pattern)
+        rest = _PART.sub("", self.pattern)
+        if "{" in rest or "}" in rest or not parts:
+            raise ValidationError(
+                f'{self.option}: expected a pattern such as "{{stem}}", found {self.pattern!r:.80}'
+            )
+        for part in parts:
+            for name in part.split("|"):
+                if name not in NAMES and not (name.startswith(FRONT) and name != FRONT):
+                    raise ValidationError(
+                        f"{self.option}: expected {', '.join(NAMES)} or front.KEY in braces, found {name!r:.80}"
+                    )
+
+    def fill(self, values: Mapping[str, str]) -> tuple[str, list[str]]:
+        """Return the text for one file, and the parts that have no value for it."""
+        missing: list[str] = []
+
+        def choose(match: re.Match[str]) -> str:
+            value = next((values[name] for name in match[1].split("|") if values.get(name)), "")
+            if not value:
+                missing.append(match[0])
+            return value
+
+        return _PART.sub(choose, self.pattern).strip(), missing
+
+
+def rename_pages(
+    pages: Sequence[tuple[str, SectionedPage]],
+    *,
+    doc_id: NamePattern | None,
+    title: NamePattern | None,
+    problems: Problems,
+) -> list[tuple[str, SectionedPage]]:
+    """Return the pages with their ids and titles by pattern. `pages`: each with the path to show in errors."""
+    if doc_id is None and title is None:
+        return list(pages)
+    shared = Counter(name for _, page in pages for name in {heading.title for heading in page.headings})
+    renamed: list[tuple[str, SectionedPage]] = []
+    first_with: dict[str, str] = {}
+    for shown, page in pages:
+        values = _list_values(page, shared)
+        document = page.document
+        if doc_id is not None:
+            new_id = _fill(doc_id, values, problems, shown)
+            if new_id and new_id in first_with:
+                expected = f"an id of its own by {doc_id.option} (not that of {first_with[new_id]})"
+                problems.add(None, expected, new_id, path=shown)
+            first_with.setdefault(new_id, shown)
+            document = replace(document, doc_id=new_id)
+        if title is not None:
+            document = replace(document, title=_fill(title, values, problems, shown))
+        renamed.append((shown, replace(page, document=document)))
+    return renamed
+
+
+def _fill(pattern: NamePattern, values: Mapping[str, str], problems: Problems, shown: str) -> str:
+    """Return the text of a pattern for one file; "" after noting that it has no value."""
+    text, missing = pattern.fill(values)
+    if missing:
+        problems.add(None, f"a value for {', '.join(missing)} of {pattern.option}", "none", path=shown)
+        return ""
+    return text
+
+
+def _list_values(page: SectionedPage, shared: Mapping[str, int]) -> dict[str, str]:
+    path = PurePosixPath(page.document.doc_id)
+    titles = [heading.title for heading in page.headings if heading.title]
+    values = {
+        "path": str(path),
+        "stem": str(path.with_suffix("")),
+        "name": path.stem,
+        "heading": next(iter(titles), ""),
+        "own_heading": next((title for title in titles if shared[title] == 1), ""),
+    }
+    for key, value in page.document.metadata.items():
+        if isinstance(value, str | int | float):
+            values[f"{FRONT}{key}"] = str(value).strip()
+    return values

@@ -1,0 +1,249 @@
+"""Find relations between the articles of laws in their own texts: siblings, references, and what decrees and rules say.
+
+Works on documents that `law_articles.py` has cut: their fields `law`, `law_type`, `article` and `paragraph` say what they are. An
+act, its decree and its rule belong together by their names. Reads Korean references ("법 제17조제2항 및 제3항", "영 제25조",
+"같은 조제1항", 「…」 with the name of a law of the dataset) and the same in Japanese ("法第十七条第二項"). A reference to
+another law leads nowhere; a paragraph that does not exist leads to its article.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from annotator.importing.law_articles import read_number
+
+SIBLING, DECREE, RULE, REFERENCE = "sibling", "decree", "rule", "reference"
+SUPPLEMENTS = ("부칙", "附則")
+_NUMBER = r"[0-9０-９]+|[一二三四五六七八九十百千〇]+"
+_BRANCH = rf"(?:[의のノ之](?:{_NUMBER}))*"
+_REFERENCE = re.compile(
+    rf"(?P<article>[제第](?:{_NUMBER})[조条條]{_BRANCH}|같은[ ]?조|同条)(?:[ ]?[제第](?P<paragraph>{_NUMBER})[항項])?(?:[ ]?[제第](?:{_NUMBER})[호号號]{_BRANCH})?"
+)
+_NEXT = re.compile(
+    rf"(?P<range>부터|내지|から|乃至)?(?P<join>[ ]?(?:ㆍ|·|,|및|또는|와|과|、|・|及び|並びに|又は|若しくは|まで)?[ ]?)"
+    rf"(?:(?P<article>[제第](?:{_NUMBER})[조条條]{_BRANCH}))?(?:[ ]?[제第](?P<paragraph>{_NUMBER})[항項])?(?:[ ]?[제第](?:{_NUMBER})[호号號]{_BRANCH})?"
+)
+_ARTICLE_NUMBER = re.compile(rf"[제第]({_NUMBER})([조条條])({_BRANCH})")
+_NAMED_LAW = re.compile(r"「([^「」]+)」(?:[(（][^()（）]*[)）])?[ 　]*$")
+_DECREE_NAMES = ("시행령", "施行令")
+_RULE_NAMES = ("시행규칙", "施行規則")
+_BEFORE = 80
+"""Characters before a reference in which the law is named that it refers to."""
+
+
+class LawRelation(NamedTuple):
+    """A relation between two documents, as a file of relations has it."""
+
+    start: str
+    end: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class LawDocument:
+    """An article, or a part of one. `law`: the law's title; `article`: as in ids, 제17조의2; `paragraph`: 제1항 or ""."""
+
+    doc_id: str
+    law: str
+    law_type: str
+    article: str
+    paragraph: str
+    text: str
+
+
+@dataclass(slots=True)
+class _Laws:
+    """The documents of each law: by article, and by article and paragraph; and the laws of each family by rank."""
+
+    articles: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    paragraphs: dict[str, dict[tuple[str, str], list[str]]] = field(default_factory=dict)
+    families: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+class _Citation(NamedTuple):
+    """What a text refers to: a law of the dataset, an article, and a paragraph or ""."""
+
+    law: str
+    article: str
+    paragraph: str
+
+
+def find_relations(documents: Sequence[LawDocument]) -> list[LawRelation]:
+    """Return the relations between the documents, each once, in the documents' order.
+
+    `sibling`: parts of one article, from the earlier to the later. `decree`, `rule`: from an article to the decree's or the
+    rule's text that refers to it. `reference`: from a text to what it refers to. Supplementary provisions have none.
+    """
+    documents = [
+        document for document in documents if document.article and document.article not in SUPPLEMENTS
+    ]
+    laws = _index(documents)
+    relations: dict[LawRelation, None] = dict.fromkeys(_list_siblings(documents))
+    ranks = {document.doc_id: _rank(document.law) for document in documents}
+    for document in documents:
+        for citation in _list_citations(document, laws):
+            for target in _list_targets(citation, laws):
+                if target == document.doc_id:
+                    continue
+                relation = {1: DECREE, 2: RULE}.get(ranks[document.doc_id])
+                if relation is not None and ranks[target] < ranks[document.doc_id]:
+                    relations[LawRelation(target, document.doc_id, relation)] = None
+                if citation.law != document.law or citation.article != document.article:
+                    relations[LawRelation(document.doc_id, target, REFERENCE)] = None
+    return list(relations)
+
+
+def _index(documents: Iterable[LawDocument]) -> _Laws:
+    laws = _Laws()
+    for document in documents:
+        articles = laws.articles.setdefault(document.law, {})
+        articles.setdefault(document.article, []).append(document.doc_id)
+        paragraphs = laws.paragraphs.setdefault(document.law, {})
+        paragraphs.setdefault((document.article, document.paragraph), []).append(document.doc_id)
+        family = laws.families.setdefault(_find_family(document.law), {})
+        family[str(_rank(document.law))] = document.law
+    return laws
+
+
+def _find_family(law: str) -> str:
+    """Return the name of the act that a law belongs to: its own name, without "decree" or "rule"."""
+    for ending in (*_DECREE_NAMES, *_RULE_NAMES):
+        law = law.removesuffix(ending).strip()
+    return law
+
+
+def _rank(law: str) -> int:
+    """Return 0 for an act, 1 for a decree, 2 for a rule."""
+    return 1 if law.endswith(_DECREE_NAMES) else 2 if law.endswith(_RULE_NAMES) else 0
+
+
+def _list_siblings(documents: Iterable[LawDocument]) -> Iterator[LawRelation]:
+    by_article: dict[tuple[str, str], list[str]] = {}
+    for document in documents:
+        by_article.setdefault((document.law, document.article), []).append(document.doc_id)
+    for members in by_article.values():
+        for index, member in enumerate(members):
+            yield from (LawRelation(member, other, SIBLING) for other in members[index + 1 :])
+
+
+def _list_citations(document: LawDocument, laws: _Laws) -> Iterator[_Citation]:
+    """Yield what the text refers to within the laws of the dataset."""
+    text = re.sub(r"[ \t　]+", " ", document.text)
+    position = 0
+    last: _Citation | None = None
+    while (match := _REFERENCE.search(text, position)) is not None:
+        position = match.end()
+        is_same = match["article"].startswith(("같은", "同"))
+        law = _find_law(text[max(0, match.start() - _BEFORE) : match.start()], document, laws)
+        if is_same:
+            law = last.law if last is not None else None
+        article = last.article if is_same and last is not None else _name(match["article"])
+        if law is None:
+            last = None
+            position = _skip_chain(text, position)
+            continue
+        last = _Citation(law, article, _name_paragraph(match["paragraph"], law, laws))
+        yield last
+        while (further := _NEXT.match(text, position)) is not None and (
+            further["article"] or further["paragraph"]
+        ):
+            if not further["join"].strip() and not further["range"]:
+                break
+            position = further.end()
+            following = _Citation(
+                law,
+                _name(further["article"]) if further["article"] else last.article,
+                _name_paragraph(further["paragraph"], law, laws),
+            )
+            if further["range"]:
+                yield from _fill_range(last, following, laws)
+            yield following
+            last = following
+
+
+def _skip_chain(text: str, position: int) -> int:
+    """Return where a chain of references to another law ends."""
+    while (further := _NEXT.match(text, position)) is not None and (
+        further["article"] or further["paragraph"]
+    ):
+        position = further.end()
+    return position
+
+
+def _find_law(before: str, document: LawDocument, laws: _Laws) -> str | None:
+    """Return the law that a reference after these words is to; None for another one than the dataset's."""
+    family = laws.families[_find_family(document.law)]
+    named = _NAMED_LAW.search(before)
+    if named is not None:
+        return next((law for law in laws.articles if law == named[1].strip()), None)
+    words = before.rstrip(" ")
+    if words.endswith(
+        (
+            "같은 법",
+            "같은 영",
+            "같은 규칙",
+            "동법",
+            "동시행령",
+            "同法",
+            "同令",
+            "同規則",
+            "부칙",
+            "附則",
+            "」",
+            "별표",
+        )
+    ):
+        return None
+    if words.endswith(("이 법", "이 영", "이 규칙", "この法律", "この政令", "この省令")):
+        return document.law
+    for word, rank in (("법", "0"), ("영", "1"), ("규칙", "2"), ("法", "0"), ("令", "1"), ("規則", "2")):
+        if words.endswith(word):
+            return family.get(rank) if _stands_alone(words.removesuffix(word)) else None
+    return document.law
+
+
+def _stands_alone(before: str) -> bool:
+    """Return whether a word after this is no part of a longer one, as 법 is in 건축법."""
+    return not before or not before[-1].isalnum()
+
+
+def _fill_range(first: _Citation, last: _Citation, laws: _Laws) -> Iterator[_Citation]:
+    """Yield the articles, or the paragraphs of an article, between both ends of a range."""
+    articles = laws.articles[first.law]
+    if first.article != last.article:
+        names = list(articles)
+        if first.article in articles and last.article in articles:
+            start, end = names.index(first.article), names.index(last.article)
+            yield from (_Citation(first.law, name, "") for name in names[start + 1 : end])
+        return
+    paragraphs = [paragraph for article, paragraph in laws.paragraphs[first.law] if article == first.article]
+    if first.paragraph in paragraphs and last.paragraph in paragraphs:
+        start, end = paragraphs.index(first.paragraph), paragraphs.index(last.paragraph)
+        yield from (_Citation(first.law, first.article, name) for name in paragraphs[start + 1 : end])
+
+
+def _list_targets(citation: _Citation, laws: _Laws) -> list[str]:
+    """Return the documents of the paragraph; those of the whole article if none is named or it is not one by itself."""
+    paragraphs: Mapping[tuple[str, str], list[str]] = laws.paragraphs[citation.law]
+    exact = paragraphs.get((citation.article, citation.paragraph)) if citation.paragraph else None
+    return exact or laws.articles[citation.law].get(citation.article, [])
+
+
+def _name(words: str) -> str:
+    """Return an article's number as in ids: 第十七条の二 as 第17条の2."""
+    match = _ARTICLE_NUMBER.fullmatch(words)
+    if match is None:
+        return ""
+    korean = match[2] == "조"
+    branches = "".join(
+        f"{'의' if korean else 'の'}{read_number(part)}" for part in re.findall(_NUMBER, match[3])
+    )
+    return f"{'제' if korean else '第'}{read_number(match[1])}{match[2]}{branches}"
+
+
+def _name_paragraph(number: str | None, law: str, laws: _Laws) -> str:
+    if number is None:
+        return ""
+    japanese = next(iter(laws.articles[law]), "").startswith("第")
+    return f"第{read_number(number)}項" if japanese else f"제{read_number(number)}항"

@@ -1,0 +1,42 @@
+"""Find the relations between the documents of a dataset in their own texts, as a file for `annotator suggest`. For leads."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from annotator.domain.errors import StateError
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.importing.law_relations import LawRelation, find_relations
+from annotator.importing.texts_sql import list_law_documents
+from annotator.people.service import require_role
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+
+
+@dataclass(frozen=True, slots=True)
+class RelationReport:
+    """The relations, and how many there are of each kind. `documents`: those that are articles or parts of them."""
+
+    dataset: str
+    documents: int
+    counts: Mapping[str, int]
+    relations: tuple[LawRelation, ...]
+
+
+def find_law_relations(database: Database, actor: Actor, dataset: str) -> RelationReport:
+    """Return the relations between the articles of a dataset's laws. StateError if no document is part of a law."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        documents = list_law_documents(session, key_of(row.pk))
+    if not documents:
+        raise StateError(
+            say(
+                "no document is an article of a law: annotator import documents {dataset} FOLDER --cut paragraphs",
+                dataset=dataset,
+            )
+        )
+    relations = find_relations(documents)
+    counts = Counter(relation.relation for relation in relations)
+    return RelationReport(dataset, len(documents), dict(sorted(counts.items())), tuple(relations))
