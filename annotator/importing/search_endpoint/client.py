@@ -32,6 +32,8 @@ FOR_ALL = frozenset({401, 403, 405})  # statuses that every other query would ge
 MAX_REDIRECTS = 3
 FIRST_WAIT_SECONDS = 1.0
 MAX_SHOWN = 160
+REASONS = "error.root_cause[0].reason || error.reason || error.msg || error.message || status.error || error || message || detail"
+"""Where Elasticsearch, OpenSearch, Solr, Qdrant and common frameworks say in JSON what is wrong."""
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -267,7 +269,7 @@ class EndpointClient:
         status = response.status_code
         if 200 <= status < 300:
             return
-        words = self._shorten(data)
+        words = self._find_reason(data)
         reason = f"HTTP {status}" + (f": {words}" if words else "")
         wait = self._read_retry_after(response.headers) if status in RETRIED else None
         raise RequestFailed(reason, for_all=status in FOR_ALL, wait_seconds=wait)
@@ -305,6 +307,16 @@ class EndpointClient:
             ) from None
         except ValueError as error:
             raise RequestFailed(f"expected {error}, found something else") from None
+
+    def _find_reason(self, data: bytes) -> str:
+        """Return the sentence in which usual engines say what is wrong, or else the beginning of the body."""
+        import jmespath
+
+        try:
+            reason = jmespath.search(REASONS, parse_json(data.decode("utf-8")))
+        except ValueError:  # no JSON, or JSON in which the expression does not fit
+            reason = None
+        return self._shorten(reason.encode() if isinstance(reason, str) and reason else data)
 
     def _shorten(self, data: bytes) -> str:
         """Return the beginning of a body in one line, without secrets."""

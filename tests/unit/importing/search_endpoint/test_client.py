@@ -127,6 +127,21 @@ def test_a_refusal_is_not_asked_again(status: int, for_all: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"error": {"root_cause": [{"reason": "no such index [x]"}], "reason": "all"}, "status": 404}, "no such index [x]"),
+        ({"responseHeader": {"status": 400}, "error": {"msg": "undefined field y", "code": 400}}, "undefined field y"),
+        ({"status": {"error": "Wrong input: vector dimension"}, "time": 0.1}, "Wrong input: vector dimension"),
+        ({"ok": False, "rows": [], "error": "fts5: syntax error"}, "fts5: syntax error"),
+        ({"detail": [{"loc": 1}]}, '{"detail":[{"loc":1}]}'),
+        (["x"], '["x"]'),
+    ],
+)  # fmt: skip
+def test_what_an_engine_says_is_wrong_is_shown(body: object, words: str) -> None:
+    assert str(fail(lambda _: httpx2.Response(400, json=body))) == f"HTTP 400: {words}"
+
+
+@pytest.mark.parametrize(
     ("error", "message"),
     [
         (httpx2.ReadTimeout(SECRET), "no answer within 30 s (3 attempts)"),
