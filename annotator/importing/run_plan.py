@@ -12,7 +12,7 @@ import hashlib
 import json
 from array import array
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -22,6 +22,12 @@ from annotator.formats.query_names import QueryNames
 from annotator.formats.run_records import QueryResponse, RunFile, RunLine
 from annotator.formats.runs import find_system, keep_tags, name_by_file, require_system
 from annotator.formats.syntax.text import describe
+from annotator.importing.lost_signals import (
+    LostSignal,
+    count_partial_signals,
+    find_lost_signals,
+    note_lost_signals,
+)
 from annotator.importing.text_plan import QueryText
 
 Order = Literal["score", "rank"]
@@ -196,15 +202,22 @@ def plan_run(
         "skipped_unknown_results": chosen.unknown_results,
         "duplicates": len(results) - len(lines),
     }
-    figures = {**{name: count for name, count in left_out.items() if count}, **_count_contradictions(ordered)}
+    stored = Run(name, entries, signals)
+    lost = find_lost_signals(stored)
+    figures = {
+        **{name: count for name, count in left_out.items() if count},
+        **_count_contradictions(ordered),
+        **_count_signals(lost, stored),
+    }
     content = hash_run(Run(name, tuple(line.entry for line in lines), signals))
     notes = (
         f"system {name}",
         *file.notes,
         *_note_left_out(left_out),
         *_note_order(ordered, options.order, figures),
+        *note_lost_signals(lost),
     )
-    return RunPlan(Run(name, entries, signals), content, figures, notes)
+    return RunPlan(stored, content, figures, notes)
 
 
 def hash_run(run: Run) -> str:
@@ -388,6 +401,16 @@ def _count_contradictions(ordered: Iterable[OrderedResults]) -> dict[str, Any]:
         if contradictions
         else {}
     )
+
+
+def _count_signals(lost: Sequence[LostSignal], run: Run) -> dict[str, Any]:
+    """Return what was lost between stages, and which signals only some results of a query carry; nothing if there is none."""
+    counts: dict[str, Any] = {}
+    if lost:
+        counts["lost_signals"] = [asdict(item) for item in lost]
+    if partial := count_partial_signals(run):
+        counts["partial_signals"] = partial
+    return counts
 
 
 def _note_left_out(left_out: Mapping[str, int]) -> list[str]:

@@ -242,3 +242,28 @@ def test_a_dry_run_of_a_folder_changes_nothing(desk: Desk) -> None:
     report = bring_folder(desk, RUNS, dry_run=True)
     assert (report.dry_run, report.added) == (True, 3)
     assert desk.dump() == before
+
+
+# Signals -----------------------------------------------------------------------------------------------
+
+
+def test_a_signal_that_was_lost_between_stages_is_in_the_report_and_in_the_record(desk: Desk) -> None:
+    listed = [{"id": f"d{n}", "stages": {"bm25": {"rank": n, "score": 9 - n}}} for n in range(1, 5)]
+    del listed[3]["stages"]["bm25"]["score"]
+    listed[3]["stages"]["bm25"]["rank"] = 1
+    listed[0]["note"] = "x"
+    text = json.dumps({"query_id": "Q1", "results": listed}) + "\n"
+    report = desk.bring(import_run, "r.jsonl", text, system="s")
+    assert report.notes[-2] == (
+        "warning: the signal stages.bm25.score is missing in 1 result of 1 query that bm25 lists "
+        "(query Q1, document d4: 3 ranks lost, rank 1 in bm25 and 4 in the run)"
+    )
+    figures = last_record(desk).figures
+    assert figures["partial_signals"] == {"note": {"carrying": 1, "lacking": 3}}
+    (lost,) = figures["lost_signals"]
+    assert (lost["signal"], lost["stage"], lost["results"], lost["ranks_lost"]) == (
+        "stages.bm25.score",
+        "bm25",
+        1,
+        3,
+    )
