@@ -2,11 +2,11 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from annotator.cli import pool_options
 from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
@@ -20,116 +20,70 @@ from annotator.domain.messages import count_of, show_percent
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.pooling.pool_records import PoolReport
+    from annotator.pooling.pool_records import PoolReport, SystemOrder
 
 SHOWN = 10
 
 
 def pool(
     dataset: DatasetArgument,
-    depth: Annotated[
-        int | None, typer.Option(help="How many results of each system per query (with --holes: 10).")
-    ] = None,
-    systems: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="Only these imported runs (default: all; '' for none)."),
-    ] = None,
-    retrieve: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B",
-            help="Also search the dataset's documents: bm25, tfidf, lsa, vectors, hybrid.",
-        ),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(
-            metavar="LIST=W,…",
-            help="What hybrid fuses: retrievers and run:SYSTEM, with their weights.",
-        ),
-    ] = None,
-    title_boost: Annotated[
-        str | None,
-        typer.Option(
-            metavar="exact=W,partial=W",
-            help="With hybrid: weights of documents whose title matches the query.",
-        ),
-    ] = None,
-    vectors: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Embeddings of the documents: .npy, .npz, .parquet or .jsonl."),
-    ] = None,
-    query_vectors: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Embeddings of the queries, in the same way.")
-    ] = None,
-    embed: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Make the vectors with the embedding model in this folder."),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(help="Of what is drawn: a sample by rank, the documents that LSA learns from.")
-    ] = 0,
-    holes: Annotated[
-        bool,
-        typer.Option(
-            "--holes",
-            help="Only unjudged documents of the runs, most influential for the systems' order first.",
-        ),
-    ] = False,
-    limit: Annotated[
-        int | None, typer.Option(metavar="N", help="With --holes: at most so many new pairs.")
-    ] = None,
-    strategy: Annotated[
-        str, typer.Option(metavar="S", help="depth, fused or stratified (by rank).")
-    ] = "depth",
-    strata: Annotated[
-        str | None,
-        typer.Option(
-            metavar="RANKS:RATE,…",
-            help="With stratified: how much to draw of which ranks (1-10:1,11-50:0.2).",
-        ),
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be made; change nothing.")
-    ] = False,
+    depth: pool_options.Depth = None,
+    systems: pool_options.Systems = None,
+    retrieve: pool_options.Retrieve = None,
+    weights: pool_options.Weights = None,
+    title_boost: pool_options.TitleBoost = None,
+    vectors: pool_options.Vectors = None,
+    query_vectors: pool_options.QueryVectors = None,
+    embed: pool_options.Embed = None,
+    strategy: pool_options.StrategyName = None,
+    strata: pool_options.Strata = None,
+    budget: pool_options.Budget = None,
+    per_category: pool_options.PerCategory = None,
+    adaptive: pool_options.Adaptive = False,
+    measure: pool_options.OrderMeasureName = "nDCG@10",
+    seed: pool_options.Seed = 0,
+    holes: pool_options.Holes = False,
+    limit: pool_options.Limit = None,
+    dry_run: pool_options.DryRun = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
     """Make pairs of candidates of each system, with their provenance, as a round of the pool."""
     if holes:
-        if retrieve or weights or title_boost or strategy != "depth" or strata:
-            raise typer.BadParameter(
-                "--holes takes documents of imported runs by itself: leave --retrieve, --strategy and --strata out"
-            )
+        if any((retrieve, weights, title_boost, strategy, strata, budget, per_category, adaptive)):
+            raise typer.BadParameter("--holes goes with --depth, --systems, --limit and --dry-run only")
         _pool_holes(
             dataset, depth=depth, systems=systems, limit=limit, dry_run=dry_run, database=database, json=json
         )
         return
     if limit is not None:
         raise typer.BadParameter("--limit goes with --holes")
-    if depth is None and strategy != "stratified":
-        raise typer.BadParameter("expected --depth K, or --holes")
+    name = _find_strategy(strategy, budget=budget or per_category, adaptive=adaptive)
+    if depth is None and name in ("depth", "fused"):
+        raise typer.BadParameter("expected --depth K, --budget N, --strategy stratified or --holes")
     from annotator.pooling.pool_records import PoolRequest
     from annotator.pooling.retrievers.options import read_weights
     from annotator.pooling.retrievers.records import RetrievalOptions
     from annotator.pooling.rounds_service import make_round
     from annotator.pooling.strategies import read_strata, read_strategy
 
-    retrieval = RetrievalOptions(
-        seed=seed,
-        weights={} if weights is None else read_weights(weights, option="--weights"),
-        title_boost={} if title_boost is None else read_weights(title_boost, option="--title-boost"),
-        vectors=vectors,
-        query_vectors=query_vectors,
-        embed=embed,
-    )
     request = PoolRequest(
-        strategy=read_strategy(strategy),
+        strategy=read_strategy(name),
         depth=depth,
         systems=None if systems is None else _split(systems),
         retrievers=_split(retrieve or ""),
-        retrieval=retrieval,
+        retrieval=RetrievalOptions(
+            seed=seed,
+            weights={} if weights is None else read_weights(weights, option="--weights"),
+            title_boost={} if title_boost is None else read_weights(title_boost, option="--title-boost"),
+            vectors=vectors,
+            query_vectors=query_vectors,
+            embed=embed,
+        ),
         strata=() if strata is None else read_strata(strata),
+        budget=budget,
+        per_category=per_category,
+        measure=measure,
         seed=seed,
     )
     report = make_round(
@@ -145,6 +99,15 @@ def pool(
         print_json(report)
         return
     _print_report(report)
+
+
+def _find_strategy(name: str | None, *, budget: int | None, adaptive: bool) -> str:
+    """Return the strategy that the options mean."""
+    if adaptive and name not in (None, "adaptive"):
+        raise typer.BadParameter("--adaptive is a strategy: leave --strategy out")
+    if adaptive:
+        return "adaptive"
+    return name or ("depth" if budget is None else "move-to-front")
 
 
 def pool_rounds(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
@@ -275,8 +238,14 @@ def _print_report(report: "PoolReport") -> None:
         f"{verb} {count_of(report.new, 'new pair')}; {count_of(report.already_there, 'was', 'were')} there already."
         + (f" Round {report.round}." if report.round else "")
     )
+    if report.waiting:
+        waiting = count_of(report.waiting, "pair", "pairs")
+        typer.echo(f"{waiting} of earlier budget rounds, not judged yet, count towards the budget.")
     _print_outlook(report)
     typer.echo()
+    if report.order:
+        _print_order(report.order)
+        typer.echo()
     if report.strata:
         drawn = [(item.ranks, f"{item.rate:g}", item.candidates, item.drawn) for item in report.strata]
         print_table(("ranks", "rate", "candidates", "drawn"), drawn, empty="")
@@ -324,6 +293,27 @@ def _print_outlook(report: "PoolReport") -> None:
         typer.echo(f"Effort: {judgments}; hours not known yet ({effort.why}).")
     else:
         typer.echo(f"Effort: {judgments}, {effort.hours:.1f} hours at {effort.seconds:.0f} seconds each.")
+
+
+def _print_order(order: "SystemOrder") -> None:
+    """Print what the grades so far say of the order of the systems, and what is still open."""
+    typer.echo(
+        f"The systems' order by {order.measure}, from {count_of(order.judged, 'settled candidate')}: Kendall's tau with the "
+        f"order after all judgments is expected to be {order.expected_tau:.2f}. "
+        f"{len(order.open):,} of {count_of(order.compared, 'pair of systems', 'pairs of systems')} could still swap."
+    )
+    scores = [
+        (item.system, f"{item.score:.4f}", f"{item.standard_error:.4f}") for item in order.systems[:SHOWN]
+    ]
+    print_table(("system", f"expected {order.measure}", "standard error"), scores, empty="No system.")
+    still_open = [
+        (item.higher, item.lower, f"{item.difference:.4f}", show_percent(item.swap_probability, 0))
+        for item in order.open[:SHOWN]
+    ]
+    typer.echo()
+    print_table(("higher", "lower", "difference", "swap"), still_open, empty="No order is open.")
+    if len(order.open) > SHOWN or len(order.systems) > SHOWN:
+        typer.echo("--json lists all of them")
 
 
 def _print_names(sentence: str, names: Sequence[str]) -> None:

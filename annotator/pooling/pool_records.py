@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from annotator.pooling.retrievers.records import RetrievalOptions, RetrieverNote
 
-Strategy = Literal["depth", "fused", "stratified"]
+Strategy = Literal["depth", "fused", "stratified", "move-to-front", "adaptive"]
 Numbers = NDArray[np.int64]
 
 
@@ -32,7 +32,9 @@ class PoolRequest:
     """What a lead asks for. `depth` means something else for each strategy: see `strategies.py`.
 
     `systems`: the imported runs to take, None for all. `retrievers`: our own that search the documents, with their options in
-    `retrieval`. `seed`: of the strategies that draw.
+    `retrieval`. `seed`: of the strategies that draw. `budget`, `per_category`: how many pairs of
+    budget rounds may wait for their judgments, in all or in each category of queries (one of the two). `measure`: by which an
+    adaptive round orders the systems.
     """
 
     strategy: Strategy = "depth"
@@ -41,6 +43,9 @@ class PoolRequest:
     retrievers: tuple[str, ...] = ()
     retrieval: RetrievalOptions = field(default_factory=RetrievalOptions)
     strata: tuple[RankStratum, ...] = ()
+    budget: int | None = None
+    per_category: int | None = None
+    measure: str = "nDCG@10"
     seed: int = 0
 
 
@@ -143,13 +148,52 @@ class StratumCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenSystems:
+    """Two systems whose order may still change. `higher` leads by `difference` (with its standard error) as far as is judged.
+
+    `swap_probability`: that the order is the other one with everything judged.
+    """
+
+    higher: str
+    lower: str
+    difference: float
+    standard_error: float
+    swap_probability: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedScore:
+    """A system's mean score with everything judged, as far as it can be told now."""
+
+    system: str
+    score: float
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True)
+class SystemOrder:
+    """What is known of the order of the systems before a round, and what is still open, least certain first.
+
+    `expected_tau`: Kendall's tau of this order against that with everything judged. `judged`: candidates with a settled grade.
+    """
+
+    measure: str
+    judged: int
+    expected_tau: float
+    systems: tuple[ExpectedScore, ...]
+    open: tuple[OpenSystems, ...]
+    compared: int  # pairs of systems in all
+
+
+@dataclass(frozen=True, slots=True)
 class PoolReport:
     """The result of pooling candidates. With `dry_run` nothing was stored, and `new` would have been.
 
     `round`: the number under which the new pairs are kept; None without any, and of a dry run. `new` pairs and those
     `already_there` together are what the strategy chose. `short` counts chosen pairs by query_id where there are some but fewer
     than `depth`; `without` are the queries that have none, and `too_short` those in which our retrievers find no two characters
-    in a row to match; `notes` say by retriever what it could not do. `left_out`: how many by rule.
+    in a row to match; `notes` say by retriever what it could not do. `left_out`: how many by rule. `waiting`: pairs of earlier
+    budget rounds that nobody has judged yet; they count towards the budget. `order`: of an adaptive round.
     """
 
     dataset: str
@@ -164,6 +208,8 @@ class PoolReport:
     effort: LabelingEffort
     left_out: Mapping[str, int]
     strata: tuple[StratumCounts, ...]
+    waiting: int
+    order: SystemOrder | None
     systems: tuple[SystemCounts, ...]
     short: Mapping[str, int]
     without: tuple[str, ...]

@@ -6,7 +6,7 @@ nothing and makes no round.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -20,6 +20,8 @@ from annotator.domain.overlap import wanted_everywhere
 from annotator.domain.people import Actor
 from annotator.labeling.my_work_service import compute_times
 from annotator.people.service import require_role
+from annotator.pooling.adaptive.records import UNJUDGED
+from annotator.pooling.budgets import PoolState, describe_order, spend_budget, tabulate
 from annotator.pooling.estimates import describe_per_query, estimate_effort, expect_relevant
 from annotator.pooling.pool_records import (
     CandidateLists,
@@ -29,14 +31,23 @@ from annotator.pooling.pool_records import (
     PoolReport,
     PoolRequest,
     SystemCounts,
+    SystemOrder,
 )
 from annotator.pooling.pooling_sql import PoolArrays, list_doc_ids, name_systems, read_lists, read_pool
 from annotator.pooling.retrieval_sql import retrieve_from_documents
 from annotator.pooling.retrievers.options import check_options, describe_options
 from annotator.pooling.retrievers.records import RetrieverNote
 from annotator.pooling.round_records import NewRound, PairDraw, PoolRound
-from annotator.pooling.rounds_sql import add_new_pairs_to_round, add_round, find_latest_pair, list_rounds
+from annotator.pooling.rounds_sql import (
+    add_new_pairs_to_round,
+    add_round,
+    count_waiting,
+    find_latest_pair,
+    list_categories,
+    list_rounds,
+)
 from annotator.pooling.strategies import (
+    BUDGETED,
     check_request,
     choose_candidates,
     count_strata,
@@ -105,21 +116,27 @@ def make_round(
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         gathered = _gather(session, row, request, progress)
-        choice = choose_candidates(gathered.lists, gathered.pairs, request)
         pool = read_pool(session, key_of(row.pk))
+        grades = _read_grades(session, key_of(row.pk), gathered.pairs, pool)
+        choice, order, waiting = _choose(session, key_of(row.pk), request, gathered, pool, grades)
         chosen = _Chosen(choice, ~_is_there(gathered.pairs, choice.pairs, pool))
-        judged, relevant = _read_judged(session, key_of(row.pk), gathered.pairs, pool)
         doc_ids = list_doc_ids(session, key_of(row.pk))
         judgments = _count_judgments(session, row, gathered, chosen, doc_ids)
     times = compute_times(database, actor, dataset)
     report = _report(dataset, request, gathered, chosen, dry_run=dry_run)
     new_ranks = gathered.pairs.best[choice.pairs[chosen.is_new]]
+    is_judged = grades >= 0
+    judged, relevant = gathered.pairs.best[is_judged], grades[is_judged] >= RELEVANT_FROM
     figures: dict[str, Any] = {
         "expected_relevant": expect_relevant(new_ranks, judged, relevant),
         "effort": estimate_effort(judgments, times.overall.n, times.overall.seconds),
+        "order": order,
+        "waiting": waiting,
     }
     if not dry_run:
-        figures["round"], new = _store(database, actor, dataset, request, gathered, chosen, doc_ids, now)
+        figures["round"], new = _store(
+            database, actor, dataset, request, gathered, chosen, order, doc_ids, now
+        )
         figures |= {"new": new, "already_there": len(choice.pairs) - new}
     return PoolReport(**{**report, **figures})
 
@@ -201,14 +218,14 @@ def _is_there(pairs: CandidatePairs, indexes: Numbers, pool: PoolArrays) -> NDAr
     return np.isin(keys, pool.query * width + pool.document)
 
 
-def _read_judged(
+def _read_grades(
     session: Session, dataset_pk: int, pairs: CandidatePairs, pool: PoolArrays
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Return the best rank of each candidate that has a settled grade, and whether it is relevant."""
+) -> NDArray[np.int8]:
+    """Return the settled grade of each candidate, UNJUDGED where there is none."""
+    grades = np.full(len(pairs.query), UNJUDGED, dtype=np.int8)
     pair_pks = pool.pk[pool.answered & pool.present].tolist()
     width = int(pairs.document.max(initial=0)) + 1
     keys = pairs.query * width + pairs.document
-    ranks, relevant = [], []
     for state in list_pair_states(session, dataset_pk, pair_pks) if pair_pks else ():
         grade = state.settlement.grade
         if grade is None or state.document_pk >= width:
@@ -216,9 +233,27 @@ def _read_judged(
         key = state.query_pk * width + state.document_pk
         index = int(np.searchsorted(keys, key))
         if index < len(keys) and keys[index] == key:
-            ranks.append(pairs.best[index])
-            relevant.append(grade >= RELEVANT_FROM)
-    return np.array(ranks, dtype=np.int32), np.array(relevant, dtype=np.bool_)
+            grades[index] = grade
+    return grades
+
+
+def _choose(
+    session: Session,
+    dataset_pk: int,
+    request: PoolRequest,
+    gathered: _Gathered,
+    pool: PoolArrays,
+    grades: NDArray[np.int8],
+) -> tuple[PoolChoice, SystemOrder | None, int]:
+    """Return what the strategy chooses; of an adaptive round the systems' order; and how many pairs of budget rounds wait."""
+    if request.strategy not in BUDGETED:
+        return choose_candidates(gathered.lists, gathered.pairs, request), None, 0
+    in_pool = _is_there(gathered.pairs, np.arange(len(gathered.pairs.query)), pool)
+    waiting = count_waiting(session, dataset_pk, BUDGETED)
+    state = PoolState(grades, in_pool, list_categories(session, dataset_pk), waiting)
+    table = tabulate(gathered.lists, state)
+    order = describe_order(table, gathered.lists.systems, request) if request.strategy == "adaptive" else None
+    return spend_budget(table, gathered.pairs, state, request), order, sum(waiting.values())
 
 
 def _count_judgments(
@@ -249,6 +284,7 @@ def _store(
     request: PoolRequest,
     gathered: _Gathered,
     chosen: _Chosen,
+    order: SystemOrder | None,
     doc_ids: Mapping[int, str],
     now: datetime,
 ) -> tuple[int | None, int]:
@@ -270,9 +306,10 @@ def _store(
             add_candidates(session, dataset_pk, row.name, pooled, now=now)
         if not names:
             return None, 0
-        new = NewRound(
-            request.strategy, _describe_request(request), _describe_figures(gathered, chosen, request)
-        )
+        figures = _describe_figures(gathered, chosen, request)
+        if order is not None:
+            figures["order"] = asdict(order)
+        new = NewRound(request.strategy, _describe_request(request), figures)
         number = add_round(session, dataset_pk, new, {}, made_by=actor.person_id, now=now)
         add_new_pairs_to_round(session, dataset_pk, number, latest, _list_draws(gathered, chosen))
         return number, len(names)
@@ -284,6 +321,10 @@ def _describe_request(request: PoolRequest) -> dict[str, Any]:
     options["systems"] = None if request.systems is None else list(request.systems)
     options["retrievers"] = list(request.retrievers)
     options |= describe_options(request.retrievers, request.retrieval)
+    if request.strategy in BUDGETED:
+        options |= {"budget": request.budget, "per_category": request.per_category, "seed": request.seed}
+    if request.strategy == "adaptive":
+        options["measure"] = request.measure
     if request.strategy == "stratified":
         options |= {
             "strata": [f"{item.name}:{item.rate:g}" for item in find_strata(request)],
@@ -353,7 +394,7 @@ def _report(
         "short": {
             query_id: count
             for query_id, count in by_query.items()
-            if request.strategy != "stratified" and 0 < count < depth
+            if request.strategy in ("depth", "fused") and 0 < count < depth
         },
         "without": tuple(query_id for query_id, count in by_query.items() if not count),
         "too_short": tuple(query_id for query_id in query_ids if query_id in too_short),

@@ -1,10 +1,10 @@
 """Store the rounds of a dataset's pool, and read them: which pairs came in which round, and what a round left out."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
@@ -15,6 +15,7 @@ from annotator.pooling.round_records import (
     PairProbability,
     PoolRound,
 )
+from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.lookup import key_of
 from annotator.storage.pool_tables import LeftOutRow, PoolRoundRow, RoundPairRow
 from annotator.storage.sql import add_rows, execute_sql, prepare_sql
@@ -142,6 +143,33 @@ def list_pair_rounds(session: Session, dataset_pk: int) -> dict[int, int]:
         .where(col(PoolRoundRow.dataset_pk) == dataset_pk)
     )
     return {key_of(pair_pk): number for pair_pk, number in session.execute(statement)}
+
+
+def count_waiting(session: Session, dataset_pk: int, strategies: Collection[str]) -> dict[str | None, int]:
+    """Return how many pairs of rounds of these strategies nobody has judged yet, by the category of their query."""
+    statement = (
+        select(col(QueryRow.category), func.count())
+        .select_from(RoundPairRow)
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(RoundPairRow.round_pk))
+        .join(PairRow, col(PairRow.pk) == col(RoundPairRow.pair_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .where(
+            col(PoolRoundRow.dataset_pk) == dataset_pk,
+            col(PoolRoundRow.strategy).in_(strategies),
+            col(PairRow.judged) == 0,
+            col(PairRow.kept).is_(False),
+            col(PairRow.retired_at).is_(None),
+            ~exists().where(col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk)),
+        )
+        .group_by(col(QueryRow.category))
+    )
+    return {category: number for category, number in session.execute(statement)}  # noqa: C416  (a Row is no tuple for mypy)
+
+
+def list_categories(session: Session, dataset_pk: int) -> dict[int, str | None]:
+    """Return the category of every query, by query_pk."""
+    statement = select(col(QueryRow.pk), col(QueryRow.category)).where(col(QueryRow.dataset_pk) == dataset_pk)
+    return {key_of(pk): category for pk, category in session.execute(statement)}
 
 
 def list_left_out(session: Session, dataset_pk: int) -> list[LeftOutDocument]:

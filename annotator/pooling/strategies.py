@@ -1,4 +1,4 @@
-"""Choose which candidates become pairs: the first results, the first of the fused list, or a sample by rank. Pure rules.
+"""Choose which candidates become pairs: the first results, the fused list's first, or a sample by rank. Pure rules.
 
 - `depth`: every document among the first `depth` results of any list.
 - `fused`: the first `depth` documents of the lists fused by reciprocal rank: the sum of 1 / (60 + rank) over the lists (Cormack,
@@ -9,7 +9,7 @@
   candidates gives at least one. The seed decides, and not what is judged or in the pool, so that the same request draws the
   same pairs again.
 
-The order of the lists never matters. Equal ranks are ordered by the documents' keys.
+`move-to-front` and `adaptive` spend a budget: see `budgets.py`. The order of the lists never matters. Equal ranks are ordered by the documents' keys.
 """
 
 import re
@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.grades import RELEVANT_FROM
+from annotator.pooling.adaptive.measures import read_measure
 from annotator.pooling.pool_records import (
     CandidateLists,
     CandidatePairs,
@@ -34,6 +36,9 @@ MAX_DEPTH = 10_000
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 FUSED_LIST = 100
 FUSION_CONSTANT = 60
+BUDGETED: tuple[Strategy, ...] = ("move-to-front", "adaptive")
+BUDGET_LIST = 100
+MAX_BUDGET = 10_000_000
 DEFAULT_STRATA = (RankStratum(1, 10, 1.0), RankStratum(11, 50, 0.2), RankStratum(51, 100, 0.05))
 _STRATUM = re.compile(r"(\d{1,5})-(\d{1,5}):(\d*\.?\d+)")
 
@@ -77,11 +82,25 @@ def read_strategy(name: str) -> Strategy:
 
 def check_request(request: PoolRequest) -> None:
     """Raise ValidationError for a request that no strategy can follow."""
+    spends = request.strategy in BUDGETED
+    if spends and (request.budget is None) == (request.per_category is None):
+        raise ValidationError(
+            f"budget: expected a number of pairs, in all or per category, for the strategy {request.strategy}"
+        )
+    if not spends and (request.budget is not None or request.per_category is not None):
+        raise ValidationError(
+            f"budget: it goes with {' and '.join(BUDGETED)}, found the strategy {request.strategy}"
+        )
+    for name, number in (("budget", request.budget), ("per category", request.per_category)):
+        if number is not None and not 1 <= number <= MAX_BUDGET:
+            raise ValidationError(f"{name}: expected 1 to {MAX_BUDGET:,}, found {number:,}")
+    if request.strategy == "adaptive":
+        read_measure(request.measure, RELEVANT_FROM)
     if request.strata and request.strategy != "stratified":
         raise ValidationError("strata: they go with the strategy stratified only")
     if request.strategy == "stratified":
         check_strata(request.strata)
-    elif request.depth is None:
+    elif request.depth is None and not spends:
         raise ValidationError(f"depth: expected a number for the strategy {request.strategy}, found none")
     if request.depth is not None and not 1 <= request.depth <= MAX_DEPTH:
         raise ValidationError(f"depth: expected 1 to {MAX_DEPTH}, found {request.depth}")
@@ -103,6 +122,8 @@ def find_list_depth(request: PoolRequest) -> int:
     """Return how many results of each list the strategy looks at."""
     if request.strategy == "stratified":
         return find_strata(request)[-1].last
+    if request.strategy in BUDGETED:
+        return request.depth or BUDGET_LIST
     depth = request.depth or 0
     return max(depth, FUSED_LIST) if request.strategy == "fused" else depth
 

@@ -1,0 +1,107 @@
+"""Spend a budget of pairs: on the documents that the best lists rank high, or on those that settle the order of the systems.
+
+`move-to-front` and `adaptive` both learn from the grades so far; `adaptive/` has the methods. A budget says how many pairs of budget
+rounds may wait for their judgments: those of earlier rounds that nobody has judged yet count towards it, so that the same request
+again adds nothing before something is judged. Pure rules.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.pooling.adaptive.candidates import build_candidates
+from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
+from annotator.pooling.adaptive.records import AdaptiveMethod, AdaptiveSettings, CandidateTable
+from annotator.pooling.pool_records import (
+    CandidateLists,
+    CandidatePairs,
+    ExpectedScore,
+    Numbers,
+    OpenSystems,
+    PoolChoice,
+    PoolRequest,
+    SystemOrder,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolState:
+    """What is in the pool, by candidate pair. `grades`: -1 where none is settled. `categories`: of all queries, by query_pk.
+
+    `waiting`: by category, how many pairs of budget rounds nobody has judged yet.
+    """
+
+    grades: NDArray[np.int8]
+    in_pool: NDArray[np.bool_]
+    categories: Mapping[int, str | None]
+    waiting: Mapping[str | None, int]
+
+
+def tabulate(lists: CandidateLists, state: PoolState) -> CandidateTable:
+    """Return the candidates as adaptive rounds read them; row i is pair i. Queries and documents are in the order of keys."""
+    query_pks = np.array(sorted(state.categories), dtype=np.int64)
+    document_pks = np.unique(lists.document)
+    table = build_candidates(
+        lists.system.astype(np.int64),
+        np.searchsorted(query_pks, lists.query),
+        np.searchsorted(document_pks, lists.document),
+        lists.position.astype(np.int64),
+        system_count=len(lists.systems),
+        query_count=len(query_pks),
+    )
+    return replace(table, grades=state.grades, in_pool=state.in_pool)
+
+
+def spend_budget(
+    table: CandidateTable, pairs: CandidatePairs, state: PoolState, request: PoolRequest
+) -> PoolChoice:
+    """Return the pairs that the rest of the budget buys, by the request's strategy; nothing if as many wait already."""
+    if request.per_category is None:
+        rest = (request.budget or 0) - sum(state.waiting.values())
+        return PoolChoice(np.sort(_choose(table, rest, request)))
+    categories = np.array([state.categories[query_pk] or "" for query_pk in pairs.query.tolist()])
+    chosen: list[Numbers] = [np.zeros(0, dtype=np.int64)]
+    for category in sorted({name or "" for name in state.categories.values()}):
+        own = replace(table, in_pool=table.in_pool | (categories != category))
+        waiting = sum(number for name, number in state.waiting.items() if (name or "") == category)
+        chosen.append(_choose(own, request.per_category - waiting, request))
+    return PoolChoice(np.sort(np.concatenate(chosen)))
+
+
+def _choose(table: CandidateTable, rest: int, request: PoolRequest) -> Numbers:
+    if rest <= 0:
+        return np.zeros(0, dtype=np.int64)
+    method: AdaptiveMethod = "swaps" if request.strategy == "adaptive" else "move-to-front"
+    settings = AdaptiveSettings(rest, measure=request.measure, method=method, seed=request.seed)
+    return choose_pairs(table, settings).rows
+
+
+def describe_order(table: CandidateTable, systems: Sequence[str], request: PoolRequest) -> SystemOrder:
+    """Return what the grades so far say of the order of the systems, and which two could still swap."""
+    settings = AdaptiveSettings(0, measure=request.measure, seed=request.seed)
+    estimate = estimate_order(table, settings)
+    scores = [
+        ExpectedScore(system, score, error)
+        for system, score, error in zip(
+            systems, estimate.scores.tolist(), estimate.standard_errors.tolist(), strict=True
+        )
+    ]
+    return SystemOrder(
+        measure=request.measure,
+        judged=int((table.grades >= 0).sum()),
+        expected_tau=float(estimate.expected_tau),
+        systems=tuple(sorted(scores, key=lambda item: (-item.score, item.system))),
+        open=tuple(
+            OpenSystems(
+                systems[item.higher],
+                systems[item.lower],
+                float(item.difference),
+                float(item.standard_error),
+                float(item.swap_probability),
+            )
+            for item in estimate.open_orders
+        ),
+        compared=len(systems) * (len(systems) - 1) // 2,
+    )
