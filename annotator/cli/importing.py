@@ -123,7 +123,8 @@ def documents(
     errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Documents: JSONL, CSV or TSV (doc_id, title, text, url, …), or a folder of .md .rst .txt .html files."""
+    """Documents: JSONL, CSV or TSV (doc_id, title, text, url, …), or a folder of .md .rst .txt .html (and, with an
+    extra, .docx .pdf .xlsx) files."""
     del errors  # read where the command ends: see terminal.py
     from annotator.importing.texts_service import import_documents
 

@@ -9,8 +9,8 @@ long or (from four characters) up to a third too short, counts full-width charac
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -39,6 +39,8 @@ class Heading:
     level: int
     """From 1, the outermost."""
     title: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What the section's document is told beside the page's metadata, such as the number of a printed page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,7 +337,9 @@ def split_sections(page: SectionedPage) -> list[Document]:
         if _has_own_text(document.text[heading.body : end], document.media_type):
             title = _path_of(document.title, above)
             text = document.text[heading.start : end]
-            sections.append(replace(document, doc_id=f"{document.doc_id}#{slug}", title=title, text=text))
+            section = replace(document, doc_id=f"{document.doc_id}#{slug}", title=title, text=text)
+            metadata = {**document.metadata, **heading.fields}
+            sections.append(replace(section, metadata=metadata) if heading.fields else section)
     return sections
 
 

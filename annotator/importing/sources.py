@@ -1,7 +1,8 @@
 """Open the file or folder that the user named, and find the reader for it: the first step of every import.
 
-In a folder of .md .rst .txt .html files, a doc_id is the path relative to the folder; with `sections` each file is split at
-its headings (`sections.py`), with `cut` into a law's articles (`law_articles.py`); ids and titles may follow a pattern. Hidden files, links out of the folder, other kinds and empty files are skipped and counted in
+In a folder of .md .rst .txt .html .docx .pdf .xlsx files, a doc_id is the path relative to the folder; with `sections` each
+file is split at its headings (`sections.py`), with `cut` into a law's articles (`law_articles.py`); ids and titles may follow
+a pattern (`document_names.py`). Hidden files, links out of the folder, other kinds and empty files are skipped and counted in
 a note. Refuses a missing path, a folder in place of a file, an unrecognised format, a folder without documents, a file that
 is no text in its encoding, and an id that is no text or longer than 1,000 characters.
 """
@@ -29,6 +30,14 @@ from annotator.formats.syntax.tables import KINDS, check_kind, detect_kind, kind
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long, read_text, to_utf8
 from annotator.importing.document_names import NamePattern, rename_pages
 from annotator.importing.law_articles import CUTS, Cut, cut_law
+from annotator.importing.office_files import (
+    INSTALL,
+    MACROS,
+    MODULES,
+    is_readable,
+    read_office_page,
+    require_readable,
+)
 from annotator.importing.sections import SectionedPage, read_page, split_sections
 
 MEDIA_TYPE_BY_SUFFIX = {
@@ -93,7 +102,7 @@ def read_folder(folder: Path, *, layout: FileLayout, encoding: str | None) -> Do
         pages += _read_file(folder / relative, relative, encoding, problems, skipped)
     documents = _divide(pages, layout, problems, skipped)
     if not documents and not problems:
-        expected = f"at least one file of {' '.join(MEDIA_TYPE_BY_SUFFIX)} with text in it"
+        expected = f"at least one file of {' '.join((*MEDIA_TYPE_BY_SUFFIX, *MODULES))} with text in it"
         actual = ", ".join(_describe(skipped)) or "an empty folder"
         problems.add(None, expected, actual)
     problems.raise_if_any()
@@ -102,6 +111,8 @@ def read_folder(folder: Path, *, layout: FileLayout, encoding: str | None) -> Do
 
 def read_single_file(path: Path, *, layout: FileLayout, encoding: str | None) -> DocumentFolder:
     """Return one text file as a document (or as its parts); its doc_id is the file's name, or by the layout's pattern."""
+    if path.suffix.lower() in MODULES:
+        require_readable(str(path), path.suffix.lower())
     skipped: Counter[str] = Counter()
     problems = Problems(str(path))
     pages = list(_read_file(path, path.name, encoding, problems, skipped))
@@ -154,7 +165,9 @@ def _walk(folder: Path, skipped: Counter[str]) -> Iterator[str]:
             path = here / name
             if name.startswith("."):
                 skipped["hidden"] += 1
-            elif path.suffix.lower() not in MEDIA_TYPE_BY_SUFFIX:
+            elif path.suffix.lower() in MODULES and not is_readable(path.suffix.lower()):
+                skipped["uninstalled"] += 1
+            elif path.suffix.lower() not in (*MEDIA_TYPE_BY_SUFFIX, *MODULES, *MACROS):
                 skipped["other"] += 1
             elif path.is_symlink() and not path.resolve().is_relative_to(root):
                 skipped["link"] += 1
@@ -170,8 +183,17 @@ def _read_file(
     if holds_no_text(doc_id):
         problems.add(None, "a file name in UTF-8", ascii(doc_id), path=shown)
         return
+    if path.suffix.lower() in MACROS:
+        better = MACROS[path.suffix.lower()]
+        problems.add(None, f"a file without macros (save it as {better})", path.suffix, path=shown)
+        return
+    suffix = path.suffix.lower()
     try:
-        text = read_text(read_regular(path), shown, encoding=encoding)
+        data = read_regular(path)
+        if suffix in MODULES:
+            yield shown, read_office_page(data, doc_id, shown)
+            return
+        text = read_text(data, shown, encoding=encoding)
     except BadInput as error:
         problems.errors += error.problems
         return
@@ -181,7 +203,7 @@ def _read_file(
     if not text.strip():
         skipped["empty"] += 1
         return
-    yield shown, read_page(doc_id, text, MEDIA_TYPE_BY_SUFFIX[path.suffix.lower()])
+    yield shown, read_page(doc_id, text, MEDIA_TYPE_BY_SUFFIX[suffix])
 
 
 def _has_usable_id(document: Document, shown: str, problems: Problems) -> bool:
@@ -195,7 +217,8 @@ def _describe(skipped: Counter[str]) -> list[str]:
     words = {
         "hidden": "hidden files or folders skipped",
         "link": "links out of the folder, or to folders, skipped",
-        "other": f"files other than {' '.join(MEDIA_TYPE_BY_SUFFIX)} skipped",
+        "other": f"files other than {' '.join((*MEDIA_TYPE_BY_SUFFIX, *MODULES))} skipped",
+        "uninstalled": f"files of {' '.join(MODULES)} skipped. {INSTALL}",
         "empty": "files without text skipped",
         "bare": "headings without text of their own: they stand in the titles of their sections",
         "deleted": "deleted articles, paragraphs or items left out",
@@ -264,8 +287,11 @@ def read_document_source(
                 f"--format: {path} is a folder, whose files say by their suffix what they are"
             )
         return read_folder(path, layout=layout, encoding=encoding)
-    if format_name is None and path.suffix.lower() in MEDIA_TYPE_BY_SUFFIX and path.is_file():
-        may_be_table = path.suffix.lower() == ".txt"
+    suffix = path.suffix.lower()
+    if format_name is None and suffix in (*MODULES, *MACROS) and path.is_file():
+        return read_single_file(path, layout=layout, encoding=encoding)
+    if format_name is None and suffix in MEDIA_TYPE_BY_SUFFIX and path.is_file():
+        may_be_table = suffix == ".txt"
         if not may_be_table or detect_kind(read_source(path, encoding=encoding), "") is None:
             return read_single_file(path, layout=layout, encoding=encoding)
     if not layout.is_plain:

@@ -3,15 +3,17 @@
 import json
 from pathlib import Path
 
+import openpyxl
 import pytest
 from typer.testing import CliRunner
 
 from annotator.cli.main import app
 from annotator.dataset.service import create_dataset
-from annotator.domain.errors import NotAllowed, StateError, ValidationError
+from annotator.domain.errors import BadInput, NotAllowed, StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.importing.relations_service import find_law_relations
 from annotator.importing.texts_service import import_documents
+from annotator.importing.texts_sql import list_stored_documents
 from annotator.storage.database import Database
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -105,3 +107,22 @@ def test_the_file_of_relations_goes_straight_into_suggest(
     assert (
         "Made 1 new pair for 1 query" in printed and "No rule follows: reference (2), sibling (1)" in printed
     )
+
+
+def test_pages_of_office_files_are_imported_with_their_numbers(database: Database, tmp_path: Path) -> None:
+    create_dataset(database, OPERATOR, "d", now=NOW)
+    book = openpyxl.Workbook()
+    book.active.title = "料金"
+    book.active.append(["大人", 1200])
+    book.save(tmp_path / "fees.xlsx")
+    report = import_documents(database, OPERATOR, "d", tmp_path, sections=True, now=NOW)
+    assert report.added == 1
+    with database.read() as session:
+        (document,) = list_stored_documents(session, 1).values()
+    assert (document.document.doc_id, dict(document.document.metadata)) == (
+        "fees.xlsx#料金",
+        {"sheet": "料金"},
+    )
+    (tmp_path / "scan.pdf").write_bytes(b"%PDF-1.4 broken")
+    with pytest.raises(BadInput, match=r"scan\.pdf: expected a PDF file that can be read"):
+        import_documents(database, OPERATOR, "d", tmp_path, sections=True, now=NOW)

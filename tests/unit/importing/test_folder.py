@@ -40,7 +40,7 @@ def test_ids_are_relative_paths_in_order_and_what_is_skipped_is_counted(tmp_path
     assert notes == (
         "2 hidden files or folders skipped",
         "2 links out of the folder, or to folders, skipped",
-        "1 files other than .md .rst .txt .html .htm skipped",
+        "1 files other than .md .rst .txt .html .htm .docx .pdf .xlsx skipped",
         "1 files without text skipped",
     )
 
@@ -56,7 +56,7 @@ def test_headings_without_text_are_said_to_be_left_to_their_sections(tmp_path: P
 def test_an_empty_folder_is_refused_with_what_was_expected(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"expected at least one file of \.md .*, found an empty folder"):
         read(tmp_path)
-    (tmp_path / "a.pdf").write_bytes(b"x")
+    (tmp_path / "a.png").write_bytes(b"x")
     with pytest.raises(BadInput, match="found 1 files other than"):
         read(tmp_path)
 

@@ -1,0 +1,286 @@
+"""Read the text and tables of DOCX, PDF and XLSX files as pages, with python-docx, pypdf and openpyxl (extra `documents`).
+
+The text is plain: a table's row is a line, its cells separated by " | ". Headings are those of a DOCX file's styles, the
+pages of a PDF file (with a line "[page 3]" before each) and the sheets of an XLSX file; so `--sections` makes a document of
+each, with `page` or `sheet` as a field. Not read: pictures, headers, footers, notes, formulas (their values are).
+Refused, by name: a password, a scanned PDF without text, an archive that is broken or unpacks to too much, macros.
+"""
+
+import importlib.util
+import io
+import logging
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from annotator.domain.errors import BadInput, FormatError, ValidationError
+from annotator.domain.ground_truth import Document
+from annotator.importing.sections import Heading, SectionedPage
+
+if TYPE_CHECKING:
+    from docx.document import Document as WordDocument
+    from docx.table import Table, _Cell
+
+MODULES = {".docx": "docx", ".pdf": "pypdf", ".xlsx": "openpyxl"}
+"""The module that reads each kind of file, by its suffix."""
+MACROS = {".docm": ".docx", ".xlsm": ".xlsx", ".dotm": ".docx", ".xltm": ".xlsx"}
+"""Files with macros, and as what to save them."""
+INSTALL = 'DOCX, PDF and XLSX are read by an extra: pip install "annotator[documents]"'
+MOST_BYTES = 200_000_000
+MOST_UNPACKED = 500_000_000
+MOST_ENTRIES = 10_000
+MOST_PAGES = 10_000
+MOST_ROWS = 1_048_576
+MOST_CHARACTERS = 32_000_000
+BETWEEN_CELLS = " | "
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_HEADING_STYLE = re.compile(r"(?:heading|제목|개요|見出し)\s*([1-9])", re.IGNORECASE)
+_BROKEN = (
+    AssertionError,
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What the libraries raise for a damaged file, beside their own errors."""
+
+
+def is_readable(suffix: str) -> bool:
+    """Return whether the library for files of this suffix is installed."""
+    return importlib.util.find_spec(MODULES[suffix]) is not None
+
+
+def require_readable(shown: str, suffix: str) -> None:
+    """Raise ValidationError with what to install, if the library for files of this suffix is missing."""
+    if not is_readable(suffix):
+        raise ValidationError(f"cannot read {shown}: {INSTALL}")
+
+
+def read_office_page(data: bytes, doc_id: str, shown: str) -> SectionedPage:
+    """Return the page of a file's content. BadInput says what is wrong with it; `shown` is the file as it is named there."""
+    suffix = PurePosixPath(doc_id).suffix.lower()
+    require_readable(shown, suffix)
+    if len(data) > MOST_BYTES:
+        raise _refuse(shown, f"a file of at most {MOST_BYTES:,} bytes", f"{len(data):,}")
+    text = _PageText(shown)
+    read: Callable[[bytes, _PageText], dict[str, Any]] = {
+        ".docx": _read_docx,
+        ".pdf": _read_pdf,
+        ".xlsx": _read_xlsx,
+    }[suffix]
+    if suffix != ".pdf":
+        _check_archive(data, shown, suffix)
+    try:
+        metadata = read(data, text)
+    except BadInput:
+        raise
+    except _BROKEN as error:
+        raise _refuse(
+            shown, f"a {suffix[1:].upper()} file that can be read", _describe_error(error)
+        ) from None
+    if not text.content.strip():
+        raise _refuse(shown, *_NO_TEXT[suffix])
+    title = str(metadata.pop("title", "") or "").strip()
+    if suffix == ".docx":
+        title = next((heading.title for heading in text.headings if heading.title), title)
+    document = Document(
+        doc_id, title or PurePosixPath(doc_id).name, text.content, None, "text/plain", metadata
+    )
+    return SectionedPage(document, tuple(text.headings))
+
+
+_NO_TEXT = {
+    ".docx": ("a DOCX file with text", "no text (pictures are not read)"),
+    ".pdf": ("a PDF file with text", "pictures of pages only: a scanned file needs text recognition first"),
+    ".xlsx": ("an XLSX file with text", "empty sheets"),
+}
+
+
+class _PageText:
+    """The text of a file as it grows, and the headings in it."""
+
+    def __init__(self, shown: str) -> None:
+        self.shown = shown
+        self.headings: list[Heading] = []
+        self._parts: list[str] = []
+        self._length = 0
+
+    @property
+    def content(self) -> str:
+        return "".join(self._parts)
+
+    def add(self, text: str) -> None:
+        """Append a text as it is. BadInput if the file's text becomes too long."""
+        text = text.replace("\x00", "")
+        self._length += len(text)
+        if self._length > MOST_CHARACTERS:
+            raise _refuse(self.shown, f"a text of at most {MOST_CHARACTERS:,} characters", "a longer one")
+        self._parts.append(text)
+
+    def begin(self, title: str, level: int, line: str, **fields: Any) -> None:
+        """Begin a section with a line that names it."""
+        start = self._length
+        self.add(line)
+        self.headings.append(Heading(start, self._length, level, title, fields))
+
+
+def _refuse(shown: str, expected: str, actual: str) -> BadInput:
+    return BadInput([FormatError(shown, None, expected, actual)])
+
+
+def _describe_error(error: Exception) -> str:
+    words = " ".join(str(error).split())[:80]
+    return f"a damaged one ({words or type(error).__name__})"
+
+
+def _check_archive(data: bytes, shown: str, suffix: str) -> None:
+    """Refuse what is no archive, is encrypted, holds macros, or unpacks to more than this program takes."""
+    kind = suffix[1:].upper()
+    if data.startswith(_OLE):
+        raise _refuse(shown, f"a {kind} file without a password", "an encrypted one, or one of Office 2003")
+    try:
+        entries = zipfile.ZipFile(io.BytesIO(data)).infolist()
+    except (zipfile.BadZipFile, *_BROKEN):
+        raise _refuse(shown, f"a {kind} file", "no archive, or a broken one") from None
+    unpacked = sum(entry.file_size for entry in entries)
+    if len(entries) > MOST_ENTRIES or unpacked > MOST_UNPACKED:
+        limit = f"a {kind} file that unpacks to at most {MOST_UNPACKED:,} bytes in {MOST_ENTRIES:,} parts"
+        raise _refuse(shown, limit, f"{unpacked:,} bytes in {len(entries):,}")
+    if any(entry.filename.lower().endswith("vbaproject.bin") for entry in entries):
+        raise _refuse(shown, f"a {kind} file without macros", "macros")
+
+
+def _read_docx(data: bytes, text: _PageText) -> dict[str, Any]:
+    """Read paragraphs and tables in their order; a paragraph with a heading's style begins a section."""
+    import docx
+    from docx.opc.exceptions import OpcError
+
+    try:
+        document = docx.Document(io.BytesIO(data))
+    except OpcError as error:
+        raise _refuse(text.shown, "a DOCX file that can be read", _describe_error(error)) from None
+    _walk_docx(document, text)
+    return {"title": document.core_properties.title}
+
+
+def _walk_docx(document: "WordDocument", text: _PageText) -> None:
+    from docx.table import Table
+
+    for block in document.iter_inner_content():
+        if isinstance(block, Table):
+            for row in _list_rows(block):
+                text.add(f"{BETWEEN_CELLS.join(row)}\n")
+            text.add("\n")
+            continue
+        words = block.text.strip()
+        if not words:
+            continue
+        style = block.style.name or "" if block.style is not None else ""
+        heading = _HEADING_STYLE.match(style)
+        if heading or style == "Title":
+            level = int(heading[1]) + 1 if heading else 1
+            text.begin(words, level, f"{words}\n\n")
+        else:
+            text.add(f"{words}\n\n")
+
+
+def _list_rows(table: "Table") -> Iterator[list[str]]:
+    """Yield the cells of each row; a cell over several columns or rows comes once in its row."""
+    for row in table.rows:
+        cells = list(dict.fromkeys(row.cells))
+        yield [_read_cell(cell) for cell in cells]
+
+
+def _read_cell(cell: "_Cell") -> str:
+    from docx.table import Table
+
+    words: list[str] = []
+    for block in cell.iter_inner_content():
+        if isinstance(block, Table):
+            words += [" ".join(row) for row in _list_rows(block)]
+        else:
+            words.append(block.text)
+    return _join_words(words)
+
+
+def _join_words(words: Iterable[str]) -> str:
+    return " ".join(" ".join(words).split())
+
+
+def _read_pdf(data: bytes, text: _PageText) -> dict[str, Any]:
+    """Read page after page; a page without text is counted."""
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError, LimitReachedError, PyPdfError
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns of every oddity that it repairs
+    without_password = "a PDF file without a password"
+    try:
+        reader = PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise _refuse(text.shown, without_password, "an encrypted one")
+        count = len(reader.pages)
+        if count > MOST_PAGES:
+            raise _refuse(text.shown, f"a PDF file of at most {MOST_PAGES:,} pages", f"{count:,}")
+        blank = 0
+        for number, page in enumerate(reader.pages, start=1):
+            words = page.extract_text().strip()
+            if not words:
+                blank += 1
+                continue
+            text.begin(f"page {number}", 1, f"[page {number}]\n", page=number)
+            text.add(f"{words}\n\n")
+        title = reader.metadata.title if reader.metadata is not None else ""
+    except DependencyError:
+        raise _refuse(text.shown, without_password, "an encrypted one") from None
+    except LimitReachedError:
+        raise _refuse(text.shown, "a PDF file of ordinary size", "one that unpacks to too much") from None
+    except PyPdfError as error:
+        raise _refuse(text.shown, "a PDF file that can be read", _describe_error(error)) from None
+    return {"title": title, "pages": count, **({"pages_without_text": blank} if blank else {})}
+
+
+def _read_xlsx(data: bytes, text: _PageText) -> dict[str, Any]:
+    """Read sheet after sheet, the stored values of formulas included; hidden sheets too."""
+    from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    try:
+        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()  # the file may name a range of a million empty columns
+            has_rows = False
+            for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+                if number > MOST_ROWS:
+                    raise _refuse(text.shown, f"sheets of at most {MOST_ROWS:,} rows", "more")
+                cells = [_show_value(value) for value in row]
+                while cells and not cells[-1]:
+                    cells.pop()
+                if any(cells):
+                    if not has_rows:
+                        text.begin(sheet.title, 1, f"[{sheet.title}]\n", sheet=sheet.title)
+                        has_rows = True
+                    text.add(f"{BETWEEN_CELLS.join(cells)}\n")
+            if has_rows:
+                text.add("\n")
+        title = book.properties.title
+    except InvalidFileException as error:
+        raise _refuse(text.shown, "an XLSX file that can be read", _describe_error(error)) from None
+    return {"title": title}
+
+
+def _show_value(value: object) -> str:
+    return "" if value is None else " ".join(str(value).split())
