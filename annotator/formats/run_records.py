@@ -13,6 +13,8 @@ from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import RunEntry
 
 MAX_RANK = 2**31 - 1
+FAILED = "failed"
+"""The signal of a query that a search endpoint did not answer: why. It has no results, which is not an empty answer."""
 _WHOLE = re.compile(r"[0-9]{1,10}")
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 

@@ -25,6 +25,7 @@ from annotator.evaluation.scores.formulas import (
 )
 from annotator.evaluation.scores.grade_grid import GradeGrid, GradeLookup, RunGrades, list_blocks
 from annotator.evaluation.scores.trec_eval import TrecEval, is_computed_by_trec_eval, prepare_run
+from annotator.formats.run_records import FAILED
 
 Values = NDArray[np.float64]
 
@@ -273,6 +274,20 @@ class RunScorer:
                 else say(
                     "queries without results: {missing:,} of {queries:,}; they are left out of its means",
                     **values,
+                )
+            )
+        failed = [
+            query_id
+            for query_id in self.query_ids
+            if isinstance(run.query_signals.get(query_id, {}).get(FAILED), str)
+        ]
+        if failed:
+            notes.append(
+                say_n(
+                    "{n} query failed when the run was fetched, first {query}: the system gave no answer, not an empty one",
+                    "{n:,} queries failed when the run was fetched, first {query}: the system gave no answer, not an empty one",
+                    len(failed),
+                    query=repr(failed[0]),
                 )
             )
         return notes

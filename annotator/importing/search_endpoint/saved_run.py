@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from annotator.domain.errors import BadInput, FormatError, StateError, ValidationError
+from annotator.formats.run_records import FAILED
 from annotator.formats.syntax.json_text import parse_json
 from annotator.formats.syntax.source import read_regular
 from annotator.importing.search_endpoint.endpoint_records import EndpointQuery, QueryAnswer, UnansweredQuery
 
 SUFFIX = ".fetch.json"
-FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 The clock moves only when the program waits, so nothing here takes the time it talks about.
 """
 
+import _thread
 import json
 import ssl
 import subprocess
@@ -15,7 +16,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from sqlmodel import col, select
+from typer.testing import CliRunner, Result
 
+from annotator.cli.main import app
 from annotator.dataset.search_hosts_service import show_search_hosts
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import (
@@ -33,6 +36,7 @@ from annotator.importing.search_endpoint.search_endpoint_service import (
     check_host,
     fetch_run,
 )
+from annotator.importing.search_endpoint.spec import TEMPLATES, print_template
 from annotator.importing.texts_service import import_queries
 from annotator.people.service import add_person, find_actor
 from annotator.storage.adjudication_tables import AuditEventRow
@@ -640,3 +644,95 @@ def test_a_dataset_without_queries_has_nothing_to_send(
         session.execute(delete(QueryRow))
     with pytest.raises(StateError, match="the dataset has no queries yet: annotator import queries d FILE"):
         desk.fetch()
+
+
+# The command -------------------------------------------------------------------------------------------
+
+
+def run_command(fetching: FetchDesk, *words: str) -> Result:
+    return CliRunner().invoke(app, ["import", "run", "d", *words, "--database", fetching.database.url])
+
+
+def test_the_command_fetches_and_shows_what_came(
+    fetching: FetchDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(fetching.folder)
+    spec = str(fetching.spec())
+    tried = run_command(fetching, "--from", spec, "--system", "a/b", "--dry-run")
+    assert tried.exit_code == 0, tried.output
+    assert f"{fetching.endpoint.host} answered the first of 3 queries:" in tried.stdout
+    assert "nothing was written or stored" in tried.stdout
+    assert not (fetching.folder / "a_b.run.jsonl").exists()
+    done = run_command(fetching, "--from", spec, "--system", "a/b", "--json")
+    shown = json.loads(done.stdout)
+    assert (shown["kind"], shown["added"], shown["fetch"]["fetched"]) == ("run", 4, 3)
+    assert shown["fetch"]["depth"] == 100
+    assert (fetching.folder / "a_b.run.jsonl").exists()
+    assert "3 of 3 queries answered" in done.stderr
+    again = run_command(fetching, "--from", spec, "--system", "a/b")
+    assert "1 query answered with an empty list" in again.stdout
+    assert "Nothing changed: all of it was there already." in again.stdout
+
+
+def test_a_dry_run_as_json_is_one_document(fetching: FetchDesk) -> None:
+    done = run_command(fetching, "--from", str(fetching.spec()), "--system", "s", "--dry-run", "--json")
+    shown = json.loads(done.stdout)
+    assert (shown["kind"], shown["dry_run"], shown["fetch"]["sample"]["query_id"]) == ("run", True, "Q1")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "expected either PATH or --from SPEC.yaml"),
+        (("r.txt", "--from", "s.yaml"), "expected either PATH or --from SPEC.yaml"),
+        (("--from", "s.yaml"), "--from needs the system's name: --system NAME"),
+        (("--from", "s.yaml", "--system", "a", "--id-field", "x"), "read a file"),
+        (("r.txt", "--depth", "3"), "--depth, --save and --allow-failures belong to --from"),
+        (("r.txt", "--allow-failures"), "--depth, --save and --allow-failures belong to --from"),
+    ],
+)
+def test_options_that_do_not_go_together_are_wrong_usage(
+    fetching: FetchDesk, words: tuple[str, ...], message: str
+) -> None:
+    done = run_command(fetching, *words)
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert fetching.endpoint.asked == []
+
+
+def test_an_interrupted_command_keeps_what_is_answered_and_says_how_to_go_on(fetching: FetchDesk) -> None:
+    def interrupt(query: str, given: dict[str, Any]) -> Any:
+        if query == "질의":
+            _thread.interrupt_main()
+        return Endpoint.list_documents(query, given)
+
+    fetching.endpoint.answer = interrupt
+    save = fetching.folder / "live.jsonl"
+    done = run_command(fetching, "--from", str(fetching.spec()), "--system", "s", "--save", str(save))
+    assert done.exit_code != 0
+    assert "Interrupted: the same command goes on with the queries that are missing." in done.stderr
+    assert fetching.rows(RunRow.system) == []
+    assert fetching.lines()[0]["query_id"] == "Q1"
+    fetching.endpoint.answer = Endpoint.list_documents
+    assert fetching.fetch(system="s", depth=100).fetched < 3
+
+
+def test_ready_specs_are_listed_and_printed() -> None:
+    listed = CliRunner().invoke(app, ["import", "specs"])
+    assert listed.stdout.split() == list(TEMPLATES)
+    printed = CliRunner().invoke(app, ["import", "specs", "solr"])
+    assert printed.stdout == print_template("solr")
+    assert json.loads(CliRunner().invoke(app, ["import", "specs", "--json"]).stdout) == list(TEMPLATES)
+    as_json = json.loads(CliRunner().invoke(app, ["import", "specs", "solr", "--json"]).stdout)
+    assert as_json == {"name": "solr", "spec": print_template("solr")}
+
+
+def test_a_lead_allows_hosts_on_the_command_line(fetching: FetchDesk) -> None:
+    add_person(
+        fetching.database, OPERATOR, "lea", role="lead", dataset="d", password="correct horse 1", now=NOW
+    )
+    words = ["search_hosts=b.example,a.example:9200", "--as", "lea", "--database", fetching.database.url]
+    done = CliRunner().invoke(app, ["dataset", "set", "d", *words])
+    assert done.stdout == "search_hosts = b.example,a.example:9200\n"
+    shown = CliRunner().invoke(app, ["dataset", "show", "d", "--json", "--database", fetching.database.url])
+    assert json.loads(shown.stdout)["search_hosts"] == ["b.example", "a.example:9200"]

@@ -1,5 +1,7 @@
 """Scores of runs by the profile `trec`: means, undefined values, readings, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,6 +40,16 @@ def test_the_mean_is_over_the_judged_queries_and_a_missing_one_counts_0() -> Non
     assert dict(table.left_out) == {"q4": "no document of this query is judged"}
     assert table.systems[0].notes == ("queries without results: 2 of 3; they count as 0",)
     assert summarize_measure(table.systems[0], table.measures[0]).value == pytest.approx(1 / 3)
+
+
+def test_a_query_that_failed_when_the_run_was_fetched_is_told_apart_from_an_empty_answer() -> None:
+    run = replace(
+        make_run("s", {"q1": ["a"]}), query_signals={"q2": {"failed": "HTTP 500"}, "q3": {"failed": False}}
+    )
+    table = score_runs(TRUTH, [run], PROFILE, ScoringOptions(measures=("P@2",)))
+    assert table.systems[0].notes[-1] == (
+        "1 query failed when the run was fetched, first 'q2': the system gave no answer, not an empty one"
+    )
 
 
 def test_without_c_a_query_without_results_is_left_out_of_that_systems_mean() -> None:
