@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -134,6 +135,32 @@ def pool_rounds(dataset: DatasetArgument, database: DatabaseOption = None, json:
         rows,
         empty="No round yet. Pairs that came before rounds were kept, or with a file, belong to none.",
     )
+
+
+def pool_probabilities(
+    dataset: DatasetArgument,
+    output: Annotated[
+        Path | None, typer.Option("--output", metavar="FILE", help="Write them to this file.")
+    ] = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Print the settled pairs as TREC qrels with a fifth column: the probability with which each was drawn."""
+    from annotator.pooling.rounds_service import list_pair_probabilities
+    from annotator.pooling.sampled_qrels import write_sampled_qrels
+
+    listed = list_pair_probabilities(open_database(database), OPERATOR, dataset)
+    if json:
+        print_json(listed)
+        return
+    text = write_sampled_qrels(listed)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    from annotator.agreement.report_files import write_file
+
+    write_file(output, [text])
+    typer.echo(f"{count_of(len(listed), 'settled pair')} written to {output}")
 
 
 def pairs(

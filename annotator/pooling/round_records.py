@@ -65,11 +65,38 @@ class LeftOutDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolHistory:
+    """How a pool came to be, for a release.
+
+    `without_round`: pairs of the pool that came in no round. `drawn`: pairs that were drawn at random with a probability below 1.
+    `not_pooled`: systems of imported runs that no pair names. `left_out`: by rule, how many candidates that are not in the pool.
+    """
+
+    rounds: tuple[PoolRound, ...] = ()
+    without_round: int = 0
+    drawn: int = 0
+    not_pooled: tuple[str, ...] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class PairProbability:
     """A pair of the pool with the probability by which its round drew it; 1 for a pair that was chosen for certain."""
 
     query_id: str
     doc_id: str
+    round: int | None
+    stratum: str | None
+    inclusion: float
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedProbability:
+    """A settled pair with the probability by which its round drew it. `grade`: None if it cannot be rated."""
+
+    query_id: str
+    doc_id: str
+    grade: int | None
     round: int | None
     stratum: str | None
     inclusion: float

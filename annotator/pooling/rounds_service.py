@@ -37,13 +37,14 @@ from annotator.pooling.pooling_sql import PoolArrays, list_doc_ids, name_systems
 from annotator.pooling.retrieval_sql import retrieve_from_documents
 from annotator.pooling.retrievers.options import check_options, describe_options
 from annotator.pooling.retrievers.records import RetrieverNote
-from annotator.pooling.round_records import NewRound, PairDraw, PoolRound
+from annotator.pooling.round_records import JudgedProbability, NewRound, PairDraw, PoolRound
 from annotator.pooling.rounds_sql import (
     add_new_pairs_to_round,
     add_round,
     count_waiting,
     find_latest_pair,
     list_categories,
+    list_probabilities,
     list_rounds,
 )
 from annotator.pooling.strategies import (
@@ -147,6 +148,22 @@ def list_pool_rounds(database: Database, actor: Actor, dataset: str) -> list[Poo
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
         return list_rounds(session, dataset_pk)
+
+
+def list_pair_probabilities(database: Database, actor: Actor, dataset: str) -> list[JudgedProbability]:
+    """Return every pair of the pool that is settled, with the probability that it was drawn with. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        drawn = {(item.query_id, item.doc_id): item for item in list_probabilities(session, dataset_pk)}
+        return [
+            JudgedProbability(
+                state.query_id, state.doc_id, state.settlement.grade, item.round, item.stratum, item.inclusion
+            )
+            for state in list_pair_states(session, dataset_pk)
+            if state.settlement.grade is not None or state.settlement.status == "unrateable"
+            for item in [drawn[state.query_id, state.doc_id]]
+        ]
 
 
 def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: Progress | None) -> _Gathered:

@@ -1,5 +1,6 @@
 """Store the rounds of a dataset's pool, and read them: which pairs came in which round, and what a round left out."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
@@ -13,13 +14,14 @@ from annotator.pooling.round_records import (
     NewRound,
     PairDraw,
     PairProbability,
+    PoolHistory,
     PoolRound,
 )
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.lookup import key_of
 from annotator.storage.pool_tables import LeftOutRow, PoolRoundRow, RoundPairRow
 from annotator.storage.sql import add_rows, execute_sql, prepare_sql
-from annotator.storage.tables import DocumentRow, PairRow, PersonRow, QueryRow
+from annotator.storage.tables import DocumentRow, PairRow, PersonRow, ProvenanceRow, QueryRow, RunRow
 
 _NEW_PAIRS = prepare_sql(
     "INSERT INTO round_pair (pair_pk, round_pk) "
@@ -191,6 +193,55 @@ def list_left_out(session: Session, dataset_pk: int) -> list[LeftOutDocument]:
     )
     listed = [LeftOutDocument(*values) for values in session.execute(statement)]
     return sorted(listed, key=lambda item: (item.round, item.query_id, item.doc_id))
+
+
+def read_history(session: Session, dataset_pk: int) -> PoolHistory:
+    """Return how the pool of a dataset came to be."""
+    in_pool = (col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+    came = exists().where(col(RoundPairRow.pair_pk) == col(PairRow.pk))
+    without = select(func.count()).select_from(PairRow).where(*in_pool, ~came)
+    drawn = (
+        select(func.count())
+        .select_from(RoundPairRow)
+        .join(PairRow, col(PairRow.pk) == col(RoundPairRow.pair_pk))
+        .where(*in_pool, col(RoundPairRow.inclusion) < 1)
+    )
+    return PoolHistory(
+        tuple(list_rounds(session, dataset_pk)),
+        session.scalar(without) or 0,
+        session.scalar(drawn) or 0,
+        _list_not_pooled(session, dataset_pk),
+        _count_left_out(session, dataset_pk),
+    )
+
+
+def _list_not_pooled(session: Session, dataset_pk: int) -> tuple[str, ...]:
+    """Return the systems of imported runs that no pair names, in code point order."""
+    systems = session.scalars(select(col(RunRow.system)).where(col(RunRow.dataset_pk) == dataset_pk))
+    named = (
+        select(col(ProvenanceRow.system))
+        .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk)
+        .distinct()
+    )
+    return tuple(sorted(set(systems) - set(session.scalars(named))))
+
+
+def _count_left_out(session: Session, dataset_pk: int) -> dict[str, int]:
+    """Return by rule how many candidates were left out and are in no pair, each by the rule of its latest round."""
+    is_pair = exists().where(
+        col(PairRow.query_pk) == col(LeftOutRow.query_pk),
+        col(PairRow.document_pk) == col(LeftOutRow.document_pk),
+        col(PairRow.retired_at).is_(None),
+    )
+    statement = (
+        select(col(LeftOutRow.query_pk), col(LeftOutRow.document_pk), col(LeftOutRow.rule))
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(LeftOutRow.round_pk))
+        .where(col(PoolRoundRow.dataset_pk) == dataset_pk, ~is_pair)
+        .order_by(col(PoolRoundRow.number))
+    )
+    rules = {(query_pk, document_pk): rule for query_pk, document_pk, rule in session.execute(statement)}
+    return dict(sorted(Counter(rules.values()).items()))
 
 
 def list_probabilities(session: Session, dataset_pk: int) -> list[PairProbability]:

@@ -18,6 +18,7 @@ from annotator.domain.grades import Rubric
 from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_declared
 from annotator.domain.people import name_annotator, name_lead
 from annotator.evaluation.records import RunFindings
+from annotator.pooling.round_records import PoolHistory, PoolRound
 from annotator.quality.records import QualityDraw, QualityStatus
 from annotator.releases.counts import DatasetSnapshot
 from annotator.releases.records import JudgmentCounts, PoolSystem
@@ -66,6 +67,17 @@ class DatasheetRun:
     remarks: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class DatasheetRound:
+    """A round of the pool. `systems`: whose results were looked at, each with the depth where it is kept."""
+
+    number: int
+    made_on: str
+    strategy: str
+    pairs: int
+    systems: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Datasheet:
     """Everything that DATASHEET.md says."""
@@ -79,6 +91,8 @@ class Datasheet:
     documents: int = 0  # judged or not
     list_grade_0: bool = False
     systems: Sequence[PoolSystem] = ()  # of all pairs in the pool
+    rounds: Sequence[DatasheetRound] = ()
+    history: PoolHistory = field(default_factory=PoolHistory)
     annotators: Sequence[DatasheetAnnotator] = ()  # in the order of their pseudonyms
     decisions: Mapping[str, int] = field(default_factory=dict)  # by the lead's pseudonym
     causes: Mapping[str | None, int] = field(default_factory=dict)  # decisions by why annotators differed
@@ -107,6 +121,7 @@ def collect_datasheet(
     overlap: int,
     overlap_rules: str | None = None,
     systems: Sequence[PoolSystem],
+    history: PoolHistory,
     decisions: Mapping[int, int],
     causes: Mapping[str | None, int],
     lessons: Mapping[int, Mapping[str | None, int]],
@@ -136,6 +151,8 @@ def collect_datasheet(
         documents=documents,
         list_grade_0=snapshot.list_grade_0,
         systems=systems,
+        rounds=[_describe_round(made) for made in history.rounds],
+        history=history,
         annotators=_list_annotators(snapshot, outcomes, imported),
         decisions={
             name_lead(numbers[pk]): count
@@ -154,6 +171,18 @@ def collect_datasheet(
         remapped=remapped,
         quality=quality,
         findings=findings,
+    )
+
+
+def _describe_round(made: PoolRound) -> DatasheetRound:
+    looked_at = made.figures.get("systems") or made.options.get("systems") or ()
+    systems = (
+        [f"{system} to {depth}" for system, depth in sorted(looked_at.items())]
+        if isinstance(looked_at, Mapping)
+        else [str(system) for system in looked_at]
+    )
+    return DatasheetRound(
+        made.number, made.made_at.strftime("%Y-%m-%d"), made.strategy, made.pairs, ", ".join(systems)
     )
 
 

@@ -11,7 +11,14 @@ from annotator.dataset.records import CoverageRow
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.import_records import DECLARED, ImportRecord
 from annotator.evaluation.records import RunFindings, SystemMean
-from annotator.releases.datasheet import Datasheet, DatasheetAnnotator, DatasheetImport, list_runs
+from annotator.pooling.round_records import PoolHistory
+from annotator.releases.datasheet import (
+    Datasheet,
+    DatasheetAnnotator,
+    DatasheetImport,
+    DatasheetRound,
+    list_runs,
+)
 from annotator.releases.datasheet_template import write_datasheet
 from annotator.releases.records import PoolSystem
 
@@ -318,6 +325,25 @@ def test_simulated_annotators_are_named_so_wherever_they_show() -> None:
     assert "| annotator_1 | 5 | 0 | 0 | simulated, not a person |" in text
     assert "- Some annotators are simulated" in text
     assert "simulated" not in write_datasheet(SHEET)
+
+
+def test_it_says_how_the_pool_was_made_and_what_was_not_pooled() -> None:
+    rounds = [DatasheetRound(1, "2026-01-02", "stratified", 1_200, "bm25|x to 100, vector to 100")]
+    history = PoolHistory(
+        without_round=1,
+        drawn=800,
+        not_pooled=("re|rank",),
+        left_out={"exclude:language=ko": 1, "one-per:page": 40},
+    )
+    text = write_datasheet(replace(SHEET, rounds=rounds, history=history))
+    assert "| 1 | 2026-01-02 | stratified | 1,200 | bm25\\|x to 100, vector to 100 |" in text
+    assert "1 further pair came otherwise" in text
+    assert "800 pairs were drawn at random, with known probabilities" in text
+    assert "judged only where other systems found them: re\\|rank." in text
+    assert "- exclude:language=ko: 1 candidate\n- one-per:page: 40 candidates\n" in text
+    without = write_datasheet(SHEET)
+    for sentence in ("these rounds", "drawn at random", "that no pair names", "left out by rule"):
+        assert sentence not in without
 
 
 def test_with_nothing_known_it_says_that() -> None:
