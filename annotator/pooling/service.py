@@ -4,8 +4,7 @@ Each pair keeps who proposed it, at what rank and score, and the round in which 
 nothing.
 """
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,7 +13,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
-from annotator.pooling.pool_records import PoolReport, PoolRequest, SystemCounts
+from annotator.pooling.pool_records import PoolReport, PoolRequest
 from annotator.pooling.retrievers.records import RetrievalOptions
 from annotator.pooling.round_records import NewRound
 from annotator.pooling.rounds_service import Progress, make_round
@@ -41,25 +40,6 @@ from annotator.storage.pool import (
     list_titles,
 )
 
-
-def count_systems(proposals: Iterable[tuple[str, object, object]]) -> tuple[SystemCounts, ...]:
-    """Return what each system proposed, sorted by name, from (system, query, pair)."""
-    proposed: dict[object, set[str]] = {}
-    queries: dict[str, set[object]] = {}
-    for system, query, pair in proposals:
-        proposed.setdefault(pair, set()).add(system)
-        queries.setdefault(system, set()).add(query)
-    candidates, alone = dict.fromkeys(queries, 0), dict.fromkeys(queries, 0)
-    for by in proposed.values():
-        for system in by:
-            candidates[system] += 1
-            alone[system] += len(by) == 1
-    return tuple(
-        SystemCounts(system, len(queries[system]), candidates[system], alone[system])
-        for system in sorted(queries)
-    )
-
-
 SEARCHES = SearchKeeper()  # one for the process: indexes in memory
 
 
@@ -79,15 +59,6 @@ class PoolPair:
     query: str
     title: str
     round: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The pool as it stands. `statuses` counts the pairs by status, every status named, 0 included."""
-
-    pairs: tuple[PoolPair, ...]
-    statuses: Mapping[str, int]
-    systems: tuple[SystemCounts, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,19 +195,6 @@ def list_pairs(
             for state in list_pair_states(session, key_of(row.pk))
             if status in (None, state.settlement.status)
         ]
-
-
-def show_pool(database: Database, actor: Actor, dataset: str) -> Pool:
-    """Return the whole pool, with how many pairs there are of each status and by each system. For leads."""
-    pairs = tuple(list_pairs(database, actor, dataset))
-    by_status = Counter(pair.status for pair in pairs)
-    return Pool(
-        pairs=pairs,
-        statuses={status: by_status[status] for status in PAIR_STATUSES},
-        systems=count_systems(
-            (by.system, pair.query_id, pair.pair) for pair in pairs for by in pair.provenance
-        ),
-    )
 
 
 def search_texts(

@@ -59,6 +59,8 @@ from annotator.guideline.feedback_service import list_decisions_behind, list_wor
 from annotator.importing.runs_service import import_run
 from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, set_check
 from annotator.labeling.service import list_judgments
+from annotator.pooling.pool_analysis_records import PairFilter
+from annotator.pooling.pool_analysis_service import list_pair_page, show_pair
 from annotator.pooling.suggestion_records import SuggestionReport
 from annotator.pooling.suggestions_service import report_suggestions, suggest
 from annotator.pooling.suggestions_sql import StoredSuggestion, add_relation_suggestions
@@ -74,6 +76,7 @@ from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.agreement import routes as agreement_routes
 from annotator.web.app import make_app
 from annotator.web.navigation import PAGES
+from annotator.web.pooling import api as pooling_api
 from annotator.web.quality import downloads as quality_downloads
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.conftest import CopyWorld
@@ -460,6 +463,7 @@ class Browser:
             quality_downloads.routes,
             adjudication_downloads.routes,
             adjudication_downloads.audit_log_routes,
+            pooling_api.routes,
         )
         self.app = Starlette(
             routes=[route for list_routes in parts for route in list_routes(database)],
@@ -497,6 +501,26 @@ def test_a_file_is_for_leads_and_is_noted_only_when_it_is_really_sent(world: Loo
     shown = world.list_named(answer.text)
     assert shown and shown <= world.list_seen(world.lea)
     assert list(csv.reader(io.StringIO(answer.text)))
+
+
+def test_what_the_pool_left_out_is_for_leads_and_names_no_grade(world: Looked) -> None:
+    path, parameters = "/api/pool/left-out", {"dataset": "d"}
+    assert Browser(world.database, world.ann).client.get(path, params=parameters).status_code == 403
+    answer = Browser(world.database, world.lea).client.get(path, params=parameters)
+    assert answer.status_code == 200
+    assert list(csv.reader(io.StringIO(answer.text.removeprefix("\ufeff")))) == [
+        ["round", "rule", "query_id", "doc_id", "title", "kept_doc_id"]
+    ]
+    assert not world.list_seen(world.lea)
+
+
+def test_the_page_pool_shows_no_grade_of_a_pair_and_so_records_nothing(world: Looked) -> None:
+    for pair in list_pair_page(world.database, world.lea, "d", PairFilter()).pairs:
+        origin = show_pair(world.database, world.lea, "d", pair.pair)
+        assert not {"grade", "grades"} & set(asdict(origin.pair))
+        with pytest.raises(NotAllowed):
+            show_pair(world.database, world.ann, "d", pair.pair)
+    assert not world.list_seen(world.lea)
 
 
 def test_every_route_page_and_command_is_listed_with_what_it_discloses(

@@ -1,27 +1,32 @@
 """REST for documents that the pool missed: search them as one types, read one, propose it with a first grade.
 
 Stands between the panel's dialog and `pooling/proposals_service.py`. Nothing that goes out holds a rank, a score, a system or
-anybody else's grade.
+anybody else's grade. For leads, `GET /api/pool/left-out?dataset=…` is a file of what the rounds left out by rule.
 """
 
 from dataclasses import asdict
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from annotator.formats.syntax.spreadsheet import write_sheet
+from annotator.pooling.pool_analysis_service import iterate_left_out
 from annotator.pooling.proposals_service import propose, read_document, search_documents
 from annotator.storage.database import Database
 from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.session import require_same_origin, require_signed_in
 
 FOUND_AT_ONCE, MOST_TYPED = 12, 500
+LEFT_OUT = "/api/pool/left-out"
+LEFT_OUT_COLUMNS = ("round", "rule", "query_id", "doc_id", "title", "kept_doc_id")
 
 
 def routes(database: Database) -> list[Route]:
-    """Return the routes `GET /api/search`, `GET /api/document` and `POST /api/proposals`."""
+    """Return the routes `GET /api/pool/left-out`, `GET /api/search`, `GET /api/document` and `POST /api/proposals`."""
 
     async def get_search(request: Request) -> Response:
         parameters = request.query_params
@@ -60,7 +65,22 @@ def routes(database: Database) -> list[Route]:
         )
         return JSONResponse({"pair": pair})
 
+    async def get_left_out(request: Request) -> Response:
+        actor, dataset = require_signed_in(request).actor, request.query_params.get("dataset", "")
+        candidates = await run_in_threadpool(iterate_left_out, database, actor, dataset)
+        name = quote(f"{dataset}-left-out.csv", safe="")
+        rows = (
+            (item.number, item.rule, item.query_id, item.doc_id, item.title, item.kept_doc_id)
+            for item in candidates
+        )
+        return StreamingResponse(
+            write_sheet(LEFT_OUT_COLUMNS, rows),
+            media_type="text/csv",
+            headers={"Content-Disposition": f"attachment; filename*=UTF-8''{name}"},
+        )
+
     return [
+        Route(LEFT_OUT, get_left_out, methods=["GET"]),
         Route("/api/search", get_search, methods=["GET"]),
         Route("/api/document", get_document, methods=["GET"]),
         Route("/api/proposals", post_proposals, methods=["POST"]),

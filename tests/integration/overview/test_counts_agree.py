@@ -33,7 +33,9 @@ from annotator.labeling.calibration_service import set_check
 from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import compute_progress, list_judgments
 from annotator.overview.service import show_overview, show_status
-from annotator.pooling.service import list_pairs, show_pool
+from annotator.pooling.pool_analysis_records import PairFilter
+from annotator.pooling.pool_analysis_service import list_pair_page, show_contents
+from annotator.pooling.service import list_pairs
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
@@ -166,7 +168,14 @@ def check_pairs(walk: Walk, step: str) -> Counter[str]:
     listed = Counter(pair.status for pair in list_pairs(walk.database, OPERATOR, "d"))
     by_status = {status: n for status, n in pairs.by_status.items() if n}
     assert by_status == dict(listed), step
-    assert dict(show_pool(walk.database, OPERATOR, "d").statuses) == dict(pairs.by_status), step
+    contents = show_contents(walk.database, OPERATOR, "d")
+    assert dict(contents.statuses) == dict(pairs.by_status), step
+    assert sum(item.counted.settled for item in contents.sets) == sum(
+        pairs.by_status[name] for name in SETTLED
+    ), step
+    for status, count in pairs.by_status.items():
+        page = list_pair_page(walk.database, OPERATOR, "d", PairFilter(status=status))
+        assert (page.total, {pair.status for pair in page.pairs} or {status}) == (count, {status}), step
     assert show_status(walk.database, OPERATOR, "d", now=NOW).pairs == pairs, step
     check = check_release(walk.database, OPERATOR, "d")
     assert {status: n for status, n in check.statuses.items() if n} == by_status, step

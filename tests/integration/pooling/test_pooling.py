@@ -16,7 +16,7 @@ from annotator.domain.errors import BadInput, NotAllowed, NotFound, StateError, 
 from annotator.domain.people import OPERATOR, Actor
 from annotator.pooling.pool_records import PoolReport
 from annotator.pooling.retrievers.records import RetrievalOptions
-from annotator.pooling.service import list_pairs, pool_runs, retrieve, show_pool
+from annotator.pooling.service import list_pairs, pool_runs, retrieve
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
 from annotator.storage.pool import pair_key
@@ -282,33 +282,6 @@ def test_pairs_are_listed_by_status(world: Pool) -> None:
     assert [pair.pair for pair in pairs] == [pair_key("d", "Q2", "a")]
     with pytest.raises(ValidationError, match=r"status: expected one of unjudged, .*, found 'done'"):
         list_pairs(world.database, OPERATOR, "d", status="done")
-
-
-def test_the_whole_pool_is_shown_with_its_counts(world: Pool) -> None:
-    empty = show_pool(world.database, OPERATOR, "d")
-    assert (empty.pairs, empty.systems, empty.statuses["unjudged"]) == ((), (), 0)
-    world.pair("Q2", "題のある文書", title="題 🔎")
-    world.run("s2", {"Q2": ["a", "b"], "Q1": ["b"]})
-    world.run("s1", {"Q2": ["b"]})
-    world.pool()
-    world.judge(world.person("김"), "Q2", "a", 3)
-    pool = show_pool(world.database, OPERATOR, "d")
-    assert pool.statuses == {
-        "unjudged": 3, "unrateable": 0, "imported": 0, "single": 1, "unanimous": 0, "disagreement": 0, "reopened": 0, "adjudicated": 0,
-    }  # fmt: skip
-    assert [
-        (system.system, system.queries, system.candidates, system.only_here) for system in pool.systems
-    ] == [
-        ("bm25", 1, 1, 1),
-        ("s1", 1, 1, 0),
-        ("s2", 2, 3, 2),
-    ]
-    assert [(pair.query_id, pair.query, pair.title) for pair in pool.pairs] == [
-        ("Q2", "トランザクション", ""),
-        ("Q2", "トランザクション", ""),
-        ("Q2", "トランザクション", "題 🔎"),
-        ("Q1", "농지 전용", ""),
-    ]
 
 
 def _run(world: Pool, *words: str) -> Any:

@@ -1,6 +1,5 @@
 """The leads' pages as Streamlit runs them, without a browser: what they show, say and do."""
 
-import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -10,12 +9,14 @@ import pytest
 from annotator.dataset.service import change_settings
 from annotator.importing.ground_truth_service import import_qrels
 from annotator.storage.database import Database
+from annotator.storage.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
     alternatives,
     find,
     headings,
+    html_rows,
     links,
     make_world,
     open_page,
@@ -78,26 +79,35 @@ def test_the_overview_of_an_empty_dataset_is_nothing_but_the_next_step(database:
     assert alternatives(app) == []
 
 
-def test_the_pool_lists_every_pair_with_who_proposed_it(world: JudgedWorld) -> None:
+def test_the_pool_shows_its_pairs_by_status_and_system(world: JudgedWorld) -> None:
     app = open_page(world, "pool")
     assert alternatives(app) == ["4 pairs: unanimous 2, disagreement 2."]
-    (systems,) = (str(item.proto.body) for item in app.get("html") if "by it alone" in item.proto.body)
-    assert re.findall(r'dir="auto"[^>]*>(.*?)</t', systems) == ["bm25", "2", "4", "4"]
-    (pairs,) = (item.value for item in app.dataframe)
-    assert list(pairs["document"]) == ["同じ", "遠い", "近い", "같은"]
-    last = pairs.to_dict("records")[-1]
-    assert (last["proposed by"], last["query text"], last["title"]) == (
-        "bm25 at 2 (1.5)",
-        "법령 :red[검색]",
-        "題 같은",
-    )
+    (row,) = html_rows(app)[1:]
+    assert row == ["bm25", "4", "50 % (1 / 2)", "4", "50 % (1 / 2)", "2", "2"]
+
+
+def test_the_pool_lists_every_pair_with_who_proposed_it(world: JudgedWorld) -> None:
+    app = open_page(world, "pool", tab="Pairs")
+    pairs = html_rows(app)[1:]
+    assert [row[1] for row in pairs] == ["題 同じ同じ", "題 遠い遠い", "題 近い近い", "題 같은같은"]
+    assert pairs[-1][2:] == ["unanimous", "bm25 at 2 (1.5)", "–"]
+    assert "법령 :red[검색]" in pairs[-1][0]
 
 
 def test_the_pool_is_filtered_by_status_and_system_from_the_address(world: JudgedWorld) -> None:
     app = open_page(world, "pool", status="disagreement", system="bm25")
-    assert list(app.dataframe[0].value["document"]) == ["遠い", "近い"]
+    assert [row[1] for row in html_rows(app)[1:]] == ["題 遠い遠い", "題 近い近い"]
     assert "2 of 4 pairs" in words(app)
     assert list(app.selectbox(key="status").options) == ["all", "unanimous", "disagreement"]
+
+
+def test_a_pair_of_the_pool_shows_its_origin_and_no_grade(world: JudgedWorld) -> None:
+    app = open_page(world, "pool", pair=pair_key("d", "Q1", "遠い"))
+    assert headings(app) == ["Pool", "Query Q1", "Who proposed it", "Document"]
+    assert html_rows(app)[1] == ["bm25", "2", "1.5", "–"]
+    assert "Status: disagreement" in words(app)
+    assert "/disagreements?dataset=d&amp;pair=" in words(app)
+    assert "The pool has no such pair." in words(open_page(world, "pool", pair="x"))
 
 
 def test_an_empty_pool_says_which_commands_make_one_and_does_not_lead_to_itself(database: Database) -> None:
@@ -126,8 +136,8 @@ def test_a_kept_import_is_a_status_of_its_own_and_nobodys_work(database: Databas
     assert "judged\n" not in words(app)
     assert all(address != "label" for address, _ in links(app))
     app = open_page(world, "pool", status="imported")
-    (pair,) = app.dataframe[0].value.to_dict("records")
-    assert (pair["document"], pair["status"], pair["proposed by"]) == ("이전 문서", "imported", "import")
+    (pair,) = html_rows(app)[1:]
+    assert pair[1:] == ["이전 문서", "imported", "import", "–"]
     app = open_page(world, "releases")
     assert "It would hold 1 imported." in words(app)
     assert "Required: 0 · measured: 0 short" in words(app)

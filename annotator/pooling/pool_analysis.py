@@ -1,0 +1,187 @@
+"""Decide what the pool shows: the share of relevant documents by rank, whether the pool is deep enough, and which sets to draw.
+
+Pure rules over counts. A pair without a settled grade is unjudged here: it is counted, and never as not relevant.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from math import sqrt
+
+from annotator.domain.messages import Message, say
+from annotator.pooling.pool_analysis_records import (
+    ClusterSums,
+    DepthState,
+    DepthVerdict,
+    PairCount,
+    RankShare,
+    SystemSet,
+)
+
+Z = 1.959963984540054  # of the 95 % interval
+ENOUGH = 0.05
+"""The share of relevant documents at the last ranks below which a pool is deep enough: one in twenty."""
+FEWEST = 30
+"""Settled pairs that a verdict needs."""
+LEAST_SETTLED = 0.5
+"""The share of settled pairs that a verdict needs: those judged first are no sample of the others."""
+EACH_RANK = 20
+MOST_DRAWN = 12
+"""Systems that the picture of sets names; the others are counted together."""
+STEPS = (1, 2, 5)
+
+
+def list_bounds(deepest: int) -> tuple[int, ...]:
+    """Return the last rank of each group of ranks: every rank of a pool up to 20, else 1 to 5, 10, 20, 50, 100 …"""
+    if deepest <= EACH_RANK:
+        return tuple(range(1, deepest + 1))
+    bounds, power = [1, 2, 3, 4, 5], 10
+    while bounds[-1] < deepest:
+        bounds += [step * power for step in STEPS]
+        power *= 10
+    kept = [bound for bound in bounds if bound < deepest]
+    return (*kept, deepest)
+
+
+def find_last_ranks(deepest: int) -> int:
+    """Return the first of the last ranks, by which depth is judged: the last fifth of the pool's ranks."""
+    return deepest - max(1, deepest // 5) + 1
+
+
+def compute_share_interval(counted: PairCount, sums: ClusterSums) -> tuple[float, float] | None:
+    """Return the 95 % interval of the share of relevant pairs; None if no pair is settled.
+
+    Wilson's interval (1927), with as many independent pairs as the settled ones are worth: pairs of one query depend on
+    each other, which the variance of a ratio over queries shows (Kish 1965). Never narrower than that of independent pairs.
+    """
+    settled, share = counted.settled, counted.share
+    if share is None:
+        return None
+    effective = float(settled)
+    if 1 < sums.queries < settled and 0 < share < 1:
+        squares = sums.relevant_squares - 2 * share * sums.products + share**2 * sums.settled_squares
+        variance = max(0.0, squares) / settled**2 * sums.queries / (sums.queries - 1)
+        effective = settled / max(1.0, variance / (share * (1 - share) / settled))
+    centre = share + Z**2 / (2 * effective)
+    reach = Z * sqrt(share * (1 - share) / effective + Z**2 / (4 * effective**2))
+    bottom = 1 + Z**2 / effective
+    return max(0.0, (centre - reach) / bottom), min(1.0, (centre + reach) / bottom)
+
+
+def describe_ranks(
+    bounds: Sequence[int], counts: Mapping[int, tuple[PairCount, ClusterSums]]
+) -> tuple[RankShare, ...]:
+    """Return the share of relevant pairs in each group of ranks; `counts` by the group's last rank."""
+    shares = []
+    for before, last in pairwise((0, *bounds)):
+        counted, sums = counts.get(last, (PairCount(), ClusterSums()))
+        shares.append(RankShare(before + 1, last, counted, compute_share_interval(counted, sums)))
+    return tuple(shares)
+
+
+def judge_depth(first: int, last: int, counted: PairCount, sums: ClusterSums) -> DepthVerdict:
+    """Return whether the pool is deep enough, by the pairs at its last ranks.
+
+    Deep enough: the interval of the share of relevant ones lies below ENOUGH. Too shallow: it lies above.
+    """
+    interval = compute_share_interval(counted, sums)
+    ranks = RankShare(first, last, counted, interval)
+    if (
+        interval is None
+        or counted.settled < FEWEST
+        or counted.settled < LEAST_SETTLED * counted.pairs
+        or counted.share is None
+    ):
+        return DepthVerdict("too few", ranks, _say_too_few(ranks))
+    state: DepthState = "cannot tell"
+    if interval[1] < ENOUGH:
+        state = "deep enough"
+    elif interval[0] > ENOUGH:
+        state = "too shallow"
+    more = round(counted.pairs / (last - first + 1))
+    values = {
+        "ranks": _name_ranks(first, last),
+        "share": counted.share,
+        "low": interval[0],
+        "high": interval[1],
+        "relevant": counted.relevant,
+        "settled": counted.settled,
+        "limit": ENOUGH,
+        "more": more,
+        "expected": round(more * counted.share),
+    }
+    return DepthVerdict(state, ranks, _say_verdict(state, values))
+
+
+def _name_ranks(first: int, last: int) -> str:
+    return str(last) if first == last else f"{first}–{last}"
+
+
+def _say_too_few(ranks: RankShare) -> Message:
+    return say(
+        "Of the pairs at the last ranks ({ranks}), settled: {settled:,} of {pairs:,}. That is too few to tell whether the pool is deep enough.",
+        ranks=_name_ranks(ranks.first, ranks.last),
+        settled=ranks.counted.settled,
+        pairs=ranks.counted.pairs,
+    )
+
+
+def _say_verdict(state: DepthState, values: Mapping[str, object]) -> Message:
+    if state == "deep enough":
+        return say(
+            "The pool is deep enough: of what stands no higher than its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), less than {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
+            **values,
+        )
+    if state == "too shallow":
+        return say(
+            "The pool is not deep enough: of what stands no higher than its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), more than {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
+            **values,
+        )
+    return say(
+        "Whether the pool is deep enough cannot be told yet: of what stands no higher than its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}); the interval holds {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
+        **values,
+    )
+
+
+def count_from_one(ranks: Mapping[int | None, PairCount]) -> dict[int | None, PairCount]:
+    """Return the pairs of a system by rank from 1, also where its file counts from 0."""
+    shift = 1 if 0 in ranks else 0
+    return {None if rank is None else rank + shift: counted for rank, counted in ranks.items()}
+
+
+def describe_system_ranks(
+    bounds: Sequence[int], ranks: Mapping[int | None, PairCount]
+) -> tuple[RankShare, ...]:
+    """Return the share of relevant pairs in each group of a system's ranks, counted from 1.
+
+    At one rank a system has one document of a query, so the pairs are independent. A group of several ranks has no
+    interval here: how its pairs depend on their queries is not counted.
+    """
+    shares = []
+    for before, last in pairwise((0, *bounds)):
+        counted = sum((ranks.get(rank, PairCount()) for rank in range(before + 1, last + 1)), PairCount())
+        interval = compute_share_interval(counted, ClusterSums()) if last == before + 1 else None
+        shares.append(RankShare(before + 1, last, counted, interval))
+    return tuple(shares)
+
+
+def choose_drawn(proposed: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the systems that the picture of sets names: those with the most pairs. `proposed`: pairs by system."""
+    return tuple(sorted(proposed, key=lambda system: (-proposed[system], system))[:MOST_DRAWN])
+
+
+def name_sets(
+    drawn: Sequence[str], counted: Iterable[tuple[int, int, str, PairCount]]
+) -> tuple[SystemSet, ...]:
+    """Return the sets of systems that proposed the same pairs, the largest first.
+
+    `counted`: of each set and status the drawn systems as bits (the first is 1), whether others are in it (1), the status,
+    and the pairs.
+    """
+    by_set: dict[tuple[int, int], PairCount] = {}
+    for mask, others, _, numbers in counted:
+        by_set[mask, others] = by_set.get((mask, others), PairCount()) + numbers
+    sets = [
+        SystemSet(tuple(system for bit, system in enumerate(drawn) if mask >> bit & 1), bool(others), numbers)
+        for (mask, others), numbers in by_set.items()
+    ]
+    return tuple(sorted(sets, key=lambda item: (-item.counted.pairs, item.others, item.systems)))

@@ -1,0 +1,219 @@
+"""Records of what the pool shows: systems, their overlap, relevance by rank, pages of pairs, and one pair with its origin."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from annotator.domain.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class PairCount:
+    """A number of pairs: how many of them have a settled grade, and how many of those are relevant.
+
+    The others are unjudged, in disagreement or cannot be rated: they are never counted as not relevant.
+    """
+
+    pairs: int = 0
+    settled: int = 0
+    relevant: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """Return the share of relevant pairs among the settled ones; None if there is none."""
+        return self.relevant / self.settled if self.settled else None
+
+    def __add__(self, other: "PairCount") -> "PairCount":
+        return PairCount(
+            self.pairs + other.pairs, self.settled + other.settled, self.relevant + other.relevant
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SystemShare:
+    """What a system brought into the pool, and what it alone brought. `deepest`: its last rank in the pool, from 1."""
+
+    system: str
+    deepest: int | None
+    proposed: PairCount
+    alone: PairCount
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSet:
+    """The pairs that exactly these systems proposed. `others`: and systems that the picture does not name."""
+
+    systems: tuple[str, ...]
+    others: bool
+    counted: PairCount
+
+
+@dataclass(frozen=True, slots=True)
+class PoolContents:
+    """The pool at a glance. `statuses`: pairs by status, every status named. `drawn`: the systems that the sets name."""
+
+    statuses: Mapping[str, int]
+    systems: tuple[SystemShare, ...]
+    drawn: tuple[str, ...]
+    sets: tuple[SystemSet, ...]
+
+    @property
+    def pairs(self) -> int:
+        return sum(self.statuses.values())
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSums:
+    """Sums over queries, from which the interval of a share is computed although pairs of one query depend on each other.
+
+    `queries`: with at least one settled pair. Of each query s settled and r relevant pairs: the sums of s², s·r and r².
+    """
+
+    queries: int = 0
+    settled_squares: int = 0
+    products: int = 0
+    relevant_squares: int = 0
+
+    def __add__(self, other: "ClusterSums") -> "ClusterSums":
+        return ClusterSums(
+            self.queries + other.queries,
+            self.settled_squares + other.settled_squares,
+            self.products + other.products,
+            self.relevant_squares + other.relevant_squares,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RankShare:
+    """The pairs at the ranks `first` to `last`, and the share of relevant ones with its 95 % interval (None: none settled)."""
+
+    first: int
+    last: int
+    counted: PairCount
+    interval: tuple[float, float] | None
+
+
+DepthState = Literal["deep enough", "too shallow", "cannot tell", "too few"]
+
+
+@dataclass(frozen=True, slots=True)
+class DepthVerdict:
+    """Whether the pool is deep enough, by its last ranks, in a sentence with its numbers."""
+
+    state: DepthState
+    last_ranks: RankShare
+    sentence: Message
+
+
+@dataclass(frozen=True, slots=True)
+class DepthReport:
+    """Relevance by rank. A pair stands at its best rank over all systems in `overall` and `categories`.
+
+    `by_system`: at the system's own ranks. `unranked`: pairs that nobody ranked (imported, proposed).
+    """
+
+    overall: tuple[RankShare, ...]
+    verdict: DepthVerdict | None
+    by_system: Mapping[str, tuple[RankShare, ...]]
+    categories: Mapping[str | None, DepthVerdict]
+    unranked: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairFilter:
+    """Which pairs to list; None and "" choose all. `alone`: only those that no other system than `system` proposed.
+
+    `text`: a part of the query's id or of the document's id or title, in any case. `number`: of the round.
+    """
+
+    status: str | None = None
+    system: str | None = None
+    alone: bool = False
+    number: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SystemProposal:
+    """A system that proposed a pair, with the rank, the score and the further signals of its file."""
+
+    system: str
+    rank: int | None
+    score: float | None
+    signals: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class PooledPair:
+    """A pair of the pool, for leads. `pair`: the id that the app uses; `number`: of the round it came in, None if unknown."""
+
+    pair: str
+    query_id: str
+    query: str
+    category: str | None
+    doc_id: str
+    title: str
+    status: str
+    number: int | None
+    provenance: Sequence[SystemProposal]
+
+
+@dataclass(frozen=True, slots=True)
+class PairPage:
+    """A part of a list of pairs, and how long the whole list is."""
+
+    pairs: tuple[PooledPair, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutGroup:
+    """How many candidates a round left out by one rule."""
+
+    number: int
+    rule: str
+    candidates: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutCandidate:
+    """A candidate that a round left out. `pair`: of the document that is judged in its stead, if it is in the pool."""
+
+    number: int
+    rule: str
+    query_id: str
+    doc_id: str
+    title: str
+    kept_doc_id: str | None
+    pair: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutPage:
+    """A part of the list of candidates that were left out, and how long the whole list is."""
+
+    candidates: tuple[LeftOutCandidate, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class RoundShare:
+    """What a round brought: the pairs that are still in the pool."""
+
+    number: int
+    counted: PairCount
+
+
+@dataclass(frozen=True, slots=True)
+class PooledPairOrigin:
+    """One pair with its origin. `inclusion`: the probability with which it was drawn; None if chosen for certain.
+
+    `duplicates`: candidates left out because this document is judged in their stead. `ranked`: whether an imported run has
+    results for the query.
+    """
+
+    pair: PooledPair
+    stratum: str | None
+    inclusion: float | None
+    duplicates: tuple[LeftOutCandidate, ...] = field(default=())
+    ranked: bool = False

@@ -1,0 +1,231 @@
+"""Show the pool to leads: what it holds and who proposed it, relevance by rank, what rounds left out, and its pairs by page.
+
+Counted where it is stored, so that a pool of a million proposals is shown in seconds; nothing here lists all pairs. No grade
+of a single pair is shown: the page leads to where a grade may be seen, which records it.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import NotFound, ValidationError
+from annotator.domain.messages import say
+from annotator.domain.people import Actor
+from annotator.domain.settling import PAIR_STATUSES
+from annotator.people.service import require_role
+from annotator.pooling import pool_analysis_sql as sql
+from annotator.pooling.pool_analysis import (
+    choose_drawn,
+    count_from_one,
+    describe_ranks,
+    describe_system_ranks,
+    find_last_ranks,
+    judge_depth,
+    list_bounds,
+    name_sets,
+)
+from annotator.pooling.pool_analysis_records import (
+    ClusterSums,
+    DepthReport,
+    LeftOutCandidate,
+    LeftOutGroup,
+    LeftOutPage,
+    PairCount,
+    PairFilter,
+    PairPage,
+    PoolContents,
+    PooledPair,
+    PooledPairOrigin,
+    RoundShare,
+    SystemProposal,
+    SystemShare,
+)
+from annotator.pooling.round_records import PoolRound
+from annotator.pooling.rounds_sql import list_rounds
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pair_states import list_pair_states
+
+PAGE = 50
+MOST_PAGE = 500
+MOST_DUPLICATES = 100
+
+
+def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:
+    """Return a value that changes with the pool and its judgments. For leads."""
+    with database.read() as session:
+        _require_lead(session, actor, dataset)
+        return sql.read_pool_stamp(session)
+
+
+def show_contents(database: Database, actor: Actor, dataset: str) -> PoolContents:
+    """Return the pool by status, by system and by set of systems. For leads."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        by_system = sql.count_system_ranks(session, dataset_pk)
+        proposed = {system: sum(ranks.values(), PairCount()) for system, ranks in by_system.items()}
+        drawn = choose_drawn({system: counted.pairs for system, counted in proposed.items()})
+        counted_sets = sql.count_sets(session, dataset_pk, drawn)
+        sets = name_sets(drawn, counted_sets)
+        alone = {item.systems[0]: item.counted for item in sets if len(item.systems) == 1 and not item.others}
+        if len(drawn) < len(proposed):
+            alone = sql.count_alone(session, dataset_pk)
+    statuses = dict.fromkeys(PAIR_STATUSES, 0)
+    for _, _, status, counted in counted_sets:
+        statuses[status] += counted.pairs
+    systems = tuple(
+        SystemShare(
+            system, _find_deepest(by_system[system]), proposed[system], alone.get(system, PairCount())
+        )
+        for system in sorted(proposed)
+    )
+    return PoolContents(statuses, systems, drawn, sets)
+
+
+def show_depth(database: Database, actor: Actor, dataset: str) -> DepthReport:
+    """Return the share of relevant pairs by rank: overall, by system, and at the last ranks by category. For leads."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        by_system = sql.count_system_ranks(session, dataset_pk)
+        pairs = sql.count_pairs(session, dataset_pk)
+        deepest = max((_find_deepest(ranks) or 0 for ranks in by_system.values()), default=0)
+        if not deepest:
+            return DepthReport((), None, {}, {}, pairs)
+        bounds, first = list_bounds(deepest), find_last_ranks(deepest)
+        from_zero = [system for system, ranks in by_system.items() if 0 in ranks]
+        categories = sql.count_ranks(session, dataset_pk, bounds=bounds, last=first, from_zero=from_zero)
+    overall: dict[int, tuple[PairCount, ClusterSums]] = {}
+    for groups in categories.values():
+        for group, (counted, sums) in groups.items():
+            so_far = overall.get(group, (PairCount(), ClusterSums()))
+            overall[group] = so_far[0] + counted, so_far[1] + sums
+    nothing = PairCount(), ClusterSums()
+    by_rank = describe_ranks(bounds, overall)
+    return DepthReport(
+        overall=by_rank,
+        verdict=judge_depth(first, deepest, *overall.get(sql.LAST_RANKS, nothing)),
+        by_system={
+            system: describe_system_ranks(bounds, count_from_one(by_system[system]))
+            for system in sorted(by_system)
+            if _find_deepest(by_system[system])
+        },
+        categories={
+            category: judge_depth(first, deepest, *categories[category].get(sql.LAST_RANKS, nothing))
+            for category in sorted(categories, key=lambda name: (name is None, name or ""))
+        },
+        unranked=pairs - sum(share.counted.pairs for share in by_rank),
+    )
+
+
+def _find_deepest(ranks: Mapping[int | None, PairCount]) -> int | None:
+    """Return the last rank of a system, from 1."""
+    return max((rank for rank in count_from_one(ranks) if rank is not None), default=None)
+
+
+def list_pair_page(
+    database: Database, actor: Actor, dataset: str, chosen: PairFilter, *, start: int = 0, most: int = PAGE
+) -> PairPage:
+    """Return a part of the chosen pairs, by query position and doc_id. For leads.
+
+    Raises ValidationError for a status that does not exist.
+    """
+    if chosen.status is not None and chosen.status not in PAIR_STATUSES:
+        raise ValidationError(f"status: expected one of {', '.join(PAIR_STATUSES)}, found {chosen.status!r}")
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        pair_pks, total = sql.list_pair_pks_of_page(
+            session, dataset_pk, chosen, start=start, most=min(most, MOST_PAGE)
+        )
+        pairs = _read_pairs(session, dataset_pk, pair_pks)
+    return PairPage(tuple(pairs), total)
+
+
+def show_pair(database: Database, actor: Actor, dataset: str, pair: str) -> PooledPairOrigin:
+    """Return a pair with its origin. For leads. Raises NotFound if the pool has no such pair."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        pair_pk = sql.find_pair(session, dataset_pk, pair)
+        if pair_pk is None:
+            raise NotFound(say("the pool has no pair {pair!r}", pair=pair))
+        (shown,) = _read_pairs(session, dataset_pk, [pair_pk])
+        (state,) = list_pair_states(session, dataset_pk, [pair_pk])
+        row = sql.read_pair_rows(session, [pair_pk])[pair_pk]
+        duplicates = sql.list_in_stead(
+            session, dataset_pk, state.query_pk, state.document_pk, most=MOST_DUPLICATES
+        )
+        ranked = sql.is_ranked(session, state.query_pk)
+    return PooledPairOrigin(shown, row.stratum, row.inclusion, tuple(duplicates), ranked)
+
+
+def show_rounds(
+    database: Database, actor: Actor, dataset: str
+) -> tuple[tuple[PoolRound, ...], dict[int, RoundShare], tuple[LeftOutGroup, ...]]:
+    """Return the rounds, what each brought by its number, and how many candidates each left out by rule. For leads."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        rounds = tuple(list_rounds(session, dataset_pk))
+        shares = {share.number: share for share in sql.count_rounds(session, dataset_pk)}
+        return rounds, shares, tuple(sql.list_left_out_groups(session, dataset_pk))
+
+
+def list_left_out_page(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    number: int,
+    rule: str,
+    *,
+    start: int = 0,
+    most: int = PAGE,
+) -> LeftOutPage:
+    """Return a part of what a round left out by a rule. For leads. A round or rule that does not exist left out nothing."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        total = next(
+            (
+                group.candidates
+                for group in sql.list_left_out_groups(session, dataset_pk)
+                if (group.number, group.rule) == (number, rule)
+            ),
+            0,
+        )
+        listed = (
+            sql.list_left_out(session, dataset_pk, number, rule, start=start, most=min(most, MOST_PAGE))
+            if total > start
+            else []
+        )
+    return LeftOutPage(tuple(listed), total)
+
+
+def iterate_left_out(database: Database, actor: Actor, dataset: str) -> Iterator[LeftOutCandidate]:
+    """Return everything that the rounds left out, for a file. For leads."""
+    with database.read() as session:
+        dataset_pk = _require_lead(session, actor, dataset)
+        return iter(sql.list_every_left_out(session, dataset_pk))
+
+
+def _require_lead(session: Session, actor: Actor, dataset: str) -> int:
+    """Return the dataset_pk, after checking that the actor leads the dataset."""
+    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    require_role(session, actor, dataset_pk, "lead")
+    return dataset_pk
+
+
+def _read_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> list[PooledPair]:
+    """Return these pairs in their order."""
+    rows, provenance = sql.read_pair_rows(session, pair_pks), sql.read_provenance(session, pair_pks)
+    states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pair_pks)}
+    return [
+        PooledPair(
+            states[pk].key,
+            states[pk].query_id,
+            rows[pk].query,
+            rows[pk].category,
+            states[pk].doc_id,
+            rows[pk].title,
+            states[pk].settlement.status,
+            rows[pk].number,
+            tuple(SystemProposal(*row[1:]) for row in provenance.get(pk, ())),
+        )
+        for pk in pair_pks
+    ]

@@ -1,0 +1,408 @@
+"""Count the pool by status, system, set of systems and rank, and list its pairs a page at a time; a statement each.
+
+The settlement of every pair is derived in SQL by the rules of `domain/settling.py`, so that a pool of a million proposals is
+counted where it is stored. A test compares it with the rules themselves after every kind of change. For leads.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.pooling.pool_analysis import MOST_DRAWN
+from annotator.pooling.pool_analysis_records import (
+    ClusterSums,
+    LeftOutCandidate,
+    LeftOutGroup,
+    PairCount,
+    PairFilter,
+    RoundShare,
+)
+from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples, prepare_sql
+
+
+def _settle(condition: str) -> str:
+    """Return the common table `settled` (pair_pk, query_pk, document_pk, status, grade) of the pool's pairs that fulfil this.
+
+    Joins by key throughout, from pairs to what is stored about them: 300,000 pairs take half a second. Reopened comes last:
+    an expert's grade counts against whatever is settled otherwise.
+    """
+    return f"""
+judged AS (
+  SELECT p.pk, p.query_pk, p.document_pk, p.kept, count(c.pair_pk) AS answers, count(c.grade) AS graded,
+    min(c.grade) AS low, max(c.grade) AS high
+  FROM pair p LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.purpose = '{COUNTED_PURPOSE}' AND c.outcome <> 'later'
+  WHERE {condition} AND p.retired_at IS NULL GROUP BY p.pk, p.query_pk, p.document_pk, p.kept),
+stated AS (
+  SELECT j.pk AS pair_pk, j.query_pk, j.document_pk, j.answers, j.graded, j.low, j.high, a.pair_pk AS decided, a.grade AS decision,
+    CASE WHEN j.kept AND j.answers = 0 AND a.pair_pk IS NULL THEN (
+      SELECT i.grade FROM imported_qrel i WHERE i.pair_pk = j.pk AND i.keep ORDER BY i.pk DESC LIMIT 1) END AS imported
+  FROM judged j LEFT JOIN current_adjudication a ON a.pair_pk = j.pk),
+graded AS (
+  SELECT s.pair_pk, s.query_pk, s.document_pk, CASE
+      WHEN s.decided IS NOT NULL THEN CASE WHEN s.decision IS NULL THEN 'unrateable' ELSE 'adjudicated' END
+      WHEN s.answers = 0 THEN CASE WHEN s.imported IS NULL THEN 'unjudged' ELSE 'imported' END
+      WHEN s.graded = 0 THEN 'unrateable'
+      WHEN s.graded < s.answers OR s.low <> s.high THEN 'disagreement'
+      WHEN s.graded = 1 THEN 'single' ELSE 'unanimous' END AS status,
+    CASE WHEN s.decided IS NOT NULL THEN s.decision WHEN s.answers = 0 THEN s.imported
+      WHEN s.graded = s.answers AND s.low = s.high THEN s.low END AS grade
+  FROM stated s),
+contested AS (
+  SELECT x.pair_pk, x.grade FROM quality_pair x WHERE x.grade <> x.settled_grade AND NOT EXISTS (
+    SELECT 1 FROM current_adjudication a WHERE a.pair_pk = x.pair_pk AND a.decided_at >= x.answered_at)),
+checked AS (
+  SELECT g.pair_pk, g.query_pk, g.document_pk, g.status, g.grade,
+    CASE WHEN g.pair_pk IN (SELECT pair_pk FROM contested) THEN (
+      SELECT count(*) FROM contested x WHERE x.pair_pk = g.pair_pk AND (g.grade IS NULL OR g.grade <> x.grade)) ELSE 0
+    END AS errors FROM graded g),
+settled AS (
+  SELECT k.pair_pk, k.query_pk, k.document_pk, CASE WHEN k.errors > 0 THEN 'reopened' ELSE k.status END AS status,
+    CASE WHEN k.errors = 0 THEN k.grade END AS grade FROM checked k)"""
+
+
+_SETTLED = _settle("p.dataset_pk = :dataset_pk")
+_SETTLED_OF_QUERIES = _settle("p.query_pk IN :queries AND p.dataset_pk + 0 = :dataset_pk")
+_RELEVANT = f"CASE WHEN {{grade}} >= {RELEVANT_FROM} THEN 1 ELSE 0 END"
+_COUNTS = (
+    f"count(*) AS pairs, count(s.grade) AS settled, sum({_RELEVANT.format(grade='s.grade')}) AS relevant"
+)
+
+_SYSTEM_RANKS = prepare_sql(f"""
+WITH {_SETTLED}
+SELECT v.system, v.rank, {_COUNTS} FROM settled s JOIN provenance v ON v.pair_pk = s.pair_pk GROUP BY v.system, v.rank""")
+_ALONE_COUNTS = prepare_sql(f"""
+WITH {_SETTLED}, only_one AS (
+  SELECT v.pair_pk, min(v.system) AS system FROM provenance v GROUP BY v.pair_pk HAVING count(*) = 1)
+SELECT o.system, {_COUNTS} FROM settled s JOIN only_one o ON o.pair_pk = s.pair_pk GROUP BY o.system""")
+_BITS = " ".join(f"WHEN :system_{bit} THEN {1 << bit}" for bit in range(MOST_DRAWN))
+_SETS = prepare_sql(f"""
+WITH {_SETTLED}, proposed AS (
+  SELECT b.pair_pk, sum(b.bit) AS mask, max(CASE WHEN b.bit = 0 THEN 1 ELSE 0 END) AS others
+  FROM (SELECT v.pair_pk, CASE v.system {_BITS} ELSE 0 END AS bit FROM provenance v) b GROUP BY b.pair_pk)
+SELECT coalesce(n.mask, 0), coalesce(n.others, 0), s.status, {_COUNTS}
+FROM settled s LEFT JOIN proposed n ON n.pair_pk = s.pair_pk GROUP BY n.mask, n.others, s.status""")
+LAST_RANKS = 0
+"""The group of the pairs at the pool's last ranks, beside the groups named by their last rank."""
+_NO_SYSTEM = "\n"  # the name of no system, for the bits that are left
+
+
+def count_system_ranks(session: Session, dataset_pk: int) -> dict[str, dict[int | None, PairCount]]:
+    """Return the pairs by system and by the rank that its file gives, from 0 or 1; None: without a rank."""
+    systems: dict[str, dict[int | None, PairCount]] = {}
+    for system, rank, *counts in fetch_tuples(session, _SYSTEM_RANKS, {"dataset_pk": dataset_pk}):
+        systems.setdefault(system, {})[rank] = PairCount(*map(int, counts))
+    return systems
+
+
+_PAIRS_IN_POOL = prepare_sql(
+    "SELECT count(*) FROM pair p WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL"
+)
+
+
+def count_pairs(session: Session, dataset_pk: int) -> int:
+    """Return how many pairs are in the pool."""
+    return int(execute_sql(session, _PAIRS_IN_POOL, {"dataset_pk": dataset_pk}).scalar_one())
+
+
+def count_alone(session: Session, dataset_pk: int) -> dict[str, PairCount]:
+    """Return the pairs that only one system proposed, by system."""
+    rows = fetch_tuples(session, _ALONE_COUNTS, {"dataset_pk": dataset_pk})
+    return {system: PairCount(*map(int, counts)) for system, *counts in rows}
+
+
+def count_sets(
+    session: Session, dataset_pk: int, drawn: Sequence[str]
+) -> list[tuple[int, int, str, PairCount]]:
+    """Return the pairs by the set of systems that proposed them and by status.
+
+    A set is the drawn systems as bits, and 1 if others are in it.
+    """
+    names = [*drawn, *[_NO_SYSTEM] * (MOST_DRAWN - len(drawn))]
+    values = {"dataset_pk": dataset_pk, **{f"system_{bit}": name for bit, name in enumerate(names)}}
+    return [
+        (int(mask), int(others), status, PairCount(*map(int, counts)))
+        for mask, others, status, *counts in fetch_tuples(session, _SETS, values)
+    ]
+
+
+@lru_cache(maxsize=64)
+def _prepare_ranks(bounds: tuple[int, ...], last: int) -> PreparedSql:
+    """Return the statement that counts pairs by category and best rank.
+
+    `bounds`: the last rank of each group. `last`: the first of the last ranks; their pairs are counted once more, as
+    group LAST_RANKS.
+    """
+    groups = " ".join(f"WHEN rank <= {bound} THEN {bound}" for bound in bounds)
+    return prepare_sql(
+        f"""
+WITH {_SETTLED}, best AS (
+  SELECT v.pair_pk, min(v.rank + CASE WHEN v.system IN :from_zero THEN 1 ELSE 0 END) AS rank
+  FROM provenance v WHERE v.rank IS NOT NULL GROUP BY v.pair_pk),
+ranked AS (
+  SELECT s.query_pk, b.rank, {_COUNTS} FROM settled s JOIN best b ON b.pair_pk = s.pair_pk GROUP BY s.query_pk, b.rank),
+grouped AS (
+  SELECT query_pk, CASE {groups} END AS last, pairs, settled, relevant FROM ranked
+  UNION ALL SELECT query_pk, {LAST_RANKS}, pairs, settled, relevant FROM ranked WHERE rank >= {last}),
+of_query AS (
+  SELECT query_pk, last, sum(pairs) AS pairs, sum(settled) AS settled, sum(relevant) AS relevant
+  FROM grouped GROUP BY query_pk, last)
+SELECT q.category, o.last, sum(o.pairs), sum(o.settled), sum(o.relevant),
+  sum(CASE WHEN o.settled > 0 THEN 1 ELSE 0 END), sum(o.settled * o.settled), sum(o.settled * o.relevant),
+  sum(o.relevant * o.relevant)
+FROM of_query o JOIN query q ON q.pk = o.query_pk GROUP BY q.category, o.last""",
+        lists=["from_zero"],
+    )
+
+
+def count_ranks(
+    session: Session,
+    dataset_pk: int,
+    *,
+    bounds: tuple[int, ...],
+    last: int,
+    from_zero: Collection[str],
+) -> dict[str | None, dict[int, tuple[PairCount, ClusterSums]]]:
+    """Return the pairs by category and group of best ranks.
+
+    Groups are named by their last rank; LAST_RANKS holds the pairs from the rank `last` on. `from_zero`: the systems whose
+    ranks begin at 0.
+    """
+    values = {"dataset_pk": dataset_pk, "from_zero": sorted(from_zero) or [_NO_SYSTEM]}
+    categories: dict[str | None, dict[int, tuple[PairCount, ClusterSums]]] = {}
+    for category, group, *counts in fetch_tuples(session, _prepare_ranks(bounds, last), values):
+        numbers = [int(count) for count in counts]
+        categories.setdefault(category, {})[group] = PairCount(*numbers[:3]), ClusterSums(*numbers[3:])
+    return categories
+
+
+_ROUNDS = prepare_sql(f"""
+WITH {_SETTLED}
+SELECT o.number, {_COUNTS} FROM settled s JOIN round_pair r ON r.pair_pk = s.pair_pk JOIN pool_round o ON o.pk = r.round_pk
+GROUP BY o.number ORDER BY o.number""")
+_LEFT_OUT_GROUPS = prepare_sql("""
+SELECT o.number, x.rule, count(*) AS candidates FROM left_out x JOIN pool_round o ON o.pk = x.round_pk
+WHERE o.dataset_pk = :dataset_pk GROUP BY o.number, x.rule ORDER BY o.number, x.rule""")
+_LEFT_OUT_OF = """
+FROM left_out x JOIN pool_round o ON o.pk = x.round_pk JOIN query q ON q.pk = x.query_pk
+JOIN document d ON d.pk = x.document_pk LEFT JOIN document k ON k.pk = x.kept_document_pk
+LEFT JOIN pair p ON p.query_pk = x.query_pk AND p.document_pk = x.kept_document_pk AND p.retired_at IS NULL
+WHERE o.dataset_pk = :dataset_pk"""
+_LEFT_OUT_COLUMNS = (
+    """SELECT o.number, x.rule, q.query_id, d.doc_id, d.title, k.doc_id AS kept_doc_id, p.key AS pair"""
+)
+_IN_ORDER = "ORDER BY o.number, x.rule, q.position, x.document_pk"
+_LEFT_OUT = prepare_sql(f"""{_LEFT_OUT_COLUMNS} {_LEFT_OUT_OF} AND o.number = :number AND x.rule = :rule
+{_IN_ORDER} LIMIT :most OFFSET :start""")
+_EVERY_LEFT_OUT = prepare_sql(f"{_LEFT_OUT_COLUMNS} {_LEFT_OUT_OF} {_IN_ORDER}")
+_IN_STEAD = prepare_sql(f"""{_LEFT_OUT_COLUMNS} {_LEFT_OUT_OF} AND x.query_pk = :query_pk AND x.kept_document_pk = :document_pk
+{_IN_ORDER} LIMIT :most""")
+
+
+def count_rounds(session: Session, dataset_pk: int) -> list[RoundShare]:
+    """Return what each round brought, the first one first."""
+    rows = fetch_tuples(session, _ROUNDS, {"dataset_pk": dataset_pk})
+    return [RoundShare(number, PairCount(*map(int, counts))) for number, *counts in rows]
+
+
+class _LeftOutGroupRow(NamedTuple):
+    number: int
+    rule: str
+    candidates: int
+
+
+class _LeftOutCandidateRow(NamedTuple):
+    number: int
+    rule: str
+    query_id: str
+    doc_id: str
+    title: str
+    kept_doc_id: str | None
+    pair: str | None
+
+
+def list_left_out_groups(session: Session, dataset_pk: int) -> list[LeftOutGroup]:
+    """Return how many candidates each round left out, by rule."""
+    rows = fetch(session, _LEFT_OUT_GROUPS, _LeftOutGroupRow, {"dataset_pk": dataset_pk})
+    return [LeftOutGroup(*row) for row in rows]
+
+
+def list_left_out(
+    session: Session, dataset_pk: int, number: int, rule: str, *, start: int, most: int
+) -> list[LeftOutCandidate]:
+    """Return a part of what a round left out by a rule, by query."""
+    values = {"dataset_pk": dataset_pk, "number": number, "rule": rule, "start": start, "most": most}
+    return [LeftOutCandidate(*row) for row in fetch(session, _LEFT_OUT, _LeftOutCandidateRow, values)]
+
+
+def list_every_left_out(session: Session, dataset_pk: int) -> list[LeftOutCandidate]:
+    """Return everything that the rounds left out."""
+    rows = fetch(session, _EVERY_LEFT_OUT, _LeftOutCandidateRow, {"dataset_pk": dataset_pk})
+    return [LeftOutCandidate(*row) for row in rows]
+
+
+def list_in_stead(
+    session: Session, dataset_pk: int, query_pk: int, document_pk: int, *, most: int
+) -> list[LeftOutCandidate]:
+    """Return candidates of a query that were left out because this document is judged in their stead."""
+    values = {"dataset_pk": dataset_pk, "query_pk": query_pk, "document_pk": document_pk, "most": most}
+    return [LeftOutCandidate(*row) for row in fetch(session, _IN_STEAD, _LeftOutCandidateRow, values)]
+
+
+_SYSTEM = "AND EXISTS (SELECT 1 FROM provenance v WHERE v.pair_pk = s.pair_pk AND v.system = :system)"
+_ALONE = "AND NOT EXISTS (SELECT 1 FROM provenance v WHERE v.pair_pk = s.pair_pk AND v.system <> :system)"
+_ROUND = """AND EXISTS (SELECT 1 FROM round_pair r JOIN pool_round o ON o.pk = r.round_pk
+  WHERE r.pair_pk = s.pair_pk AND o.number = :number)"""
+_TEXT = """AND (lower(q.query_id) LIKE :pattern ESCAPE '~' OR lower(d.doc_id) LIKE :pattern ESCAPE '~'
+  OR lower(d.title) LIKE :pattern ESCAPE '~')"""
+_STATED = "AND s.status = :status"
+
+
+@lru_cache(maxsize=64)
+def _prepare_pairs(
+    *, by_query: bool, status: bool, system: bool, alone: bool, number: bool, text: bool
+) -> PreparedSql:
+    """Return the statement that counts the chosen pairs by query, or the one that lists those of some queries.
+
+    Only a filter by status needs the settlement of pairs; without it the pairs themselves are read.
+    """
+    if status:
+        source = f"WITH {_SETTLED if by_query else _SETTLED_OF_QUERIES}"
+    elif by_query:
+        source = "WITH settled AS (SELECT p.pk AS pair_pk, p.query_pk, p.document_pk FROM pair p WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL)"
+    else:
+        source = "WITH settled AS (SELECT p.pk AS pair_pk, p.query_pk, p.document_pk FROM pair p WHERE p.query_pk IN :queries AND p.dataset_pk + 0 = :dataset_pk AND p.retired_at IS NULL)"
+    conditions = " ".join(
+        condition
+        for condition, wanted in (
+            (_STATED, status),
+            (_SYSTEM, system),
+            (_ALONE, alone),
+            (_ROUND, number),
+            (_TEXT, text),
+        )
+        if wanted
+    )
+    documents = "JOIN document d ON d.pk = s.document_pk" if text or not by_query else ""
+    chosen = f"FROM settled s JOIN query q ON q.pk = s.query_pk {documents} WHERE true {conditions}"
+    if by_query:
+        return prepare_sql(
+            f"{source} SELECT q.pk, count(*) {chosen} GROUP BY q.pk, q.position ORDER BY q.position, q.pk"
+        )
+    return prepare_sql(f"{source} SELECT s.query_pk, d.doc_id, s.pair_pk {chosen}", lists=["queries"])
+
+
+def list_pair_pks_of_page(
+    session: Session, dataset_pk: int, chosen: PairFilter, *, start: int, most: int
+) -> tuple[list[int], int]:
+    """Return the keys of a part of the chosen pairs, by query position and doc_id in code point order, and how many there are.
+
+    Counts by query first, then reads the pairs of the few queries of this part.
+    """
+    pattern = chosen.text.lower().replace("~", "~~").replace("%", "~%").replace("_", "~_")
+    values: dict[str, Any] = {
+        "dataset_pk": dataset_pk,
+        "status": chosen.status,
+        "system": chosen.system,
+        "number": chosen.number,
+        "pattern": f"%{pattern}%",
+    }
+    filters = {
+        "status": chosen.status is not None,
+        "system": chosen.system is not None,
+        "alone": chosen.alone and chosen.system is not None,
+        "number": chosen.number is not None,
+        "text": bool(chosen.text),
+    }
+    counted = fetch_tuples(session, _prepare_pairs(by_query=True, **filters), values)
+    total, before, query_pks = 0, 0, []
+    for query_pk, pairs in counted:
+        if total + pairs > start and total < start + most:
+            query_pks.append(query_pk)
+        elif not query_pks:
+            before += pairs
+        total += pairs
+    if not query_pks:
+        return [], total
+    rows = fetch_tuples(session, _prepare_pairs(by_query=False, **filters), {**values, "queries": query_pks})
+    order = {query_pk: index for index, query_pk in enumerate(query_pks)}
+    rows.sort(key=lambda row: (order[row[0]], row[1]))
+    return [pair_pk for _, _, pair_pk in rows[start - before : start - before + most]], total
+
+
+class _PooledPairRow(NamedTuple):
+    pair_pk: int
+    query: str
+    category: str | None
+    title: str
+    number: int | None
+    stratum: str | None
+    inclusion: float | None
+
+
+class _SystemProposalRow(NamedTuple):
+    pair_pk: int
+    system: str
+    rank: int | None
+    score: float | None
+    signals: Mapping[str, Any]
+
+
+_PAIRS = prepare_sql(
+    """
+SELECT p.pk AS pair_pk, q.text AS query, q.category, d.title, o.number, r.stratum, r.inclusion
+FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+LEFT JOIN round_pair r ON r.pair_pk = p.pk LEFT JOIN pool_round o ON o.pk = r.round_pk WHERE p.pk IN :pairs""",
+    lists=["pairs"],
+)
+_PROVENANCE = prepare_sql(
+    """
+SELECT v.pair_pk, v.system, v.rank, v.score, v.signals FROM provenance v WHERE v.pair_pk IN :pairs
+ORDER BY v.pair_pk, v.system""",
+    lists=["pairs"],
+)
+_FIND_PAIR = prepare_sql(
+    "SELECT pk FROM pair WHERE key = :key AND dataset_pk = :dataset_pk AND retired_at IS NULL"
+)
+_IS_RANKED = prepare_sql("SELECT 1 FROM run_entry e WHERE e.query_pk = :query_pk LIMIT 1")
+
+
+def read_pair_rows(session: Session, pair_pks: Sequence[int]) -> dict[int, _PooledPairRow]:
+    """Return the texts, the category and the round of these pairs, by pair_pk."""
+    rows = fetch(session, _PAIRS, _PooledPairRow, {"pairs": pair_pks}) if pair_pks else []
+    return {row.pair_pk: row for row in rows}
+
+
+def read_provenance(session: Session, pair_pks: Sequence[int]) -> dict[int, list[_SystemProposalRow]]:
+    """Return who proposed these pairs, by pair_pk, in the order of the systems' names."""
+    by_pair: dict[int, list[_SystemProposalRow]] = {}
+    for row in fetch(session, _PROVENANCE, _SystemProposalRow, {"pairs": pair_pks}) if pair_pks else []:
+        by_pair.setdefault(row.pair_pk, []).append(row)
+    return by_pair
+
+
+def find_pair(session: Session, dataset_pk: int, key: str) -> int | None:
+    """Return the pair of the pool with this key."""
+    pair_pk: int | None = execute_sql(session, _FIND_PAIR, {"dataset_pk": dataset_pk, "key": key}).scalar()
+    return pair_pk
+
+
+def is_ranked(session: Session, query_pk: int) -> bool:
+    """Return whether an imported run has a result for the query."""
+    return execute_sql(session, _IS_RANKED, {"query_pk": query_pk}).first() is not None
+
+
+_STAMP = prepare_sql("""
+SELECT (SELECT coalesce(max(pk), 0) FROM judgment), (SELECT coalesce(max(pk), 0) FROM adjudication),
+  (SELECT coalesce(max(pk), 0) FROM imported_qrel), (SELECT coalesce(max(pk), 0) FROM remap),
+  (SELECT coalesce(max(pk), 0) FROM pair), (SELECT coalesce(max(pk), 0) FROM pool_round),
+  (SELECT coalesce(max(pk), 0) FROM import_record), (SELECT coalesce(max(pk), 0) FROM quality_draw)""")
+
+
+def read_pool_stamp(session: Session) -> tuple[int, ...]:
+    """Return numbers that change when a pair, a judgment, a decision or a round comes."""
+    session.flush()
+    return tuple(execute_sql(session, _STAMP, {}).one())

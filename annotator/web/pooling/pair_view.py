@@ -1,0 +1,129 @@
+"""Draw one pair of the pool: its query and document, who proposed it, in which round, and where its grades may be seen."""
+
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotator.domain.errors import NotFound
+from annotator.evaluation.rankings_service import read_ranked_document
+from annotator.pooling.pool_analysis_records import PooledPairOrigin
+from annotator.pooling.pool_analysis_service import show_pair
+from annotator.web.agreement.links import write_link
+from annotator.web.kit.figures import show_number, show_percentage
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import draw_link_table
+from annotator.web.kit.text import show_as
+from annotator.web.kit.words import name_word
+from annotator.web.page_context import PageContext
+from annotator.web.pooling.addresses import PAIRS, list_pool_address
+from annotator.web.rendering.documents import LONGEST, render_document
+
+IN_QUEUE = ("disagreement", "reopened", "adjudicated")
+MOST_SIGNALS = 12
+
+
+def draw_pair(context: PageContext, dataset: str, key: str) -> None:
+    """Draw the pair, or say that there is none."""
+    back = write_link(tr("Back to the pairs"), list_pool_address(dataset, tab=tr(PAIRS)))
+    st.html(f'<p class="annotator-step">{back}</p>')
+    try:
+        origin = show_pair(context.database, context.actor, dataset, key)
+    except NotFound:
+        st.info(tr("The pool has no such pair."), icon=":material/search_off:")
+        return
+    pair = origin.pair
+    st.header(tr("Query {query_id}", query_id=pair.query_id))
+    st.html(show_as("query", pair.query))
+    draw_note(_describe_state(origin))
+    links = _list_links(dataset, origin)
+    if links:
+        st.html(f'<p class="annotator-step">{" &nbsp; ".join(links)}</p>')
+    title = tr("Who proposed it")
+    st.header(title)
+    draw_link_table(
+        title,
+        [tr("system"), tr("rank"), tr("score"), tr("signals")],
+        [
+            [
+                name_word(by.system),
+                "–" if by.rank is None else show_number(by.rank),
+                "–" if by.score is None else f"{by.score:g}",
+                [f"{name}: {value}" for name, value in list(by.signals.items())[:MOST_SIGNALS]] or "–",
+            ]
+            for by in pair.provenance
+        ],
+    )
+    _draw_duplicates(origin)
+    _draw_document(context, dataset, pair.doc_id)
+
+
+def _describe_state(origin: PooledPairOrigin) -> str:
+    pair = origin.pair
+    parts = [f"{tr('Status')}: {name_word(pair.status)}"]
+    if pair.category:
+        parts.append(f"{tr('category')}: {pair.category}")
+    if pair.number is not None:
+        parts.append(tr("came in round {number}", number=pair.number))
+    if origin.stratum is not None:
+        parts.append(tr("ranks it was drawn from: {stratum}", stratum=origin.stratum))
+    if origin.inclusion is not None:
+        parts.append(
+            tr("drawn with a probability of {share}", share=show_percentage(100 * origin.inclusion, 1))
+        )
+    return " · ".join(parts)
+
+
+def _list_links(dataset: str, origin: PooledPairOrigin) -> list[str]:
+    pair, links = origin.pair, []
+    if pair.status in IN_QUEUE:
+        address = "/disagreements?" + urlencode({"dataset": dataset, "pair": pair.pair, "show": "all"})
+        links.append(write_link(tr("Open the case"), address))
+    if origin.ranked:
+        address = "/evaluation?" + urlencode(
+            {"dataset": dataset, "query": pair.query_id, "document": pair.doc_id}
+        )
+        links.append(write_link(tr("See the ranked lists of the query with their grades"), address))
+    return links
+
+
+def _draw_duplicates(origin: PooledPairOrigin) -> None:
+    if not origin.duplicates:
+        return
+    title = tr("Left out, because this document is judged in their stead")
+    st.header(title)
+    draw_note(
+        tr_n(
+            "{n:,} document. Its grade is not copied to it: somebody decides whether it holds there too.",
+            "{n:,} documents. Its grade is not copied to them: somebody decides whether it holds there too.",
+            len(origin.duplicates),
+        )
+    )
+    draw_link_table(
+        title,
+        [tr("document"), tr("title"), tr("rule"), tr("round")],
+        [[item.doc_id, item.title, item.rule, show_number(item.number)] for item in origin.duplicates],
+    )
+
+
+def _draw_document(context: PageContext, dataset: str, doc_id: str) -> None:
+    """Draw the document as Label shows it, in a box that scrolls."""
+    document = read_ranked_document(context.database, context.actor, dataset, doc_id)
+    st.header(tr("Document"))
+    named = escape(document.title or document.doc_id)
+    st.html(
+        f'<h3 class="annotator-part" dir="auto">{named}</h3><p class="annotator-note" dir="auto">{escape(document.doc_id)}</p>'
+    )
+    if document.text is None:
+        draw_note(tr("Only the id of this document is known."))
+        return
+    rendered = render_document(document.text, document.media_type, doc_id=document.doc_id)
+    tag = "div" if rendered.html else "pre"
+    formatted = " annotator-formatted" if rendered.html else ""
+    st.html(
+        f'<{tag} class="annotator-document{formatted}" tabindex="0" role="region" dir="auto" aria-label="{escape(tr("Document"))}">'
+        f"{rendered.html or escape(document.text[:LONGEST])}</{tag}>"
+    )
+    if rendered.cut or len(document.text) > LONGEST:
+        draw_note(tr("Only the beginning is shown."))

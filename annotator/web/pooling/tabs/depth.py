@@ -1,0 +1,135 @@
+"""Draw the tab "Depth": where the relevant documents stop, overall, by system and by category, and whether that is deep enough."""
+
+from html import escape
+
+import streamlit as st
+
+from annotator.domain.messages import say
+from annotator.pooling.pool_analysis_records import DepthReport, DepthVerdict, RankShare
+from annotator.web.kit.controls import apply_url_choice
+from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_chart, draw_note
+from annotator.web.kit.tables import Cell, draw_link_table
+from annotator.web.kit.words import name_word
+from annotator.web.pooling.addresses import ALL
+from annotator.web.pooling.charts import chart_depth, describe_depth, list_points, name_ranks
+from annotator.web.pooling.pool_cache import DEPTHS
+from annotator.web.pooling.tabs.shown import ShownPool
+
+STATES = {
+    "deep enough": say("deep enough"),
+    "too shallow": say("not deep enough"),
+    "cannot tell": say("cannot be told yet"),
+    "too few": say("too few are settled"),
+}
+MOST_CATEGORIES = 50
+
+
+def draw(shown: ShownPool) -> None:
+    """Draw the verdict, the chart of all systems or one, its numbers, and the categories."""
+    context, dataset = shown.context, shown.dataset
+    with st.spinner(tr("Counting …")):
+        report, _ = DEPTHS.find(context.database, context.actor, dataset, now=context.now)
+    st.header(tr("Is the pool deep enough?"))
+    if report.verdict is None:
+        st.text(
+            tr("No system gave a rank to any pair, so the pool has no depth. Runs of systems have ranks.")
+        )
+        return
+    st.html(f'<p class="annotator-step">{escape(tr(report.verdict.sentence))}</p>')
+    system = _choose_system(report)
+    shares = report.overall if system == ALL else report.by_system[system]
+    if list_points(shares):
+        draw_chart(chart_depth(shares), describe_depth(shares))
+    else:
+        st.text(tr("None of these pairs has a settled grade yet."))
+    title = tr("The numbers by rank")
+    with st.expander(title):
+        _draw_ranks(title, shares)
+    draw_note(
+        tr(
+            "All together: a pair stands at its best rank. Lines: 95 % intervals; pairs of one query count as dependent. Dashed: the share below which a pool is deep enough. Pairs without a settled grade count neither way."
+        )
+    )
+    if report.unranked:
+        draw_note(
+            tr_n(
+                "{n:,} pair has no rank (imported, proposed or suggested) and is not counted here.",
+                "{n:,} pairs have no rank (imported, proposed or suggested) and are not counted here.",
+                report.unranked,
+            )
+        )
+    _draw_categories(report)
+
+
+def _choose_system(report: DepthReport) -> str:
+    options = [ALL, *report.by_system]
+    apply_url_choice("ranked", options)
+    chosen = st.selectbox(
+        tr("System"), options, format_func=name_word, key="ranked", bind="query-params", width=260
+    )
+    return chosen or ALL
+
+
+def _draw_ranks(title: str, shares: tuple[RankShare, ...]) -> None:
+    draw_link_table(
+        title,
+        [
+            tr("rank"),
+            tr("pairs"),
+            tr("with a settled grade"),
+            tr("relevant"),
+            tr("share"),
+            tr("95 % interval"),
+        ],
+        [_list_cells(share) for share in shares],
+    )
+
+
+def _list_cells(share: RankShare) -> list[Cell]:
+    return [
+        name_ranks(share),
+        show_number(share.counted.pairs),
+        show_number(share.counted.settled),
+        show_number(share.counted.relevant),
+        show_share(share.counted.share),
+        _show_interval(share),
+    ]
+
+
+def _show_interval(share: RankShare) -> str:
+    return "–" if share.interval is None else " – ".join(show_share(end) for end in share.interval)
+
+
+def _draw_categories(report: DepthReport) -> None:
+    if len(report.categories) < 2:
+        return
+    title = tr("By category, at the last ranks")
+    st.header(title)
+    listed = sorted(report.categories.items(), key=lambda item: -item[1].last_ranks.counted.pairs)
+    draw_link_table(
+        title,
+        [
+            tr("category"),
+            tr("pairs"),
+            tr("with a settled grade"),
+            tr("relevant"),
+            tr("95 % interval"),
+            tr("verdict"),
+        ],
+        [_describe_category(category, verdict) for category, verdict in listed[:MOST_CATEGORIES]],
+        roomy=True,
+    )
+
+
+def _describe_category(category: str | None, verdict: DepthVerdict) -> list[Cell]:
+    counted = verdict.last_ranks.counted
+    return [
+        category or tr("(none)"),
+        show_number(counted.pairs),
+        show_number(counted.settled),
+        show_share(counted.share),
+        _show_interval(verdict.last_ranks),
+        tr(STATES[verdict.state]),
+    ]

@@ -1,0 +1,135 @@
+"""Draw the tab "Overlap": which systems proposed the same pairs, as a picture made of a table, read by everybody alike.
+
+A row is a set of systems, with a dot under each of them, as in an UpSet plot (Lex et al. 2014); the bar is as long as the set
+has pairs: relevant, not relevant and without a settled grade, told apart by pattern as well as by colour. The numbers stand
+beside it.
+"""
+
+from html import escape
+
+import streamlit as st
+
+from annotator.domain.messages import join
+from annotator.pooling.pool_analysis_records import PoolContents, SystemSet
+from annotator.web.kit.charts import shorten
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.words import name_word
+from annotator.web.pooling.tabs.contents import describe_relevant
+from annotator.web.pooling.tabs.shown import ShownPool
+
+MOST_SETS = 25
+PARTS = ("relevant", "other", "open")
+
+
+def draw(shown: ShownPool) -> None:
+    """Draw what the picture says in words, the picture, and its key."""
+    contents = shown.contents
+    st.header(tr("Who proposed the same pairs"))
+    st.text(describe_overlap(contents))
+    caption = tr("Sets of systems that proposed the same pairs")
+    st.html(
+        f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{escape(caption)}" style="max-height: none">'
+        f'<table class="annotator-table annotator-sets"><caption class="annotator-unseen">{escape(caption)}</caption>'
+        f"<thead>{_write_heads(contents)}</thead><tbody>{_write_rows(contents)}</tbody></table></div>"
+    )
+    key = " ".join(
+        f'<span class="annotator-set-part annotator-set-{part}" aria-hidden="true"></span> {escape(words)} &nbsp;'
+        for part, words in zip(
+            PARTS, (tr("relevant"), tr("not relevant"), tr("without a settled grade")), strict=True
+        )
+    )
+    st.html(f'<p class="annotator-note">{key}</p>')
+    left = contents.sets[MOST_SETS:]
+    if left:
+        draw_note(
+            tr_n(
+                "{n:,} further set is not drawn; pairs in all of these: {pairs:,}.",
+                "{n:,} further sets are not drawn; pairs in all of these: {pairs:,}.",
+                len(left),
+                pairs=sum(item.counted.pairs for item in left),
+            )
+        )
+    if len(contents.systems) > len(contents.drawn):
+        draw_note(
+            tr("The systems with the most pairs have a column each; the others stand together as “others”.")
+        )
+
+
+def describe_overlap(contents: PoolContents) -> str:
+    """Return in words how many pairs only one system proposed, and which set is the largest."""
+    pairs = sum(item.counted.pairs for item in contents.sets)
+    alone = sum(share.alone.pairs for share in contents.systems)
+    sentences = [
+        tr(
+            "Proposed by one system alone: {alone:,} of {pairs:,} ({share:.0%}).",
+            alone=alone,
+            pairs=pairs,
+            share=alone / pairs if pairs else 0,
+        )
+    ]
+    by_gain = sorted(contents.systems, key=lambda share: -share.alone.relevant)
+    if len(by_gain) > 1 and by_gain[0].alone.relevant > by_gain[1].alone.relevant:
+        sentences.append(
+            tr_n(
+                "{system} alone has {n:,} relevant document, more than any other system alone.",
+                "{system} alone has {n:,} relevant documents, more than any other system alone.",
+                by_gain[0].alone.relevant,
+                system=name_word(by_gain[0].system),
+            )
+        )
+    return join_sentences(sentences)
+
+
+def _write_heads(contents: PoolContents) -> str:
+    names = [*contents.drawn, *([tr("others")] if _has_others(contents) else [])]
+    systems = "".join(
+        f'<th scope="col" class="annotator-set-head" title="{escape(name_word(name))}"><span>{escape(shorten(name_word(name)))}</span></th>'
+        for name in names
+    )
+    further = (tr("pairs"), tr("relevant"))
+    return (
+        f'<tr><th scope="col"><span class="annotator-unseen">{escape(tr("systems"))}</span></th>{systems}'
+        f'<th scope="col">{escape(further[0])}</th><td></td><th scope="col">{escape(further[1])}</th></tr>'
+    )
+
+
+def _write_rows(contents: PoolContents) -> str:
+    drawn = contents.sets[:MOST_SETS]
+    most = max((item.counted.pairs for item in drawn), default=1)
+    return "".join(_write_row(item, contents, most) for item in drawn)
+
+
+def _write_row(item: SystemSet, contents: PoolContents, most: int) -> str:
+    inside = [system in item.systems for system in contents.drawn]
+    inside += [item.others] if _has_others(contents) else []
+    dots = "".join(
+        f'<td class="annotator-set-dot"><span aria-hidden="true">{"●" if here else "○"}</span>'
+        f'<span class="annotator-unseen">{escape(tr("yes") if here else tr("no"))}</span></td>'
+        for here in inside
+    )
+    named = [name_word(system) for system in item.systems] + ([tr("others")] if item.others else [])
+    words = tr(join(named)) if named else tr("nobody")
+    counted = item.counted
+    bars = "".join(
+        f'<span class="annotator-set-part annotator-set-{part}" style="width: {100 * pairs / most:.2f}%"></span>'
+        for part, pairs in zip(
+            PARTS,
+            (counted.relevant, counted.settled - counted.relevant, counted.pairs - counted.settled),
+            strict=True,
+        )
+        if pairs
+    )
+    without = counted.pairs - counted.settled
+    spoken = escape(tr("{n:,} without a settled grade", n=without))
+    return (
+        f'<tr><th scope="row"><span class="annotator-unseen" dir="auto">{escape(words)}</span></th>{dots}'
+        f'<td class="annotator-figure">{show_number(counted.pairs)}</td>'
+        f'<td class="annotator-set-bar"><span class="annotator-set-bars" role="img" aria-label="{spoken}">{bars}</span></td>'
+        f'<td class="annotator-figure">{escape(describe_relevant(counted))}</td></tr>'
+    )
+
+
+def _has_others(contents: PoolContents) -> bool:
+    return any(item.others for item in contents.sets)

@@ -1,0 +1,155 @@
+"""Draw the tab "Rounds": how the pool grew, what each round brought, and what it left out by rule."""
+
+import json
+
+import streamlit as st
+
+from annotator.pooling.pool_analysis_records import (
+    LeftOutCandidate,
+    LeftOutGroup,
+    PairFilter,
+    RoundShare,
+)
+from annotator.pooling.pool_analysis_service import list_left_out_page, show_rounds
+from annotator.pooling.round_records import PoolRound
+from annotator.web.agreement.links import draw_file_link
+from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import Cell, Link, draw_link_table
+from annotator.web.page_context import PageContext
+from annotator.web.pooling.addresses import (
+    ROUNDS,
+    find_number,
+    list_left_out_address,
+    list_pair_address,
+    list_pairs_address,
+    list_pool_address,
+)
+from annotator.web.pooling.tabs.contents import describe_relevant
+from annotator.web.pooling.tabs.pairs import draw_paging
+from annotator.web.pooling.tabs.shown import ShownPool
+
+LONGEST_OPTION = 60
+
+
+def draw(shown: ShownPool) -> None:
+    """Draw the rounds, the rules, and the candidates of the rule that the address names."""
+    context, dataset, contents = shown.context, shown.dataset, shown.contents
+    rounds, shares, groups = show_rounds(context.database, context.actor, dataset)
+    st.header(tr("Rounds"))
+    if not rounds:
+        st.text(tr("No round is recorded. Pairs come in rounds when they are pooled:"))
+        st.code(f"annotator pool {dataset} --depth 10", language=None)
+        return
+    draw_link_table(
+        tr("Rounds"),
+        [
+            tr("round"),
+            tr("when"),
+            tr("strategy"),
+            tr("options"),
+            tr("pairs"),
+            tr("with a settled grade"),
+            tr("relevant"),
+        ],
+        [_describe_round(dataset, item, shares.get(item.number)) for item in rounds],
+        roomy=True,
+        tall=True,
+    )
+    in_rounds = sum(share.counted.pairs for share in shares.values())
+    if contents.pairs > in_rounds:
+        draw_note(
+            tr_n(
+                "{n:,} pair came without a round: imported, proposed, or pooled before rounds were recorded.",
+                "{n:,} pairs came without a round: imported, proposed, or pooled before rounds were recorded.",
+                contents.pairs - in_rounds,
+            )
+        )
+    _draw_rules(context, dataset, groups)
+
+
+def _describe_round(dataset: str, item: PoolRound, share: RoundShare | None) -> list[Cell]:
+    number = show_number(item.number)
+    says = tr("Show the pairs of round {number}", number=number)
+    counted = None if share is None else share.counted
+    return [
+        Link(number, list_pairs_address(dataset, PairFilter(number=item.number)), says),
+        [show_time(item.made_at), item.made_by or tr("on the server")],
+        item.strategy,
+        [
+            f"{name}: {_show_option(value)}"
+            for name, value in item.options.items()
+            if value not in (None, [], {}, "")
+        ]
+        or "–",
+        show_number(item.pairs),
+        "–" if counted is None else show_number(counted.settled),
+        "–" if counted is None else describe_relevant(counted),
+    ]
+
+
+def _show_option(value: object) -> str:
+    """Return an option as it was given; of a long one the beginning."""
+    if isinstance(value, list) and all(isinstance(part, str | int | float) for part in value):
+        text = ", ".join(map(str, value))
+    elif isinstance(value, str | int | float):
+        text = str(value)
+    else:
+        text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+    return text if len(text) <= LONGEST_OPTION else text[:LONGEST_OPTION].rstrip() + "…"
+
+
+def _draw_rules(context: PageContext, dataset: str, groups: tuple[LeftOutGroup, ...]) -> None:
+    title = tr("Left out by rule")
+    st.header(title)
+    if not groups:
+        st.text(tr("No round left out a candidate."))
+        return
+    draw_link_table(
+        title,
+        [tr("round"), tr("rule"), tr("candidates")],
+        [_describe_group(dataset, group) for group in groups],
+    )
+    draw_file_link(tr("Everything that was left out, as CSV"), list_left_out_address(dataset))
+    rule = st.query_params.get("rule")
+    number = find_number("left")
+    if rule is None or number is None:
+        return
+    start = find_number("from") or 0
+    page = list_left_out_page(context.database, context.actor, dataset, number, rule, start=start)
+    listed = tr("Left out of round {number} by {rule}", number=show_number(number), rule=rule)
+    st.subheader(listed)
+    if not page.candidates:
+        st.text(tr("There is no such candidate."))
+        return
+    draw_link_table(
+        listed,
+        [tr("query"), tr("document"), tr("judged in its stead")],
+        [_describe_candidate(dataset, candidate) for candidate in page.candidates],
+        tall=True,
+    )
+    draw_paging(
+        start, page.total, lambda at: _list_rule_address(dataset, number, rule, at), len(page.candidates)
+    )
+
+
+def _list_rule_address(dataset: str, number: int, rule: str, start: int = 0) -> str:
+    further = {"from": str(start)} if start else {}
+    return list_pool_address(dataset, tab=tr(ROUNDS), left=str(number), rule=rule, **further)
+
+
+def _describe_group(dataset: str, group: LeftOutGroup) -> list[Cell]:
+    says = tr("Show what {rule} left out of round {number}", rule=group.rule, number=group.number)
+    address = _list_rule_address(dataset, group.number, group.rule)
+    return [show_number(group.number), group.rule, Link(show_number(group.candidates), address, says)]
+
+
+def _describe_candidate(dataset: str, candidate: LeftOutCandidate) -> list[Cell]:
+    kept: Cell = candidate.kept_doc_id or "–"
+    if candidate.pair is not None and candidate.kept_doc_id is not None:
+        says = tr(
+            "Open the pair {query_id} {doc_id}", query_id=candidate.query_id, doc_id=candidate.kept_doc_id
+        )
+        kept = Link(candidate.kept_doc_id, list_pair_address(dataset, candidate.pair), says)
+    return [candidate.query_id, [candidate.doc_id, candidate.title], kept]

@@ -1,0 +1,15 @@
+"""What every tab of the page Pool draws from."""
+
+from dataclasses import dataclass
+
+from annotator.pooling.pool_analysis_records import PoolContents
+from annotator.web.page_context import PageContext
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownPool:
+    """The pool on the screen."""
+
+    context: PageContext
+    dataset: str
+    contents: PoolContents

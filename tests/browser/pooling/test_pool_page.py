@@ -1,0 +1,93 @@
+"""The Pool page in a real browser: from what a system alone brought to its pairs, a pair, and what a round left out."""
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from annotator.domain.people import OPERATOR
+from annotator.people.service import change_person
+from annotator.storage.database import Database
+from tests.browser.conftest import SignIn
+from tests.browser.web.test_accessibility import list_violations, use_theme
+from tests.integration.judged_world import NOW
+from tests.integration.pooled_world import PooledWorld
+
+
+@pytest.fixture
+def world(database: Database) -> PooledWorld:
+    made = PooledWorld(database)
+    made.add_round()
+    change_person(database, OPERATOR, "lea", role="lead", dataset="d", now=NOW)
+    return made
+
+
+def test_a_lead_goes_from_a_system_to_the_pairs_it_alone_proposed_and_to_one_of_them(
+    world: PooledWorld, page: Page, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/pool?dataset=d")
+    systems = page.get_by_role("table", name="Pairs by the system that proposed them")
+    expect(systems.get_by_role("row", name="s1")).to_contain_text("50 % (1 / 2)")
+    page.get_by_role("link", name="Show the pairs that only s1 proposed").click()
+    pairs = page.get_by_role("table", name="The pairs of the pool")
+    expect(pairs.get_by_role("row")).to_have_count(2)
+    expect(page.get_by_text("1 of 5 pairs.")).to_be_visible()
+    pairs.get_by_role("link", name="Open the pair Q2 b").click()
+    expect(page.get_by_role("table", name="Who proposed it")).to_contain_text("벡터: 1")
+    page.get_by_role("link", name="Back to the pairs").click()
+    expect(pairs.get_by_role("row")).to_have_count(6)
+    assert parse_qs(urlsplit(page.url).query)["tab"] == ["Pairs"]
+    page.get_by_label("Query id, document id or title").fill("e_1")
+    page.keyboard.press("Enter")
+    expect(pairs.get_by_role("row")).to_have_count(2)
+
+
+def test_the_overlap_is_read_out_as_a_table(world: PooledWorld, page: Page, sign_in: SignIn) -> None:
+    sign_in(page, "lea", to="/pool?dataset=d&tab=Overlap")
+    sets = page.get_by_role("table", name="Sets of systems that proposed the same pairs")
+    expect(sets.get_by_role("row", name="s0, s1")).to_contain_text("100 % (1 / 1)")
+    expect(
+        sets.get_by_role("row", name="s0, s1").get_by_role("img", name="1 without a settled grade")
+    ).to_be_visible()
+    expect(page.get_by_text("Proposed by one system alone: 2 of 5 (40 %).")).to_be_visible()
+
+
+def test_what_a_round_left_out_leads_to_the_pair_that_is_judged_in_its_stead(
+    world: PooledWorld, page: Page, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/pool?dataset=d&tab=Rounds")
+    page.get_by_role("link", name="Show what near-duplicate left out of round 1").click()
+    left_out = page.get_by_role("table", name="Left out of round 1 by near-duplicate")
+    left_out.get_by_role("link", name="Open the pair Q1 d").click()
+    expect(
+        page.get_by_role("heading", name="Left out, because this document is judged in their stead")
+    ).to_be_visible()
+    expect(page.get_by_text("came in round 1")).to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_tab_of_the_page_violates_wcag_22_aa(
+    world: PooledWorld, page: Page, sign_in: SignIn, theme: str
+) -> None:
+    sign_in(page, "lea", to="/pool?dataset=d")
+    expect(page.get_by_role("heading", name="By system")).to_be_visible()
+    use_theme(page, theme)
+    assert list_violations(page) == []
+    for parameters, heading in (
+        ("tab=Overlap", "Who proposed the same pairs"),
+        ("tab=Depth", "By category, at the last ranks"),
+        ("tab=Rounds&left=1&rule=near-duplicate", "Left out of round 1 by near-duplicate"),
+        ("tab=Proposals", "Proposed by annotators"),
+        ("tab=Pairs&system=s1", "Pairs"),
+        (f"pair={world.find_key('Q1', 'd')}", "Who proposed it"),
+    ):
+        page.goto(f"{page.url.split('/pool')[0]}/pool?dataset=d&{parameters}")
+        expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+        assert list_violations(page) == [], parameters
+
+
+def test_an_annotator_does_not_see_the_page(world: PooledWorld, page: Page, sign_in: SignIn) -> None:
+    change_person(world.database, OPERATOR, "hanako", role="annotator", dataset="d", now=NOW)
+    sign_in(page, "hanako", to="/pool?dataset=d")
+    expect(page.get_by_text("This page needs the role lead on this dataset.")).to_be_visible()
+    expect(page.get_by_text("s1")).to_have_count(0)
