@@ -5,6 +5,7 @@ sparse scoring. Only grams of the queries are indexed, with each document's full
 index, in far less memory.
 """
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ class _DocumentGrams:
     __slots__ = ("gram_numbers", "length")
 
     def __init__(self) -> None:
-        self.gram_numbers: list[int] = []
+        self.gram_numbers = array("i")
         self.length = 0
 
     def __len__(self) -> int:
@@ -80,7 +81,8 @@ def _collect(grams: TextGrams, tokens: Sequence[_DocumentGrams], vocabulary: Cod
     indexes = np.minimum(np.searchsorted(vocabulary, grams.codes), len(vocabulary) - 1)
     in_vocabulary = vocabulary[indexes] == grams.codes
     owners, counts = np.unique(grams.texts[in_vocabulary], return_counts=True)
-    gram_numbers = indexes[in_vocabulary][np.argsort(grams.texts[in_vocabulary], kind="stable")].tolist()
+    order = np.argsort(grams.texts[in_vocabulary], kind="stable")
+    gram_numbers = array("i", indexes[in_vocabulary][order].astype(np.intc).tobytes())
     start = 0
     for owner, count in zip(owners.tolist(), counts.tolist(), strict=True):
         tokens[owner].gram_numbers += gram_numbers[start : start + count]

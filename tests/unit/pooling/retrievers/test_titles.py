@@ -26,6 +26,7 @@ TITLES = [
         ("농지의 전용", [], [("ko", 1, 6 / 9)]),
         ("send a mail now", [], [("m2", 1, 4 / 15)]),
         ("mailing", [], []),
+        ("setting", [], []),
         ("!", [], []),
         ("", [], []),
     ],
@@ -41,12 +42,15 @@ def test_titles_match_wholly_or_in_part(
 
 
 def test_documents_with_the_same_title_have_the_same_rank() -> None:
-    index = TitleIndex([("b", "設定ファイル"), ("a", "設定ファイル"), ("c", "設定ファイルの例")])
+    index = TitleIndex(
+        [("b", "設定ファイル"), ("a", "設定ファイル"), ("aa", "設定ファイル"), ("c", "設定ファイルの例")]
+    )
     matches = index.match("設定ファイル", depth=5)
-    assert [(item.doc_id, item.rank) for item in matches.exact] == [("a", 1), ("b", 1)]
+    assert [(item.doc_id, item.rank) for item in matches.exact] == [("a", 1), ("aa", 1), ("b", 1)]
     assert [(item.doc_id, item.rank) for item in index.match("設定", depth=5).partial] == [
         ("a", 1),
+        ("aa", 1),
         ("b", 1),
-        ("c", 3),
+        ("c", 4),
     ]
     assert len(index.match("設定", depth=1).partial) == 1
