@@ -365,6 +365,12 @@ def test_ten_failures_in_a_row_end_the_fetch_unless_failures_are_allowed(fetchin
     assert len(fetching.endpoint.asked) == 23
 
 
+def test_the_first_request_goes_alone_so_that_a_wrong_spec_costs_one_request(fetching: FetchDesk) -> None:
+    fetching.endpoint.answer = lambda query, given: (403, {}, b"")
+    fetching.refused(fetching.spec("concurrency: 3\n"))
+    assert len(fetching.endpoint.asked) == 1
+
+
 def test_a_refused_sign_in_ends_the_fetch_at_once_and_shows_no_secret(fetching: FetchDesk) -> None:
     fetching.endpoint.answer = lambda query, given: (401, {}, f"not you, {given['token']}".encode())
     spec = fetching.spec('headers: {Authorization: "Bearer ${TOKEN}"}\n')

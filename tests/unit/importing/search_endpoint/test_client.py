@@ -39,7 +39,12 @@ class Clock:
         return self.now
 
 
-def ask(handler: Handler, clock: Clock | None = None, spec: EndpointSpec = SPEC) -> EndpointAnswer:
+def ask(
+    handler: Handler,
+    clock: Clock | None = None,
+    spec: EndpointSpec = SPEC,
+    url: str = "http://h:9200/s?q=x",
+) -> EndpointAnswer:
     clock = clock or Clock()
     client = EndpointClient(
         spec,
@@ -51,7 +56,7 @@ def ask(handler: Handler, clock: Clock | None = None, spec: EndpointSpec = SPEC)
     )
     body = b"{}" if spec.method == "POST" else None
     with client:
-        return client.ask(EndpointRequest("http://h:9200/s?q=x", body))
+        return client.ask(EndpointRequest(url, body))
 
 
 def fail(handler: Handler, clock: Clock | None = None, spec: EndpointSpec = SPEC) -> RequestFailed:
@@ -202,6 +207,14 @@ def test_a_redirect_to_another_host_is_refused_and_not_followed(target: str) -> 
     failure = fail(handle)
     assert failure.for_all
     assert urls == ["http://h:9200/s?q=x"]
+
+
+@pytest.mark.parametrize("url", ["http://evil/s", "https://h:9200/s", "http://h:9201/s"])
+def test_an_address_of_another_host_is_never_sent_however_it_came_about(url: str) -> None:
+    sent = []
+    with pytest.raises(RequestFailed, match="leads to another host than the spec names"):
+        ask(lambda request: sent.append(request) or httpx2.Response(200, json=1), url=url)
+    assert sent == []
 
 
 def test_a_redirect_that_never_ends_is_given_up() -> None:
