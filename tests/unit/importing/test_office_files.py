@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -128,6 +129,18 @@ def test_the_sheets_of_a_workbook_are_sections_of_rows() -> None:
     assert read("a.xlsx", data).text == "[料金]\n区分 | 円\n大人 | 1200\n合計 |  | 3.5\n\n[備考]\n注 意\n\n"
     sheets = [(sheet.doc_id, sheet.metadata) for sheet in split("a.xlsx", data)]
     assert sheets == [("a.xlsx#料金", {"sheet": "料金"}), ("a.xlsx#備考", {"sheet": "備考"})]
+
+
+def test_a_sheet_that_claims_millions_of_rows_is_read_by_the_rows_it_has() -> None:
+    claimed = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(make_xlsx())) as good, zipfile.ZipFile(claimed, "w") as parts:
+        for name in good.namelist():
+            content = good.read(name)
+            if name == "xl/worksheets/sheet1.xml":
+                content = re.sub(rb'<dimension ref="[^"]*"', b'<dimension ref="A1:C2000000"', content)
+                assert b"A1:C2000000" in content
+            parts.writestr(name, content)
+    assert "大人 | 1200\n合計 |  | 3.5\n\n[備考]" in read("a.xlsx", claimed.getvalue()).text
 
 
 def lock(data: bytes, password: str) -> bytes:
