@@ -60,8 +60,6 @@ def propose(database: Database, *, queries: int) -> None:
         with database.write() as session:
             trust(session)
             add_rows(session, ProvenanceRow, rows)
-    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        connection.exec_driver_sql("ANALYZE")
 
 
 def measure(database: Database, title: str, repeats: int) -> None:

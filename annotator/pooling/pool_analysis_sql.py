@@ -27,7 +27,8 @@ from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples,
 def _settle(condition: str) -> str:
     """Return the common table `settled` (pair_pk, query_pk, document_pk, status, grade) of the pool's pairs that fulfil this.
 
-    Joins by key throughout, from pairs to what is stored about them: 300,000 pairs take half a second. Reopened comes last:
+    Joins by key throughout, from pairs to what is stored about them: 300,000 pairs take half a second. Two common tables are
+    never joined: without statistics, SQLite would compare every row of one with every row of the other. Reopened comes last:
     an expert's grade counts against whatever is settled otherwise.
     """
     return f"""
@@ -76,15 +77,17 @@ WITH {_SETTLED}
 SELECT v.system, v.rank, {_COUNTS} FROM settled s JOIN provenance v ON v.pair_pk = s.pair_pk GROUP BY v.system, v.rank""")
 _ALONE_COUNTS = prepare_sql(f"""
 WITH {_SETTLED}, only_one AS (
-  SELECT v.pair_pk, min(v.system) AS system FROM provenance v GROUP BY v.pair_pk HAVING count(*) = 1)
-SELECT o.system, {_COUNTS} FROM settled s JOIN only_one o ON o.pair_pk = s.pair_pk GROUP BY o.system""")
+  SELECT t.pair_pk, t.grade, min(v.system) AS system FROM settled t JOIN provenance v ON v.pair_pk = t.pair_pk
+  GROUP BY t.pair_pk, t.grade HAVING count(*) = 1)
+SELECT s.system, {_COUNTS} FROM only_one s GROUP BY s.system""")
 _BITS = " ".join(f"WHEN :system_{bit} THEN {1 << bit}" for bit in range(MOST_DRAWN))
+_DRAWN = " ".join(f"WHEN :system_{bit} THEN 0" for bit in range(MOST_DRAWN))
 _SETS = prepare_sql(f"""
 WITH {_SETTLED}, proposed AS (
-  SELECT b.pair_pk, sum(b.bit) AS mask, max(CASE WHEN b.bit = 0 THEN 1 ELSE 0 END) AS others
-  FROM (SELECT v.pair_pk, CASE v.system {_BITS} ELSE 0 END AS bit FROM provenance v) b GROUP BY b.pair_pk)
-SELECT coalesce(n.mask, 0), coalesce(n.others, 0), s.status, {_COUNTS}
-FROM settled s LEFT JOIN proposed n ON n.pair_pk = s.pair_pk GROUP BY n.mask, n.others, s.status""")
+  SELECT t.pair_pk, t.status, t.grade, sum(CASE v.system {_BITS} ELSE 0 END) AS mask,
+    max(CASE WHEN v.system IS NULL THEN 0 ELSE CASE v.system {_DRAWN} ELSE 1 END END) AS others
+  FROM settled t LEFT JOIN provenance v ON v.pair_pk = t.pair_pk GROUP BY t.pair_pk, t.status, t.grade)
+SELECT s.mask, s.others, s.status, {_COUNTS} FROM proposed s GROUP BY s.mask, s.others, s.status""")
 LAST_RANKS = 0
 """The group of the pairs at the pool's last ranks, beside the groups named by their last rank."""
 _NO_SYSTEM = "\n"  # the name of no system, for the bits that are left
@@ -140,10 +143,10 @@ def _prepare_ranks(bounds: tuple[int, ...], last: int) -> PreparedSql:
     return prepare_sql(
         f"""
 WITH {_SETTLED}, best AS (
-  SELECT v.pair_pk, min(v.rank + CASE WHEN v.system IN :from_zero THEN 1 ELSE 0 END) AS rank
-  FROM provenance v WHERE v.rank IS NOT NULL GROUP BY v.pair_pk),
-ranked AS (
-  SELECT s.query_pk, b.rank, {_COUNTS} FROM settled s JOIN best b ON b.pair_pk = s.pair_pk GROUP BY s.query_pk, b.rank),
+  SELECT t.pair_pk, t.query_pk, t.grade, min(v.rank + CASE WHEN v.system IN :from_zero THEN 1 ELSE 0 END) AS rank
+  FROM settled t JOIN provenance v ON v.pair_pk = t.pair_pk WHERE v.rank IS NOT NULL
+  GROUP BY t.pair_pk, t.query_pk, t.grade),
+ranked AS (SELECT s.query_pk, s.rank, {_COUNTS} FROM best s GROUP BY s.query_pk, s.rank),
 grouped AS (
   SELECT query_pk, CASE {groups} END AS last, pairs, settled, relevant FROM ranked
   UNION ALL SELECT query_pk, {LAST_RANKS}, pairs, settled, relevant FROM ranked WHERE rank >= {last}),
