@@ -164,8 +164,10 @@ def make_signature(hashes: "Keys") -> "NDArray[np.uint32]":
     values *= np.uint32(0xC2B2AE35)
     values ^= values >> np.uint32(16)
     smallest = np.full(PERMUTATIONS, np.iinfo(np.uint32).max, dtype=np.uint32)
+    workspace = np.empty((PERMUTATIONS, min(_BLOCK, len(values))), dtype=np.uint32)
     for start in range(0, len(values), _BLOCK):
-        permuted = factors * values[start : start + _BLOCK]
+        some = values[start : start + _BLOCK]
+        permuted = np.multiply(factors, some, out=workspace[:, : len(some)])
         permuted += offsets
         np.minimum(smallest, permuted.min(axis=1), out=smallest)
     return smallest
