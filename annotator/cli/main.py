@@ -19,6 +19,7 @@ from annotator.cli import (
     agreement,
     conversion,
     dataset,
+    duplicates,
     evaluation,
     guideline,
     history,
@@ -82,6 +83,7 @@ app.command("pool-rounds")(pooling.pool_rounds)
 app.command("pool-probabilities")(pooling.pool_probabilities)
 app.command("pairs")(pooling.pairs)
 app.command("relations")(suggestions.relations)
+app.command("duplicates")(duplicates.duplicates)
 app.command("suggest")(suggestions.suggest)
 app.command("suggestions")(suggestions.suggestions)
 app.command("assign")(labeling.assign)

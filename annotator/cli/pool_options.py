@@ -82,4 +82,26 @@ Holes = Annotated[
     ),
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", help="With --holes: at most so many new pairs.")]
+Exclude = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FIELD=VALUE", help="Leave out documents with this value (repeatable)."),
+]
+ExcludeTitle = Annotated[
+    list[str] | None,
+    typer.Option(metavar="REGEX", help="Leave out documents with such a title (repeatable)."),
+]
+MinLength = Annotated[
+    int | None, typer.Option(metavar="N", help="Leave out documents with a shorter text, in characters.")
+]
+OnePer = Annotated[
+    str | None,
+    typer.Option(metavar="FIELD", help="Of each query, only the best ranked document of each value."),
+]
+NearDuplicates = Annotated[
+    str | None,
+    typer.Option(
+        metavar="0.9|exact",
+        help="Of documents that say the same, only the best ranked of each query; then: annotator duplicates.",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be made; change nothing.")]

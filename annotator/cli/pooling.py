@@ -22,6 +22,7 @@ from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
     from annotator.pooling.pool_records import PoolReport, SystemOrder
+    from annotator.storage.pool import Provenance
 
 SHOWN = 10
 
@@ -45,13 +46,27 @@ def pool(
     seed: pool_options.Seed = 0,
     holes: pool_options.Holes = False,
     limit: pool_options.Limit = None,
+    exclude: pool_options.Exclude = None,
+    exclude_title: pool_options.ExcludeTitle = None,
+    min_length: pool_options.MinLength = None,
+    one_per: pool_options.OnePer = None,
+    near_duplicates: pool_options.NearDuplicates = None,
     dry_run: pool_options.DryRun = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
     """Make pairs of candidates of each system, with their provenance, as a round of the pool."""
+    from annotator.pooling.filters import read_filters
+
+    filters = read_filters(
+        exclude=exclude or (),
+        exclude_title=exclude_title or (),
+        min_length=min_length,
+        one_per=one_per,
+        near_duplicates=near_duplicates,
+    )
     if holes:
-        if any((retrieve, weights, title_boost, strategy, strata, budget, per_category, adaptive)):
+        if any((retrieve, weights, title_boost, strategy, strata, budget, per_category, adaptive, filters)):
             raise typer.BadParameter("--holes goes with --depth, --systems, --limit and --dry-run only")
         _pool_holes(
             dataset, depth=depth, systems=systems, limit=limit, dry_run=dry_run, database=database, json=json
@@ -86,6 +101,7 @@ def pool(
         per_category=per_category,
         measure=measure,
         seed=seed,
+        filters=filters,
     )
     report = make_round(
         open_database(database),
@@ -111,10 +127,32 @@ def _find_strategy(name: str | None, *, budget: int | None, adaptive: bool) -> s
     return name or ("depth" if budget is None else "move-to-front")
 
 
-def pool_rounds(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+def pool_rounds(
+    dataset: DatasetArgument,
+    left_out: Annotated[
+        bool,
+        typer.Option("--left-out", help="List the candidates that the rounds left out, and by which rule."),
+    ] = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
     """List the rounds of the pool: when, by which strategy, how many pairs each added."""
-    from annotator.pooling.rounds_service import list_pool_rounds
+    from annotator.pooling.rounds_service import list_left_out_documents, list_pool_rounds
 
+    if left_out:
+        documents = list_left_out_documents(open_database(database), OPERATOR, dataset)
+        if json:
+            print_json(documents)
+            return
+        print_table(
+            ("round", "query_id", "doc_id", "rule", "judged instead"),
+            [
+                (item.round, item.query_id, item.doc_id, item.rule, item.kept_doc_id or "")
+                for item in documents
+            ],
+            empty="Nothing was left out by rule.",
+        )
+        return
     listed = list_pool_rounds(open_database(database), OPERATOR, dataset)
     if json:
         print_json(listed)
@@ -189,9 +227,7 @@ def pairs(
             pair.doc_id,
             pair.status,
             pair.round or "",
-            ", ".join(
-                by.system if by.rank is None else f"{by.system} at {by.rank}" for by in pair.provenance
-            ),
+            ", ".join(map(_describe_provenance, pair.provenance)),
         )
         for pair in listed
     ]
@@ -273,6 +309,9 @@ def _print_report(report: "PoolReport") -> None:
     if report.order:
         _print_order(report.order)
         typer.echo()
+    if report.left_out:
+        print_table(("left out by", "candidates"), list(report.left_out.items()), empty="")
+        typer.echo()
     if report.strata:
         drawn = [(item.ranks, f"{item.rate:g}", item.candidates, item.drawn) for item in report.strata]
         print_table(("ranks", "rate", "candidates", "drawn"), drawn, empty="")
@@ -301,6 +340,13 @@ def _describe_depths(systems: Mapping[str, int] | Sequence[str]) -> str:
     if isinstance(systems, Mapping):
         return ", ".join(f"{system} to {depth}" for system, depth in systems.items())
     return ", ".join(systems)
+
+
+def _describe_provenance(by: "Provenance") -> str:
+    """Return who proposed a pair: a system with its rank, or the document whose grade was accepted for it."""
+    if by.rank is not None:
+        return f"{by.system} at {by.rank}"
+    return f"{by.system} of {by.signals['of']}" if "of" in by.signals else by.system
 
 
 def _print_outlook(report: "PoolReport") -> None:

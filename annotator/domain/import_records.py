@@ -64,6 +64,9 @@ DECLARED = {
     "note": "Note",
 }  # what an importer may declare, and what it is called in a datasheet
 
+TAKEN_OVER = "near_duplicate"
+"""The kind of source of a grade that is another document's, accepted by a lead for one that says the same."""
+
 BEFORE_RECORDS = 0  # stands for the key of an import that was made before imports were recorded
 
 

@@ -63,6 +63,9 @@ class PoolFilters:
         ]
 
 
+NO_FILTERS = PoolFilters()
+
+
 def name_title_rule(pattern: str) -> str:
     """Return the name of the rule that leaves out documents with such a title."""
     return f"exclude-title:{pattern}"

@@ -148,8 +148,8 @@ def rank_candidates(
 ) -> dict[int, list[RankedCandidate]]:
     """Return the documents of each query that has candidates: those of the pool first, then the best ranked.
 
-    `candidates`: (query_pk, document_pk, rank). `pool`: the documents that are pairs already, by query_pk. Documents of the pool,
-    and those of equal rank, are in the order of their keys.
+    `candidates`: (query_pk, document_pk, rank). `pool`: the documents that are pairs already, in order, by query_pk. Documents of
+    equal rank are in the order of their keys.
     """
     ranks: dict[int, list[tuple[float, int]]] = {}
     for query_pk, document_pk, rank in candidates:
@@ -158,7 +158,7 @@ def rank_candidates(
     for query_pk in sorted(ranks):
         pooled = pool.get(query_pk, ())
         ranked[query_pk] = [
-            *(RankedCandidate(document_pk, True) for document_pk in sorted(pooled)),
+            *(RankedCandidate(document_pk, True) for document_pk in pooled),
             *(RankedCandidate(pk, False) for _, pk in sorted(ranks[query_pk]) if pk not in pooled),
         ]
     return ranked

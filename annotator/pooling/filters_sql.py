@@ -71,14 +71,16 @@ def check_filter_fields(session: Session, dataset_pk: int, filters: PoolFilters)
     _check_fields(session, dataset_pk, filters, {})
 
 
-def _list_pool(session: Session, dataset_pk: int) -> dict[int, set[int]]:
-    """Return the documents of the pool by query_pk."""
-    statement = select(col(PairRow.query_pk), col(PairRow.document_pk))
-    pool: dict[int, set[int]] = {}
-    for query_pk, document_pk in session.execute(
-        statement.where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
-    ):
-        pool.setdefault(query_pk, set()).add(document_pk)
+def _list_pool(session: Session, dataset_pk: int) -> dict[int, dict[int, None]]:
+    """Return the documents of the pool by query_pk, those last whose grade is an imported one or another document's."""
+    statement = (
+        select(col(PairRow.query_pk), col(PairRow.document_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None))
+        .order_by(col(PairRow.kept), col(PairRow.document_pk))
+    )
+    pool: dict[int, dict[int, None]] = {}
+    for query_pk, document_pk in session.execute(statement):
+        pool.setdefault(query_pk, {})[document_pk] = None
     return pool
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.pooling.filter_records import NO_FILTERS, PoolFilters
 from annotator.pooling.retrievers.records import RetrievalOptions, RetrieverNote
 
 Strategy = Literal["depth", "fused", "stratified", "move-to-front", "adaptive"]
@@ -34,7 +35,7 @@ class PoolRequest:
     `systems`: the imported runs to take, None for all. `retrievers`: our own that search the documents, with their options in
     `retrieval`. `seed`: of the strategies that draw. `budget`, `per_category`: how many pairs of
     budget rounds may wait for their judgments, in all or in each category of queries (one of the two). `measure`: by which an
-    adaptive round orders the systems.
+    adaptive round orders the systems. `filters`: what does not enter, whatever its rank.
     """
 
     strategy: Strategy = "depth"
@@ -47,6 +48,7 @@ class PoolRequest:
     per_category: int | None = None
     measure: str = "nDCG@10"
     seed: int = 0
+    filters: PoolFilters = NO_FILTERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,10 +1,11 @@
 """Make a round of the pool, and list the rounds: gather candidates, choose some by a strategy, add the pairs and keep the round.
 
 Candidates are the first results of imported runs, and what our own retrievers find for teams without a run. Everything is computed
-before the dataset is locked; then one transaction adds the pairs, who proposed them, and the round. The same request again changes
-nothing and makes no round.
+before the dataset is locked; then one transaction adds the pairs, who proposed them, the round, and what the request's filters left
+out. The same request again changes nothing and makes no round.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -23,6 +24,7 @@ from annotator.people.service import require_role
 from annotator.pooling.adaptive.records import UNJUDGED
 from annotator.pooling.budgets import PoolState, describe_order, spend_budget, tabulate
 from annotator.pooling.estimates import describe_per_query, estimate_effort, expect_relevant
+from annotator.pooling.filters_sql import find_left_out
 from annotator.pooling.pool_records import (
     CandidateLists,
     CandidatePairs,
@@ -37,13 +39,22 @@ from annotator.pooling.pooling_sql import PoolArrays, list_doc_ids, name_systems
 from annotator.pooling.retrieval_sql import retrieve_from_documents
 from annotator.pooling.retrievers.options import check_options, describe_options
 from annotator.pooling.retrievers.records import RetrieverNote
-from annotator.pooling.round_records import JudgedProbability, NewRound, PairDraw, PoolRound
+from annotator.pooling.round_records import (
+    JudgedProbability,
+    LeftOut,
+    LeftOutDocument,
+    NewRound,
+    PairDraw,
+    PoolRound,
+)
 from annotator.pooling.rounds_sql import (
     add_new_pairs_to_round,
     add_round,
     count_waiting,
     find_latest_pair,
+    leaves_out_nothing_new,
     list_categories,
+    list_left_out,
     list_probabilities,
     list_rounds,
 )
@@ -52,6 +63,7 @@ from annotator.pooling.strategies import (
     check_request,
     choose_candidates,
     count_strata,
+    drop_pairs,
     find_list_depth,
     find_strata,
     pair_candidates,
@@ -79,7 +91,10 @@ PAIRS_AT_ONCE = 50_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Gathered:
-    """The candidates of a request. `runs`: systems by run_pk; `retrieved`: what our retrievers propose."""
+    """The candidates of a request. `runs`: systems by run_pk; `retrieved`: what our retrievers propose.
+
+    `lists` and `pairs` are without what the request's filters leave out.
+    """
 
     queries: Mapping[int, RetrievalQuery]
     runs: Mapping[int, str]
@@ -87,6 +102,7 @@ class _Gathered:
     notes: tuple[RetrieverNote, ...]
     lists: CandidateLists
     pairs: CandidatePairs
+    left_out: tuple[LeftOut, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,6 +182,14 @@ def list_pair_probabilities(database: Database, actor: Actor, dataset: str) -> l
         ]
 
 
+def list_left_out_documents(database: Database, actor: Actor, dataset: str) -> list[LeftOutDocument]:
+    """Return every candidate that a round left out, with the rule and the document judged in its stead. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return list_left_out(session, dataset_pk)
+
+
 def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: Progress | None) -> _Gathered:
     queries = list_queries(session, key_of(row.pk))
     if not queries:
@@ -189,7 +213,13 @@ def _gather(session: Session, row: DatasetRow, request: PoolRequest, progress: P
             progress=progress,
         )
     lists = _join_lists(read_lists(session, runs, depth), retrieved)
-    return _Gathered(queries, runs, retrieved, notes, lists, pair_candidates(lists))
+    pairs = pair_candidates(lists)
+    ranked = zip(pairs.query.tolist(), pairs.document.tolist(), pairs.best.tolist(), strict=True)
+    left_out = find_left_out(session, key_of(row.pk), ranked, request.filters, progress=progress)
+    if left_out:
+        lists = drop_pairs(lists, pairs, [(item.query_pk, item.document_pk) for item in left_out])
+        pairs = pair_candidates(lists)
+    return _Gathered(queries, runs, retrieved, notes, lists, pairs, left_out)
 
 
 def _choose_runs(session: Session, row: DatasetRow, request: PoolRequest) -> dict[int, str]:
@@ -305,7 +335,10 @@ def _store(
     doc_ids: Mapping[int, str],
     now: datetime,
 ) -> tuple[int | None, int]:
-    """Add the pairs, who proposed them, and the round; return its number (None without a new pair), and how many are new."""
+    """Add the pairs, who proposed them, and the round; return its number, and how many are new.
+
+    Without a new pair there is a round (a number) only if something is left out that no round left out before.
+    """
     with database.write() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
@@ -321,12 +354,12 @@ def _store(
         pooled = [item for item in gathered.retrieved if (item.query_pk, item.document_pk) in there]
         if pooled:
             add_candidates(session, dataset_pk, row.name, pooled, now=now)
-        if not names:
+        if not names and leaves_out_nothing_new(session, dataset_pk, gathered.left_out):
             return None, 0
         figures = _describe_figures(gathered, chosen, request)
         if order is not None:
             figures["order"] = asdict(order)
-        new = NewRound(request.strategy, _describe_request(request), figures)
+        new = NewRound(request.strategy, _describe_request(request), figures, gathered.left_out)
         number = add_round(session, dataset_pk, new, {}, made_by=actor.person_id, now=now)
         add_new_pairs_to_round(session, dataset_pk, number, latest, _list_draws(gathered, chosen))
         return number, len(names)
@@ -347,6 +380,8 @@ def _describe_request(request: PoolRequest) -> dict[str, Any]:
             "strata": [f"{item.name}:{item.rate:g}" for item in find_strata(request)],
             "seed": request.seed,
         }
+    if request.filters:
+        options["filters"] = request.filters.list_rules()
     return options
 
 
@@ -358,11 +393,18 @@ def _describe_figures(gathered: _Gathered, chosen: _Chosen, request: PoolRequest
         "chosen": len(chosen.choice.pairs),
         "new": int(chosen.is_new.sum()),
         "systems": dict.fromkeys(gathered.lists.systems, depth),
+        "left_out": _count_left_out(gathered, request),
         "strata": [
             {"ranks": item.ranks, "rate": item.rate, "candidates": item.candidates, "drawn": item.drawn}
             for item in count_strata(gathered.pairs, chosen.choice)
         ],
     }
+
+
+def _count_left_out(gathered: _Gathered, request: PoolRequest) -> dict[str, int]:
+    """Return how many candidates each rule of the request left out, 0 included."""
+    counts = Counter(item.rule for item in gathered.left_out)
+    return {rule: counts[rule] for rule in request.filters.list_rules()}
 
 
 def _list_draws(gathered: _Gathered, chosen: _Chosen) -> dict[tuple[int, int], PairDraw]:
@@ -405,7 +447,7 @@ def _report(
         "new": int(chosen.is_new.sum()),
         "already_there": int((~chosen.is_new).sum()),
         "per_query": describe_per_query(np.bincount(numbers[chosen.is_new], minlength=len(order))),
-        "left_out": {},
+        "left_out": _count_left_out(gathered, request),
         "strata": count_strata(pairs, chosen.choice),
         "systems": _count_systems(gathered.lists, pairs, indexes),
         "short": {

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.pooling.round_records import (
+    LeftOut,
     LeftOutDocument,
     NewRound,
     PairDraw,
@@ -110,6 +111,24 @@ def add_new_pairs_to_round(
         row = {"pair_pk": pair_pk, "round_pk": round_pk}
         rows.append({**row, "stratum": draw.stratum, "inclusion": draw.inclusion})
     add_rows(session, RoundPairRow, rows)
+
+
+def leaves_out_nothing_new(session: Session, dataset_pk: int, left_out: Collection[LeftOut]) -> bool:
+    """Return whether earlier rounds left out the same candidates already, by the same rules and for the same documents."""
+    if not left_out:
+        return True
+    statement = (
+        select(
+            col(LeftOutRow.query_pk),
+            col(LeftOutRow.document_pk),
+            col(LeftOutRow.rule),
+            col(LeftOutRow.kept_document_pk),
+        )
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(LeftOutRow.round_pk))
+        .where(col(PoolRoundRow.dataset_pk) == dataset_pk)
+    )
+    before = {LeftOut(*values) for values in session.execute(statement)}
+    return before.issuperset(left_out)
 
 
 def list_rounds(session: Session, dataset_pk: int) -> list[PoolRound]:

@@ -13,6 +13,7 @@
 """
 
 import re
+from collections.abc import Sequence
 from typing import get_args
 
 import numpy as np
@@ -136,6 +137,18 @@ def pair_candidates(lists: CandidateLists) -> CandidatePairs:
     np.minimum.at(best, of_entry, lists.position)
     return CandidatePairs(
         keys // width, keys % width, best, np.bincount(of_entry, minlength=len(keys)), of_entry
+    )
+
+
+def drop_pairs(
+    lists: CandidateLists, pairs: CandidatePairs, left_out: Sequence[tuple[int, int]]
+) -> CandidateLists:
+    """Return the lists without these (query, document) pairs. Positions stay: who was at 3 is not at 2 then."""
+    width = int(lists.document.max(initial=0)) + 1
+    keys = np.array([query * width + document for query, document in left_out], dtype=np.int64)
+    stays = ~np.isin(pairs.query * width + pairs.document, keys)[pairs.of_entry]
+    return CandidateLists(
+        lists.systems, lists.system[stays], lists.query[stays], lists.document[stays], lists.position[stays]
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from annotator.dataset.records import Coverage, CoverageRow
 from annotator.domain.grades import Rubric
-from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_declared
+from annotator.domain.import_records import BEFORE_RECORDS, TAKEN_OVER, ImportRecord, find_declared
 from annotator.domain.people import name_annotator, name_lead
 from annotator.evaluation.records import RunFindings
 from annotator.pooling.round_records import PoolHistory, PoolRound
@@ -100,6 +100,7 @@ class Datasheet:
     guideline_versions: Mapping[int, int] = field(default_factory=dict)  # current judgments by version
     made_here: int = 0  # current judgments made in this program
     imported: int = 0  # current judgments that came from files
+    taken_over: int = 0  # qrels with the grade of a near duplicate
     imports: Sequence[DatasheetImport] = ()
     runs: Sequence[DatasheetRun] = ()
     coverage: Sequence[CoverageRow] = ()
@@ -163,6 +164,9 @@ def collect_datasheet(
         guideline_versions=dict(sorted(versions.items())),
         made_here=sum(outcomes.values()) - sum(imported.values()),
         imported=sum(imported.values()),
+        taken_over=sum(
+            count for (_, format_name, _), count in judgments.sources.items() if format_name == TAKEN_OVER
+        ),
         imports=_list_imports(judgments, imports),
         runs=list_runs(imports),
         coverage=coverage.rows,
@@ -259,6 +263,7 @@ def _list_imports(judgments: JudgmentCounts, records: Sequence[ImportRecord]) ->
     by_pk += [
         (pk or BEFORE_RECORDS, DatasheetImport(kind="qrels", path=path, format=format_name, count=count))
         for (path, format_name, pk), count in judgments.sources.items()
+        if format_name != TAKEN_OVER
     ]
     by_pk.sort(key=lambda item: (item[0] == BEFORE_RECORDS, item[0], item[1].kind, item[1].path))
     record_by_pk = {record.pk: record for record in records}

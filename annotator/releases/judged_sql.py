@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import NOTHING, Document, Query
+from annotator.domain.import_records import TAKEN_OVER
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.releases.records import GivenJudgment, KeptGrade, ReleasePair
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow
@@ -142,6 +143,8 @@ _UNDECIDED: tuple[int | None, int | None, str | None, int | None] = (None, None,
 
 def _to_kept(kept: ImportedQrel) -> KeptGrade:
     path, format_name = str(kept.source.get("path") or ""), str(kept.source.get("format") or "")
+    if kept.source.get("kind") == TAKEN_OVER:
+        format_name = TAKEN_OVER
     return KeptGrade(
         kept.pk,
         path,

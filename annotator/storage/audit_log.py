@@ -30,6 +30,7 @@ Action = Literal[
     "published guideline",
     "changed settings",
     "ordered documents",
+    "accepted duplicates",
 ]
 ACTIONS: tuple[str, ...] = get_args(Action)
 

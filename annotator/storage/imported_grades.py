@@ -1,7 +1,7 @@
 """Read grades of an earlier ground truth, and suggestions for documents that got new ids.
 
-For leads and releases only; never for an annotator. Rules of relations suggest grades in the same table. A pair's grade is kept while `pair.kept` says so and nobody has
-judged the pair (`domain/settling.py`); everything else is a suggestion.
+For leads and releases only; never for an annotator. Rules of relations suggest grades in the same table, and near duplicates
+take grades over in it. A pair's grade is kept while `pair.kept` says so and nobody has judged the pair (`domain/settling.py`); everything else is a suggestion.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,8 +46,8 @@ _KEPT = (col(PairRow.kept), col(PairRow.retired_at).is_(None), col(ImportedQrelR
 class ImportedQrel:
     """A grade (0-3) that was brought in, under its own primary key and its pair's.
 
-    `source`: {"kind": "qrels", path, format, sha256, origin[, place]}, {"kind": "remap", old_doc_id, …} or
-    {"kind": "relation", rule, relation, from, pairs}.
+    `source`: {"kind": "qrels", path, format, sha256, origin[, place]}, {"kind": "remap", old_doc_id, …},
+    {"kind": "relation", rule, relation, from, pairs} or {"kind": "near_duplicate", of, of_pair, rule, round, accepted_by}.
     `annotator_grades`: [name, grade] of each annotator that the file names.
     """
 

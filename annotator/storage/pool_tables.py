@@ -1,6 +1,6 @@
 """The tables of pool rounds: how the pool grew, and what each round left out by rule.
 
-A round is one decision of a lead to add pairs. Pairs that came otherwise, or before rounds were kept, have no round. The
+A round is one decision of a lead to add pairs, or to leave candidates out. Pairs that came otherwise, or before rounds were kept, have no round. The
 three tables are written by `pooling/rounds_sql.py`; `importing/remapping_sql.py` carries `left_out` to new document ids.
 """
 
@@ -14,7 +14,7 @@ from annotator.storage.columns import json_column, text_column, time_column
 
 
 class PoolRoundRow(SQLModel, table=True):
-    """One round of pooling that added pairs. `number`: 1, 2, … in each dataset.
+    """One round of pooling that added pairs or left candidates out. `number`: 1, 2, … in each dataset.
 
     `strategy`: how candidates were chosen ("depth", "fused", "stratified", "move-to-front", "adaptive", "holes", "relations", …).
     `options`: what was asked for (depth, systems, retrievers, filters, budget, seed …); `figures`: what came of it (candidates, new

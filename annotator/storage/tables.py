@@ -441,9 +441,10 @@ class ImportedQrelRow(SQLModel, table=True):
     """A grade from an earlier ground truth, with its source. Append-only; the latest of a pair counts.
 
     `keep`: it settles the pair as long as nobody judges it; otherwise it is a suggestion, for leads only. `source`: {"kind":
-    "qrels", path, format, sha256, origin[, place]}, {"kind": "remap", old_doc_id, …} or {"kind": "relation", rule, relation,
-    from, pairs}: a rule's suggestion, never kept. `place`: the rank of the document in its query's list, from 1, if the order
-    of the list means something.
+    "qrels", path, format, sha256, origin[, place]}, {"kind": "remap", old_doc_id, …}, {"kind": "relation", rule, relation,
+    from, pairs}: a rule's suggestion, never kept, or {"kind": "near_duplicate", of, of_pair, rule, round, accepted_by}: the grade
+    of another document, which a lead accepted. `place`: the rank of the document in its query's list, from 1, if the order of the
+    list means something.
     """
 
     __tablename__ = "imported_qrel"

@@ -50,6 +50,7 @@ ACTION_NAMES: Mapping[str, Message] = {
     "published guideline": say("Published a guideline"),
     "changed settings": say("Changed settings"),
     "ordered documents": say("Put documents in order"),
+    "accepted duplicates": say("Accepted grades of near duplicates"),
 }
 """The names of the actions in the audit log, for filters."""
 
@@ -74,6 +75,8 @@ def describe_event(action: str, values: Mapping[str, Any]) -> Message:
         return _add_words(sentence, values.get("words"))
     if action == "imported":
         return say("grade {grade} was taken from an earlier ground truth", grade=values["grade"])
+    if action == "taken over":
+        return say("grade {grade} was taken over from the near duplicate {of}", **values)
     if action == "suggested":
         return say("a relation between documents suggested grade {grade} (rule {rule})", **values)
     if action == "released":
@@ -97,6 +100,12 @@ def describe_entry(action: str, before: Mapping[str, Any] | None, after: Mapping
         return say_n(
             "exported {n:,} pair of the queue",
             "exported {n:,} pairs of the queue",
+            int(new.get("pairs") or 0),
+        )
+    if action == "accepted duplicates":
+        return say_n(
+            "accepted the grade of a near duplicate for {n:,} pair",
+            "accepted the grades of near duplicates for {n:,} pairs",
             int(new.get("pairs") or 0),
         )
     if action == "ordered documents":

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
+from annotator.domain.import_records import TAKEN_OVER
 from annotator.storage.adjudication_tables import (
     AdjudicationRow,
     AuditEventRow,
@@ -86,6 +87,9 @@ def _list_pool(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
         if row.source.get("kind") == RELATION:
             values = {"grade": row.grade, "rule": row.source["rule"]}
             yield HistoryEvent(row.imported_at, "suggested", values=values)
+        elif row.source.get("kind") == TAKEN_OVER:
+            values = {"grade": row.grade, "of": row.source["of"]}
+            yield HistoryEvent(row.imported_at, "taken over", lead=row.source["accepted_by"], values=values)
         else:
             yield HistoryEvent(row.imported_at, "imported", values={"grade": row.grade})
     if pair.retired_at is not None:

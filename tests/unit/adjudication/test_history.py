@@ -36,6 +36,8 @@ def test_every_action_has_a_name_and_a_sentence_even_without_a_word_of_what_it_w
         ("assigned", {"to": "a"}, {"to": None}, "gave the case to nobody in particular"),
         ("exported queue", None, {"pairs": 1200}, "exported 1,200 pairs of the queue"),
         ("ordered documents", None, {"queries": 1, "documents": 3}, "put the documents of 1 query in order"),
+        ("accepted duplicates", None, {"pairs": 1}, "accepted the grade of a near duplicate for 1 pair"),
+        ("accepted duplicates", None, {"pairs": 2}, "accepted the grades of near duplicates for 2 pairs"),
         ("exported queue", None, {"pairs": 1}, "exported 1 pair of the queue"),
         (
             "changed settings",

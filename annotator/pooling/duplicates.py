@@ -1,0 +1,153 @@
+"""Say which grades are offered to near duplicates, which were accepted, and which of those are out of date. Pure rules.
+
+The grade of the judged document is offered to the others; only a lead's acceptance gives it to them. A document with its own
+judgment, decision or imported grade takes none. A grade that was itself taken over is not handed on.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotator.domain.errors import NotFound, StateError
+from annotator.domain.messages import say
+from annotator.domain.settling import SETTLED
+from annotator.pooling.duplicate_records import (
+    DUPLICATE_STATES,
+    DuplicateDocument,
+    DuplicateGroup,
+    DuplicateReport,
+    DuplicateState,
+)
+
+OPEN_TO_GRADES: tuple[DuplicateState, ...] = ("offered", "out of date")
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutDuplicate:
+    """A near duplicate as a round left it out; `kept_pk` is judged in its stead."""
+
+    query_pk: int
+    query_id: str
+    document_pk: int
+    doc_id: str
+    kept_pk: int
+    kept_doc_id: str
+    round: int
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicatePair:
+    """A pair of the pool. `taken_at`: when a lead accepted another document's grade for it; None if its grade is its own."""
+
+    key: str
+    status: str
+    grade: int | None
+    taken_at: datetime | None = None
+
+
+def keep_latest(left_out: Iterable[LeftOutDuplicate]) -> list[LeftOutDuplicate]:
+    """Return each near duplicate of a query once: as the latest round left it out."""
+    latest: dict[tuple[int, int], LeftOutDuplicate] = {}
+    for item in sorted(left_out, key=lambda item: item.round):
+        latest[item.query_pk, item.document_pk] = item
+    return list(latest.values())
+
+
+def group_duplicates(
+    left_out: Iterable[LeftOutDuplicate], pairs: Mapping[tuple[int, int], DuplicatePair]
+) -> list[DuplicateGroup]:
+    """Return the groups by query_id and judged document. `pairs`: by (query_pk, document_pk), as far as they are pairs."""
+    members: dict[tuple[str, str], list[LeftOutDuplicate]] = {}
+    for item in keep_latest(left_out):
+        members.setdefault((item.query_id, item.kept_doc_id), []).append(item)
+    groups = []
+    for (query_id, doc_id), items in sorted(members.items()):
+        kept = pairs.get((items[0].query_pk, items[0].kept_pk))
+        is_taken_over = kept is not None and kept.taken_at is not None
+        settled = kept is not None and kept.status in SETTLED and not is_taken_over
+        grade = kept.grade if kept is not None and settled else None
+        documents = [
+            _describe(item, pairs.get((item.query_pk, item.document_pk)), grade)
+            for item in sorted(items, key=lambda item: item.doc_id)
+        ]
+        groups.append(
+            DuplicateGroup(
+                query_id,
+                doc_id,
+                kept.key if kept else None,
+                kept.status if kept else None,
+                grade,
+                is_taken_over,
+                tuple(documents),
+            )
+        )
+    return groups
+
+
+def report_duplicates(dataset: str, groups: Sequence[DuplicateGroup]) -> DuplicateReport:
+    """Return the groups with the number of documents in each state."""
+    states = Counter(document.state for group in groups for document in group.documents)
+    return DuplicateReport(
+        dataset, tuple(groups), states.total(), *(states[state] for state in DUPLICATE_STATES)
+    )
+
+
+def choose_groups(
+    dataset: str, groups: Sequence[DuplicateGroup], chosen: Collection[str]
+) -> list[DuplicateGroup]:
+    """Return the groups whose judged pair is named, or all with an open offer if none is named.
+
+    Raises NotFound for a pair that no group has, and StateError if a named group, or every group, has nothing to accept.
+    """
+    by_pair = {group.pair: group for group in groups if group.pair is not None}
+    for pair in dict.fromkeys(chosen):
+        if pair not in by_pair:
+            raise NotFound(say("no group of near duplicates has the judged pair {pair}", pair=pair))
+        refusal = _find_refusal(by_pair[pair])
+        if refusal is not None:
+            raise StateError(refusal)
+    wanted = [by_pair[pair] for pair in dict.fromkeys(chosen)] if chosen else groups
+    usable = [group for group in wanted if _find_refusal(group) is None]
+    if not usable:
+        raise StateError(
+            say("{dataset} has no near duplicate to which a settled grade is offered", dataset=dataset)
+        )
+    return usable
+
+
+def _describe(item: LeftOutDuplicate, pair: DuplicatePair | None, grade: int | None) -> DuplicateDocument:
+    state: DuplicateState
+    if pair is not None and pair.taken_at is not None:
+        state = "accepted" if pair.grade == grade else "out of date"
+    elif pair is not None and pair.status != "unjudged":
+        state = "judged"
+    else:
+        state = "waiting" if grade is None else "offered"
+    return DuplicateDocument(
+        item.doc_id,
+        item.round,
+        item.rule,
+        state,
+        pair.grade if pair else None,
+        pair.taken_at if pair else None,
+    )
+
+
+def _find_refusal(group: DuplicateGroup) -> str | None:
+    """Return why nothing of a group can be accepted; None if something can."""
+    names = {"query_id": group.query_id, "doc_id": group.doc_id}
+    if group.is_taken_over:
+        return say(
+            "{query_id} {doc_id}: its grade was taken over from another document, and is not handed on: judge it first",
+            **names,
+        )
+    if group.grade is None:
+        return say("{query_id} {doc_id}: it has no settled grade to hand on yet", **names)
+    states = {document.state for document in group.documents}
+    if states == {"judged"}:
+        return say("{query_id} {doc_id}: all its near duplicates are judged themselves", **names)
+    if not states & set(OPEN_TO_GRADES):
+        return say("{query_id} {doc_id}: its near duplicates have its grade already", **names)
+    return None

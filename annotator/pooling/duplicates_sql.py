@@ -1,0 +1,122 @@
+"""Read the near duplicates that rounds left out, with the pairs they belong to, and store grades that leads accept for them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, aliased
+from sqlmodel import col
+
+from annotator.domain.import_records import TAKEN_OVER
+from annotator.pooling.duplicates import DuplicatePair, LeftOutDuplicate
+from annotator.pooling.filter_records import NEAR_DUPLICATE
+from annotator.storage.imported_grades import bring_in, list_kept_imports
+from annotator.storage.lookup import key_of
+from annotator.storage.pair_states import list_pair_states
+from annotator.storage.pool_tables import LeftOutRow, PoolRoundRow
+from annotator.storage.sql import split_into_chunks
+from annotator.storage.tables import DocumentRow, PairRow, QueryRow
+
+CHUNK = 500
+
+
+@dataclass(frozen=True, slots=True)
+class TakenGrade:
+    """A grade that a document takes over: from which pair, and which lead said so."""
+
+    pair_pk: int
+    grade: int
+    of_doc_id: str
+    of_pair: str
+    round: int
+    rule: str
+    accepted_by: str
+
+
+def list_left_out_duplicates(session: Session, dataset_pk: int) -> list[LeftOutDuplicate]:
+    """Return every near duplicate that a round left out for another document."""
+    kept = aliased(DocumentRow)
+    statement = (
+        select(
+            col(LeftOutRow.query_pk),
+            col(QueryRow.query_id),
+            col(LeftOutRow.document_pk),
+            col(DocumentRow.doc_id),
+            col(kept.pk),
+            col(kept.doc_id),
+            col(PoolRoundRow.number),
+            col(LeftOutRow.rule),
+        )
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(LeftOutRow.round_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(LeftOutRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(LeftOutRow.document_pk))
+        .join(kept, col(kept.pk) == col(LeftOutRow.kept_document_pk))
+        .where(col(PoolRoundRow.dataset_pk) == dataset_pk, col(LeftOutRow.rule).startswith(NEAR_DUPLICATE))
+    )
+    return [
+        LeftOutDuplicate(query_pk, query_id, document_pk, doc_id, key_of(kept_pk), kept_doc_id, number, rule)
+        for query_pk, query_id, document_pk, doc_id, kept_pk, kept_doc_id, number, rule in session.execute(
+            statement
+        )
+    ]
+
+
+def list_duplicate_pairs(
+    session: Session, dataset_pk: int, left_out: Sequence[LeftOutDuplicate]
+) -> dict[tuple[int, int], DuplicatePair]:
+    """Return the pairs of these documents and of those judged in their stead, by (query_pk, document_pk)."""
+    wanted = {(item.query_pk, pk) for item in left_out for pk in (item.document_pk, item.kept_pk)}
+    pair_pks = _list_pair_pks(session, {query_pk for query_pk, _ in wanted})
+    chosen = sorted(pair_pks[names] for names in wanted & pair_pks.keys())
+    taken = {
+        pair_pk: grade.imported_at
+        for pair_pk, grade in list_kept_imports(session, dataset_pk).items()
+        if grade.source.get("kind") == TAKEN_OVER
+    }
+    return {
+        (state.query_pk, state.document_pk): DuplicatePair(
+            state.key,
+            state.settlement.status,
+            state.settlement.grade,
+            taken.get(state.pair_pk) if state.settlement.status == "imported" else None,
+        )
+        for state in (list_pair_states(session, dataset_pk, chosen) if chosen else ())
+    }
+
+
+def take_over(session: Session, dataset_pk: int, grades: Sequence[TakenGrade], *, now: datetime) -> None:
+    """Give each pair its grade, which settles it until somebody judges it."""
+    rows: list[Mapping[str, object]] = [
+        {
+            "pair_pk": grade.pair_pk,
+            "grade": grade.grade,
+            "keep": True,
+            "source": {
+                "kind": TAKEN_OVER,
+                "of": grade.of_doc_id,
+                "of_pair": grade.of_pair,
+                "rule": grade.rule,
+                "round": grade.round,
+                "accepted_by": grade.accepted_by,
+            },
+            "description": None,
+            "note": f"near duplicate of {grade.of_doc_id}, whose grade a lead accepted for it",
+            "annotator_grades": [],
+            "extra": {},
+            "imported_at": now,
+            "import_record_pk": None,
+        }
+        for grade in grades
+    ]
+    bring_in(session, dataset_pk, rows)
+
+
+def _list_pair_pks(session: Session, query_pks: Collection[int]) -> dict[tuple[int, int], int]:
+    """Return the pairs of these queries that are in the pool, by (query_pk, document_pk)."""
+    statement = select(col(PairRow.query_pk), col(PairRow.document_pk), col(PairRow.pk))
+    pairs: dict[tuple[int, int], int] = {}
+    for chunk in split_into_chunks(sorted(query_pks), CHUNK):
+        chosen = statement.where(col(PairRow.query_pk).in_(chunk), col(PairRow.retired_at).is_(None))
+        pairs.update(((query, document), key_of(pk)) for query, document, pk in session.execute(chosen))
+    return pairs
