@@ -8,9 +8,14 @@ import pytest
 
 from annotator.dataset.service import change_settings
 from annotator.importing.ground_truth_service import import_qrels
+from annotator.pooling.round_records import NewRound, PairDraw
+from annotator.pooling.rounds_sql import add_round
+from annotator.pooling.suggestions_sql import StoredSuggestion, add_relation_suggestions
 from annotator.storage.database import Database
+from annotator.storage.disclosures import find_pair_pks
 from annotator.storage.pool import pair_key
 from annotator.storage.schema import upgrade_schema
+from annotator.storage.tables import ProvenanceRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
     alternatives,
@@ -108,6 +113,23 @@ def test_a_pair_of_the_pool_shows_its_origin_and_no_grade(world: JudgedWorld) ->
     assert "Status: disagreement" in words(app)
     assert "/disagreements?dataset=d&amp;pair=" in words(app)
     assert "The pool has no such pair." in words(open_page(world, "pool", pair="x"))
+
+
+def test_how_often_suggestions_were_right_is_shown_on_request(world: JudgedWorld) -> None:
+    with world.database.write() as session:
+        keys = {pair_key("d", "Q1", doc_id): doc_id for doc_id in ("同じ", "遠い")}
+        pair_pks = find_pair_pks(session, keys)
+        suggestions = [
+            StoredSuggestion(pair_pk, "R1", "sibling", 2, (), ()) for pair_pk in sorted(pair_pks.values())
+        ]
+        add_relation_suggestions(session, suggestions, now=LATER)
+        draws = {pair_pk: PairDraw() for pair_pk in pair_pks.values()}
+        add_round(session, world.dataset_pk, NewRound("relations"), draws, made_by=None, now=LATER)
+        session.add(ProvenanceRow(pair_pk=min(pair_pks.values()), system="relation: sibling"))
+    app = open_page(world, "pool", tab="Rounds")
+    assert "suggestions=shown" in words(app) and "sibling" not in words(app)
+    app = open_page(world, "pool", tab="Rounds", suggestions="shown")
+    assert html_rows(app)[-1][:4] == ["sibling", "2", "2", "1"]
 
 
 def test_an_empty_pool_says_which_commands_make_one_and_does_not_lead_to_itself(database: Database) -> None:

@@ -12,8 +12,10 @@ from annotator.pooling.pool_analysis_records import (
 )
 from annotator.pooling.pool_analysis_service import list_left_out_page, show_rounds
 from annotator.pooling.round_records import PoolRound
-from annotator.web.agreement.links import draw_file_link
-from annotator.web.kit.figures import show_number, show_time
+from annotator.pooling.suggestion_records import MeasuredShare
+from annotator.pooling.suggestions_service import report_suggestions
+from annotator.web.agreement.links import draw_file_link, write_link
+from annotator.web.kit.figures import show_number, show_share, show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table
@@ -31,6 +33,7 @@ from annotator.web.pooling.tabs.pairs import draw_paging
 from annotator.web.pooling.tabs.shown import ShownPool
 
 LONGEST_OPTION = 60
+RELATION = "relation: "
 
 
 def draw(shown: ShownPool) -> None:
@@ -67,6 +70,56 @@ def draw(shown: ShownPool) -> None:
             )
         )
     _draw_rules(context, dataset, groups)
+    if any(share.system.startswith(RELATION) for share in contents.systems):
+        _draw_suggestions(context, dataset)
+
+
+def _draw_suggestions(context: PageContext, dataset: str) -> None:
+    """Draw how often suggestions were right, when it is asked for: it shows settled grades, and that is recorded."""
+    title = tr("How often suggestions by relations were right")
+    st.header(title)
+    if st.query_params.get("suggestions") != "shown":
+        address = list_pool_address(dataset, tab=tr(ROUNDS), suggestions="shown")
+        st.html(f'<p class="annotator-step">{write_link(tr("Show the figures"), address)}</p>')
+        return
+    report = report_suggestions(context.database, context.actor, dataset, now=context.now)
+    draw_link_table(
+        title,
+        [
+            tr("relation"),
+            tr("suggested grade"),
+            tr("pairs"),
+            tr("not settled"),
+            tr("settled at this grade"),
+            tr("settled as relevant"),
+        ],
+        [
+            [
+                rule.relation,
+                str(rule.grade),
+                show_number(rule.suggested),
+                show_number(rule.open),
+                _show_measured(rule.exact),
+                _show_measured(rule.relevant),
+            ]
+            for rule in report.rules
+        ],
+        roomy=True,
+    )
+    draw_note(
+        tr(
+            "In brackets: 95 % intervals. Annotators never see a suggestion. Whoever opens these figures is not handed the pairs behind them any more."
+        )
+    )
+
+
+def _show_measured(measured: MeasuredShare) -> str:
+    if measured.share is None:
+        return "–"
+    interval = ""
+    if measured.ci95 is not None:
+        interval = " [" + ", ".join(show_share(end) for end in measured.ci95) + "]"
+    return show_share(measured.share) + interval
 
 
 def _describe_round(dataset: str, item: PoolRound, share: RoundShare | None) -> list[Cell]:
