@@ -365,6 +365,16 @@ def test_ten_failures_in_a_row_end_the_fetch_unless_failures_are_allowed(fetchin
     assert len(fetching.endpoint.asked) == 23
 
 
+def test_a_fetch_that_stopped_is_not_imported_even_where_failures_are_allowed(fetching: FetchDesk) -> None:
+    fetching.endpoint.answer = lambda query, given: (
+        (401, {}, b"") if query == "질의" else Endpoint.list_documents(query, given)
+    )
+    message = fetching.refused(allow_failures=True)
+    assert "1 of 3 queries answered" in message
+    assert "query 'Q3', found not sent: the fetch had stopped" in message
+    assert "--allow-failures" not in message
+
+
 def test_the_first_request_goes_alone_so_that_a_wrong_spec_costs_one_request(fetching: FetchDesk) -> None:
     fetching.endpoint.answer = lambda query, given: (403, {}, b"")
     fetching.refused(fetching.spec("concurrency: 3\n"))
