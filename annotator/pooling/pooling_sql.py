@@ -29,9 +29,8 @@ INSERT INTO provenance (pair_pk, system, rank, score, signals)
 SELECT pair.pk, run.system, first.rank, first.score, first.signals FROM ({first}) first
 JOIN pair ON pair.query_pk = first.query_pk AND pair.document_pk = first.document_pk
 JOIN run ON run.pk = :run_pk
-WHERE pair.dataset_pk = :dataset_pk
-  AND NOT EXISTS (SELECT 1 FROM provenance other WHERE other.pair_pk = pair.pk AND other.system = run.system)
-ORDER BY pair.pk"""
+WHERE pair.dataset_pk = :dataset_pk ORDER BY pair.pk
+ON CONFLICT (pair_pk, system) DO NOTHING"""
 _POOL = prepare_sql(
     "SELECT pk, query_pk, document_pk, judged > 0 OR kept, retired_at IS NULL FROM pair WHERE dataset_pk = :dataset_pk"
 )
