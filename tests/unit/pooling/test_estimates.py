@@ -41,6 +41,7 @@ def test_nothing_is_said_of_ranks_that_are_hardly_judged() -> None:
     unknown = expect_relevant(ranks(60), judged, relevant)
     assert (unknown.value, unknown.ci95, unknown.unknown) == (None, None, 1)
     assert unknown.why == "of no rank of the new pairs are 10 candidates judged yet"
+    assert expect_relevant(ranks(1), judged[1:], relevant[1:]).value is None, "9 are too few"
     nothing = expect_relevant(ranks(60), ranks(), np.zeros(0, dtype=np.bool_))
     assert (nothing.value, nothing.why) == (None, "none of the candidates is judged yet")
     assert expect_relevant(ranks(), judged, relevant).why == "there is no new pair"

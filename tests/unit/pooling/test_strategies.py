@@ -60,6 +60,7 @@ def test_fused_takes_the_first_of_the_fused_list() -> None:
     assert choose(TWO, PoolRequest(strategy="fused", depth=2)) == [(1, 10), (1, 12), (2, 20)]
     behind = lists_of({1: [10, 11, 12]}, {1: [13, 11, 14]})
     assert choose(behind, PoolRequest(strategy="fused", depth=1)) == [(1, 11)], "second in both is best"
+    assert choose(lists_of({1: [10, 11, 12]}), PoolRequest(strategy="fused", depth=1)) == [(1, 10)]
 
 
 def test_the_order_of_the_systems_does_not_matter() -> None:
