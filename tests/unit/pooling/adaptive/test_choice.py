@@ -122,37 +122,37 @@ def test_a_document_with_the_same_rank_in_every_list_is_never_worth_more_than_on
 
 
 def test_nothing_is_spent_on_two_systems_whose_order_is_decided() -> None:
-    """Systems 0 and 1 differ in a query of their own only, 2 and 3 in another; what separates 0 and 1 is judged."""
-    entries = []
-    for query in range(8):
-        first = query % 2 == 0
-        for system in range(4):
-            own = system in ((1,) if first else (3,))
-            entries += [(system, query, 10 + rank + (20 if own else 0), rank) for rank in (1, 2, 3)]
-    table = build_candidates(*np.array(entries).T, system_count=4, query_count=8)
-    is_decided = table.queries % 2 == 0
-    grades = np.where(is_decided, np.where(table.documents > 30, 3, 0), UNJUDGED).astype(np.int8)
-    grades[np.flatnonzero(is_decided)[0]] = (
-        UNJUDGED  # one document of many that would not change the order any more
-    )
-    table = replace(table, grades=grades)
-    rows = choose_pairs(table, AdaptiveSettings(6)).rows
-    assert (table.queries[rows] % 2 == 1).all()
+    """Of systems 0 and 1 an unjudged document on rank 1 is left; of 2 and 3 only rank 3 is, but nothing else tells them apart."""
+    entries = [(system, query, 10 + system, 1) for query in range(5) for system in (0, 1)]
+    for query in range(5, 20):
+        entries += [(system, query, rank, rank) for system in (2, 3) for rank in (1, 2)]
+        entries += [(system, query, 10 + system, 3) for system in (2, 3)]
+    table = build_candidates(*np.array(entries).T, system_count=4, query_count=20)
+    grades = np.where(table.documents == 10, 0, 3).astype(np.int8)
+    grades[(table.documents >= 12) | (table.queries == 4)] = UNJUDGED
+    rows = choose_pairs(replace(table, grades=grades), AdaptiveSettings(4)).rows
+    assert (table.documents[rows] >= 12).all()
 
 
-def test_a_pair_that_waits_for_its_judgment_is_not_bought_again_through_its_neighbour() -> None:
-    """Two equal queries: with the documents of one of them in the pool, the other one's are chosen first."""
-    entries = [
-        (system, query, 1 + rank + 5 * system, rank)
-        for query in (0, 1)
-        for system in (0, 1)
-        for rank in (1, 2)
-    ]
-    table = build_candidates(*np.array(entries).T, system_count=2, query_count=2)
-    waiting = (table.queries == 0) & (np.where(table.ranks > 0, table.ranks, 9).min(axis=1) == 1)
-    rows = choose_pairs(replace(table, in_pool=waiting), AdaptiveSettings(2)).rows
-    assert table.queries[rows].tolist() == [1, 1]
-    assert (np.where(table.ranks[rows] > 0, table.ranks[rows], 9).min(axis=1) == 1).all()
+def make_equal_queries() -> CandidateTable:
+    """Twenty queries alike: two systems, each with a document of its own on rank 1 and a shared one on rank 2."""
+    entries = [(system, query, system, 1) for query in range(20) for system in (0, 1)]
+    entries += [(system, query, 2, 2) for query in range(20) for system in (0, 1)]
+    return build_candidates(*np.array(entries).T, system_count=2, query_count=20)
+
+
+def test_a_round_completes_a_query_since_only_both_documents_tell_the_systems_apart() -> None:
+    """A query with a relevant document on one rank 1 has a relevant one on the other too, likely: one alone tells little."""
+    table = make_equal_queries()
+    rows = choose_pairs(table, AdaptiveSettings(20)).rows
+    assert table.queries[rows[::2]].tolist() == table.queries[rows[1::2]].tolist()
+
+
+def test_a_pair_that_waits_for_its_judgment_counts_as_judged() -> None:
+    table = make_equal_queries()
+    waiting = (table.queries < 10) & (table.documents == 0)
+    rows = choose_pairs(replace(table, in_pool=waiting), AdaptiveSettings(10)).rows
+    assert sorted(table.queries[rows].tolist()) == list(range(10))
 
 
 @pytest.mark.parametrize(

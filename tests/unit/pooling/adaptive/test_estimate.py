@@ -89,6 +89,14 @@ def test_the_gradient_is_the_derivative_of_the_scores(judged: CandidateTable, me
         assert slope == pytest.approx(start.gradient[row], abs=3e-2 * float(np.abs(start.gradient).max()))
 
 
+def test_a_relevant_document_that_no_list_holds_near_its_top_lowers_ndcg(judged: CandidateTable) -> None:
+    chances = np.sort(np.random.default_rng(2).random((len(judged.grades), 3)) * 0.3, axis=1)[:, ::-1]
+    gradient = score_expected(judged, read_measure("nDCG@10", 1), chances).gradient
+    is_deep = ~((judged.ranks > 0) & (judged.ranks <= 10)).any(axis=1)
+    assert is_deep.any()
+    assert (gradient[is_deep] < 0).all()
+
+
 def test_the_order_after_a_fifth_of_the_judgments_is_nearly_the_full_one(
     judged: CandidateTable, half_judged: CandidateTable
 ) -> None:
@@ -146,13 +154,23 @@ def test_forecasts_are_right_on_average(judged: CandidateTable, half_judged: Can
     assert chances[:, 0].mean() == pytest.approx(relevant.mean(), abs=0.06)
 
 
-def test_extreme_grades_do_not_make_the_fit_diverge(judged: CandidateTable) -> None:
-    """Only the top of every list is judged, as by a shallow pool: the features are far from their mean."""
-    top = (judged.ranks == 1).any(axis=1)
-    for grade in (0, 3):
-        table = replace(judged, grades=np.where(top, grade, UNJUDGED).astype(np.int8))
-        model = fit_grades(table, describe_ranks(table))
-        assert np.abs(model.beta).max() < 20
+def test_a_shallow_pool_does_not_make_the_fit_diverge() -> None:
+    """Only the top of long lists is judged, so the features of all judged documents are far from their mean."""
+    random = np.random.default_rng(3)
+    entries = []
+    for system in range(20):
+        for query in range(20):
+            own = 1000 * (system + 1) + random.permutation(400)[:100]
+            documents = np.concatenate([random.permutation(8)[:4], own])
+            entries += [
+                (system, query, document, rank) for rank, document in enumerate(documents.tolist(), 1)
+            ]
+    table = build_candidates(*np.array(entries).T, system_count=20, query_count=20)
+    top = (table.ranks > 0) & (table.ranks <= 5)
+    grades = np.where(table.documents < 3, random.integers(1, 4, len(table.documents)), 0)
+    table = replace(table, grades=np.where(top.any(axis=1), grades, UNJUDGED).astype(np.int8))
+    model = fit_grades(table, describe_ranks(table))
+    assert np.abs(model.beta).max() < 20
 
 
 def test_two_equal_systems_are_never_open() -> None:
