@@ -48,12 +48,12 @@ def expect_relevant(
         share = (positive + 0.5) / (known + 1)
         variance += share * (1 - share) * (count + count**2 / known)
     if not covered:
-        why = f"of no rank of the new pairs are {LEAST_JUDGED} candidates judged yet"
+        why = f"fewer than {LEAST_JUDGED} candidates are judged at each rank that the new pairs have"
         return ExpectedRelevant(None, None, 0, len(new), why)
     half = _Z * sqrt(variance)
     interval = (max(0.0, expected - half), min(float(covered), expected + half))
     unknown = len(new) - covered
-    why = f"of the ranks of {count_of(unknown, 'further pair')}, too few candidates are judged yet"
+    why = f"{count_of(unknown, 'further pair has', 'further pairs have')} ranks at which too few candidates are judged to say"
     return ExpectedRelevant(expected, interval, covered, unknown, why if unknown else None)
 
 

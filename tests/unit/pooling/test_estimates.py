@@ -37,10 +37,10 @@ def test_nothing_is_said_of_ranks_that_are_hardly_judged() -> None:
     judged, relevant = ranks(*[1] * 10), np.array([True] * 10)
     expected = expect_relevant(ranks(1, 60, 60), judged, relevant)
     assert (expected.value, expected.pairs, expected.unknown) == (1.0, 1, 2)
-    assert expected.why == "of the ranks of 2 further pairs, too few candidates are judged yet"
+    assert expected.why == "2 further pairs have ranks at which too few candidates are judged to say"
     unknown = expect_relevant(ranks(60), judged, relevant)
     assert (unknown.value, unknown.ci95, unknown.unknown) == (None, None, 1)
-    assert unknown.why == "of no rank of the new pairs are 10 candidates judged yet"
+    assert unknown.why == "fewer than 10 candidates are judged at each rank that the new pairs have"
     assert expect_relevant(ranks(1), judged[1:], relevant[1:]).value is None, "9 are too few"
     nothing = expect_relevant(ranks(60), ranks(), np.zeros(0, dtype=np.bool_))
     assert (nothing.value, nothing.why) == (None, "none of the candidates is judged yet")
