@@ -74,7 +74,7 @@ def test_a_decision_during_a_publish_is_stored_and_in_no_half_of_that_release(
     assert [decision.grade for decision in disagreement.decisions] == [2, 3]
 
 
-@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+@pytest.mark.parametrize("copy_database", ["postgresql"], indirect=True)
 def test_who_decides_does_not_wait_until_a_release_is_recorded(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -162,9 +162,12 @@ def test_the_command_makes_the_pairs_and_says_why(world: HolesWorld) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "expected --depth K, or --holes"),
+        ([], "expected --depth K, --budget N, --strategy stratified or --holes"),
         (["--depth", "3", "--limit", "1"], "--limit goes with --holes"),
-        (["--holes", "--retrieve", "bm25"], "leave --retrieve out"),
+        (
+            ["--holes", "--retrieve", "bm25"],
+            "--holes goes with --depth, --systems, --limit and --dry-run only",
+        ),
     ],
 )
 def test_options_that_exclude_each_other_are_refused(

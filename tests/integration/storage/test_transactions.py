@@ -9,7 +9,7 @@ from annotator.storage.database import Database, lock_dataset
 PLANS = text("SELECT current_setting('plan_cache_mode')")
 KEPT = text("SELECT count(*) FROM pg_prepared_statements")
 
-pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+pytestmark = pytest.mark.parametrize("copy_database", ["postgresql"], indirect=True)
 
 
 def test_a_read_cannot_write(database: Database) -> None:

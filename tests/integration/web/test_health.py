@@ -166,7 +166,7 @@ def test_an_attempt_that_never_ends_is_not_ready(database: Database, monkeypatch
         ended.set()
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("copy_database", ["sqlite"], indirect=True)
 def test_a_disk_that_takes_no_more_is_healthy_and_not_ready(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,7 +117,7 @@ class TestLockedFromOutside:
             pass
         assert browser.post("/api/judgments", json=make_press()).status_code == 200
 
-    @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+    @pytest.mark.parametrize("copy_database", ["sqlite"], indirect=True)
     @pytest.mark.usefixtures("_locked")
     def test_who_stands_in_line_behind_a_lock_is_not_kept_long(
         self, database: Database, monkeypatch: pytest.MonkeyPatch
