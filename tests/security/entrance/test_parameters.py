@@ -261,7 +261,7 @@ def test_whoever_waits_for_a_page_is_told_on_one(lead: TestClient) -> None:
 
 ON_PAGES = {
     *QUEUE, *SELECTION, "dataset", "pair", "start", "version", "query", "document", "page", "people", "tab", "by", "since", "next", "kappa", "search", "person", "part", "about", "to", "standard",
-    "profile", "measures", "systems", "baseline", "measure", "from", "depth",
+    "profile", "measures", "systems", "baseline", "measure", "from", "depth", "ranked", "alone", "rule", "suggestions", "text", "round", "status", "system",
 }  # fmt: skip
 ON_A_PAGE = ("a\x00b", "9" * 400, "٣")
 
