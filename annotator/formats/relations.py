@@ -4,12 +4,11 @@ A relation leads from one document to the other. Evaluation and suggestions read
 then it is "". Further columns are left alone. Refused with the line: a missing column, an empty id.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from annotator.formats.judgments import quote_cell
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import open_table, read_table, take_id, take_text
 
@@ -44,10 +43,5 @@ def read_relation_lines(path: Path) -> tuple[RelationLine, ...]:
 
 def write_relations(relations: Iterable[tuple[str, str, str]]) -> Iterator[str]:
     """Yield the lines of a CSV file: from, to and what kind of relation it is."""
-    line = io.StringIO()
-    writer = csv.writer(line, lineterminator="\n")
     for row in (("from", "to", "relation"), *relations):
-        writer.writerow(row)
-        yield line.getvalue()
-        line.seek(0)
-        line.truncate()
+        yield ",".join(quote_cell(text) for text in row) + "\n"

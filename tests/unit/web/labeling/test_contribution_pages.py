@@ -67,11 +67,11 @@ def test_a_question_on_a_pair_that_the_lead_may_be_given_is_folded(world: Judged
 
 
 def test_the_pool_says_what_proposals_add(world: JudgedWorld) -> None:
-    assert "Proposed by annotators" not in [item.value for item in open_page(world, "pool").header]
+    assert "Nobody has proposed a document yet." in words(open_page(world, "pool", tab="Proposals"))
     world.pair("Q2", "新しい")
     event = {"id": str(UUID(int=900)), "grade": 2}
     propose(world.database, find(world, "花子"), "d", query_id="Q1", doc_id="新しい", event=event, now=NOW)
-    page = open_page(world, "pool")
+    page = open_page(world, "pool", tab="Proposals")
     assert "Proposed by annotators" in [item.value for item in page.header]
     assert "1 document was proposed." in words(page)
 
