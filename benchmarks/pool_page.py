@@ -56,7 +56,15 @@ def propose(database: Database, *, queries: int) -> None:
             count = min(SYSTEMS, int(chance.geometric(0.3)))
             for system in chance.choice(SYSTEMS, count, replace=False).tolist():
                 rank = int(chance.integers(1, 21))
-                rows.append({"pair_pk": pair + 1, "system": f"system-{system}", "rank": rank, "score": 1.0 / rank, "signals": {}})  # fmt: skip
+                rows.append(
+                    {
+                        "pair_pk": pair + 1,
+                        "system": f"system-{system}",
+                        "rank": rank,
+                        "score": 1.0 / rank,
+                        "signals": {},
+                    }
+                )
         with database.write() as session:
             trust(session)
             add_rows(session, ProvenanceRow, rows)

@@ -72,17 +72,45 @@ def fill(database: Database, *, runs: int, queries: int, depth: int) -> None:
     documents = max(CANDIDATES, queries * 5)
     with database.write() as session:
         dataset_pk = key_of(find_dataset(session, DATASET).pk)
-        rows = [{"dataset_pk": dataset_pk, "position": at, "query_id": f"Q{at:05}", "text": f"検索 {at}", "extra": {}}
-                for at in range(queries)]  # fmt: skip
+        rows = [
+            {
+                "dataset_pk": dataset_pk,
+                "position": at,
+                "query_id": f"Q{at:05}",
+                "text": f"検索 {at}",
+                "extra": {},
+            }
+            for at in range(queries)
+        ]
         add_rows(session, QueryRow, rows)
-        add_rows(session, DocumentRow, [
-            {"dataset_pk": dataset_pk, "doc_id": f"guide/page-{at:06}", "title": f"第{at}章", "text_sha256": None, "extra": {}}
-            for at in range(documents)
-        ])  # fmt: skip
-        add_rows(session, RunRow, [
-            {"dataset_pk": dataset_pk, "system": f"system-{at:02}", "content_sha256": str(at), "query_signals": {}, "imported_at": NOW}
-            for at in range(runs)
-        ])  # fmt: skip
+        add_rows(
+            session,
+            DocumentRow,
+            [
+                {
+                    "dataset_pk": dataset_pk,
+                    "doc_id": f"guide/page-{at:06}",
+                    "title": f"第{at}章",
+                    "text_sha256": None,
+                    "extra": {},
+                }
+                for at in range(documents)
+            ],
+        )
+        add_rows(
+            session,
+            RunRow,
+            [
+                {
+                    "dataset_pk": dataset_pk,
+                    "system": f"system-{at:02}",
+                    "content_sha256": str(at),
+                    "query_signals": {},
+                    "imported_at": NOW,
+                }
+                for at in range(runs)
+            ],
+        )
     for run in range(runs):
         with database.write() as session:
             trust(session)

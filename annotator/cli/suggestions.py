@@ -166,12 +166,19 @@ def _print_report(report: "SuggestReport") -> None:
     ]
     print_table(
         (
-            "rule", "suggests", "pairs", "new", "waiting", "suggested before", "judged before", "of these that grade",
+            "rule",
+            "suggests",
+            "pairs",
+            "new",
+            "waiting",
+            "suggested before",
+            "judged before",
+            "of these that grade",
             "of these relevant",
         ),
         rows,
         empty="No rule.",
-    )  # fmt: skip
+    )
     if report.unused_relations:
         unused = ", ".join(
             f"{name or 'without a name'} ({n:,})" for name, n in report.unused_relations.items()

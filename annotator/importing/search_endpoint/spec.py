@@ -121,10 +121,24 @@ def hash_spec(spec: EndpointSpec) -> str:
     """Return the SHA-256 of everything that decides what the answers say: not of speed, retries and certificates."""
     paths = spec.paths
     content = [
-        spec.url, spec.method, spec.body, dict(spec.headers), spec.basic_auth, spec.page_size, spec.first_page,
-        paths.results, paths.doc_id, paths.score, paths.rank, paths.total, paths.engine_ms, paths.engine_seconds, paths.failed_if,
-        dict(paths.signals), dict(paths.query_signals),
-    ]  # fmt: skip
+        spec.url,
+        spec.method,
+        spec.body,
+        dict(spec.headers),
+        spec.basic_auth,
+        spec.page_size,
+        spec.first_page,
+        paths.results,
+        paths.doc_id,
+        paths.score,
+        paths.rank,
+        paths.total,
+        paths.engine_ms,
+        paths.engine_seconds,
+        paths.failed_if,
+        dict(paths.signals),
+        dict(paths.query_signals),
+    ]
     return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
 

@@ -165,7 +165,7 @@ UPLOADS = Uploads()
 
 
 def draw_file_field(label: str, *, person_id: int | None, key: str, **options: Any) -> UploadedFile | None:
-    """Draw a field for one file of at most MOST_MB, by which this session may upload; the only way to ask for one."""
+    """Draw a field for one file of at most MOST_MB, and let this browser tab upload it. Every page asks for files here."""
     session_id = _find_session()
     UPLOADS.ask(session_id, person_id, now=time.monotonic())
     file: UploadedFile | None = st.file_uploader(label, key=key, max_upload_size=MOST_MB, **options)

@@ -272,12 +272,23 @@ def test_pages_are_turned_until_the_depth_or_the_end(fetching: FetchDesk) -> Non
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (lambda query, given: list_page(query, {"o": 0}), "expected page 2 to continue the list, found page 1 again"),
-        (lambda query, given: list_page(query, {"o": int(given["o"]) // 2}), "expected each document once, found 'd1' as results 2 and 3"),
-        (lambda query, given: list_page(query, given) if given["o"] == "0" else {"hits": [], "took": 1, "total": 5}, "expected 5 results, since 5 documents match (total), found 2"),
+        (
+            lambda query, given: list_page(query, {"o": 0}),
+            "expected page 2 to continue the list, found page 1 again",
+        ),
+        (
+            lambda query, given: list_page(query, {"o": int(given["o"]) // 2}),
+            "expected each document once, found 'd1' as results 2 and 3",
+        ),
+        (
+            lambda query, given: (
+                list_page(query, given) if given["o"] == "0" else {"hits": [], "took": 1, "total": 5}
+            ),
+            "expected 5 results, since 5 documents match (total), found 2",
+        ),
     ],
     ids=["the same page", "shifted", "cut off"],
-)  # fmt: skip
+)
 def test_pages_that_lie_are_failures(fetching: FetchDesk, answer: Any, message: str) -> None:
     fetching.endpoint.answer = answer
     assert message in fetching.refused(fetching.spec(PAGES, url=PAGED))
@@ -396,18 +407,30 @@ def test_a_refused_sign_in_ends_the_fetch_at_once_and_shows_no_secret(fetching: 
 # A server that lies ------------------------------------------------------------------------------------
 
 LIES: dict[str, tuple[Any, str]] = {
-    "html": ((200, {"Content-Type": "text/html"}, b"<title>Login</title>"), "expected JSON, found HTML or XML"),
+    "html": (
+        (200, {"Content-Type": "text/html"}, b"<title>Login</title>"),
+        "expected JSON, found HTML or XML",
+    ),
     "no list": ({"hits": {"a": 1}, "took": 1}, "expected results: hits to be a list, found a mapping"),
     "no results": ({"error": "x"}, "expected results: hits to be a list, found nothing (there are: error)"),
     "no id": ({"hits": [{"doc": 1, "s": 1}]}, "expected id: id of result 1 to be a text"),
-    "text score": ({"hits": [{"id": "a", "s": "high"}]}, "expected score: s of result 1 to be a finite number"),
+    "text score": (
+        {"hits": [{"id": "a", "s": "high"}]},
+        "expected score: s of result 1 to be a finite number",
+    ),
     "nan": ((200, {}, b'{"hits": [{"id": "a", "s": NaN}]}'), "expected JSON"),
     "huge number": ((200, {}, b'{"hits": [{"id": "a", "s": 1e999}]}'), "expected"),
     "cut off": ((200, {"Content-Length": "900"}, b'{"hits": ['), "the connection broke"),
-    "twice": ({"hits": [{"id": "a", "s": 2}, {"id": "a", "s": 1}]}, "expected each document once, found 'a' as results 1 and 2"),
-    "redirect": ((302, {"Location": "http://192.0.2.7:9200/s"}, b""), "a redirect to http://192.0.2.7:9200: refused"),
+    "twice": (
+        {"hits": [{"id": "a", "s": 2}, {"id": "a", "s": 1}]},
+        "expected each document once, found 'a' as results 1 and 2",
+    ),
+    "redirect": (
+        (302, {"Location": "http://192.0.2.7:9200/s"}, b""),
+        "a redirect to http://192.0.2.7:9200: refused",
+    ),
     "too much": ((200, {}, b'{"hits": "' + b"x" * 1_100_000 + b'"}'), "more than 1 MB (max_megabytes)"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("lie", LIES)

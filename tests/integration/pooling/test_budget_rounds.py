@@ -107,11 +107,17 @@ def test_the_order_in_which_runs_came_does_not_change_what_is_chosen(world: Pool
     [
         ({"strategy": "move-to-front"}, "budget: expected a number of pairs, in all or per category"),
         ({"strategy": "adaptive", "budget": 1, "per_category": 1}, "budget: expected a number of pairs"),
-        ({"depth": 3, "budget": 5}, "budget: it goes with move-to-front and adaptive, found the strategy depth"),
+        (
+            {"depth": 3, "budget": 5},
+            "budget: it goes with move-to-front and adaptive, found the strategy depth",
+        ),
         ({"strategy": "adaptive", "budget": 0}, "budget: expected 1 to 10,000,000, found 0"),
-        ({"strategy": "adaptive", "budget": 5, "measure": "MRR"}, r"measure: expected nDCG@k, P@k or AP, found MRR"),
+        (
+            {"strategy": "adaptive", "budget": 5, "measure": "MRR"},
+            r"measure: expected nDCG@k, P@k or AP, found MRR",
+        ),
     ],
-)  # fmt: skip
+)
 def test_budgets_that_make_no_sense_are_refused(world: Pool, request_: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         pool(world, **request_)

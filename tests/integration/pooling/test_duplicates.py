@@ -119,21 +119,29 @@ def test_an_accepted_grade_says_where_it_came_from(world: DuplicateWorld) -> Non
     )
     (by,) = pair.provenance
     assert (by.system, by.rank, by.signals) == (
-        "near duplicate", None, {"of": "b", "rule": "near-duplicate:exact", "round": 1}
-    )  # fmt: skip
+        "near duplicate",
+        None,
+        {"of": "b", "rule": "near-duplicate:exact", "round": 1},
+    )
     assert pair.round == 2
     with world.database.read() as session:
         (row,) = session.scalars(select(ImportedQrelRow))
         assert row.source == {
-            "kind": "near_duplicate", "of": "b", "of_pair": KEPT, "rule": "near-duplicate:exact", "round": 1,
+            "kind": "near_duplicate",
+            "of": "b",
+            "of_pair": KEPT,
+            "rule": "near-duplicate:exact",
+            "round": 1,
             "accepted_by": "花子",
-        }  # fmt: skip
+        }
         (event,) = session.scalars(
             select(AuditEventRow).where(col(AuditEventRow.action) == "accepted duplicates")
         )
         assert (event.action, event.person_pk, event.after) == (
-            "accepted duplicates", world.lead.person_id, {"groups": 1, "pairs": 1, "new_pairs": 1}
-        )  # fmt: skip
+            "accepted duplicates",
+            world.lead.person_id,
+            {"groups": 1, "pairs": 1, "new_pairs": 1},
+        )
 
 
 def test_the_history_of_a_pair_says_which_document_its_grade_is_of_and_who_accepted_it(
@@ -206,9 +214,14 @@ def test_only_a_lead_who_is_a_person_accepts(world: DuplicateWorld) -> None:
 def test_a_release_says_that_a_grade_is_a_near_duplicates(world: DuplicateWorld, tmp_path: Path) -> None:
     world.accept()
     publish_release(
-        world.database, world.lead, "d", "1.0.0", exports_dir=tmp_path, now=LATER,
+        world.database,
+        world.lead,
+        "d",
+        "1.0.0",
+        exports_dir=tmp_path,
+        now=LATER,
         overrides=WAIVED,
-    )  # fmt: skip
+    )
     folder = tmp_path / "d" / "1.0.0"
     sheet = " ".join((folder / "DATASHEET.md").read_text(encoding="utf-8").split())
     assert "which a lead accepted for this one, stand likewise: 1 qrel." in sheet
@@ -257,7 +270,11 @@ def test_the_command_pool_leaves_documents_out(world: DuplicateWorld) -> None:
     words += ("--exclude-title", "x", "--min-length", "5", "--one-per", "doc_id", "--json")
     report = json.loads(_run(world, *words).stdout)
     assert report["left_out"] == {
-        "exclude:doc_id=제2조": 0, "exclude-title:x": 0, "min-length:5": 0, "one-per:doc_id": 0, "near-duplicate:exact": 1
-    }  # fmt: skip
+        "exclude:doc_id=제2조": 0,
+        "exclude-title:x": 0,
+        "min-length:5": 0,
+        "one-per:doc_id": 0,
+        "near-duplicate:exact": 1,
+    }
     assert _run(world, "pool", "d", "--holes", "--min-length", "5").exit_code == 2
     assert "near-duplicate:exact" in _run(world, *words[:-1]).stdout

@@ -44,11 +44,14 @@ def rows(world: Pool) -> dict[str, list[tuple[object, ...]]]:
         tables = (PairRow.pk, ProvenanceRow.pair_pk, JudgmentRow.pair_pk, CurrentJudgmentRow.pair_pk)
         return {
             column.class_.__tablename__: sorted(
-                (tuple(row) for row in session.execute(select(column.class_.__table__).where(col(column).in_(judged)))),
+                (
+                    tuple(row)
+                    for row in session.execute(select(column.class_.__table__).where(col(column).in_(judged)))
+                ),
                 key=repr,
             )
             for column in tables
-        }  # fmt: skip
+        }
 
 
 def test_a_round_keeps_what_was_asked_and_what_came_of_it(world: Pool) -> None:
@@ -97,8 +100,13 @@ def test_new_runs_deeper_lists_and_new_queries_add_pairs_and_touch_no_judged_one
     assert pool(world, depth=2, systems=("s2",), now=LATER).new == 2
     assert {**rows(world), "provenance": None} == {**before, "provenance": None}
     assert rounds(world) == {
-        ("Q2", "a"): 1, ("Q1", "제2조"): 1, ("Q2", "b"): 2, ("Q4", "a"): 3, ("Q4", "b"): 4, ("Q3", "HttpRequest"): 4,
-    }  # fmt: skip
+        ("Q2", "a"): 1,
+        ("Q1", "제2조"): 1,
+        ("Q2", "b"): 2,
+        ("Q4", "a"): 3,
+        ("Q4", "b"): 4,
+        ("Q3", "HttpRequest"): 4,
+    }
 
 
 def test_a_dry_run_says_what_the_round_will_be_and_stores_nothing(world: Pool) -> None:

@@ -50,9 +50,15 @@ def test_systems_are_counted_with_what_they_alone_brought_and_how_much_is_releva
     )
     assert shares["s0"].deepest == 2, "ranks from 0 are counted from 1"
     assert contents.statuses == {
-        "unjudged": 1, "unrateable": 0, "imported": 0, "single": 0, "unanimous": 3, "disagreement": 1, "reopened": 0,
+        "unjudged": 1,
+        "unrateable": 0,
+        "imported": 0,
+        "single": 0,
+        "unanimous": 3,
+        "disagreement": 1,
+        "reopened": 0,
         "adjudicated": 0,
-    }  # fmt: skip
+    }
 
 
 def test_every_pair_is_in_one_set_of_systems(world: PooledWorld) -> None:
@@ -153,8 +159,12 @@ def test_a_round_shows_what_it_brought_and_left_out(world: PooledWorld) -> None:
     page = list_left_out_page(world.database, OPERATOR, "d", 1, "near-duplicate")
     (candidate,) = page.candidates
     assert (page.total, candidate.query_id, candidate.doc_id, candidate.title, candidate.kept_doc_id) == (
-        1, "Q1", "a", "題 a", "d",
-    )  # fmt: skip
+        1,
+        "Q1",
+        "a",
+        "題 a",
+        "d",
+    )
     assert candidate.pair == pair_key("d", "Q1", "d")
     assert not list_left_out_page(world.database, OPERATOR, "d", 2, "near-duplicate").total
     assert [item.doc_id for item in iterate_left_out(world.database, OPERATOR, "d")] == ["b", "a"]

@@ -66,8 +66,13 @@ def test_settled_pairs_are_written_with_their_probabilities(world: Pool, tmp_pat
     assert target.read_text(encoding="utf-8") == lines
     listed = json.loads(_run(world, "pool-probabilities", "d", "--json").stdout)
     assert listed[0] == {
-        "query_id": "Q2", "doc_id": drawn, "grade": 2, "round": 1, "stratum": "2-3", "inclusion": 0.5,
-    }  # fmt: skip
+        "query_id": "Q2",
+        "doc_id": drawn,
+        "grade": 2,
+        "round": 1,
+        "stratum": "2-3",
+        "inclusion": 0.5,
+    }
     assert listed[1]["grade"] is None
     with pytest.raises(NotAllowed):
         list_pair_probabilities(world.database, ann, "d")

@@ -21,8 +21,11 @@ def read(
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     layout = make_layout(
-        sections=bool(options.get("sections")), cut=options.get("cut"), doc_id=doc_id, title=title  # type: ignore[arg-type]
-    )  # fmt: skip
+        sections=bool(options.get("sections")),
+        cut=options.get("cut"),
+        doc_id=doc_id,
+        title=title,  # type: ignore[arg-type]
+    )
     lines = read_folder(tmp_path, layout=layout, encoding=None).documents
     return {line.document.doc_id: line.document.title for line in lines}
 

@@ -36,13 +36,29 @@ def test_a_score_that_is_lost_in_fusion_is_told_with_the_ranks_it_cost() -> None
     [
         ({"stages": ["bm25"], "bm25": 2.0}, {"stages": ["bm25"]}, "bm25"),
         ({"stages": "bm25", "bm25_score": 2.0}, {"stages": "bm25", "bm25_score": None}, "bm25_score"),
-        ({"stages": [{"name": "bm25", "rank": 1}], "bm25_score": 2}, {"stages": [{"name": "bm25", "rank": 1}]}, "bm25_score"),
-        ({"stages": {"bm25": {"rank": 1, "score": 2}}}, {"stages": {"bm25": {"rank": 1}}}, "stages.bm25.score"),
+        (
+            {"stages": [{"name": "bm25", "rank": 1}], "bm25_score": 2},
+            {"stages": [{"name": "bm25", "rank": 1}]},
+            "bm25_score",
+        ),
+        (
+            {"stages": {"bm25": {"rank": 1, "score": 2}}},
+            {"stages": {"bm25": {"rank": 1}}},
+            "stages.bm25.score",
+        ),
         ({"ranks": {"bm25": 1}, "scores": {"bm25": 2}}, {"ranks": {"bm25": 1}, "scores": {}}, "scores.bm25"),
-        ({"bm25_rank": 1, "contributions": {"bm25": 0.02}}, {"bm25_rank": 1, "contributions": {"bm25": 0.0}}, "contributions.bm25"),
-        ({"bm25_rank": 1, "bm25_contribution": 0.02}, {"bm25_rank": 1, "bm25_contribution": 0}, "bm25_contribution"),
+        (
+            {"bm25_rank": 1, "contributions": {"bm25": 0.02}},
+            {"bm25_rank": 1, "contributions": {"bm25": 0.0}},
+            "contributions.bm25",
+        ),
+        (
+            {"bm25_rank": 1, "bm25_contribution": 0.02},
+            {"bm25_rank": 1, "bm25_contribution": 0},
+            "bm25_contribution",
+        ),
     ],
-)  # fmt: skip
+)
 def test_every_way_of_naming_stages_and_signals_is_understood(
     carrying: dict[str, Any], lacking: dict[str, Any], signal: str
 ) -> None:

@@ -78,8 +78,11 @@ def test_the_latest_round_says_which_document_is_judged_instead() -> None:
 def test_groups_are_in_the_same_order_whatever_was_read_first(left_out: list[LeftOutDuplicate]) -> None:
     groups = group_duplicates(left_out, {(1, 1): SETTLED_AT_2, (1, 2): DuplicatePair("d", "single", 1)})
     assert [(group.query_id, group.doc_id) for group in groups] == [
-        ("질의1", "文書1"), ("질의1", "文書4"), ("질의2", "文書1"), ("질의2", "文書4")
-    ]  # fmt: skip
+        ("질의1", "文書1"),
+        ("질의1", "文書4"),
+        ("질의2", "文書1"),
+        ("질의2", "文書4"),
+    ]
     assert [document.doc_id for document in groups[0].documents] == ["文書2", "文書3"]
     report = report_duplicates("law", groups)
     assert (report.documents, report.waiting, report.offered, report.judged) == (6, 4, 1, 1)

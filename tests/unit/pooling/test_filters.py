@@ -158,8 +158,15 @@ def test_the_names_of_fields_are_listed_with_dots() -> None:
     ]
     names = list_field_names(documents)
     assert names == {
-        "doc_id", "title", "url", "media_type", "meta.lang", "meta.in.deep", "tags", "authors.name"
-    }  # fmt: skip
+        "doc_id",
+        "title",
+        "url",
+        "media_type",
+        "meta.lang",
+        "meta.in.deep",
+        "tags",
+        "authors.name",
+    }
     filters = read_filters(exclude=["meta.lang=x", "lang=ko"], one_per="page")
     assert list_unknown_fields(filters, names) == ["lang", "page"]
 
@@ -206,8 +213,12 @@ def test_rules_are_named_as_they_are_counted() -> None:
         near_duplicates="0.90",
     )
     assert filters.list_rules() == [
-        "exclude:lang=ko", "exclude-title:^附則", "min-length:100", "one-per:page", "near-duplicate:0.9"
-    ]  # fmt: skip
+        "exclude:lang=ko",
+        "exclude-title:^附則",
+        "min-length:100",
+        "one-per:page",
+        "near-duplicate:0.9",
+    ]
     assert read_filters(near_duplicates="exact").near_duplicates == NearDuplicateRule(None)
     assert read_filters(near_duplicates="exact").list_rules() == ["near-duplicate:exact"]
     assert not read_filters()

@@ -44,8 +44,12 @@ TWO = lists_of({1: [10, 11, 12], 2: [20]}, {1: [12, 13, 10]})
 def test_pairs_know_their_best_rank_and_how_many_lists_name_them() -> None:
     pairs = pair_candidates(TWO)
     assert list(zip(pairs.query.tolist(), pairs.document.tolist(), strict=True)) == [
-        (1, 10), (1, 11), (1, 12), (1, 13), (2, 20),
-    ]  # fmt: skip
+        (1, 10),
+        (1, 11),
+        (1, 12),
+        (1, 13),
+        (2, 20),
+    ]
     assert pairs.best.tolist() == [1, 2, 1, 2, 1]
     assert pairs.lists.tolist() == [2, 1, 2, 1, 1]
 
@@ -89,8 +93,10 @@ def test_a_stratum_is_drawn_at_its_rate_from_every_query() -> None:
     assert set(choice.inclusion[choice.stratum == 2]) == {2 / 40}
     counts = count_strata(pairs, choice)
     assert [(item.ranks, item.candidates, item.drawn) for item in counts] == [
-        ("1-10", 400, 400), ("11-50", 1600, 320), ("61-100", 1600, 80),
-    ]  # fmt: skip
+        ("1-10", 400, 400),
+        ("11-50", 1600, 320),
+        ("61-100", 1600, 80),
+    ]
 
 
 def estimate(pairs: CandidatePairs, seed: int) -> float:

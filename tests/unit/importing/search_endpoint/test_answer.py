@@ -58,25 +58,65 @@ def test_the_engines_seconds_become_milliseconds() -> None:
 @pytest.mark.parametrize(
     ("answer", "paths", "message"),
     [
-        ({"result": []}, AnswerPaths("results", "id"), "results: results to be a list, found nothing (there are: result)"),
+        (
+            {"result": []},
+            AnswerPaths("results", "id"),
+            "results: results to be a list, found nothing (there are: result)",
+        ),
         ({}, AnswerPaths("r", "id"), "results: r to be a list, found nothing (an empty object)"),
         ({"r": {"a": 1}}, AnswerPaths("r", "id"), "results: r to be a list, found a mapping"),
         (["x"], AnswerPaths("r", "id"), "results: r to be a list, found nothing in a list"),
-        ({"r": [{"key": 1}]}, AnswerPaths("r", "id"), "id: id of result 1 to be a text that is not empty, found nothing (there are: key)"),
-        ({"r": [{"id": True}]}, AnswerPaths("r", "id"), "id: id of result 1 to be a text that is not empty, found true"),
+        (
+            {"r": [{"key": 1}]},
+            AnswerPaths("r", "id"),
+            "id: id of result 1 to be a text that is not empty, found nothing (there are: key)",
+        ),
+        (
+            {"r": [{"id": True}]},
+            AnswerPaths("r", "id"),
+            "id: id of result 1 to be a text that is not empty, found true",
+        ),
         ({"r": [{"id": ""}]}, AnswerPaths("r", "id"), "found ''"),
         ({"r": [{"id": "x" * 1001}]}, AnswerPaths("r", "id"), "found 1,001 characters"),
-        ({"r": [{"id": "a", "s": "0.9"}]}, AnswerPaths("r", "id", score="s"), "score: s of result 1 to be a finite number; for a number in quotes write to_number(s), found '0.9'"),
-        ({"r": [{"id": "a"}]}, AnswerPaths("r", "id", score="s"), "score: s of result 1 to be a finite number, found nothing"),
+        (
+            {"r": [{"id": "a", "s": "0.9"}]},
+            AnswerPaths("r", "id", score="s"),
+            "score: s of result 1 to be a finite number; for a number in quotes write to_number(s), found '0.9'",
+        ),
+        (
+            {"r": [{"id": "a"}]},
+            AnswerPaths("r", "id", score="s"),
+            "score: s of result 1 to be a finite number, found nothing",
+        ),
         ({"r": [{"id": "a", "s": True}]}, AnswerPaths("r", "id", score="s"), "found true"),
         ({"r": [{"id": "a", "s": float("nan")}]}, AnswerPaths("r", "id", score="s"), "found nan"),
-        ({"r": [{"id": "a", "n": 1.5}]}, AnswerPaths("r", "id", rank="n"), "rank: n of result 1 to be a whole number from 0, found 1.5"),
-        ({"r": [], "t": "many"}, AnswerPaths("r", "id", total="t"), "total: t to be a whole number from 0, found 'many'"),
-        ({"r": [], "t": -1}, AnswerPaths("r", "id", engine_ms="t"), "engine time: t to be a number from 0, found -1"),
-        ({"r": [], "error": "no index"}, AnswerPaths("r", "id", failed_if="error"), "not whole (failed_if: error is 'no index')"),
-        ({"r": "abc"}, AnswerPaths("keys(r)", "id"), "results: keys(r) to fit the answer, found that it does not"),
+        (
+            {"r": [{"id": "a", "n": 1.5}]},
+            AnswerPaths("r", "id", rank="n"),
+            "rank: n of result 1 to be a whole number from 0, found 1.5",
+        ),
+        (
+            {"r": [], "t": "many"},
+            AnswerPaths("r", "id", total="t"),
+            "total: t to be a whole number from 0, found 'many'",
+        ),
+        (
+            {"r": [], "t": -1},
+            AnswerPaths("r", "id", engine_ms="t"),
+            "engine time: t to be a number from 0, found -1",
+        ),
+        (
+            {"r": [], "error": "no index"},
+            AnswerPaths("r", "id", failed_if="error"),
+            "not whole (failed_if: error is 'no index')",
+        ),
+        (
+            {"r": "abc"},
+            AnswerPaths("keys(r)", "id"),
+            "results: keys(r) to fit the answer, found that it does not",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_answer_that_is_not_what_the_spec_says_is_refused(
     answer: Any, paths: AnswerPaths, message: str
 ) -> None:

@@ -93,8 +93,13 @@ def test_an_overloaded_endpoint_is_asked_again_after_a_growing_wait(status: int)
 
 @pytest.mark.parametrize(
     ("header", "waited"),
-    [("7", 7.0), ("Fri, 02 Jan 2026 03:04:25 GMT", 20.0), ("Fri, 02 Jan 2026 03:00:00 GMT", 1.0), ("soon", 1.0)],
-)  # fmt: skip
+    [
+        ("7", 7.0),
+        ("Fri, 02 Jan 2026 03:04:25 GMT", 20.0),
+        ("Fri, 02 Jan 2026 03:00:00 GMT", 1.0),
+        ("soon", 1.0),
+    ],
+)
 def test_the_wait_is_what_retry_after_says(header: str, waited: float) -> None:
     clock = Clock()
     refusal = httpx2.Response(429, headers={"Retry-After": header})
@@ -134,14 +139,23 @@ def test_a_refusal_is_not_asked_again(status: int, for_all: bool) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"error": {"root_cause": [{"reason": "no such index [x]"}], "reason": "all"}, "status": 404}, "no such index [x]"),
-        ({"responseHeader": {"status": 400}, "error": {"msg": "undefined field y", "code": 400}}, "undefined field y"),
-        ({"status": {"error": "Wrong input: vector dimension"}, "time": 0.1}, "Wrong input: vector dimension"),
+        (
+            {"error": {"root_cause": [{"reason": "no such index [x]"}], "reason": "all"}, "status": 404},
+            "no such index [x]",
+        ),
+        (
+            {"responseHeader": {"status": 400}, "error": {"msg": "undefined field y", "code": 400}},
+            "undefined field y",
+        ),
+        (
+            {"status": {"error": "Wrong input: vector dimension"}, "time": 0.1},
+            "Wrong input: vector dimension",
+        ),
         ({"ok": False, "rows": [], "error": "fts5: syntax error"}, "fts5: syntax error"),
         ({"detail": [{"loc": 1}]}, '{"detail":[{"loc":1}]}'),
         (["x"], '["x"]'),
     ],
-)  # fmt: skip
+)
 def test_what_an_engine_says_is_wrong_is_shown(body: object, words: str) -> None:
     assert str(fail(lambda _: httpx2.Response(400, json=body))) == f"HTTP 400: {words}"
 
@@ -176,7 +190,7 @@ def test_a_broken_connection_is_told_in_our_words(error: Exception, message: str
         (httpx2.Response(200, content=b'{"r": "\xe9"}'), "expected JSON in UTF-8, found other bytes"),
         (httpx2.Response(200, text=f'{{"echo": "{SECRET}"}}'), "the answer repeats a secret of the request"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_json_is_refused(response: httpx2.Response, message: str) -> None:
     assert str(fail(lambda _: response)).startswith(message)
 
@@ -195,8 +209,15 @@ def test_a_redirect_on_the_same_host_is_followed() -> None:
 
 @pytest.mark.parametrize(
     "target",
-    ["http://evil:9200/s", "https://h:9200/s", "http://h/s", "//evil/s", "http://h:9200@evil/s", "http://evil\\@h:9200/"],
-)  # fmt: skip
+    [
+        "http://evil:9200/s",
+        "https://h:9200/s",
+        "http://h/s",
+        "//evil/s",
+        "http://h:9200@evil/s",
+        "http://evil\\@h:9200/",
+    ],
+)
 def test_a_redirect_to_another_host_is_refused_and_not_followed(target: str) -> None:
     urls = []
 

@@ -38,8 +38,12 @@ def test_a_text_that_is_nothing_but_a_placeholder_takes_the_type_of_its_value() 
     body = {"size": "{depth}", "text": "top {depth}", "v": "{query.vector}", "l": "{query.language}", "k": 3}
     request = fill_request(make(body=body), query, depth=20, page=0)
     assert json.loads(request.body or b"") == {
-        "size": 20, "text": "top 20", "v": [0.5, 1], "l": "ja", "k": 3,
-    }  # fmt: skip
+        "size": 20,
+        "text": "top 20",
+        "v": [0.5, 1],
+        "l": "ja",
+        "k": 3,
+    }
 
 
 @pytest.mark.parametrize(("first_page", "shown"), [(0, "p=2"), (1, "p=3")])

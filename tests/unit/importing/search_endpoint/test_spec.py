@@ -54,34 +54,70 @@ def test_an_unknown_ready_spec_is_answered_with_those_there_are() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (LEAST + "idd: x\n", r"s\.yaml:4: expected idd to be a key of endpoint specs \(did you mean id\?\), found 'idd'"),
+        (
+            LEAST + "idd: x\n",
+            r"s\.yaml:4: expected idd to be a key of endpoint specs \(did you mean id\?\), found 'idd'",
+        ),
         ("results: hits\nid: a\n", "expected url to be given, found nothing"),
         ('url: "http://h/?q={query}"\nid: a\n', "expected results to be given, found nothing"),
         ('url: "http://h/?q={query}"\nresults: a\n', "expected id to be given, found nothing"),
-        (LEAST.replace("{query}", "x"), r's\.yaml:1: expected url to be a template that sends the query: "{query}"'),
+        (
+            LEAST.replace("{query}", "x"),
+            r's\.yaml:1: expected url to be a template that sends the query: "{query}"',
+        ),
         (LEAST.replace("http:", "ftp:"), r"s\.yaml:1: expected url to be an address with http"),
-        (LEAST.replace("//h/", "//{query}/"), r"s\.yaml:1: expected url to be an address without placeholders in its host"),
-        (LEAST.replace("//h/", "//me:pw@h/"), r"without user and password \(use basic_auth\), found 'user and password'"),
+        (
+            LEAST.replace("//h/", "//{query}/"),
+            r"s\.yaml:1: expected url to be an address without placeholders in its host",
+        ),
+        (
+            LEAST.replace("//h/", "//me:pw@h/"),
+            r"without user and password \(use basic_auth\), found 'user and password'",
+        ),
         (LEAST.replace("{query}", "{query}&key=${KEY}"), r"expected url to be an address without \$\{…\}"),
         (LEAST.replace("{query}", "{query}{deep}"), r"the placeholders \{query\}, .*, found '\{deep\}'"),
-        (LEAST + "body: {q: {query}}\n", r'expected body\.q to be "\{query\}" in quotes, found \'\{query\} without quotes'),
-        (LEAST + "body: '{\"q\": {depth}}'\n", r"s\.yaml:4: expected body to be JSON \(placeholders in quotes"),
+        (
+            LEAST + "body: {q: {query}}\n",
+            r'expected body\.q to be "\{query\}" in quotes, found \'\{query\} without quotes',
+        ),
+        (
+            LEAST + "body: '{\"q\": {depth}}'\n",
+            r"s\.yaml:4: expected body to be JSON \(placeholders in quotes",
+        ),
         (LEAST + 'body: {q: "${KEY}"}\n', "expected body to be a body without"),
         (LEAST + 'method: GET\nbody: {q: "x"}\n', "expected method to be POST where a body is sent"),
         (LEAST + "method: PUT\n", r"s\.yaml:4: expected method to be GET or POST, found 'PUT'"),
         (LEAST + "score: 'a..b'\n", r"s\.yaml:4: expected score to be a JMESPath expression, found 'a\.\.b'"),
-        (LEAST + "signals: {stages: '['}\n", r"s\.yaml:4: expected signals\.stages to be a JMESPath expression"),
+        (
+            LEAST + "signals: {stages: '['}\n",
+            r"s\.yaml:4: expected signals\.stages to be a JMESPath expression",
+        ),
         (LEAST + "query_signals: {results: x}\n", "a name that the run file has no other use for"),
         (LEAST + "concurrency: 99\n", r"s\.yaml:4: expected concurrency to be a whole number 1-32, found 99"),
         (LEAST + "timeout_seconds: nan\n", r"s\.yaml:4: expected timeout_seconds to be a number"),
         (LEAST + "page_size: 10\n", r'expected page_size to be used with "\{offset\}" or "\{page\}"'),
-        (LEAST.replace("{query}", "{query}&o={offset}"), r'given with page_size, since "\{offset\}" turns pages'),
-        (LEAST + "headers: {Host: evil}\n", r"expected headers\.Host to be the name of a header that the program does not"),
-        (LEAST + 'headers: {Team: "a\\nb"}\n', r"expected headers\.Team to be a text of printable ASCII characters"),
-        (LEAST + "basic_auth: {user: me, password: hunter22}\n", r"expected basic_auth\.password to be \$\{NAME\}"),
-        (LEAST + "engine_ms: took\nengine_seconds: time\n", "expected engine_seconds to be given without engine_ms"),
+        (
+            LEAST.replace("{query}", "{query}&o={offset}"),
+            r'given with page_size, since "\{offset\}" turns pages',
+        ),
+        (
+            LEAST + "headers: {Host: evil}\n",
+            r"expected headers\.Host to be the name of a header that the program does not",
+        ),
+        (
+            LEAST + 'headers: {Team: "a\\nb"}\n',
+            r"expected headers\.Team to be a text of printable ASCII characters",
+        ),
+        (
+            LEAST + "basic_auth: {user: me, password: hunter22}\n",
+            r"expected basic_auth\.password to be \$\{NAME\}",
+        ),
+        (
+            LEAST + "engine_ms: took\nengine_seconds: time\n",
+            "expected engine_seconds to be given without engine_ms",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_a_spec_is_told_with_its_line(text: str, message: str) -> None:
     assert re.search(message, refused(text)), refused(text)
 

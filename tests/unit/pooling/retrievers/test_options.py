@@ -48,19 +48,39 @@ def test_a_weight_that_cannot_be_read_is_named(text: str, message: str) -> None:
         (["lsi"], RetrievalOptions(), "there is no retriever 'lsi'; there is: bm25, tfidf, lsa"),
         (["bm25"], RetrievalOptions(weights={"bm25": 1}), "--weights goes with --retrieve hybrid"),
         (["bm25"], RetrievalOptions(title_boost={"exact": 1}), "--title-boost goes with --retrieve hybrid"),
-        (["hybrid"], RetrievalOptions(weights={"s": 1}), "--weights: expected bm25, .* or run:SYSTEM, found 's'"),
+        (
+            ["hybrid"],
+            RetrievalOptions(weights={"s": 1}),
+            "--weights: expected bm25, .* or run:SYSTEM, found 's'",
+        ),
         (["hybrid"], RetrievalOptions(weights={"hybrid": 1}), "--weights: .*found 'hybrid'"),
         (["hybrid"], RetrievalOptions(weights={"run:": 1}), "--weights: .*found 'run:'"),
-        (["vectors"], RetrievalOptions(), "'vectors' needs --vectors FILE and --query-vectors FILE, or --embed FOLDER"),
+        (
+            ["vectors"],
+            RetrievalOptions(),
+            "'vectors' needs --vectors FILE and --query-vectors FILE, or --embed FOLDER",
+        ),
         (["hybrid"], RetrievalOptions(weights={"vectors": 1}), "'vectors' needs --vectors FILE"),
         (["vectors"], RetrievalOptions(vectors=FILE), "--vectors and --query-vectors go together"),
         (["vectors"], RetrievalOptions(query_vectors=FILE), "--vectors and --query-vectors go together"),
-        (["vectors"], RetrievalOptions(query_vectors=FILE, embed=FILE), "--embed makes the vectors: leave --vectors"),
-        (["bm25"], RetrievalOptions(vectors=FILE, query_vectors=FILE), "--vectors goes with --retrieve vectors"),
+        (
+            ["vectors"],
+            RetrievalOptions(query_vectors=FILE, embed=FILE),
+            "--embed makes the vectors: leave --vectors",
+        ),
+        (
+            ["bm25"],
+            RetrievalOptions(vectors=FILE, query_vectors=FILE),
+            "--vectors goes with --retrieve vectors",
+        ),
         (["bm25", "hybrid"], RetrievalOptions(embed=FILE), "--embed goes with --retrieve vectors"),
-        (["hybrid"], RetrievalOptions(title_boost={"whole": 1}), "--title-boost: expected exact or partial, found 'whole'"),
+        (
+            ["hybrid"],
+            RetrievalOptions(title_boost={"whole": 1}),
+            "--title-boost: expected exact or partial, found 'whole'",
+        ),
     ],
-)  # fmt: skip
+)
 def test_options_that_do_not_go_together_are_refused(
     names: list[str], options: RetrievalOptions, message: str
 ) -> None:

@@ -103,9 +103,15 @@ def test_title_matches_are_lists_of_their_own() -> None:
 def test_progress_names_the_retriever_and_ends_at_all_of_it() -> None:
     steps: list[tuple[str, float]] = []
     retrieve_candidates(
-        ["bm25", "lsa"], QUERIES, _read, RetrievalOptions(), depth=2, runs={}, expected=4,
+        ["bm25", "lsa"],
+        QUERIES,
+        _read,
+        RetrievalOptions(),
+        depth=2,
+        runs={},
+        expected=4,
         progress=lambda *step: steps.append(step),
-    )  # fmt: skip
+    )
     assert dict(steps) == {
         f"{name}: {work}": 1.0 for name in ("bm25", "lsa") for work in ("reading documents", "ranking")
     }
@@ -140,7 +146,12 @@ def test_vectors_are_checked_before_any_text_is_compared(tmp_path: Path) -> None
     steps: list[str] = []
     with pytest.raises(ValidationError, match="expected a file of vectors, found none"):
         retrieve_candidates(
-            ["bm25", "vectors"], QUERIES, _read, RetrievalOptions(**files), depth=2, runs={},
+            ["bm25", "vectors"],
+            QUERIES,
+            _read,
+            RetrievalOptions(**files),
+            depth=2,
+            runs={},
             progress=lambda work, _share: steps.append(work),
-        )  # fmt: skip
+        )
     assert steps == []

@@ -100,12 +100,24 @@ def test_documents_without_a_vector_are_told(tmp_path: Path, queries: Path) -> N
     [
         (["c", "c"], [[1, 0, 0], [0, 1, 0]], r":2: expected each id once \(it is in line 1\), found 'c'"),
         (["c", "x"], [[1, 0, 0], [0, 1, 0]], r":2: expected the id of a document of the dataset, found 'x'"),
-        (["c", "d"], [[1, 0, 0], [0, float("nan"), 0]], r":2: expected finite numbers, found nan in the vector of 'd'"),
-        (["c", "d"], [[float("-inf"), 0, 0], [0, 1, 0]], r":1: expected finite numbers, found -inf in the vector of 'c'"),
-        (["c", "d"], [[1, 0, 0], [0, 0, 0]], r":2: expected a number other than 0, found only zeros in the vector of 'd'"),
+        (
+            ["c", "d"],
+            [[1, 0, 0], [0, float("nan"), 0]],
+            r":2: expected finite numbers, found nan in the vector of 'd'",
+        ),
+        (
+            ["c", "d"],
+            [[float("-inf"), 0, 0], [0, 1, 0]],
+            r":1: expected finite numbers, found -inf in the vector of 'c'",
+        ),
+        (
+            ["c", "d"],
+            [[1, 0, 0], [0, 0, 0]],
+            r":2: expected a number other than 0, found only zeros in the vector of 'd'",
+        ),
         (["c", "d"], [[1, 0], [0, 1]], r"queries.npy: expected vectors of 2 numbers, as in .*, found 3"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_compared_is_refused(
     tmp_path: Path, queries: Path, suffix: str, ids: list[str], rows: Any, message: str
 ) -> None:
@@ -136,13 +148,13 @@ def test_a_file_that_is_not_there_or_of_another_kind_is_refused(tmp_path: Path, 
         pytest.raises(ValidationError, match=r"d\..*: expected a file of vectors, found none"),
         open_vectors(tmp_path / name),
     ):
-        pass  # fmt: skip
+        pass
     (tmp_path / "d.csv").write_text("id,vector\n")
     with (
         pytest.raises(ValidationError, match=r"expected a file named .npy, .npz, .parquet, .jsonl"),
         open_vectors(tmp_path / "d.csv"),
     ):
-        pass  # fmt: skip
+        pass
 
 
 def _refusal(path: Path) -> str:
@@ -223,7 +235,7 @@ def test_a_parquet_file_needs_its_columns_and_vectors_of_one_length(tmp_path: Pa
         id=pyarrow.array([], pyarrow.string()), vector=pyarrow.array([], pyarrow.list_(pyarrow.float32()))
     )
     path.write_bytes(b"PAR1")
-    assert f"{path}: expected a Parquet file" in _refusal(path)  # fmt: skip
+    assert f"{path}: expected a Parquet file" in _refusal(path)
 
 
 def test_vectors_of_a_fixed_size_and_an_empty_number_in_parquet(tmp_path: Path, queries: Path) -> None:
