@@ -16,8 +16,13 @@ from time import perf_counter
 import numpy as np
 
 from annotator.domain.people import OPERATOR
-from annotator.pooling.pool_analysis_records import PairFilter
-from annotator.pooling.pool_analysis_service import list_pair_page, show_contents, show_depth, show_rounds
+from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis_service import (
+    list_pair_page,
+    show_contents,
+    show_depth,
+    show_rounds,
+)
 from annotator.storage.database import Database
 from annotator.storage.sql import add_rows
 from annotator.storage.tables import ProvenanceRow

@@ -20,8 +20,8 @@ from sqlalchemy.orm import Session
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.pooling.pool_records import PoolRequest
-from annotator.pooling.rounds_service import make_round
+from annotator.pooling.rounds.pool_records import PoolRequest
+from annotator.pooling.rounds.rounds_service import make_round
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.schema import upgrade_schema

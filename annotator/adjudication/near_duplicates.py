@@ -1,6 +1,6 @@
 """Compare the texts of documents, to find near-duplicates.
 
-Texts are compared by the runs of characters in which a pool is searched for near duplicates (`pooling/shingles.py`). Each
+Texts are compared by the runs of characters in which a pool is searched for near duplicates (`pooling/filters/shingles.py`). Each
 text keeps its smallest hashes (a bottom-k sketch: Cohen and Kaplan, 2007), from which the Jaccard similarity is estimated;
 it is exact where both texts have few runs. Ignores everything after the first 50,000 characters.
 """
@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
-from annotator.pooling.shingles import hash_runs, normalize_text
+from annotator.pooling.filters.shingles import hash_runs, normalize_text
 
 SKETCH_SIZE = 512
 MOST_CHARACTERS = 50_000

@@ -17,7 +17,7 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
-    from annotator.pooling.duplicate_records import AcceptedDuplicates, DuplicateReport
+    from annotator.pooling.duplicates.duplicate_records import AcceptedDuplicates, DuplicateReport
 
 COLUMNS = (
     "pair",
@@ -54,7 +54,7 @@ def duplicates(
     json: JsonOption = False,
 ) -> None:
     """List near duplicates left out of the pool, and accept the judged document's grade for them."""
-    from annotator.pooling.duplicates_service import accept_duplicates, list_duplicates
+    from annotator.pooling.duplicates.duplicates_service import accept_duplicates, list_duplicates
 
     if accept and lead is None:
         raise typer.BadParameter("--accept needs --as LEAD: a person accepts a grade")

@@ -21,7 +21,7 @@ from annotator.domain.messages import count_of, show_percent
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.pooling.pool_records import PoolReport, SystemOrder
+    from annotator.pooling.rounds.pool_records import PoolReport, SystemOrder
     from annotator.storage.pool import Provenance
 
 SHOWN = 10
@@ -56,7 +56,7 @@ def pool(
     json: JsonOption = False,
 ) -> None:
     """Make pairs of candidates of each system, with their provenance, as a round of the pool."""
-    from annotator.pooling.filters import read_filters
+    from annotator.pooling.filters.filters import read_filters
 
     filters = read_filters(
         exclude=exclude or (),
@@ -77,11 +77,11 @@ def pool(
     name = _find_strategy(strategy, budget=budget or per_category, adaptive=adaptive)
     if depth is None and name in ("depth", "fused"):
         raise typer.BadParameter("expected --depth K, --budget N, --strategy stratified or --holes")
-    from annotator.pooling.pool_records import PoolRequest
     from annotator.pooling.retrievers.options import read_weights
     from annotator.pooling.retrievers.records import RetrievalOptions
-    from annotator.pooling.rounds_service import make_round
-    from annotator.pooling.strategies import read_strata, read_strategy
+    from annotator.pooling.rounds.pool_records import PoolRequest
+    from annotator.pooling.rounds.rounds_service import make_round
+    from annotator.pooling.rounds.strategies import read_strata, read_strategy
 
     request = PoolRequest(
         strategy=read_strategy(name),
@@ -137,7 +137,7 @@ def pool_rounds(
     json: JsonOption = False,
 ) -> None:
     """List the rounds of the pool: when, by which strategy, how many pairs each added."""
-    from annotator.pooling.rounds_service import list_left_out_documents, list_pool_rounds
+    from annotator.pooling.rounds.rounds_service import list_left_out_documents, list_pool_rounds
 
     if left_out:
         documents = list_left_out_documents(open_database(database), OPERATOR, dataset)
@@ -184,8 +184,8 @@ def pool_probabilities(
     json: JsonOption = False,
 ) -> None:
     """Print the settled pairs as TREC qrels with a fifth column: the probability with which each was drawn."""
-    from annotator.pooling.rounds_service import list_pair_probabilities
-    from annotator.pooling.sampled_qrels import write_sampled_qrels
+    from annotator.pooling.rounds.rounds_service import list_pair_probabilities
+    from annotator.pooling.rounds.sampled_qrels import write_sampled_qrels
 
     listed = list_pair_probabilities(open_database(database), OPERATOR, dataset)
     if json:

@@ -19,12 +19,12 @@ from annotator.domain.messages import count_of, show_percent
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.pooling.suggestion_records import MeasuredShare, SuggestReport
+    from annotator.pooling.suggestions.suggestion_records import MeasuredShare, SuggestReport
 
 
 def _print_rules(name: str | None) -> None:
     if name is not None:
-        from annotator.pooling.suggestion_rules import read_template
+        from annotator.pooling.suggestions.suggestion_rules import read_template
 
         typer.echo(read_template(name), nl=False)
         raise typer.Exit
@@ -61,7 +61,7 @@ def suggest(
 ) -> None:
     """Widen the pool by relations: from documents settled at grade 3 to those that rules lead to."""
     del print_rules
-    from annotator.pooling.suggestions_service import suggest as make_suggestions
+    from annotator.pooling.suggestions.suggestions_service import suggest as make_suggestions
 
     report = make_suggestions(
         open_database(database),
@@ -81,7 +81,7 @@ def suggest(
 
 def suggestions(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """Say how often the suggestions by relations were right, by rule."""
-    from annotator.pooling.suggestions_service import report_suggestions
+    from annotator.pooling.suggestions.suggestions_service import report_suggestions
 
     report = report_suggestions(open_database(database), OPERATOR, dataset, now=now())
     if json:

@@ -13,18 +13,18 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
-from annotator.pooling.pool_records import PoolReport, PoolRequest
 from annotator.pooling.retrievers.records import RetrievalOptions
-from annotator.pooling.round_records import NewRound
-from annotator.pooling.rounds_service import Progress, make_round
-from annotator.pooling.rounds_sql import (
+from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
+from annotator.pooling.rounds.round_records import NewRound
+from annotator.pooling.rounds.rounds_service import Progress, make_round
+from annotator.pooling.rounds.rounds_sql import (
     add_new_pairs_to_round,
     add_round,
     find_latest_pair,
     list_pair_rounds,
 )
-from annotator.pooling.search_index import SearchKeeper
-from annotator.pooling.search_sql import SearchedTexts
+from annotator.pooling.search.search_index import SearchKeeper
+from annotator.pooling.search.search_sql import SearchedTexts
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pair_states import list_pair_states

@@ -18,7 +18,7 @@ from annotator.domain.grades import Rubric
 from annotator.domain.import_records import BEFORE_RECORDS, TAKEN_OVER, ImportRecord, find_declared
 from annotator.domain.people import name_annotator, name_lead
 from annotator.evaluation.records import RunFindings
-from annotator.pooling.round_records import PoolHistory, PoolRound
+from annotator.pooling.rounds.round_records import PoolHistory, PoolRound
 from annotator.quality.records import QualityDraw, QualityStatus
 from annotator.releases.counts import DatasetSnapshot
 from annotator.releases.records import JudgmentCounts, PoolSystem

@@ -29,7 +29,7 @@ from annotator.domain.overlap import describe_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.guideline.feedback_sql import count_causes, count_decisions_behind
 from annotator.people.service import require_person, require_role
-from annotator.pooling.rounds_sql import read_history
+from annotator.pooling.rounds.rounds_sql import read_history
 from annotator.quality.records import QualityStatus
 from annotator.releases.comparison import ReleaseComparison
 from annotator.releases.content import assign_numbers, count_content, list_settled

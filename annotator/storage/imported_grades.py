@@ -118,7 +118,7 @@ def list_suggestions(
 ) -> dict[int, ImportedQrel]:
     """Return the latest grade brought in for each pair whose grade is not kept, by pair_pk. For leads only.
 
-    Without what rules of relations suggest (`pooling/suggestions_sql.py`): nobody has given such a grade.
+    Without what rules of relations suggest (`pooling/suggestions/suggestions_sql.py`): nobody has given such a grade.
     """
     statement = _select_imported(dataset_pk, whole=query_pks is None).where(
         ~col(PairRow.kept), col(PairRow.retired_at).is_(None), ~IS_BY_RELATION

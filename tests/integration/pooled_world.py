@@ -5,8 +5,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.pooling.round_records import LeftOut, NewRound, PairDraw
-from annotator.pooling.rounds_sql import add_round
+from annotator.pooling.rounds.round_records import LeftOut, NewRound, PairDraw
+from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.storage.database import Database
 from annotator.storage.pool import pair_key
 from annotator.storage.tables import DocumentRow, PairRow, ProvenanceRow, QueryRow

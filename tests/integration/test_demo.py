@@ -21,7 +21,7 @@ from annotator.labeling.questions_service import list_questions
 from annotator.labeling.service import compute_progress, list_judgments, submit_judgments
 from annotator.people.service import add_person, find_actor, list_people
 from annotator.people.sign_in_service import sign_in
-from annotator.pooling.proposals_service import list_proposals
+from annotator.pooling.proposals.proposals_service import list_proposals
 from annotator.storage.database import Database
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

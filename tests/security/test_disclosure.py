@@ -59,11 +59,11 @@ from annotator.guideline.feedback_service import list_decisions_behind, list_wor
 from annotator.importing.runs_service import import_run
 from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, set_check
 from annotator.labeling.service import list_judgments
-from annotator.pooling.pool_analysis_records import PairFilter
-from annotator.pooling.pool_analysis_service import list_pair_page, show_pair
-from annotator.pooling.suggestion_records import SuggestionReport
-from annotator.pooling.suggestions_service import report_suggestions, suggest
-from annotator.pooling.suggestions_sql import StoredSuggestion, add_relation_suggestions
+from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis_service import list_pair_page, show_pair
+from annotator.pooling.suggestions.suggestion_records import SuggestionReport
+from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest
+from annotator.pooling.suggestions.suggestions_sql import StoredSuggestion, add_relation_suggestions
 from annotator.quality.service import draw_sample, show_quality
 from annotator.releases.published_service import browse_qrels, compare_releases, note_downloaded, trace_qrel
 from annotator.releases.service import preview_release

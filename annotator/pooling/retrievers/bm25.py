@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from annotator.pooling.grams import Codes, TextGrams, cut_query, list_grams
 from annotator.pooling.retrievers.order import choose_best, rank_doc_ids
 from annotator.pooling.retrievers.records import Ranking, SearchHit
+from annotator.pooling.search.grams import Codes, TextGrams, cut_query, list_grams
 
 
 class _DocumentGrams:

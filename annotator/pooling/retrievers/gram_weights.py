@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.pooling.grams import Codes, TextGrams, cut_query, list_grams
 from annotator.pooling.retrievers.records import Ranking, SearchHit
+from annotator.pooling.search.grams import Codes, TextGrams, cut_query, list_grams
 
 
 class _CountedGrams(NamedTuple):

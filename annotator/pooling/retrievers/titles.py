@@ -8,8 +8,8 @@ are ordered by how much of the longer text they cover; equal ones have the same 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from annotator.pooling.grams import BREAK, normalize
 from annotator.pooling.retrievers.fusion import ListedDocument
+from annotator.pooling.search.grams import BREAK, normalize
 
 LEAST_CHARACTERS = 2
 

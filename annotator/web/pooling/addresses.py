@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotator.domain.messages import say
-from annotator.pooling.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis_records import PairFilter
 from annotator.web.kit.messages import tr
 from annotator.web.pooling.api import LEFT_OUT
 

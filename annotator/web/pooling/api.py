@@ -1,6 +1,6 @@
 """REST for documents that the pool missed: search them as one types, read one, propose it with a first grade.
 
-Stands between the panel's dialog and `pooling/proposals_service.py`. Nothing that goes out holds a rank, a score, a system or
+Stands between the panel's dialog and `pooling/proposals/proposals_service.py`. Nothing that goes out holds a rank, a score, a system or
 anybody else's grade. For leads, `GET /api/pool/left-out?dataset=…` is a file of what the rounds left out by rule.
 """
 
@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from annotator.formats.syntax.spreadsheet import write_sheet
-from annotator.pooling.pool_analysis_service import iterate_left_out
-from annotator.pooling.proposals_service import propose, read_document, search_documents
+from annotator.pooling.analysis.pool_analysis_service import iterate_left_out
+from annotator.pooling.proposals.proposals_service import propose, read_document, search_documents
 from annotator.storage.database import Database
 from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.session import require_same_origin, require_signed_in

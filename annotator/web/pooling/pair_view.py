@@ -7,8 +7,8 @@ import streamlit as st
 
 from annotator.domain.errors import NotFound
 from annotator.evaluation.rankings_service import read_ranked_document
-from annotator.pooling.pool_analysis_records import PooledPairOrigin
-from annotator.pooling.pool_analysis_service import show_pair
+from annotator.pooling.analysis.pool_analysis_records import PooledPairOrigin
+from annotator.pooling.analysis.pool_analysis_service import show_pair
 from annotator.web.agreement.links import write_link
 from annotator.web.kit.figures import show_number, show_percentage
 from annotator.web.kit.messages import tr, tr_n

@@ -12,8 +12,8 @@ from time import perf_counter
 from typing import Generic, TypeVar
 
 from annotator.domain.people import Actor
-from annotator.pooling.pool_analysis_records import DepthReport, PoolContents
-from annotator.pooling.pool_analysis_service import read_stamp, show_contents, show_depth
+from annotator.pooling.analysis.pool_analysis_records import DepthReport, PoolContents
+from annotator.pooling.analysis.pool_analysis_service import read_stamp, show_contents, show_depth
 from annotator.storage.database import Database
 
 T = TypeVar("T")

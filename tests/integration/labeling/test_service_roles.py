@@ -18,7 +18,7 @@ from annotator.labeling import my_work_service as work
 from annotator.labeling import questions_service as questions
 from annotator.labeling import service as labeling
 from annotator.labeling.assignment import QuerySelection
-from annotator.pooling import proposals_service as proposals
+from annotator.pooling.proposals import proposals_service as proposals
 from annotator.quality import service as quality
 from annotator.storage.database import Database
 from annotator.storage.tables import MembershipRow

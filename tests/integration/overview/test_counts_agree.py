@@ -33,8 +33,8 @@ from annotator.labeling.calibration_service import set_check
 from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import compute_progress, list_judgments
 from annotator.overview.service import show_overview, show_status
-from annotator.pooling.pool_analysis_records import PairFilter
-from annotator.pooling.pool_analysis_service import list_pair_page, show_contents
+from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis_service import list_pair_page, show_contents
 from annotator.pooling.service import list_pairs
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release

@@ -7,8 +7,8 @@ import pytest
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.pooling.pool_records import PoolReport, PoolRequest
-from annotator.pooling.rounds_service import list_pool_rounds, make_round
+from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
+from annotator.pooling.rounds.rounds_service import list_pool_rounds, make_round
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from tests.integration.judged_world import NOW

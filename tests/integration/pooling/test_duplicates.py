@@ -11,11 +11,11 @@ from sqlmodel import col
 from annotator.adjudication.history.history_service import read_pair_history
 from annotator.domain.errors import NotAllowed, NotFound, StateError
 from annotator.domain.people import OPERATOR
-from annotator.pooling.duplicate_records import DuplicateGroup
-from annotator.pooling.duplicates_service import accept_duplicates, list_duplicates
-from annotator.pooling.filters import read_filters
-from annotator.pooling.pool_records import PoolReport, PoolRequest
-from annotator.pooling.rounds_service import list_left_out_documents, list_pool_rounds, make_round
+from annotator.pooling.duplicates.duplicate_records import DuplicateGroup
+from annotator.pooling.duplicates.duplicates_service import accept_duplicates, list_duplicates
+from annotator.pooling.filters.filters import read_filters
+from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
+from annotator.pooling.rounds.rounds_service import list_left_out_documents, list_pool_rounds, make_round
 from annotator.pooling.service import list_pairs
 from annotator.releases.published_service import trace_qrel
 from annotator.releases.service import publish_release

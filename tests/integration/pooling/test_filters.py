@@ -5,8 +5,8 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.errors import ValidationError
-from annotator.pooling.filters import read_filters
-from annotator.pooling.filters_sql import check_filter_fields, find_left_out
+from annotator.pooling.filters.filters import read_filters
+from annotator.pooling.filters.filters_sql import check_filter_fields, find_left_out
 from annotator.storage.database import Database
 from annotator.storage.tables import DocumentRow, PairRow, ProvenanceRow, QueryRow
 from tests.integration.judged_world import JudgedWorld

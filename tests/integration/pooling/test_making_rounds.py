@@ -10,9 +10,9 @@ from sqlmodel import col
 
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.pooling.pool_records import PoolReport, PoolRequest, RankStratum
-from annotator.pooling.rounds_service import list_pool_rounds, make_round
-from annotator.pooling.rounds_sql import list_probabilities
+from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest, RankStratum
+from annotator.pooling.rounds.rounds_service import list_pool_rounds, make_round
+from annotator.pooling.rounds.rounds_sql import list_probabilities
 from annotator.pooling.service import list_pairs, pool_results
 from annotator.storage.database import Database
 from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow, ProvenanceRow

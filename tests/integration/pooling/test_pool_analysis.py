@@ -7,8 +7,8 @@ import pytest
 
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.pooling.pool_analysis_records import PairCount, PairFilter
-from annotator.pooling.pool_analysis_service import (
+from annotator.pooling.analysis.pool_analysis_records import PairCount, PairFilter
+from annotator.pooling.analysis.pool_analysis_service import (
     iterate_left_out,
     list_left_out_page,
     list_pair_page,

@@ -10,10 +10,10 @@ from sqlmodel import col
 
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.pooling.pool_records import PoolRequest, RankStratum
-from annotator.pooling.round_records import LeftOut, NewRound
-from annotator.pooling.rounds_service import list_pair_probabilities, make_round
-from annotator.pooling.rounds_sql import add_round, read_history
+from annotator.pooling.rounds.pool_records import PoolRequest, RankStratum
+from annotator.pooling.rounds.round_records import LeftOut, NewRound
+from annotator.pooling.rounds.rounds_service import list_pair_probabilities, make_round
+from annotator.pooling.rounds.rounds_sql import add_round, read_history
 from annotator.storage.database import Database
 from annotator.storage.tables import DocumentRow, QueryRow
 from tests.integration.judged_world import NOW

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from annotator.cli.main import app
 from annotator.domain.errors import BadInput, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.pooling.pool_records import PoolReport
 from annotator.pooling.retrievers.records import RetrievalOptions
+from annotator.pooling.rounds.pool_records import PoolReport
 from annotator.pooling.service import list_pairs, pool_runs, retrieve
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of

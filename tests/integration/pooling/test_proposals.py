@@ -8,7 +8,7 @@ import pytest
 from annotator.domain.errors import AnnotatorError, ConflictError, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import list_judgments
-from annotator.pooling.proposals_service import (
+from annotator.pooling.proposals.proposals_service import (
     PROPOSED,
     SearchResults,
     list_proposals,

@@ -9,8 +9,8 @@ from sqlmodel import col
 
 from annotator.domain.people import OPERATOR
 from annotator.importing.remapping_service import remap_documents
-from annotator.pooling.round_records import LeftOut, LeftOutDocument, NewRound, PairDraw
-from annotator.pooling.rounds_sql import (
+from annotator.pooling.rounds.round_records import LeftOut, LeftOutDocument, NewRound, PairDraw
+from annotator.pooling.rounds.rounds_sql import (
     add_round,
     list_left_out,
     list_pair_rounds,

@@ -15,10 +15,10 @@ from annotator.cli.main import app
 from annotator.domain.errors import BadInput, NotAllowed, StateError
 from annotator.domain.people import OPERATOR
 from annotator.importing.ground_truth_service import import_qrels
-from annotator.pooling.rounds_sql import list_pair_rounds, list_rounds
+from annotator.pooling.rounds.rounds_sql import list_pair_rounds, list_rounds
 from annotator.pooling.service import list_pairs
-from annotator.pooling.suggestion_records import SuggestionReport, SuggestReport
-from annotator.pooling.suggestions_service import report_suggestions, suggest
+from annotator.pooling.suggestions.suggestion_records import SuggestionReport, SuggestReport
+from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest
 from annotator.releases.gates_service import check_release
 from annotator.storage.database import Database
 from annotator.storage.imported_grades import list_suggestions

@@ -6,8 +6,8 @@ from alembic.config import Config
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from annotator.pooling.round_records import NewRound, PairDraw
-from annotator.pooling.rounds_sql import add_round, list_pair_rounds, list_probabilities, list_rounds
+from annotator.pooling.rounds.round_records import NewRound, PairDraw
+from annotator.pooling.rounds.rounds_sql import add_round, list_pair_rounds, list_probabilities, list_rounds
 from annotator.storage.database import Database
 from annotator.storage.schema import MIGRATIONS, upgrade_schema
 from tests.integration.judged_world import NOW

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.domain.errors import ValidationError
-from annotator.pooling.filter_records import (
+from annotator.pooling.filters.filter_records import (
     ExcludedValue,
     FilteredDocument,
     NearDuplicateRule,
     PoolFilters,
     RankedCandidate,
 )
-from annotator.pooling.filters import (
+from annotator.pooling.filters.filters import (
     choose_one_per,
     find_excluded,
     leave_out,
@@ -26,8 +26,8 @@ from annotator.pooling.filters import (
     read_filters,
     refuse_fields,
 )
-from annotator.pooling.round_records import LeftOut
-from annotator.pooling.title_patterns import LONGEST_PATTERN, check_pattern, match_titles
+from annotator.pooling.filters.title_patterns import LONGEST_PATTERN, check_pattern, match_titles
+from annotator.pooling.rounds.round_records import LeftOut
 
 
 def _document(pk: int = 1, length: int | None = 500, **extra: Any) -> FilteredDocument:

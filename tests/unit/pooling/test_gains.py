@@ -1,6 +1,6 @@
 """What proposals add to a pool: of the relevant documents, those that no system had found."""
 
-from annotator.pooling.proposals_service import QueryGain, count_gains
+from annotator.pooling.proposals.proposals_service import QueryGain, count_gains
 
 SETTLED = [
     ("Q1", 3, True), ("Q1", 2, False), ("Q1", 1, True), ("Q1", 0, True), ("Q1", None, True),

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.domain.errors import ValidationError
-from annotator.pooling.near_duplicates import (
+from annotator.pooling.filters.near_duplicates import (
     MISSED_AT_MOST,
     PERMUTATIONS,
     SEED,
@@ -19,7 +19,7 @@ from annotator.pooling.near_duplicates import (
     measure_similarity,
     read_threshold,
 )
-from annotator.pooling.shingles import hash_runs, normalize_text
+from annotator.pooling.filters.shingles import hash_runs, normalize_text
 
 TEXTS = {
     "Japanese": "届出は、事由の発生した日から十日以内に、書面によって行わなければならない。附則の定めは別に置く。"

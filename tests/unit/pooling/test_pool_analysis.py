@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.pooling.pool_analysis import (
+from annotator.pooling.analysis.pool_analysis import (
     compute_share_interval,
     count_from_one,
     describe_ranks,
@@ -12,7 +12,7 @@ from annotator.pooling.pool_analysis import (
     list_bounds,
     name_sets,
 )
-from annotator.pooling.pool_analysis_records import ClusterSums, PairCount
+from annotator.pooling.analysis.pool_analysis_records import ClusterSums, PairCount
 
 
 def spread(relevant_by_query: list[tuple[int, int]]) -> tuple[PairCount, ClusterSums]:

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from annotator.pooling import search_index
 from annotator.pooling.retrievers.bm25 import rank_bm25
-from annotator.pooling.search_index import build_index, choose_most_characters
+from annotator.pooling.search import search_index
+from annotator.pooling.search.search_index import build_index, choose_most_characters
 
 WORDS = [
     "ハンドラ",

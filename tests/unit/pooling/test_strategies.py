@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.pooling.pool_records import CandidateLists, CandidatePairs, PoolRequest, RankStratum
-from annotator.pooling.strategies import (
+from annotator.pooling.rounds.pool_records import CandidateLists, CandidatePairs, PoolRequest, RankStratum
+from annotator.pooling.rounds.strategies import (
     check_request,
     choose_candidates,
     count_strata,

@@ -6,9 +6,9 @@ import pytest
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.formats.relations import RelationLine, read_relation_lines
-from annotator.pooling.suggestion_accuracy import measure_accuracy, measure_share
-from annotator.pooling.suggestion_records import SuggestedPair, SuggestionRule
-from annotator.pooling.suggestion_rules import (
+from annotator.pooling.suggestions.suggestion_accuracy import measure_accuracy, measure_share
+from annotator.pooling.suggestions.suggestion_records import SuggestedPair, SuggestionRule
+from annotator.pooling.suggestions.suggestion_rules import (
     check_relations,
     count_unused,
     find_suggestions,

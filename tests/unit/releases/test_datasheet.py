@@ -11,7 +11,7 @@ from annotator.dataset.records import CoverageRow
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.import_records import DECLARED, ImportRecord
 from annotator.evaluation.records import RunFindings, SystemMean
-from annotator.pooling.round_records import PoolHistory
+from annotator.pooling.rounds.round_records import PoolHistory
 from annotator.releases.datasheet import (
     Datasheet,
     DatasheetAnnotator,

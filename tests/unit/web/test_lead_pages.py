@@ -8,9 +8,9 @@ import pytest
 
 from annotator.dataset.service import change_settings
 from annotator.importing.ground_truth_service import import_qrels
-from annotator.pooling.round_records import NewRound, PairDraw
-from annotator.pooling.rounds_sql import add_round
-from annotator.pooling.suggestions_sql import StoredSuggestion, add_relation_suggestions
+from annotator.pooling.rounds.round_records import NewRound, PairDraw
+from annotator.pooling.rounds.rounds_sql import add_round
+from annotator.pooling.suggestions.suggestions_sql import StoredSuggestion, add_relation_suggestions
 from annotator.storage.database import Database
 from annotator.storage.disclosures import find_pair_pks
 from annotator.storage.pool import pair_key

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from annotator.pooling.pool_analysis_records import PairCount, PairFilter, SystemShare
+from annotator.pooling.analysis.pool_analysis_records import PairCount, PairFilter, SystemShare
 from annotator.web.kit.charts import chart_statuses, describe_statuses
 from annotator.web.kit.figures import show_number, show_share
 from annotator.web.kit.messages import tr

@@ -5,7 +5,7 @@ from html import escape
 import streamlit as st
 
 from annotator.domain.messages import say
-from annotator.pooling.pool_analysis_records import DepthReport, DepthVerdict, RankShare
+from annotator.pooling.analysis.pool_analysis_records import DepthReport, DepthVerdict, RankShare
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.figures import show_number, show_share
 from annotator.web.kit.messages import tr, tr_n

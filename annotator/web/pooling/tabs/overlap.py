@@ -10,7 +10,7 @@ from html import escape
 import streamlit as st
 
 from annotator.domain.messages import join
-from annotator.pooling.pool_analysis_records import PoolContents, SystemSet
+from annotator.pooling.analysis.pool_analysis_records import PoolContents, SystemSet
 from annotator.web.kit.charts import shorten
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_sentences, tr, tr_n

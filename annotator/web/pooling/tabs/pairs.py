@@ -6,8 +6,13 @@ from html import escape
 import streamlit as st
 
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.pooling.pool_analysis_records import PairFilter, PoolContents, PooledPair, SystemProposal
-from annotator.pooling.pool_analysis_service import PAGE, list_pair_page, show_rounds
+from annotator.pooling.analysis.pool_analysis_records import (
+    PairFilter,
+    PoolContents,
+    PooledPair,
+    SystemProposal,
+)
+from annotator.pooling.analysis.pool_analysis_service import PAGE, list_pair_page, show_rounds
 from annotator.web.agreement.links import write_link
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.figures import show_number

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from annotator.pooling.proposals_service import DocumentProposal, QueryGain, list_proposals
+from annotator.pooling.proposals.proposals_service import DocumentProposal, QueryGain, list_proposals
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_numbers

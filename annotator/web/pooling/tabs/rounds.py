@@ -4,16 +4,16 @@ import json
 
 import streamlit as st
 
-from annotator.pooling.pool_analysis_records import (
+from annotator.pooling.analysis.pool_analysis_records import (
     LeftOutCandidate,
     LeftOutGroup,
     PairFilter,
     RoundShare,
 )
-from annotator.pooling.pool_analysis_service import list_left_out_page, show_rounds
-from annotator.pooling.round_records import PoolRound
-from annotator.pooling.suggestion_records import MeasuredShare
-from annotator.pooling.suggestions_service import report_suggestions
+from annotator.pooling.analysis.pool_analysis_service import list_left_out_page, show_rounds
+from annotator.pooling.rounds.round_records import PoolRound
+from annotator.pooling.suggestions.suggestion_records import MeasuredShare
+from annotator.pooling.suggestions.suggestions_service import report_suggestions
 from annotator.web.agreement.links import draw_file_link, write_link
 from annotator.web.kit.figures import show_number, show_share, show_time
 from annotator.web.kit.messages import tr, tr_n

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from annotator.pooling.pool_analysis_records import PoolContents
+from annotator.pooling.analysis.pool_analysis_records import PoolContents
 from annotator.web.page_context import PageContext
 
 

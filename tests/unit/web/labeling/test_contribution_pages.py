@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotator.domain.people import Actor
 from annotator.labeling.questions_service import ask_question, list_questions
-from annotator.pooling.proposals_service import propose
+from annotator.pooling.proposals.proposals_service import propose
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld

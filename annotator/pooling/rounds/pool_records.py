@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.pooling.filter_records import NO_FILTERS, PoolFilters
+from annotator.pooling.filters.filter_records import NO_FILTERS, PoolFilters
 from annotator.pooling.retrievers.records import RetrievalOptions, RetrieverNote
 
 Strategy = Literal["depth", "fused", "stratified", "move-to-front", "adaptive"]

@@ -13,7 +13,7 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.pooling.pool_records import CandidateLists, Numbers
+from annotator.pooling.rounds.pool_records import CandidateLists, Numbers
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
 from annotator.storage.tables import DocumentRow, PairRow
 

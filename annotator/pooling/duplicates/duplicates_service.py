@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.people import Actor
 from annotator.people.service import require_person, require_role
-from annotator.pooling.duplicate_records import AcceptedDuplicates, DuplicateGroup, DuplicateReport
-from annotator.pooling.duplicates import (
+from annotator.pooling.duplicates.duplicate_records import AcceptedDuplicates, DuplicateGroup, DuplicateReport
+from annotator.pooling.duplicates.duplicates import (
     OPEN_TO_GRADES,
     LeftOutDuplicate,
     choose_groups,
@@ -20,14 +20,14 @@ from annotator.pooling.duplicates import (
     keep_latest,
     report_duplicates,
 )
-from annotator.pooling.duplicates_sql import (
+from annotator.pooling.duplicates.duplicates_sql import (
     TakenGrade,
     list_duplicate_pairs,
     list_left_out_duplicates,
     take_over,
 )
-from annotator.pooling.round_records import NewRound, PairDraw
-from annotator.pooling.rounds_sql import add_round
+from annotator.pooling.rounds.round_records import NewRound, PairDraw
+from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, key_of

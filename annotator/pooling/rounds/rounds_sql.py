@@ -9,7 +9,7 @@ from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
-from annotator.pooling.round_records import (
+from annotator.pooling.rounds.round_records import (
     LeftOut,
     LeftOutDocument,
     NewRound,

@@ -17,7 +17,12 @@ from annotator.formats.syntax.source import read_regular
 from annotator.formats.syntax.text import describe
 from annotator.formats.syntax.tree import TreeProblems
 from annotator.formats.syntax.yaml_text import load_yaml, resolve
-from annotator.pooling.suggestion_records import FOLLOWS, Follow, RelationSuggestion, SuggestionRule
+from annotator.pooling.suggestions.suggestion_records import (
+    FOLLOWS,
+    Follow,
+    RelationSuggestion,
+    SuggestionRule,
+)
 
 TEMPLATES = Path(__file__).parent / "rules"
 KEYS = ("relation", "follow", "grade", "name")

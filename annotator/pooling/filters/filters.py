@@ -12,7 +12,7 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import join, say
-from annotator.pooling.filter_records import (
+from annotator.pooling.filters.filter_records import (
     ExcludedValue,
     FilteredDocument,
     NearDuplicateRule,
@@ -21,9 +21,9 @@ from annotator.pooling.filter_records import (
     name_length_rule,
     name_one_per_rule,
 )
-from annotator.pooling.near_duplicates import SimilarTexts, read_threshold
-from annotator.pooling.round_records import LeftOut
-from annotator.pooling.title_patterns import check_pattern
+from annotator.pooling.filters.near_duplicates import SimilarTexts, read_threshold
+from annotator.pooling.filters.title_patterns import check_pattern
+from annotator.pooling.rounds.round_records import LeftOut
 
 OWN_FIELDS = ("doc_id", "title", "url", "media_type")
 """The fields that every document has; all others are in `extra`."""

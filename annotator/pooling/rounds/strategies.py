@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.pooling.adaptive.measures import read_measure
-from annotator.pooling.pool_records import (
+from annotator.pooling.rounds.pool_records import (
     CandidateLists,
     CandidatePairs,
     Numbers,

@@ -18,10 +18,10 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.relations import RelationLine, read_relation_lines
 from annotator.people.service import require_role
-from annotator.pooling.round_records import NewRound, PairDraw
-from annotator.pooling.rounds_sql import add_round
-from annotator.pooling.suggestion_accuracy import measure_accuracy
-from annotator.pooling.suggestion_records import (
+from annotator.pooling.rounds.round_records import NewRound, PairDraw
+from annotator.pooling.rounds.rounds_sql import add_round
+from annotator.pooling.suggestions.suggestion_accuracy import measure_accuracy
+from annotator.pooling.suggestions.suggestion_records import (
     SETTLED_AT,
     RelationSuggestion,
     RuleCounts,
@@ -30,8 +30,13 @@ from annotator.pooling.suggestion_records import (
     SuggestionRule,
     SuggestReport,
 )
-from annotator.pooling.suggestion_rules import check_relations, count_unused, find_suggestions, read_rules
-from annotator.pooling.suggestions_sql import (
+from annotator.pooling.suggestions.suggestion_rules import (
+    check_relations,
+    count_unused,
+    find_suggestions,
+    read_rules,
+)
+from annotator.pooling.suggestions.suggestions_sql import (
     StoredSuggestion,
     add_relation_suggestions,
     list_relation_suggestions,

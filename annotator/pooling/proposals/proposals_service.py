@@ -19,8 +19,8 @@ from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.submission_sql import find_stored, list_rubric_versions, list_text_hashes
 from annotator.people.service import require_person, require_role
-from annotator.pooling.first_grade import FirstGrade, read_first_grade
-from annotator.pooling.proposals_sql import (
+from annotator.pooling.proposals.first_grade import FirstGrade, read_first_grade
+from annotator.pooling.proposals.proposals_sql import (
     ExistingPair,
     add_first_judgment,
     find_document,
@@ -31,8 +31,8 @@ from annotator.pooling.proposals_sql import (
     list_stored_proposals,
     may_judge,
 )
-from annotator.pooling.search_sql import read_excerpts
-from annotator.pooling.snippets import cut_snippet
+from annotator.pooling.search.search_sql import read_excerpts
+from annotator.pooling.search.snippets import cut_snippet
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_rubric, key_of

@@ -7,8 +7,8 @@ from sqlalchemy import ColumnElement, Select, func, literal, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.pooling.filter_records import FilteredDocument, PoolFilters, name_title_rule
-from annotator.pooling.filters import (
+from annotator.pooling.filters.filter_records import FilteredDocument, PoolFilters, name_title_rule
+from annotator.pooling.filters.filters import (
     leave_out,
     leave_out_duplicates,
     list_field_names,
@@ -16,9 +16,9 @@ from annotator.pooling.filters import (
     rank_candidates,
     refuse_fields,
 )
-from annotator.pooling.near_duplicates import SimilarTexts
-from annotator.pooling.round_records import LeftOut
-from annotator.pooling.title_patterns import match_titles
+from annotator.pooling.filters.near_duplicates import SimilarTexts
+from annotator.pooling.filters.title_patterns import match_titles
+from annotator.pooling.rounds.round_records import LeftOut
 from annotator.storage.document_text import TEXT_IS_PRESENT
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import split_into_chunks

@@ -12,7 +12,7 @@ from datetime import datetime
 from annotator.domain.errors import NotFound, StateError
 from annotator.domain.messages import say
 from annotator.domain.settling import SETTLED
-from annotator.pooling.duplicate_records import (
+from annotator.pooling.duplicates.duplicate_records import (
     DUPLICATE_STATES,
     DuplicateDocument,
     DuplicateGroup,

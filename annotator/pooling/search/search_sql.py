@@ -38,7 +38,7 @@ _PRESENT_TEXT = and_(
 
 @dataclass(frozen=True, slots=True)
 class SearchedTexts:
-    """The texts of one dataset for `pooling/search_index.py`. Each call is a transaction of its own."""
+    """The texts of one dataset for `pooling/search/search_index.py`. Each call is a transaction of its own."""
 
     database: Database
     dataset_pk: int

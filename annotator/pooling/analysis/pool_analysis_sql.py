@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.pooling.pool_analysis import MOST_DRAWN
-from annotator.pooling.pool_analysis_records import (
+from annotator.pooling.analysis.pool_analysis import MOST_DRAWN
+from annotator.pooling.analysis.pool_analysis_records import (
     ClusterSums,
     LeftOutCandidate,
     LeftOutGroup,

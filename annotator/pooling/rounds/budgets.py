@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from annotator.pooling.adaptive.candidates import build_candidates
 from annotator.pooling.adaptive.choice import choose_pairs, estimate_order
 from annotator.pooling.adaptive.records import AdaptiveMethod, AdaptiveSettings, CandidateTable
-from annotator.pooling.pool_records import (
+from annotator.pooling.rounds.pool_records import (
     CandidateLists,
     CandidatePairs,
     ExpectedScore,

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
 from annotator.domain.import_records import TAKEN_OVER
-from annotator.pooling.duplicates import DuplicatePair, LeftOutDuplicate
-from annotator.pooling.filter_records import NEAR_DUPLICATE
+from annotator.pooling.duplicates.duplicates import DuplicatePair, LeftOutDuplicate
+from annotator.pooling.filters.filter_records import NEAR_DUPLICATE
 from annotator.storage.imported_grades import bring_in, list_kept_imports
 from annotator.storage.lookup import key_of
 from annotator.storage.pair_states import list_pair_states

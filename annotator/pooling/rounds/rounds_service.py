@@ -22,10 +22,12 @@ from annotator.domain.people import Actor
 from annotator.labeling.my_work_service import compute_times
 from annotator.people.service import require_role
 from annotator.pooling.adaptive.records import UNJUDGED
-from annotator.pooling.budgets import PoolState, describe_order, spend_budget, tabulate
-from annotator.pooling.estimates import describe_per_query, estimate_effort, expect_relevant
-from annotator.pooling.filters_sql import find_left_out
-from annotator.pooling.pool_records import (
+from annotator.pooling.filters.filters_sql import find_left_out
+from annotator.pooling.retrievers.options import check_options, describe_options
+from annotator.pooling.retrievers.records import RetrieverNote
+from annotator.pooling.rounds.budgets import PoolState, describe_order, spend_budget, tabulate
+from annotator.pooling.rounds.estimates import describe_per_query, estimate_effort, expect_relevant
+from annotator.pooling.rounds.pool_records import (
     CandidateLists,
     CandidatePairs,
     Numbers,
@@ -35,11 +37,9 @@ from annotator.pooling.pool_records import (
     SystemCounts,
     SystemOrder,
 )
-from annotator.pooling.pooling_sql import PoolArrays, list_doc_ids, name_systems, read_lists, read_pool
-from annotator.pooling.retrieval_sql import retrieve_from_documents
-from annotator.pooling.retrievers.options import check_options, describe_options
-from annotator.pooling.retrievers.records import RetrieverNote
-from annotator.pooling.round_records import (
+from annotator.pooling.rounds.pooling_sql import PoolArrays, list_doc_ids, name_systems, read_lists, read_pool
+from annotator.pooling.rounds.retrieval_sql import retrieve_from_documents
+from annotator.pooling.rounds.round_records import (
     JudgedProbability,
     LeftOut,
     LeftOutDocument,
@@ -47,7 +47,7 @@ from annotator.pooling.round_records import (
     PairDraw,
     PoolRound,
 )
-from annotator.pooling.rounds_sql import (
+from annotator.pooling.rounds.rounds_sql import (
     add_new_pairs_to_round,
     add_round,
     count_waiting,
@@ -58,7 +58,7 @@ from annotator.pooling.rounds_sql import (
     list_probabilities,
     list_rounds,
 )
-from annotator.pooling.strategies import (
+from annotator.pooling.rounds.strategies import (
     BUDGETED,
     check_request,
     choose_candidates,

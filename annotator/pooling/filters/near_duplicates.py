@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
-from annotator.pooling.shingles import hash_runs, hash_text, normalize_text
+from annotator.pooling.filters.shingles import hash_runs, hash_text, normalize_text
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,8 +13,8 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
-from annotator.pooling import pool_analysis_sql as sql
-from annotator.pooling.pool_analysis import (
+from annotator.pooling.analysis import pool_analysis_sql as sql
+from annotator.pooling.analysis.pool_analysis import (
     choose_drawn,
     count_from_one,
     describe_ranks,
@@ -24,7 +24,7 @@ from annotator.pooling.pool_analysis import (
     list_bounds,
     name_sets,
 )
-from annotator.pooling.pool_analysis_records import (
+from annotator.pooling.analysis.pool_analysis_records import (
     ClusterSums,
     DepthReport,
     LeftOutCandidate,
@@ -40,8 +40,8 @@ from annotator.pooling.pool_analysis_records import (
     SystemProposal,
     SystemShare,
 )
-from annotator.pooling.round_records import PoolRound
-from annotator.pooling.rounds_sql import list_rounds
+from annotator.pooling.rounds.round_records import PoolRound
+from annotator.pooling.rounds.rounds_sql import list_rounds
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pair_states import list_pair_states

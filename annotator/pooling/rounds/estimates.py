@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.messages import count_of
-from annotator.pooling.pool_records import ExpectedRelevant, LabelingEffort, PairsPerQuery
+from annotator.pooling.rounds.pool_records import ExpectedRelevant, LabelingEffort, PairsPerQuery
 
 BANDS = (1, 2, 4, 6, 11, 21, 51, 101, 201, 501)
 """The first rank of each band."""

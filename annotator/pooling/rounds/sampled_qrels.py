@@ -8,7 +8,7 @@ pair that cannot be rated has the grade -1, TREC's "gray". Pairs without a grade
 from collections.abc import Iterable
 
 from annotator.formats.trec import check_writable
-from annotator.pooling.round_records import JudgedProbability
+from annotator.pooling.rounds.round_records import JudgedProbability
 
 
 def write_sampled_qrels(pairs: Iterable[JudgedProbability]) -> str:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import sqrt
 
 from annotator.domain.messages import Message, say
-from annotator.pooling.pool_analysis_records import (
+from annotator.pooling.analysis.pool_analysis_records import (
     ClusterSums,
     DepthState,
     DepthVerdict,

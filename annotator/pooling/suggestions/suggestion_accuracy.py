@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from annotator.domain.grades import GRADES, RELEVANT_FROM
-from annotator.pooling.suggestion_records import MeasuredShare, RuleAccuracy, SuggestedPair
+from annotator.pooling.suggestions.suggestion_records import MeasuredShare, RuleAccuracy, SuggestedPair
 
 
 def measure_accuracy(pairs: Iterable[tuple[str, SuggestedPair]]) -> tuple[RuleAccuracy, ...]:

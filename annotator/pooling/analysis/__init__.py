@@ -1,0 +1,1 @@
+"""What the page Pool shows: overlap of systems, relevance by rank, and pairs by page."""

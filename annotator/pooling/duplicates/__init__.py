@@ -1,0 +1,1 @@
+"""Near duplicates that a pool left out, and the grades that leads accept for them."""

@@ -1,0 +1,1 @@
+"""Documents that annotators propose because the pool lacks them."""
