@@ -1,7 +1,7 @@
 """Keep to which hosts a dataset's queries may be sent (`annotator import run --from`), and who allowed it.
 
-The list is kept in the audit log: the latest entry that sets `search_hosts` holds. So nobody can allow a host without an entry
-that says who and when, and nothing but a lead's change of settings (`dataset/service.py`) writes such an entry.
+The list is a column of the dataset that no record of it holds, since annotators may read those. Only a lead's change of settings
+(`dataset/service.py`) sets it, here, together with the entry of the audit log that says who allowed what and when.
 """
 
 from datetime import datetime
@@ -13,10 +13,10 @@ from sqlmodel import col
 from annotator.dataset.settings import SEARCH_HOSTS
 from annotator.domain.people import Actor
 from annotator.people.service import require_role
-from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.tables import DatasetRow
 
 
 def show_search_hosts(database: Database, actor: Actor, dataset: str) -> tuple[str, ...]:
@@ -29,15 +29,9 @@ def show_search_hosts(database: Database, actor: Actor, dataset: str) -> tuple[s
 
 def read_search_hosts(session: Session, dataset_pk: int) -> tuple[str, ...]:
     """Return the hosts that a dataset's queries may be sent to. The caller has checked the role."""
-    statement = (
-        select(col(AuditEventRow.after))
-        .where(col(AuditEventRow.dataset_pk) == dataset_pk, col(AuditEventRow.action) == "changed settings")
-        .order_by(col(AuditEventRow.pk).desc())
+    return tuple(
+        session.scalar(select(col(DatasetRow.search_hosts)).where(col(DatasetRow.pk) == dataset_pk)) or ()
     )
-    for after in session.scalars(statement):
-        if after and SEARCH_HOSTS in after:
-            return tuple(after[SEARCH_HOSTS] or ())
-    return ()
 
 
 def allow_search_hosts(
@@ -54,4 +48,6 @@ def allow_search_hosts(
             before={SEARCH_HOSTS: before},
             after={SEARCH_HOSTS: hosts},
         )
+        session.get_one(DatasetRow, dataset_pk).search_hosts = hosts
+        session.flush()
         add_events(session, [event])

@@ -33,7 +33,8 @@ class DatasetRow(SQLModel, table=True):
     """One ground-truth project and its settings.
 
     `overlap_rules`: exceptions to `overlap`, as `domain/overlap.py` reads them. `shown_metadata`: the further columns of
-    documents that the panel shows. `quality_rule`: see `quality/records.py`.
+    documents that the panel shows. `quality_rule`: see `quality/records.py`. `search_hosts`: the hosts that its queries may be
+    sent to; for leads only.
     """
 
     __tablename__ = "dataset"
@@ -75,6 +76,7 @@ class DatasetRow(SQLModel, table=True):
     show_own_agreement: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
     second_adjudicator: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
     discuss_from: int | None = None
+    search_hosts: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
     created_at: datetime = time_column()
 
 
