@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from annotator.storage.pool import Provenance
 
 SHOWN = 10
+WITH_HOLES = {"dataset", "depth", "systems", "holes", "limit", "dry_run", "database", "json"}
 
 
 def pool(
+    context: typer.Context,
     dataset: DatasetArgument,
     depth: pool_options.Depth = None,
     systems: pool_options.Systems = None,
@@ -56,18 +58,8 @@ def pool(
     json: JsonOption = False,
 ) -> None:
     """Make pairs of candidates of each system, with their provenance, as a round of the pool."""
-    from annotator.pooling.filters.filters import read_filters
-
-    filters = read_filters(
-        exclude=exclude or (),
-        exclude_title=exclude_title or (),
-        min_length=min_length,
-        one_per=one_per,
-        near_duplicates=near_duplicates,
-    )
     if holes:
-        if any((retrieve, weights, title_boost, strategy, strata, budget, per_category, adaptive, filters)):
-            raise typer.BadParameter("--holes goes with --depth, --systems, --limit and --dry-run only")
+        _check_options_of_holes(context)
         _pool_holes(
             dataset, depth=depth, systems=systems, limit=limit, dry_run=dry_run, database=database, json=json
         )
@@ -77,6 +69,7 @@ def pool(
     name = _find_strategy(strategy, budget=budget or per_category, adaptive=adaptive)
     if depth is None and name in ("depth", "fused"):
         raise typer.BadParameter("expected --depth K, --budget N, --strategy stratified or --holes")
+    from annotator.pooling.filters.filters import read_filters
     from annotator.pooling.retrievers.options import read_weights
     from annotator.pooling.retrievers.records import RetrievalOptions
     from annotator.pooling.rounds.pool_records import PoolRequest
@@ -101,7 +94,13 @@ def pool(
         per_category=per_category,
         measure=measure,
         seed=seed,
-        filters=filters,
+        filters=read_filters(
+            exclude=exclude or (),
+            exclude_title=exclude_title or (),
+            min_length=min_length,
+            one_per=one_per,
+            near_duplicates=near_duplicates,
+        ),
     )
     report = make_round(
         open_database(database),
@@ -116,6 +115,17 @@ def pool(
         print_json(report)
         return
     _print_report(report)
+
+
+def _check_options_of_holes(context: typer.Context) -> None:
+    """Refuse every option that was typed and that `--holes`, which reads the results of imported runs only, makes no use of."""
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name not in WITH_HOLES and source is not None and source.name != "DEFAULT":
+            option = "--" + name.replace("_", "-")
+            raise typer.BadParameter(
+                f"--holes goes with --depth, --systems, --limit and --dry-run only, found {option}"
+            )
 
 
 def _find_strategy(name: str | None, *, budget: int | None, adaptive: bool) -> str:

@@ -166,8 +166,15 @@ def test_the_command_makes_the_pairs_and_says_why(world: HolesWorld) -> None:
         (["--depth", "3", "--limit", "1"], "--limit goes with --holes"),
         (
             ["--holes", "--retrieve", "bm25"],
-            "--holes goes with --depth, --systems, --limit and --dry-run only",
+            "--holes goes with --depth, --systems, --limit and --dry-run only, found --retrieve",
         ),
+        (["--holes", "--vectors", "docs.npy"], "and --dry-run only, found --vectors"),
+        (["--holes", "--query-vectors", "queries.npy"], "and --dry-run only, found --query-vectors"),
+        (["--holes", "--embed", "model"], "and --dry-run only, found --embed"),
+        (["--holes", "--weights", ""], "and --dry-run only, found --weights"),
+        (["--holes", "--seed", "0"], "and --dry-run only, found --seed"),
+        (["--holes", "--measure", "nDCG@10"], "and --dry-run only, found --measure"),
+        (["--holes", "--min-length", "0"], "and --dry-run only, found --min-length"),
     ],
 )
 def test_options_that_exclude_each_other_are_refused(
