@@ -29,23 +29,32 @@ def create(
     title: Annotated[str, typer.Option(help="The name shown to people.")] = "",
     overlap: Annotated[int, typer.Option(help="How many annotators judge each pair.")] = 2,
     rubric: Annotated[Path | None, typer.Option(help="A YAML file with the grades' definitions.")] = None,
+    grades: Annotated[
+        str, typer.Option(metavar="NAME", help="Ready definitions of the grades: general, nablarch or law.")
+    ] = "general",
+    settings: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE…]", help="Settings, as for dataset set.")
+    ] = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
     """Make a new, empty dataset."""
+    from annotator.dataset.grade_choices import read_grade_template
     from annotator.dataset.rubric_file import read_rubric
     from annotator.dataset.service import create_dataset
-    from annotator.domain.grades import DEFAULT_RUBRIC
 
-    chosen_rubric = read_rubric(read_bytes(rubric), str(rubric)) if rubric else DEFAULT_RUBRIC
+    chosen_rubric = read_rubric(read_bytes(rubric), str(rubric)) if rubric else read_grade_template(grades)
+    typed = _split_changes(settings or [])
+    required = _read_required_file(typed)
     made = create_dataset(
         open_database(database),
         OPERATOR,
         name,
         now=now(),
         title=title,
-        settings={"overlap": str(overlap)},
+        settings={"overlap": str(overlap), **typed},
         rubric=chosen_rubric,
+        requirements=required,
     )
     if json:
         print_json(made)
@@ -54,11 +63,15 @@ def create(
 
 
 @app.command("list")
-def list_(database: DatabaseOption = None, json: JsonOption = False) -> None:
+def list_(
+    archived: Annotated[bool, typer.Option("--archived", help="List the archived datasets too.")] = False,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
     """List the datasets."""
     from annotator.dataset.service import list_datasets
 
-    datasets = list_datasets(open_database(database), OPERATOR)
+    datasets = list_datasets(open_database(database), OPERATOR, archived_too=archived)
     if json:
         print_json(datasets)
         return
@@ -87,7 +100,7 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
         print_json({**settings, "counts": asdict(counts)})
         return
     required = settings.pop("requirements")
-    made = {name: settings.pop(name) for name in ("name", "created_at")}
+    made = {name: settings.pop(name) for name in ("name", "created_at", "archived_at")}
     rows = [
         *made.items(),
         *((key, write_setting(key, value)) for key, value in settings.items()),
@@ -120,10 +133,7 @@ def set_(
     from annotator.dataset.settings import SEARCH_HOSTS, write_setting
     from annotator.domain.overlap import describe_overlap
 
-    for change in changes:
-        if "=" not in change:
-            raise typer.BadParameter(f"expected KEY=VALUE, found {change!r}")
-    pairs = dict(change.split("=", 1) for change in changes)
+    pairs = _split_changes(changes)
     typed = dict(pairs)
     required = _read_required_file(typed)
     opened, actor = open_as(database, lead)
@@ -138,6 +148,43 @@ def set_(
     if any("overlap" in key or key == "third_judgment_from" for key in pairs):
         values["who judges"] = describe_overlap(dataset.overlap, dataset.overlap_rules)
     typer.echo("\n".join(f"{key} = {value}" for key, value in values.items()))
+
+
+@app.command()
+def archive(
+    name: DatasetArgument, lead: AsOption = None, database: DatabaseOption = None, json: JsonOption = False
+) -> None:
+    """Take a dataset out of the lists. Nothing in it can be judged or changed then; its releases stay."""
+    from annotator.dataset.archive_service import archive_dataset
+
+    opened, actor = open_as(database, lead)
+    dataset = archive_dataset(opened, actor, name, now=now())
+    if json:
+        print_json(dataset)
+        return
+    typer.echo(f"Archived {name}. To work in it again: annotator dataset unarchive {name}")
+
+
+@app.command()
+def unarchive(
+    name: DatasetArgument, lead: AsOption = None, database: DatabaseOption = None, json: JsonOption = False
+) -> None:
+    """Bring an archived dataset back: it can be judged and changed again."""
+    from annotator.dataset.archive_service import unarchive_dataset
+
+    opened, actor = open_as(database, lead)
+    dataset = unarchive_dataset(opened, actor, name, now=now())
+    if json:
+        print_json(dataset)
+        return
+    typer.echo(f"{name} can be judged and changed again.")
+
+
+def _split_changes(changes: list[str]) -> dict[str, str]:
+    for change in changes:
+        if "=" not in change:
+            raise typer.BadParameter(f"expected KEY=VALUE, found {change!r}")
+    return dict(change.split("=", 1) for change in changes)
 
 
 def _read_required_file(typed: dict[str, str]) -> dict[str, Any] | None:

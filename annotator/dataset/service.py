@@ -5,7 +5,7 @@ exports/<dataset>/…).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -14,8 +14,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.dataset.search_hosts_service import allow_search_hosts
-from annotator.dataset.settings import ON_DISAGREEMENTS, RULES, SEARCH_HOSTS, SETTINGS, read_setting
+from annotator.dataset.search_hosts_service import allow_search_hosts, read_search_hosts
+from annotator.dataset.settings import RULES, SEARCH_HOSTS, SETTINGS, read_setting, write_setting
 from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.domain.messages import say
@@ -73,8 +73,10 @@ class Dataset:
     show_own_agreement: bool
     second_adjudicator: bool
     discuss_from: int | None
+    profile: str  # of `domain/evaluators.py`
     requirements: Mapping[str, Any] | None
     created_at: datetime
+    archived_at: datetime | None = None  # since when nothing in it may be judged or changed
 
     @property
     def overlap_rules(self) -> dict[str, Any] | None:
@@ -104,19 +106,19 @@ def create_dataset(
     title: str = "",
     settings: Mapping[str, str] | None = None,
     rubric: Rubric = DEFAULT_RUBRIC,
+    requirements: Mapping[str, Any] | None = None,
 ) -> Dataset:
-    """Make a new, empty dataset with version 1 of its rubric. ConflictError when the name is taken."""
-    if not NAME.fullmatch(name) or name.endswith("."):
-        raise ValidationError(
-            f"expected a dataset name of letters, digits, '-', '_' and '.' (up to 100), found {name!r}"
-        )
+    """Make a new, empty dataset with version 1 of its rubric. ConflictError when the name is taken.
+
+    `requirements`: those of a file that the caller has read.
+    """
+    check_dataset_name(name)
     values = {key: read_setting(key, text) for key, text in (settings or {}).items()}
+    if requirements is not None:
+        values["requirements"] = dict(requirements)
     with database.write() as session:
         require_admin(session, actor)
-        if session.scalars(
-            select(DatasetRow).where(func.lower(col(DatasetRow.name)) == name.lower())
-        ).first():
-            raise ConflictError(f"there is a dataset named {name!r} already")
+        require_free_name(session, name)
         row = DatasetRow.model_validate({"name": name, "title": title or name, "created_at": now})
         _set_values(row, values)
         session.add(row)
@@ -127,10 +129,28 @@ def create_dataset(
         return _record(row)
 
 
-def list_datasets(database: Database, actor: Actor) -> list[Dataset]:
+def check_dataset_name(name: str) -> None:
+    """Raise ValidationError unless this can be a dataset's name, which is also that of a folder."""
+    if not NAME.fullmatch(name) or name.endswith("."):
+        raise ValidationError(
+            say(
+                "expected a dataset name of letters, digits, '-', '_' and '.' (up to 100), found {name!r}",
+                name=name,
+            )
+        )
+
+
+def require_free_name(session: Session, name: str) -> None:
+    """Raise ConflictError if a dataset has this name, in any case: a folder of releases has room for one of them."""
+    if session.scalars(select(DatasetRow).where(func.lower(col(DatasetRow.name)) == name.lower())).first():
+        raise ConflictError(say("there is a dataset named {name!r} already", name=name))
+
+
+def list_datasets(database: Database, actor: Actor, *, archived_too: bool = False) -> list[Dataset]:
     """Return the datasets on which the actor has a role (all of them for the operator), by name."""
     with database.read() as session:
         rows = session.scalars(select(DatasetRow).order_by(col(DatasetRow.name))).all()
+        rows = [row for row in rows if archived_too or row.archived_at is None]
         roles = list_roles(session, actor)
         return [_record(row) for row in rows if actor.is_operator or roles.role_on(key_of(row.pk))]
 
@@ -151,35 +171,71 @@ def change_settings(
     *,
     now: datetime,
     requirements: Mapping[str, Any] | None = None,
+    seen: Mapping[str, str] | None = None,
 ) -> Dataset:
     """Set each KEY to the VALUE as typed. ValidationError for an unknown key or value; then nothing changes.
-    Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction; how
-    disagreements are decided, and which hosts are allowed, is noted in the audit log.
+    Where the overlap, its rules or the seed change, what each pair lacks is counted anew in the same transaction. Every
+    change is noted in the audit log.
 
-    `requirements`: those of a file that the caller has read, which a typed value never names.
+    `requirements`: those of a file that the caller has read, which a typed value never names. `seen`: values by key, as typed,
+    that the person saw before changing them; ConflictError if somebody else has changed one of them since.
     """
     values = {key: read_setting(key, text) for key, text in changes.items()}
     if requirements is not None:
         values["requirements"] = dict(requirements)
     with database.write() as session:
-        row = find_dataset(session, name)
-        require_role(session, actor, key_of(row.pk), "lead")
-        dataset_pk = key_of(row.pk)
-        lock_dataset(session, dataset_pk)
-        session.refresh(row)
-        before = _record(row)
-        _set_values(row, values)
-        session.add(row)
-        session.flush()
-        after = _record(row)
-        _check_overlap(session, dataset_pk, before, after)
-        _check_rates(before, after)
-        if _read_overlap_settings(before) != _read_overlap_settings(after):
-            derive_work(session, dataset_pk)
-        _note_changed(session, dataset_pk, actor, before, after, now)
-        if SEARCH_HOSTS in values:
-            allow_search_hosts(session, dataset_pk, actor, values[SEARCH_HOSTS], now=now)
-        return after
+        return apply_settings(session, actor, name, values, now=now, seen=seen or {})
+
+
+def apply_settings(
+    session: Session,
+    actor: Actor,
+    name: str,
+    values: Mapping[str, Any],
+    *,
+    now: datetime,
+    seen: Mapping[str, str],
+) -> Dataset:
+    """Do what `change_settings` does, in an open write transaction. `values`: as `read_setting` returns them."""
+    row = find_dataset(session, name)
+    dataset_pk = key_of(row.pk)
+    require_role(session, actor, dataset_pk, "lead")
+    lock_dataset(session, dataset_pk)
+    session.refresh(row)
+    before = _record(row)
+    _require_unchanged(write_settings(before, read_search_hosts(session, dataset_pk)), seen)
+    _set_values(row, values)
+    session.add(row)
+    session.flush()
+    after = _record(row)
+    _check_overlap(session, dataset_pk, before, after)
+    _check_rates(before, after)
+    if _read_overlap_settings(before) != _read_overlap_settings(after):
+        derive_work(session, dataset_pk)
+    _note_changed(session, dataset_pk, actor, before, after, now)
+    if SEARCH_HOSTS in values:
+        allow_search_hosts(session, dataset_pk, actor, values[SEARCH_HOSTS], now=now)
+    return after
+
+
+def write_settings(dataset: Dataset, search_hosts: Sequence[str] = ()) -> dict[str, str]:
+    """Return every setting of a dataset by its name, as it could be typed; `requirements` as JSON."""
+    values = {
+        **{setting.name: getattr(dataset, setting.name, None) for setting in SETTINGS},
+        SEARCH_HOSTS: search_hosts,
+    }
+    return {name: write_setting(name, value) for name, value in values.items()}
+
+
+def _require_unchanged(present: Mapping[str, str], seen: Mapping[str, str]) -> None:
+    changed = [name for name, text in seen.items() if present[name] != text]
+    if changed:
+        raise ConflictError(
+            say(
+                "Somebody else has changed {names} meanwhile, so nothing is saved. Compare with the current values, then save again.",
+                names=", ".join(changed),
+            )
+        )
 
 
 def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[int, Rubric]:
@@ -211,7 +267,7 @@ def _record(row: DatasetRow) -> Dataset:
         for name in (setting.name for setting in SETTINGS if setting.name != SEARCH_HOSTS)
     }
     values["shown_metadata"] = tuple(row.shown_metadata) if row.shown_metadata else None
-    return Dataset(name=row.name, created_at=row.created_at, **values)
+    return Dataset(name=row.name, created_at=row.created_at, archived_at=row.archived_at, **values)
 
 
 def _set_values(row: DatasetRow, values: Mapping[str, Any]) -> None:
@@ -233,11 +289,16 @@ def _read_overlap_settings(dataset: Dataset) -> tuple[Any, ...]:
 def _note_changed(
     session: Session, dataset_pk: int, actor: Actor, before: Dataset, after: Dataset, now: datetime
 ) -> None:
-    changed = [name for name in ON_DISAGREEMENTS if getattr(before, name) != getattr(after, name)]
+    names = [setting.name for setting in SETTINGS if setting.name != SEARCH_HOSTS]
+    changed = [name for name in names if getattr(before, name) != getattr(after, name)]
     if changed:
-        was, since = ({name: getattr(state, name) for name in changed} for state in (before, after))
+        was, since = ({name: _to_json(getattr(state, name)) for name in changed} for state in (before, after))
         event = AuditEvent("changed settings", dataset_pk, actor.person_id, now, before=was, after=since)
         add_events(session, [event])
+
+
+def _to_json(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
 
 
 def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Dataset) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from annotator.dataset.coverage_service import TEMPLATES, read_requirements
 from annotator.domain.errors import ValidationError
+from annotator.domain.evaluators import PROFILE_NAMES
 from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
 from annotator.formats.syntax.json_text import parse_json
@@ -29,11 +30,6 @@ RULES: Mapping[str, str] = {
     "overlap_cap": "cap",
     "third_judgment_from": "conditional",
 }  # the settings that together are the dataset's overlap rules, by what `domain/overlap.py` calls them
-
-ON_DISAGREEMENTS = (
-    "second_adjudicator",
-    "discuss_from",
-)  # how disagreements are decided: a change is noted in the audit log
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +172,7 @@ SETTINGS: tuple[DatasetSetting, ...] = (
     DatasetSetting("show_own_agreement", say("true or false"), "whether annotators see how well they agree with the others", _yes_or_no),
     DatasetSetting("second_adjudicator", say("true or false"), "whether a dispute at distance 3 takes two leads who decide the same", _yes_or_no),
     DatasetSetting("discuss_from", say("a distance 1-3, or off"), "from which distance on the annotators of a dispute are asked to look at each other's notes before a lead decides", _or_none(_whole(1, 3), OFF)),
+    DatasetSetting("profile", say("one of {names}", names=", ".join(PROFILE_NAMES)), "the evaluator whose measures the page Evaluation shows first", _make_choice_reader(*PROFILE_NAMES)),
     DatasetSetting(SEARCH_HOSTS, say("hosts with their ports and commas between, such as es.example.org:9200, or none"), "the hosts that import run --from may send this dataset's queries to", _or_none(_hosts)),
     DatasetSetting("requirements", say("{templates}, none, or a YAML file", templates=", ".join(TEMPLATES)), "what the queries and qrels must cover", _requirements),
 )  # fmt: skip
@@ -209,6 +206,8 @@ def write_setting(name: str, value: Any) -> str:
         return plain if _can_read(name, plain, dict(value)) else json.dumps(dict(value), ensure_ascii=False)
     if name == "overlap_share":
         return f"{value['share']:g}:{value['overlap']}"
+    if name == "requirements":
+        return json.dumps(dict(value), ensure_ascii=False)
     if name == SEARCH_HOSTS:
         return ",".join(value) or NONE
     if name == "shown_metadata":

@@ -22,6 +22,10 @@ class StateError(AnnotatorError):
     """The request is fine, but not in the state that the dataset is in."""
 
 
+class DatasetArchived(StateError):
+    """The dataset is archived, so nothing in it may be judged or changed."""
+
+
 class ConflictError(AnnotatorError):
     """Somebody else got there first, or the same name means something else already."""
 

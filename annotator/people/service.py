@@ -292,7 +292,7 @@ def _require_lead_of(session: Session, actor: Actor, dataset: str | None) -> int
     if dataset is None:
         require_admin(session, actor)
         return None
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)
     require_role(session, actor, dataset_pk, "lead")
     return dataset_pk
 
@@ -304,7 +304,7 @@ def _require_may_grant(session: Session, actor: Actor, role: str, dataset: str |
     if dataset is None:
         require_admin(session, actor)
         return None
-    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)
     require_role(session, actor, dataset_pk, "admin")
     return dataset_pk
 

@@ -76,7 +76,7 @@ from annotator.releases.releases_sql import (
 from annotator.releases.signing import check_key, sign
 from annotator.releases.versions import check_version
 from annotator.releases.write import ReleaseOrder, WrittenRelease, write_release
-from annotator.storage.database import Database, lock_releases
+from annotator.storage.database import Database, lock_releases, require_not_archived
 from annotator.storage.disclosures import note_published
 from annotator.storage.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
@@ -142,6 +142,7 @@ def publish_release(
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
+        require_not_archived(session, key_of(row.pk))
         target = exports_dir / row.name / version
     finish_publishing(database, exports_dir=exports_dir, now=now)
     with ExitStack() as locks:
@@ -394,6 +395,7 @@ def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: D
     """Keep others from publishing. Raises ConflictError if another lead published since the snapshot."""
     require_role(session, actor, dataset_pk, "lead")
     lock_releases(session, dataset_pk)
+    require_not_archived(session, dataset_pk)
     versions = tuple(list_versions(session, dataset_pk))
     if versions != snapshot.versions:
         raise ConflictError(

@@ -31,6 +31,10 @@ Action = Literal[
     "changed settings",
     "ordered documents",
     "accepted duplicates",
+    "archived dataset",
+    "unarchived dataset",
+    "exported dataset",
+    "restored dataset",
 ]
 ACTIONS: tuple[str, ...] = get_args(Action)
 

@@ -24,7 +24,13 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import AnnotatorError, DatabaseUnavailable, StateError, ValidationError
+from annotator.domain.errors import (
+    AnnotatorError,
+    DatabaseUnavailable,
+    DatasetArchived,
+    StateError,
+    ValidationError,
+)
 from annotator.domain.messages import Message, say
 
 BUSY = say("the database is locked by other work")
@@ -175,6 +181,7 @@ _POSTGRESQL_OPTIONS = {
     "tcp_user_timeout": 20_000,  # milliseconds: a server that fell off the network is noticed
 }
 _READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+_ARCHIVED_NAME = text("SELECT name FROM dataset WHERE pk = :d AND archived_at IS NOT NULL")
 _LOCK = text("SELECT pg_advisory_xact_lock(:d)")
 _LOCK_RELEASES = text("SELECT pg_advisory_xact_lock(1, :d)")  # two numbers: never the same lock as of one
 _LOCK_AND_PLAN_ONCE = text(
@@ -328,8 +335,32 @@ class Database:
         connection.commit()
 
 
-def lock_dataset(session: Session, dataset_pk: int, *, single_rows: bool = False) -> None:
+def is_writing(session: Session) -> bool:
+    """Return whether the session is one of `Database.write`."""
+    return bool(session.connection().get_execution_options().get("annotator_write", False))
+
+
+def require_not_archived(session: Session, dataset_pk: int) -> None:
+    """Raise DatasetArchived if the dataset is archived."""
+    name = session.connection().execute(_ARCHIVED_NAME, {"d": dataset_pk}).scalar()
+    if name is not None:
+        raise DatasetArchived(describe_archived(name))
+
+
+def describe_archived(name: str) -> Message:
+    """Say that a dataset is archived, and what helps."""
+    return say(
+        "{name} is archived, so nothing in it can be judged or changed. A lead can unarchive it on the page Settings",
+        name=name,
+    )
+
+
+def lock_dataset(
+    session: Session, dataset_pk: int, *, single_rows: bool = False, archived_too: bool = False
+) -> None:
     """Lock the dataset against other write transactions that call this, until this transaction ends.
+
+    Raises DatasetArchived if the dataset is archived, unless `archived_too`: somebody may have archived it while this waited.
 
     On SQLite a write transaction is alone already. `single_rows`: the statements that follow look up rows by their keys.
     PostgreSQL then plans each statement once, for any values. With plans for the given values, its statistics would show no
@@ -337,6 +368,8 @@ def lock_dataset(session: Session, dataset_pk: int, *, single_rows: bool = False
     """
     if session.get_bind().dialect.name == "postgresql":
         session.connection().execute(_LOCK_AND_PLAN_ONCE if single_rows else _LOCK, {"d": dataset_pk})
+    if not archived_too:
+        require_not_archived(session, dataset_pk)
 
 
 def lock_releases(session: Session, dataset_pk: int) -> None:

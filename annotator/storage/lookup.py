@@ -4,9 +4,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.errors import NotFound
+from annotator.domain.errors import DatasetArchived, NotFound
 from annotator.domain.grades import GradeDefinition, Rubric
 from annotator.domain.messages import say
+from annotator.storage.database import describe_archived, is_writing
 from annotator.storage.labeling_tables import RepeatRow
 from annotator.storage.tables import DatasetRow, PairRow, PersonRow, RubricRow
 
@@ -18,8 +19,12 @@ def key_of(pk: int | None) -> int:
     return pk
 
 
-def find_dataset(session: Session, name: str) -> DatasetRow:
-    """Return the dataset of that name. NotFound names the existing datasets."""
+def find_dataset(session: Session, name: str, *, archived_too: bool = False) -> DatasetRow:
+    """Return the dataset of that name. NotFound names the existing datasets.
+
+    Raises DatasetArchived in a session that writes if the dataset is archived, unless `archived_too`. So no use case changes
+    an archived dataset unless it says so.
+    """
     row = session.scalars(select(DatasetRow).where(col(DatasetRow.name) == name)).first()
     if row is None:
         names = session.scalars(select(col(DatasetRow.name)).order_by(col(DatasetRow.name)).limit(20)).all()
@@ -29,6 +34,8 @@ def find_dataset(session: Session, name: str) -> DatasetRow:
             else say("there is none yet: annotator dataset create NAME")
         )
         raise NotFound(say("no dataset named {name!r}; {there}", name=name, there=there))
+    if row.archived_at is not None and not archived_too and is_writing(session):
+        raise DatasetArchived(describe_archived(name))
     return row
 
 

@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
+from annotator.domain.evaluators import PROFILE_NAMES
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.storage.columns import json_column, number_column, text_column, time_column
 from annotator.storage.sql import quote_texts
@@ -34,7 +35,8 @@ class DatasetRow(SQLModel, table=True):
 
     `overlap_rules`: exceptions to `overlap`, as `domain/overlap.py` reads them. `shown_metadata`: the further columns of
     documents that the panel shows. `quality_rule`: see `quality/records.py`. `search_hosts`: the hosts that its queries may be
-    sent to; for leads only.
+    sent to; for leads only. `profile`: the evaluator whose measures the dataset is for. `archived_at`: since when nothing in it
+    may be judged or changed.
     """
 
     __tablename__ = "dataset"
@@ -49,6 +51,7 @@ class DatasetRow(SQLModel, table=True):
         CheckConstraint("idle_seconds BETWEEN 10 AND 3600", name="idle_seconds"),
         CheckConstraint("quality_rule IN ('bound', 'rate')", name="quality_rule"),
         CheckConstraint("discuss_from BETWEEN 1 AND 3", name="discuss_from"),
+        CheckConstraint(f"profile IN {quote_texts(PROFILE_NAMES)}", name="profile"),
     )
 
     pk: int | None = Field(default=None, primary_key=True)
@@ -77,6 +80,8 @@ class DatasetRow(SQLModel, table=True):
     second_adjudicator: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
     discuss_from: int | None = None
     search_hosts: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    profile: str = Field(default="trec", sa_column_kwargs={"server_default": text("'trec'")})
+    archived_at: datetime | None = time_column(nullable=True)
     created_at: datetime = time_column()
 
 

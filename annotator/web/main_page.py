@@ -82,6 +82,11 @@ def _register(page: AppPage, context: PageContext | None) -> st.Page:
 
 def _draw_page(page: AppPage, context: PageContext) -> None:
     if page in list_pages(context.person, context.dataset):
+        if context.is_archived:
+            words = tr(
+                "This dataset is archived. Nothing in it can be judged or changed until a lead unarchives it."
+            )
+            st.info(words, icon=":material/archive:")
         import_module(page.module).draw(context)
         if context.role is not None and includes(context.role, "lead"):
             preload()

@@ -14,7 +14,7 @@ import streamlit as st
 from annotator.dataset.service import Dataset, list_datasets
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
-from annotator.domain.people import Actor, SignedIn
+from annotator.domain.people import Actor, SignedIn, includes
 from annotator.domain.texts import holds_no_text
 from annotator.people.sign_in_service import find_session
 from annotator.settings import Settings
@@ -50,8 +50,9 @@ def find_served() -> ServedProgram:
 
 @dataclass(frozen=True, slots=True)
 class PageContext:
-    """See the module. `dataset` is the name of the chosen one (None when the person has none); `token` is the
-    session's, for services that must spare it; `now` is when this run began."""
+    """See the module. `datasets`: those to choose from; an archived one only for leads whose address names it. `dataset` is
+    the name of the chosen one (None when the person has none); `token` is the session's, for services that must spare it;
+    `now` is when this run began."""
 
     database: Database
     settings: Settings
@@ -70,6 +71,11 @@ class PageContext:
         """Return the person's present role on the chosen dataset."""
         return self.person.role_on(self.dataset)
 
+    @property
+    def is_archived(self) -> bool:
+        """Return whether the chosen dataset is archived: it can be read, but not changed."""
+        return any(item.name == self.dataset and item.archived_at is not None for item in self.datasets)
+
 
 def find_context() -> PageContext | None:
     """Return the context of this run; None when the browser's session has ended."""
@@ -86,9 +92,19 @@ def find_context() -> PageContext | None:
         st.session_state.clear()  # somebody else signed in with this browser meanwhile
     st.session_state["person_id"] = person.actor.person_id
     _forget_no_texts()
-    datasets = tuple(list_datasets(served.database, person.actor))
-    dataset = choose_dataset([item.name for item in datasets], st.query_params.get("dataset"))
+    wanted = st.query_params.get("dataset")
+    datasets = tuple(
+        item
+        for item in list_datasets(served.database, person.actor, archived_too=True)
+        if item.archived_at is None or (item.name == wanted and _leads(person, item.name))
+    )
+    dataset = choose_dataset([item.name for item in datasets], wanted)
     return PageContext(served.database, served.settings, person, token, datasets, dataset, now)
+
+
+def _leads(person: SignedIn, dataset: str) -> bool:
+    role = person.role_on(dataset)
+    return role is not None and includes(role, "lead")
 
 
 def _forget_no_texts() -> None:

@@ -32,6 +32,10 @@ SENTENCES: Mapping[str, Message] = {
     "answered question": say("answered the question"),
     "withdrew": say("took the decision back"),
     "undid policy": say("took back what a policy had decided"),
+    "archived dataset": say("archived the dataset"),
+    "unarchived dataset": say("unarchived the dataset"),
+    "exported dataset": say("exported the whole dataset"),
+    "restored dataset": say("restored the dataset from a file"),
 }
 ACTION_NAMES: Mapping[str, Message] = {
     "decided": say("Decided"),
@@ -51,6 +55,10 @@ ACTION_NAMES: Mapping[str, Message] = {
     "changed settings": say("Changed settings"),
     "ordered documents": say("Put documents in order"),
     "accepted duplicates": say("Accepted grades of near duplicates"),
+    "archived dataset": say("Archived the dataset"),
+    "unarchived dataset": say("Unarchived the dataset"),
+    "exported dataset": say("Exported the dataset"),
+    "restored dataset": say("Restored the dataset"),
 }
 """The names of the actions in the audit log, for filters."""
 
@@ -207,6 +215,10 @@ def _add_words(sentence: Message, words: str | None) -> Message:
 
 
 def _show(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_show(item)}" for name, item in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(_show, value)) or "none"
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 

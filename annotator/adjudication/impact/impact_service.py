@@ -156,7 +156,7 @@ def _compute(
     from annotator.adjudication.impact.impact import compute
 
     with database.write() as session:
-        lock_dataset(session, dataset_pk)
+        lock_dataset(session, dataset_pk, archived_too=True)  # scores are derived
         scoring, stamp = _lacks_totals(session, dataset_pk), find_stamp(session)
         if scoring != part.scoring or stamp != part.rankings.stamp:
             return False
@@ -191,7 +191,7 @@ def _store(session: Session, dataset_pk: int, computed: "ComputedImpact", *, sco
 def _sum_up(database: Database, dataset_pk: int) -> bool:
     """Store each system's totals, if every query has its scores."""
     with database.write() as session:
-        lock_dataset(session, dataset_pk)
+        lock_dataset(session, dataset_pk, archived_too=True)  # scores are derived
         if _lacks_totals(session, dataset_pk) and not list_due(session, dataset_pk, most=1, unscored=True):
             sum_scores(session, dataset_pk)
     return True

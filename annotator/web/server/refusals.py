@@ -9,6 +9,7 @@ from annotator.domain.errors import (
     AnnotatorError,
     BadInput,
     ConflictError,
+    DatasetArchived,
     FormatError,
     InsufficientData,
     NotAllowed,
@@ -19,6 +20,7 @@ from annotator.domain.errors import (
 from annotator.web.kit.messages import show_refusal
 
 STATUSES: Mapping[type[AnnotatorError], int] = {
+    DatasetArchived: 423,  # before StateError, which it is: the labeling panel then keeps its judgments and says why
     ValidationError: 400,
     FormatError: 400,
     BadInput: 400,

@@ -151,4 +151,5 @@ def test_how_disputes_are_decided_is_set_as_typed_and_every_change_of_it_is_in_t
     assert [(event.action, event.before, event.after) for event in events] == [
         ("changed settings", {"second_adjudicator": False}, {"second_adjudicator": True}),
         ("changed settings", {"discuss_from": None}, {"discuss_from": 2}),
+        ("changed settings", {"overlap": 2}, {"overlap": 3}),
     ]

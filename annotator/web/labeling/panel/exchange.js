@@ -10,7 +10,7 @@ const MOST_WHILE_LEAVING = 50;
 /** @typedef {import("./messages.js").ExchangeAnswer} ExchangeAnswer */
 
 /** Why a request was not answered, by its status. @type {Record<number, string>} */
-const TROUBLES = { 401: "signedout", 403: "notallowed", 404: "nodataset", 409: "other_person", 429: "unreachable", 503: "database" };
+const TROUBLES = { 401: "signedout", 403: "notallowed", 404: "nodataset", 409: "other_person", 423: "archived", 429: "unreachable", 503: "database" };
 
 /**
  * What the exchange needs of the panel.

@@ -248,6 +248,9 @@ def _states() -> dict[str, str]:
         ),
         "why_notallowed": tr("You may not label this dataset any more. Ask its lead."),
         "why_nodataset": tr("The server does not know this dataset any more. Ask its lead."),
+        "why_archived": tr(
+            "This dataset is archived, so nothing is stored. Your judgments stay in this browser until a lead unarchives it."
+        ),
         "why_rejected": tr(
             "The server did not understand this page; it may be of another version. Reload the page; nothing is lost by it."
         ),

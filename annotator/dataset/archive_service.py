@@ -1,0 +1,39 @@
+"""Archive a dataset, and unarchive it.
+
+An archived dataset leaves the lists. Nothing in it can be judged or changed: `storage/lookup.py` and `storage/database.py`
+refuse it in every write transaction. Its releases stay where they are, and its pages can still be read by leads.
+"""
+
+from datetime import datetime
+
+from annotator.dataset.service import Dataset, show_dataset
+from annotator.domain.people import Actor
+from annotator.people.service import require_role
+from annotator.storage.audit_log import Action, AuditEvent, add_events
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.lookup import find_dataset, key_of
+
+
+def archive_dataset(database: Database, actor: Actor, name: str, *, now: datetime) -> Dataset:
+    """Archive a dataset from now on; one that is archived stays as it is. For leads."""
+    return _set_archived(database, actor, name, archived=True, now=now)
+
+
+def unarchive_dataset(database: Database, actor: Actor, name: str, *, now: datetime) -> Dataset:
+    """Let the dataset be judged and changed again. For leads."""
+    return _set_archived(database, actor, name, archived=False, now=now)
+
+
+def _set_archived(database: Database, actor: Actor, name: str, *, archived: bool, now: datetime) -> Dataset:
+    with database.write() as session:
+        row = find_dataset(session, name, archived_too=True)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        lock_dataset(session, dataset_pk, archived_too=True)
+        session.refresh(row)
+        if (row.archived_at is not None) != archived:
+            row.archived_at = now if archived else None
+            session.add(row)
+            action: Action = "archived dataset" if archived else "unarchived dataset"
+            add_events(session, [AuditEvent(action, dataset_pk, actor.person_id, now)])
+    return show_dataset(database, actor, name)[0]
