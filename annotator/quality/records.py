@@ -79,6 +79,16 @@ class QualityExpert:
     name: str
     judged: int  # settled pairs they judged
     available: int  # settled pairs they can check
+    is_lead: bool = False
+    other_leads: tuple[
+        str, ...
+    ] = ()  # names of the other leads, who may decide the errors that this person finds
+
+    @property
+    def is_sole_lead(self) -> bool:
+        """Return whether nobody could decide the errors that this person finds: a lead never decides a pair that they
+        judged."""
+        return self.is_lead and not self.other_leads
 
 
 class SampledPair(NamedTuple):

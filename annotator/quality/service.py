@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import Message, say, say_n
-from annotator.domain.people import Actor
+from annotator.domain.people import Actor, includes
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
 from annotator.quality.quality_sql import (
@@ -217,13 +217,26 @@ def list_experts(database: Database, actor: Actor, dataset: str) -> list[Quality
         settled = list_settled(session, dataset_pk)
         know = list_known(session, dataset_pk, settled)
         experts = []
-        for person in list_dataset_people(session, dataset_pk):
-            if not person.can_sign_in or not person.roles or find_person(session, person.username).simulated:
+        people = [person for person in list_dataset_people(session, dataset_pk) if person.can_sign_in]
+        leads = {
+            person.pk: person.name or person.username
+            for person in people
+            if any(includes(role, "lead") for role, _, _ in person.roles)
+        }
+        for person in people:
+            if not person.roles or find_person(session, person.username).simulated:
                 continue
             known_pairs = know(person.pk)
             free = find_free(settled, known_pairs, list_their_queries(session, dataset_pk, person.pk))
             experts.append(
-                QualityExpert(person.username, person.name, len(known_pairs.judged), int(free.sum()))
+                QualityExpert(
+                    person.username,
+                    person.name,
+                    len(known_pairs.judged),
+                    int(free.sum()),
+                    is_lead=person.pk in leads,
+                    other_leads=tuple(name for pk, name in leads.items() if pk != person.pk),
+                )
             )
         return experts
 

@@ -4,7 +4,7 @@ Where everybody's walk begins. `POST /login` opens a new session (an earlier one
 sets the cookie; refuses wrong names and passwords alike (401), and guessing (429, with Retry-After).
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -23,11 +23,11 @@ from annotator.web.kit.messages import tr
 from annotator.web.plain_page import draw_plain_page, fill_markup
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.session import (
-    COOKIE,
-    DEVICE_COOKIE,
     choose_local_path,
     clear_cookie,
+    find_device,
     find_signed_in,
+    list_tokens,
     set_cookie,
     set_device_cookie,
 )
@@ -79,7 +79,7 @@ class SignInRoutes:
         address = request.client.host if request.client else ""
         try:
             token, device = await to_thread.run_sync(
-                lambda: self._check(username, password, address, request.cookies), limiter=self.limiter
+                lambda: self._check(username, password, address, request), limiter=self.limiter
             )
         except WrongSignIn:
             log.info("sign-in refused", address=address)
@@ -121,23 +121,24 @@ class SignInRoutes:
 
     async def sign_out(self, request: Request) -> Response:
         """End this browser's session."""
-        token = request.cookies.get(COOKIE)
-        await to_thread.run_sync(lambda: sign_out(self.database, token, now=datetime.now(UTC)))
+        await to_thread.run_sync(lambda: self._end_sessions(request))
         response = RedirectResponse("/login", 303)
         clear_cookie(response, request, self.settings)
         return response
 
-    def _check(
-        self, username: str, password: str, address: str, cookies: Mapping[str, str]
-    ) -> tuple[str, str]:
+    def _check(self, username: str, password: str, address: str, request: Request) -> tuple[str, str]:
         """Return the tokens of the new session and of the browser, for their cookies."""
         lifetime, now = timedelta(hours=self.settings.session_hours), datetime.now(UTC)
-        device = cookies.get(DEVICE_COOKIE)
+        device = find_device(request)
         token = sign_in(
             self.database, username, password, address=address, device=device, now=now, lifetime=lifetime
         )
-        sign_out(self.database, cookies.get(COOKIE), now=now)
+        self._end_sessions(request)
         return token, know_device(self.database, token, device=device, now=now)
+
+    def _end_sessions(self, request: Request) -> None:
+        for token in list_tokens(request):
+            sign_out(self.database, token, now=datetime.now(UTC))
 
 
 def _send(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:

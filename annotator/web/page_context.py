@@ -22,7 +22,7 @@ from annotator.storage.database import Database
 from annotator.web.kit.messages import tr, use_language
 from annotator.web.language import find_language
 from annotator.web.navigation import choose_dataset
-from annotator.web.session import COOKIE
+from annotator.web.session import COOKIE, read_cookie
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class PageContext:
 def find_context() -> PageContext | None:
     """Return the context of this run; None when the browser's session has ended."""
     served, now = find_served(), datetime.now(UTC)
-    token = st.context.cookies.get(COOKIE, "")
+    token = read_cookie(st.context.cookies, COOKIE, st.context.headers.get("Host") or "") or ""
     accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
     use_language(find_language(None, accepted))  # in which it is said if the database does not answer
     person = find_session(served.database, token, now=now)

@@ -1,10 +1,13 @@
 """The session cookie, and who a request comes from.
 
 Refuses what another site makes a browser send (`require_same_origin`), and redirects that lead elsewhere.
-The cookie holds a random token and nothing else; who that is, the database says on every request.
+The cookie holds a random token and nothing else; who that is, the database says on every request. Browsers keep one set
+of cookies for all ports of a host, so the names of the cookies hold the port that the browser addressed: two servers on
+one host do not sign each other's people out.
 """
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -17,6 +20,7 @@ from annotator.settings import Settings
 
 COOKIE = "annotator_session"
 DEVICE_COOKIE = "annotator_device"
+PORT = re.compile(r":([0-9]{1,5})$")
 ORIGIN = re.compile(r"https?://[^/?#@\\\s]+", re.IGNORECASE)
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
@@ -83,10 +87,43 @@ def is_https(request: HTTPConnection, settings: Settings) -> bool:
     return settings.secure_cookie or request.url.scheme in ("https", "wss")
 
 
+def name_cookie(name: str, host: str) -> str:
+    """Return the cookie's name at this Host header: with the port, which browsers and proxies pass on.
+
+    Without a port in it (behind a proxy on 80 or 443) it is the plain name.
+    """
+    port = PORT.search(host)
+    return f"{name}_{port[1]}" if port else name
+
+
+def read_cookie(cookies: Mapping[str, str], name: str, host: str) -> str | None:
+    """Return the cookie's value at this Host header, if any.
+
+    The plain name counts too: whoever signed in before names held the port stays signed in.
+    """
+    return cookies.get(name_cookie(name, host)) or cookies.get(name)
+
+
+def find_token(request: HTTPConnection) -> str | None:
+    """Return the token of the session that the browser sends, if any."""
+    return read_cookie(request.cookies, COOKIE, request.headers.get("host", ""))
+
+
+def list_tokens(request: HTTPConnection) -> list[str]:
+    """Return every session's token that the browser sends for this host: under today's name and under the plain one."""
+    names = dict.fromkeys((name_cookie(COOKIE, request.headers.get("host", "")), COOKIE))
+    return [request.cookies[name] for name in names if request.cookies.get(name)]
+
+
+def find_device(request: HTTPConnection) -> str | None:
+    """Return the token by which the sign-in form knows the browser, if any."""
+    return read_cookie(request.cookies, DEVICE_COOKIE, request.headers.get("host", ""))
+
+
 def set_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
     """Hand the session's token to the browser: not to scripts, not to other sites' requests."""
     response.set_cookie(
-        COOKIE,
+        name_cookie(COOKIE, request.headers.get("host", "")),
         token,
         max_age=int(timedelta(hours=settings.session_hours).total_seconds()),
         path="/",
@@ -99,7 +136,7 @@ def set_cookie(response: Response, token: str, request: HTTPConnection, settings
 def set_device_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
     """Let the sign-in form know this browser again. The token opens nothing by itself, and goes to the form only."""
     response.set_cookie(
-        DEVICE_COOKIE,
+        name_cookie(DEVICE_COOKIE, request.headers.get("host", "")),
         token,
         max_age=int(DEVICE_LIFETIME.total_seconds()),
         path="/login",
@@ -110,9 +147,12 @@ def set_device_cookie(response: Response, token: str, request: HTTPConnection, s
 
 
 def clear_cookie(response: Response, request: HTTPConnection, settings: Settings) -> None:
-    """Make the browser forget the token."""
+    """Make the browser forget the token that it sent."""
     secure = is_https(request, settings)
-    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax", secure=secure)
+    name = name_cookie(COOKIE, request.headers.get("host", ""))
+    if name not in request.cookies:
+        name = COOKIE  # from before names held the port
+    response.delete_cookie(name, path="/", httponly=True, samesite="lax", secure=secure)
 
 
 def choose_local_path(wanted: str | None) -> str:

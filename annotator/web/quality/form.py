@@ -22,6 +22,7 @@ from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, find_context, require_context
 
 GRADES = range(4)
+SHOWN_LEADS = 5
 
 
 def draw_preview(preview: QualityPreview, *, hide_grades: bool) -> None:
@@ -137,11 +138,37 @@ def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None
     # Other fields once something is drawn, so that no second press draws again.
     key_suffix = f"{dataset} {len(status.draws)}"
     form_values = _ask(experts, status, key_suffix)
+    draw_deciders(context, next(expert for expert in experts if expert.username == form_values.annotator))
     preview = _preview(context, dataset, form_values)
     if preview is None:
         return
     draw_preview(preview, hide_grades=form_values.annotator == context.actor.username)
     _draw_button(dataset, form_values, preview, key_suffix)
+
+
+def draw_deciders(context: PageContext, expert: QualityExpert) -> None:
+    """Draw who could decide the errors that a lead finds as the checker; a warning if nobody could."""
+    name = expert.name or expert.username
+    if expert.is_sole_lead:
+        st.warning(
+            escape_markdown(
+                tr(
+                    "{name} is the only lead here. A lead cannot decide a pair that they judged, so nobody could decide the "
+                    "errors that {name} finds. Choose an annotator as the checker, or add a second lead first.",
+                    name=name,
+                )
+            ),
+            icon=":material/warning:",
+        )
+        draw_link(context, "people")
+    elif expert.is_lead:
+        draw_note(
+            tr(
+                "Errors that {name} finds are decided by another lead: {leads}.",
+                name=name,
+                leads=", ".join(expert.other_leads[:SHOWN_LEADS]),
+            )
+        )
 
 
 def _draw_no_experts(context: PageContext, experts: Sequence[QualityExpert]) -> None:

@@ -34,7 +34,7 @@ from annotator.web.language import use_language_of
 from annotator.web.plain_page import wants_page
 from annotator.web.server.outage import note_outage, respond_to_outage
 from annotator.web.server.uploads import MOST_BYTES
-from annotator.web.session import COOKIE, is_https, require_own_page, require_same_origin
+from annotator.web.session import find_token, is_https, require_own_page, require_same_origin
 
 OWN_FILES = ("/login.css", "/favicon.png")
 INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
@@ -226,7 +226,7 @@ class RequestGate:
         return None
 
     async def _find(self, connection: HTTPConnection) -> SignedIn | None:
-        token = connection.cookies.get(COOKIE)
+        token = find_token(connection)
         if not token:
             return None
         return await to_thread.run_sync(lambda: find_session(self.database, token, now=datetime.now(UTC)))

@@ -73,9 +73,11 @@ def test_a_deep_link_is_found_again_after_signing_in(page: Page, server: Server)
     expect(page).to_have_url(f"{server.address}/people?dataset=demo")
 
 
-def test_scripts_cannot_read_the_cookie(page: Page, context: BrowserContext, sign_in: SignIn) -> None:
+def test_scripts_cannot_read_the_cookie(
+    page: Page, context: BrowserContext, server: Server, sign_in: SignIn
+) -> None:
     sign_in(page, "hanako")
-    cookie = next(item for item in context.cookies() if item["name"] == "annotator_session")
+    cookie = next(item for item in context.cookies() if item["name"] == f"annotator_session_{server.port}")
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"]) == (True, "Lax", "/")
     assert "annotator_session" not in page.evaluate("document.cookie")
 

@@ -10,6 +10,7 @@ from sqlmodel import col
 from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR
+from annotator.people.service import change_person
 from annotator.quality.service import draw_sample, list_experts, preview_sample
 from annotator.storage.adjudication_tables import QualityDrawRow
 from annotator.storage.database import Database
@@ -245,3 +246,21 @@ def test_experts_are_listed_with_what_they_can_check(database: Database) -> None
         expert.username: (expert.judged, expert.available) for expert in list_experts(database, OPERATOR, "d")
     }
     assert by_expert == {"ann": (5, 0), "cho": (0, 5), "lea": (0, 5)}
+
+
+def test_a_sole_lead_is_told_from_one_whose_errors_another_lead_can_decide(database: Database) -> None:
+    world = QualityWorld(database, queries=1)
+    with database.write() as session:
+        session.execute(update(PersonRow).values(password_hash="x"))
+    by_name = {expert.username: expert for expert in list_experts(database, OPERATOR, "d")}
+    assert by_name["lea"].is_sole_lead
+    assert [by_name[name].is_lead for name in ("ann", "bea", "cho", "lea")] == [False, False, False, True]
+    assert not by_name["cho"].is_sole_lead
+    change_person(database, OPERATOR, "cho", role="lead", dataset="d", now=world.now)
+    by_name = {expert.username: expert for expert in list_experts(database, OPERATOR, "d")}
+    assert not by_name["lea"].is_sole_lead
+    assert by_name["lea"].other_leads == ("cho",)
+    with database.write() as session:
+        session.get_one(PersonRow, world.cho.person_id).password_hash = None
+    by_name = {expert.username: expert for expert in list_experts(database, OPERATOR, "d")}
+    assert by_name["lea"].is_sole_lead, "a lead who cannot sign in decides nothing"

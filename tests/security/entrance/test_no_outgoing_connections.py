@@ -92,7 +92,9 @@ def test_no_page_makes_the_server_or_the_browser_ask_anybody_else(
             page.goto(f"{server.address}/{listed_page.address}?dataset=demo")
             expect(page).to_have_title(f"{listed_page.title} · Annotator")
             expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_attached(timeout=60_000)
-        (cookie,) = (item["value"] for item in context.cookies() if item["name"] == "annotator_session")
+        (cookie,) = (
+            item["value"] for item in context.cookies() if item["name"] == f"annotator_session_{server.port}"
+        )
         for origin in ("http://evil.example", "http://192.0.2.7:8501", "null"):
             assert open_stream(server.port, origin, cookie) == b"HTTP/1.1 403"
         assert (tmp_path / RECORD).read_text(encoding="utf-8") == ""

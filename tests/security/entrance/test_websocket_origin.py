@@ -147,7 +147,9 @@ def test_a_script_with_an_admins_cookie_and_a_foreign_origin_is_refused_at_once(
     page: Page, context: BrowserContext, server: Server, sign_in: SignIn
 ) -> None:
     sign_in(page, "ada")
-    (cookie,) = (item["value"] for item in context.cookies() if item["name"] == "annotator_session")
+    (cookie,) = (
+        item["value"] for item in context.cookies() if item["name"] == f"annotator_session_{server.port}"
+    )
     for origin in ("Origin: http://evil.example\r\n", "Origin: http://localhost:1\r\n", ""):
         with socket.create_connection(("127.0.0.1", server.port), timeout=30) as wire:
             wire.sendall(

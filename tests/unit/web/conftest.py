@@ -65,11 +65,13 @@ class Visitor:
 
     http: TestClient
 
-    def sign_in(self, username: str, password: str = PASSWORD, **extra: str) -> str:
+    def sign_in(
+        self, username: str, password: str = PASSWORD, *, cookie: str = "annotator_session", **extra: str
+    ) -> str:
         """The session's token."""
         answer = self.http.post("/login", data={"username": username, "password": password, **extra})
         assert answer.status_code == 303, answer.text
-        return self.http.cookies["annotator_session"]
+        return self.http.cookies[cookie]
 
 
 @pytest.fixture

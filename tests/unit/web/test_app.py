@@ -21,7 +21,7 @@ from structlog.testing import capture_logs
 from annotator import __version__
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person, change_person, disable_person
-from annotator.people.sign_in_service import find_session
+from annotator.people.sign_in_service import find_session, sign_in
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web import auth
@@ -226,6 +226,38 @@ class TestSignedIn:
         assert (answer.status_code, answer.headers["location"]) == (303, "/login")
         assert 'annotator_session=""' in answer.headers["set-cookie"]
         assert find_session(database, token, now=datetime.now(UTC)) is None
+
+    def test_two_servers_on_one_host_keep_a_cookie_each(self, app: App, database: Database) -> None:
+        """Browsers send the cookies of a host to all its ports."""
+        first = TestClient(app, base_url="http://testserver:8501", follow_redirects=False)
+        token = Visitor(first).sign_in("hanako", cookie="annotator_session_8501")
+        second = TestClient(app, base_url="http://testserver:8502", follow_redirects=False)
+        second.cookies.set("annotator_session_8501", token)
+        assert second.get("/label").status_code == 303, "the other server's session"
+        Visitor(second).sign_in("lea", cookie="annotator_session_8502")
+        assert second.cookies["annotator_session_8501"] == token, (
+            "signing in at one ended the session of the other"
+        )
+        second.post("/logout")
+        assert set(second.cookies) == {"annotator_session_8501", "annotator_device_8502"}
+        assert first.get("/label").status_code == 200
+
+    def test_who_signed_in_before_the_port_was_in_the_name_stays_signed_in_and_can_sign_out(
+        self, app: App, database: Database
+    ) -> None:
+        now = datetime.now(UTC)
+        token = sign_in(database, "hanako", PASSWORD, address="192.0.2.1", now=now)
+        browser = TestClient(app, base_url="http://testserver:8501", follow_redirects=False)
+        browser.cookies.set(COOKIE, token)
+        assert browser.get("/label").status_code == 200
+        answer = browser.post("/logout")
+        assert answer.headers["set-cookie"].startswith('annotator_session="";')
+        assert find_session(database, token, now=now) is None
+        old = sign_in(database, "hanako", PASSWORD, address="192.0.2.1", now=now)
+        browser.cookies.set(COOKIE, old)
+        Visitor(browser).sign_in("hanako", cookie="annotator_session_8501")
+        browser.post("/logout")
+        assert find_session(database, old, now=now) is None, "the plain name still opens a session"
 
     def test_after_signing_out_the_old_token_opens_nothing(self, visitor: Visitor) -> None:
         token = visitor.sign_in("hanako")

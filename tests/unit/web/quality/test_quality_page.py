@@ -101,6 +101,13 @@ def test_before_anything_is_drawn_the_form_stands_ready_and_writes_nothing(world
         "lead Realname (lead): judged none of them, can check 10"
     ]  # the others judged them all
     assert "1 pair would be drawn: 1 of 10 settled pairs are in the sample then." in words(app)
+    assert [warning.value.partition(r"\.")[0] for warning in app.warning] == [
+        "lead Realname is the only lead here"
+    ]
+    change_person(world.database, OPERATOR, "花子", role="lead", dataset="d", now=NOW)
+    app = open_page(world, "quality")
+    assert not app.warning
+    assert "Errors that lead Realname finds are decided by another lead: " in words(app)
     assert show_quality(world.database, find(world, "lead"), "d", now=NOW).draws == ()
 
 
