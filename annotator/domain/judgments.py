@@ -104,6 +104,7 @@ class PairView:
     training: bool = False  # the right grade is shown after the answer
     answer: OwnAnswer | None = None  # the annotator's own
     outdated: OutdatedReason | None = None  # why it is asked for again
+    position: tuple[int, int] | None = None  # its number for this annotator, and the documents of its query
 
 
 @dataclass(frozen=True, slots=True)

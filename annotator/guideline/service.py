@@ -28,7 +28,6 @@ from annotator.storage.lookup import find_dataset, find_pair_pk, find_rubric, ke
 from annotator.storage.outdated import (
     OLDER_GUIDELINE,
     OLDER_TEXT,
-    JudgmentBasis,
     OutdatedCount,
     count_changeable,
     count_outdated_by_annotator,
@@ -191,13 +190,23 @@ def explain_change(database: Database, actor: Actor, dataset: str, pair: str) ->
         if own is None:
             raise NotFound(say("you have not judged this pair"))
         guideline = (
-            _explain_guideline_change(session, dataset_pk, own) if own.stale & OLDER_GUIDELINE else None
+            _explain_guideline_change(session, dataset_pk, own.version)
+            if own.stale & OLDER_GUIDELINE
+            else None
         )
         texts = [
             find_text(session, own.document_pk, name) for name in (own.judged_sha256, own.present_sha256)
         ]
     changed = compare_lines(texts[0], texts[1]) if own.stale & OLDER_TEXT else None
     return OutdatedExplanation(guideline, changed)
+
+
+def explain_versions_since(database: Database, actor: Actor, dataset: str, version: int) -> GuidelineChange:
+    """Return what the guideline has changed since that version. Raises NotFound if there is no such version."""
+    with database.read() as session:
+        dataset_pk = _require_dataset(session, actor, dataset)
+        _find_version(session, dataset_pk, version)
+        return _explain_guideline_change(session, dataset_pk, version)
 
 
 def count_outdated(database: Database, actor: Actor, dataset: str) -> list[OutdatedCount]:
@@ -258,9 +267,9 @@ def _find_version(session: Session, dataset_pk: int, version: int | None) -> Rub
     return row
 
 
-def _explain_guideline_change(session: Session, dataset_pk: int, own: JudgmentBasis) -> GuidelineChange:
+def _explain_guideline_change(session: Session, dataset_pk: int, version: int) -> GuidelineChange:
     since = select(RubricRow).where(
-        col(RubricRow.dataset_pk) == dataset_pk, col(RubricRow.version) >= own.version
+        col(RubricRow.dataset_pk) == dataset_pk, col(RubricRow.version) >= version
     )
     rows = session.scalars(since.order_by(col(RubricRow.version))).all()
     why = "\n".join(row.why for row in rows[1:] if row.why)

@@ -48,17 +48,20 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
         raise ValidationError(f"grade: expected none with the outcome {outcome}, found {grade!r}")
     version = entry.get("guideline_version")
     browser, number = _read_browser(entry)
+    note, reason = _read_note(entry), _read_reason(entry, outcome)
+    if reason == "other" and note is None:
+        raise ValidationError("note: expected the reason in words with the reason other, found nothing")
     return JudgmentEvent(
         event_id=_read_uuid(entry.get("id")),
         pair=_read_text(entry, "pair") or "",
         outcome=outcome,
         grade=check_grade(grade) if outcome == "graded" else None,
-        note=_read_note(entry),
+        note=note,
         pressed_at=read_pressed_at(entry.get("pressed_at")),
         seconds=read_seconds(entry.get("seconds")),
         document_sha256=_read_text(entry, "document_sha256"),
         guideline_version=version if type(version) is int else None,
-        reason=_read_reason(entry, outcome),
+        reason=reason,
         browser=browser,
         number=number,
     )

@@ -259,6 +259,36 @@ def _list_queries(
             yield choose_new(query_pks)
 
 
+@dataclass(frozen=True, slots=True)
+class QueryCount:
+    """The documents of a query, for one annotator."""
+
+    in_pool: int
+    answered: int  # by the annotator, however the answers count; repeats of a pair count as well
+
+
+def number_pairs(
+    pairs: Sequence[tuple[int, int]],
+    shown: Iterable[AnnotatorPairState],
+    counts: Mapping[int, QueryCount],
+) -> dict[int, tuple[int, int]]:
+    """Return which document of its query each pair is for the annotator ("document 3 of 8"), by pair_pk.
+
+    `pairs`: (pair_pk, query_pk) in the order of handing out; `shown`: what the browser has already. The number counts what
+    the annotator has seen of the query, checks included, so it tells neither a rank nor which pair is a check. The total is
+    the same for everybody: others may judge a part of it.
+    """
+    seen = {query_pk: count.answered for query_pk, count in counts.items()}
+    for pair in shown:
+        if pair.query_pk in seen and (pair.repeat_pk is not None or not pair.answered):
+            seen[pair.query_pk] += 1
+    numbers: dict[int, tuple[int, int]] = {}
+    for pair_pk, query_pk in pairs:
+        seen[query_pk] += 1
+        numbers[pair_pk] = (seen[query_pk], max(seen[query_pk], counts[query_pk].in_pool))
+    return numbers
+
+
 def find_needless(shown: Mapping[str, AnnotatorPairState], *, whole: bool = False) -> list[str]:
     """Return the keys of the pairs that need nothing more from this annotator.
 

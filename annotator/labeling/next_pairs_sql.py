@@ -9,6 +9,7 @@ from sqlmodel import col
 
 from annotator.domain.judgments import OpenPair
 from annotator.labeling.checks_sql import list_training
+from annotator.labeling.next_pairs import QueryCount
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.lookup import key_of
@@ -27,7 +28,19 @@ from annotator.storage.open_pairs import (
 )
 from annotator.storage.outdated import list_outdated
 from annotator.storage.quality_pairs import list_changeable
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow
+
+_QUERIES_OF = prepare_sql("SELECT pk, query_pk FROM pair WHERE pk IN :pairs", lists=["pairs"])
+_COUNT_QUERIES = prepare_sql(
+    """
+SELECT p.query_pk, count(*),
+  count((SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND j.outcome <> 'later' LIMIT 1))
+  + count((SELECT 1 FROM repeated_pair r
+    WHERE r.pair_pk = p.pk AND r.annotator_pk = :annotator_pk AND r.answered_at IS NOT NULL LIMIT 1))
+FROM pair p WHERE p.query_pk IN :queries AND p.retired_at IS NULL GROUP BY p.query_pk""",
+    lists=["queries"],
+)
 
 
 class StoredWork:
@@ -103,3 +116,19 @@ class StoredWork:
         )
         answered = {key_of(pair_pk): key for pair_pk, key in self.session.execute(statement)}
         return answered | list_changeable(self.session, self.request, query_pk)
+
+    def find_queries(self, pair_pks: Sequence[int]) -> list[tuple[int, int]]:
+        """Return (pair_pk, query_pk) of the pairs, in their order."""
+        if not pair_pks:
+            return []
+        rows = execute_sql(self.session, _QUERIES_OF, {"pairs": list(pair_pks)})
+        queries = {row[0]: row[1] for row in rows}
+        return [(pk, queries[pk]) for pk in pair_pks]
+
+    def count_queries(self, query_pks: Collection[int]) -> dict[int, QueryCount]:
+        """Return how many documents each query has, and how many of them the annotator has answered."""
+        if not query_pks:
+            return {}
+        values = {"annotator_pk": self.request.annotator_pk, "queries": sorted(query_pks)}
+        rows = execute_sql(self.session, _COUNT_QUERIES, values)
+        return {query_pk: QueryCount(in_pool, answered) for query_pk, in_pool, answered in rows}

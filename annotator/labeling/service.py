@@ -5,7 +5,7 @@ Never returns ranks, scores, system names or other people's grades.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -32,9 +32,10 @@ from annotator.labeling.next_pairs import (
     choose_next_pairs,
     choose_whole_query,
     find_needless,
+    number_pairs,
 )
 from annotator.labeling.next_pairs_sql import StoredWork
-from annotator.labeling.pair_records import AnnotatorPairState
+from annotator.labeling.pair_records import AnnotatorPairState, NextPair
 from annotator.labeling.pair_view_sql import find_whole_text, read_pair_views
 from annotator.labeling.progress_sql import (
     advance_progress,
@@ -280,4 +281,18 @@ def _hand_out(session: Session, work: StoredWork, wanted: NextPairsRequest, *, w
     chosen = choose(wanted, work, StoredChecks(session, request))
     kept = [pair.pair_pk for pair in wanted.shown.values() if pair.repeat_pk is None and not pair.answered]
     take_leases(session, request, [*kept, *chosen.leased], until=request.now + request.lease)
-    return read_pair_views(session, request, chosen.pairs)
+    views = read_pair_views(session, request, chosen.pairs)
+    return views if whole else _number(work, wanted, chosen.pairs, views)
+
+
+def _number(
+    work: StoredWork, wanted: NextPairsRequest, chosen: Sequence[NextPair], views: Sequence[PairView]
+) -> list[PairView]:
+    """Say of each pair which document of its query it is; not of training and of answers asked for again."""
+    numbered = [pair for pair, view in zip(chosen, views, strict=True) if not (view.training or view.answer)]
+    pairs = work.find_queries([pair.pair_pk for pair in numbered])
+    counts = work.count_queries({query_pk for _, query_pk in pairs})
+    numbers = number_pairs(pairs, wanted.shown.values(), counts)
+    return [
+        replace(view, position=numbers.get(pair.pair_pk)) for pair, view in zip(chosen, views, strict=True)
+    ]

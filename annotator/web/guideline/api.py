@@ -1,6 +1,6 @@
 """REST routes of the guideline: the version in force, and what changed since the annotator's own answer.
 
-`GET /api/standard` keeps an open panel up to date; `describe_rubric` also fills the panel when it is mounted.
+`GET /api/standard` keeps an open panel up to date, with what changed since the version that it names; `describe_rubric` also fills the panel when it is mounted.
 Changes are sent only to the author of the answer and hold nothing of anybody else's (`guideline/service.py`).
 """
 
@@ -12,8 +12,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from annotator.dataset.service import read_current_rubric
+from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GradeDefinition, Rubric
-from annotator.guideline.service import explain_change
+from annotator.guideline.service import explain_change, explain_versions_since
 from annotator.storage.database import Database
 from annotator.web.kit.text import render_guideline
 from annotator.web.session import require_signed_in
@@ -28,10 +29,24 @@ def routes(database: Database) -> list[Route]:
 
     async def get_rubric(request: Request) -> Response:
         actor, dataset = require_signed_in(request).actor, request.query_params.get("dataset", "")
+        since = _read_since(request.query_params.get("since"))
         version, rubric = await run_in_threadpool(read_current_rubric, database, actor, dataset)
-        return JSONResponse(describe_rubric(version, rubric))
+        described = describe_rubric(version, rubric)
+        if since is not None and since < version:
+            change = await run_in_threadpool(explain_versions_since, database, actor, dataset, since)
+            described["change"] = _describe_change(change)
+        return JSONResponse(described)
 
     return [Route("/api/standard", get_rubric, methods=["GET"])]
+
+
+def _read_since(given: str | None) -> int | None:
+    """Return the version that the browser compares with; None if it names none."""
+    if given is None:
+        return None
+    if not given.isascii() or not given.isdecimal() or not 1 <= int(given[:9]) < 10**9:
+        raise ValidationError(f"since: expected a version from 1, found {given!r:.80}")
+    return int(given[:9])
 
 
 def describe_rubric(version: int, rubric: Rubric) -> dict[str, Any]:

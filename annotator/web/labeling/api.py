@@ -174,6 +174,7 @@ def show_pair(handed: PairView) -> dict[str, Any]:
         "training": handed.training,
         "answer": asdict(handed.answer) if handed.answer else None,
         "outdated": asdict(handed.outdated) if handed.outdated else None,
+        "position": list(handed.position) if handed.position else None,
     }
 
 

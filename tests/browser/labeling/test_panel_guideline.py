@@ -46,9 +46,13 @@ def test_definitions_stand_beside_the_grades_and_the_guideline_and_all_keys_open
     page.keyboard.type("?")
     page.keyboard.press("Escape")
     page.keyboard.press("?")
-    sheet = page.get_by_role("dialog", name="Guideline and keys")
-    expect(sheet.get_by_text("Judge alone; differences are settled afterwards.")).to_be_attached()
+    sheet = page.get_by_role("dialog", name="Keys and guideline")
+    expect(sheet.get_by_role("tab", name="Keys", selected=True)).to_be_visible()
     assert sheet.locator(".keys kbd").all_inner_texts() == list("0123ulz⌫⏎njk/[]wpq?")
+    expect(sheet.get_by_text("Judge alone; differences are settled afterwards.")).to_be_hidden()
+    sheet.get_by_role("tab", name="Keys").press("ArrowRight")
+    expect(sheet.get_by_text("Judge alone; differences are settled afterwards.")).to_be_visible()
+    expect(sheet.locator(".keys")).to_be_hidden()
     assert page.get_by_role("textbox", name="Note").input_value() == "?"
     press(page, "2ul")
     page.evaluate(
@@ -59,7 +63,7 @@ def test_definitions_stand_beside_the_grades_and_the_guideline_and_all_keys_open
     page.keyboard.press("Escape")
     expect(sheet).to_be_hidden()
     assert page.evaluate("() => window.panel().contains(window.panel().getRootNode().activeElement)")
-    page.get_by_role("button", name="Guideline").click()
+    page.get_by_role("button", name="Help", exact=True).click()
     expect(sheet).to_be_visible()
     page.keyboard.press("?")
     expect(sheet).to_be_hidden()
@@ -80,17 +84,32 @@ def test_a_guideline_published_meanwhile_is_shown_from_the_next_pair_on_and_even
         press(page, "1")
         wait_saved(page)
         if seen.count(2) == 1:
-            expect(page.get_by_text("The guideline has a new version")).to_be_visible()
+            expect(page.get_by_text("The guideline has a new version (2).")).to_be_visible()
         if seen.count(2) == 2:
             break
     assert seen[0] == 1
     assert seen.count(2) == 2
     judgments = sorted(list_judgments(database, OPERATOR, "demo"), key=lambda j: j.judged_at)
     assert [judgment.guideline_version for judgment in judgments] == seen
+    page.reload()
+    open_panel(page)
+    expect(page.get_by_role("status").filter(has_text="new version")).to_be_hidden()
+    change_again = replace(DEFAULT_RUBRIC, guideline="# 三\n\n<b>not bold</b>")
+    publish_version(database, OPERATOR, "demo", change_again, base_version=2, change="minor", now=NOW)
+    page.reload()
+    open_panel(page)
+    pair = on_screen(page)
+    page.get_by_role("status").get_by_role("button", name="What changed").click()
+    sheet = page.get_by_role("dialog", name="Keys and guideline")
+    expect(sheet.get_by_role("heading", name="version 2 to")).to_be_visible()
+    expect(sheet.locator("ins")).to_contain_text(["# 三"])
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("status").filter(has_text="new version")).to_be_hidden()
+    assert on_screen(page) == pair
     page.keyboard.press("?")
-    sheet = page.get_by_role("dialog", name="Guideline and keys")
-    expect(sheet.get_by_text("<b>not bold</b>")).to_be_attached()
-    expect(sheet.get_by_text("一例")).to_be_attached()
+    expect(sheet.get_by_role("tab", name="Keys", selected=True)).to_be_visible()
+    sheet.get_by_role("tab", name="Guideline").click()
+    expect(sheet.get_by_text("<b>not bold</b>")).to_be_visible()
 
 
 def test_an_answer_under_an_older_standard_comes_back_with_what_changed_and_one_key_confirms_it(

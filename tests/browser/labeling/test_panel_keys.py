@@ -139,6 +139,13 @@ def test_cannot_rate_asks_for_the_reason_and_takes_one_more_key(page: Page, data
     second = on_screen(page)
     page.get_by_role("button", name="Cannot rate").click()
     page.get_by_role("button", name="Another reason").click()
+    field = dialog.get_by_role("textbox", name="Which reason?")
+    expect(field).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_have_text("Write the reason.")
+    assert on_screen(page) == second
+    page.keyboard.type("2 pages in 1")
+    page.keyboard.press("Enter")
     third = on_screen(page)
     assert len({first, second, third}) == 3
     press(page, "l")
@@ -146,8 +153,8 @@ def test_cannot_rate_asks_for_the_reason_and_takes_one_more_key(page: Page, data
     outcomes = {j.pair_key: j.outcome for j in list_judgments(database, OPERATOR, "demo", history=True)}
     assert outcomes == {first: "unrateable", second: "unrateable", third: "later"}
     with database.read() as session:
-        reasons = {row.reason for row in session.query(JudgmentRow)}
-    assert reasons == {"document_missing", "other", None}
+        reasons = {(row.reason, row.note) for row in session.query(JudgmentRow)}
+    assert reasons == {("document_missing", None), ("other", "2 pages in 1"), (None, None)}
 
 
 def test_later_brings_the_pair_back_at_the_end(page: Page, database: Database) -> None:

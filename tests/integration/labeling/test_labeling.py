@@ -420,3 +420,22 @@ def test_progress_tells_who_has_judged_what_and_what_is_left(world: World) -> No
         ("bob", 1, 0, 0),
     ]
     assert sum(query.pairs for query in progress.queries) == 12
+
+
+def test_each_pair_says_which_document_of_its_query_it_is_and_goes_on_counting(world: World) -> None:
+    ann = world.person("ann")
+    first = world.send(ann, want=2).pairs
+    total = sum(pair.query_id == first[0].query_id for pair in world.send(ann, want=50, tab="other").pairs)
+    assert [pair.position for pair in first] == [(1, total), (2, total)]
+    answer = world.send(ann, world.event(first[0].pair, 1), have=[first[1].pair], want=1)
+    assert [pair.position for pair in answer.pairs] == [(3, total)]
+    assert world.send(world.person("bob"), want=1).pairs[0].position == (1, total)
+
+
+def test_another_reason_is_stored_only_with_its_words(world: World) -> None:
+    ann = world.person("ann")
+    pair = world.send(ann, want=1).pairs[0].pair
+    event = world.event(pair, None, outcome="unrateable", reason="other")
+    assert "note: expected the reason in words" in world.send(ann, event).refused[0].why
+    assert world.send(ann, {**event, "note": " \n"}).refused
+    assert world.send(ann, {**event, "note": "two pages in one"}).acknowledged == (event["id"],)

@@ -13,9 +13,11 @@ from annotator.labeling.checks import CheckRates, GoldCandidate, RepeatCandidate
 from annotator.labeling.next_pairs import (
     NextPairs,
     NextPairsRequest,
+    QueryCount,
     choose_next_pairs,
     choose_whole_query,
     find_needless,
+    number_pairs,
 )
 from annotator.labeling.pair_records import AnnotatorPairState, NextPair
 
@@ -348,3 +350,13 @@ def test_two_annotators_get_the_same_pairs_in_different_orders() -> None:
     ann, bob = choose(ask(), work), choose(ask(annotator="bob"), work)
     assert ann != bob
     assert sorted(ann) == sorted(bob) == list(range(1, 30))
+
+
+def test_pairs_are_numbered_behind_what_the_annotator_has_seen_of_their_query() -> None:
+    counts = {10: QueryCount(in_pool=8, answered=2), 20: QueryCount(in_pool=1, answered=0)}
+    in_hand = [replace(SHOWN, pair_pk=5), replace(SHOWN, pair_pk=6, query_pk=20)]
+    answered = replace(SHOWN, pair_pk=7, outcome="graded")
+    repeat = replace(answered, pair_pk=8, repeat_pk=1)
+    assert number_pairs([(1, 10), (2, 10)], [], counts) == {1: (3, 8), 2: (4, 8)}
+    assert number_pairs([(1, 10), (2, 20)], [*in_hand, answered], counts) == {1: (4, 8), 2: (2, 2)}
+    assert number_pairs([(1, 10)], [repeat], counts) == {1: (4, 8)}, "a repeat counts as any other pair"

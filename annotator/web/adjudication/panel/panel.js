@@ -95,8 +95,9 @@ export class DecisionPanel {
       goOn: (pair, isPassed) => { if (this.current?.pair === pair) this.goOn(isPassed); }, refresh: (pair) => this.refresh(pair),
     });
     this.guideline = new GuidelineView({
-      dataset, guideline: settings.guideline, keys: settings.keys, words, grades: this.at.grades,
-      openSheet: (title, parts) => this.dialogs.openSheet(title, parts), remark: (text) => this.remark.show(text),
+      username, dataset, guideline: settings.guideline, keys: settings.keys, words, grades: this.at.grades,
+      openSheet: (title, parts) => this.dialogs.openSheet(title, parts), closeRemark: () => this.remark.close(),
+      remark: (text, ...buttons) => this.remark.show(text, ...buttons),
     });
     this.disagreementView = new DisagreementView({
       host: this.at.told, words, language, username, drafts: this.drafts, nameGrade: (grade) => this.guideline.nameOf(grade),
@@ -199,10 +200,10 @@ export class DecisionPanel {
       case "names": return this.dialogs.showNames(disagreement);
       case "trail": return this.dialogs.showHistory(disagreement);
       case "discuss": return this.dialogs.discuss(disagreement);
-      case "rationale": return this.focusRationale();
+      case "note": return this.focusRationale();
       case "guideline": return this.form.toggleGuideline();
       case "later": return this.putOff(disagreement);
-      case "decide": return this.form.decide();
+      case "confirm": case "decide": return this.form.decide();
       case "withdrawn": return isWithdrawable(disagreement) && this.form.choose("withdrawn", byKey);
     }
   }

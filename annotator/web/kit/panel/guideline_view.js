@@ -1,10 +1,13 @@
-// The guideline beside the work: the definitions at the grades, and the sheet with the whole guideline and the keys.
+// The guideline beside the work: the definitions at the grades, and the sheet with the keys and the whole guideline.
 // A newer version is fetched when a pair comes with it, and shown from the next pair on, never under a pair that is
-// being read.
+// being read. A remark then tells of it, and the sheet opens on what it changed until that has been read.
 
-import { make, makeText } from "./elements.js";
+import { readStored, writeStored } from "./browser_storage.js";
+import { describeChanges } from "./changes.js";
+import { make, makeActButton, makeText } from "./elements.js";
 import { askServer } from "./requests.js";
 import { fill } from "./sentences.js";
+import { makeTabs } from "./tabs.js";
 
 /** @typedef {import("./messages.js").GradeDefinition} GradeDefinition */
 /** @typedef {import("./messages.js").Guideline} Guideline */
@@ -12,28 +15,46 @@ import { fill } from "./sentences.js";
 /**
  * What the view needs of a panel.
  * @typedef {object} GuidelineSettings
+ * @property {string} username
  * @property {string} dataset
  * @property {Guideline} guideline
  * @property {[keys: string[], meaning: string][]} keys
  * @property {import("./sentences.js").Words} words
  * @property {HTMLElement} grades where the buttons of the grades stand
  * @property {(title: string, parts: HTMLElement[]) => void} openSheet
- * @property {(text: string) => void} remark
+ * @property {(text: string, ...buttons: HTMLElement[]) => void} remark
+ * @property {() => void} closeRemark
  */
 
 export class GuidelineView {
   /** @param {GuidelineSettings} settings */
-  constructor({ dataset, guideline, keys, words, grades, openSheet, remark }) {
+  constructor({ username, dataset, guideline, keys, words, grades, openSheet, remark, closeRemark }) {
     this.dataset = dataset;
+    this.key = `annotator/guideline/${encodeURIComponent(username)}/${encodeURIComponent(dataset)}`;
     this.keys = keys;
     this.words = words;
     this.grades = grades;
     this.showSheet = openSheet;
     this.remark = remark;
+    this.closeRemark = closeRemark;
     this.newest = guideline;
     this.painted = guideline;
     this.asking = false;
+    /** @type {import("./changes.js").GuidelineChange | null} what the version changed that this person has not read about yet */
+    this.unread = null;
     this.paint();
+  }
+
+  /** Tell of a version that was published since this person was here last. Someone new has nothing to compare. */
+  async tellOfChangesSinceLastVisit() {
+    const seen = readStored(this.key);
+    writeStored(this.key, this.newest.version);
+    if (typeof seen !== "number" || seen >= this.newest.version) return;
+    try {
+      /** @type {Guideline} */
+      const { change } = await askServer("/api/standard", { dataset: this.dataset, since: String(seen) });
+      if (change) this.tell(change);
+    } catch { /* the guideline itself is on the screen */ }
   }
 
   /** The version on the screen, which every judgment carries. */
@@ -51,7 +72,7 @@ export class GuidelineView {
     this.asking = true;
     try {
       /** @type {Guideline} */
-      const guideline = await askServer("/api/standard", { dataset: this.dataset });
+      const guideline = await askServer("/api/standard", { dataset: this.dataset, since: String(this.painted.version) });
       if (guideline.version > this.newest.version) this.newest = guideline;
     } catch { /* the next pair asks again */ }
     this.asking = false;
@@ -60,8 +81,16 @@ export class GuidelineView {
   /** Show the newest version. Called before another pair comes to the screen. */
   catchUp() {
     if (this.newest === this.painted) return;
+    const { change } = this.newest;
     this.paint();
-    this.remark(this.words.newstandard);
+    writeStored(this.key, this.newest.version);
+    if (change) this.tell(change);
+  }
+
+  /** @param {import("./changes.js").GuidelineChange} change */
+  tell(change) {
+    this.unread = change;
+    this.remark(fill(this.words.newstandard, { n: change.to }), makeActButton("help", this.words.whatchanged, "?"));
   }
 
   paint() {
@@ -69,18 +98,27 @@ export class GuidelineView {
     this.grades.replaceChildren(...this.painted.grades.map(makeGradeButton));
   }
 
-  /** Open the sheet. Whoever reads it sees the newest version. */
+  /** Open the sheet, on the keys or on what a new version changed. Whoever reads it sees the newest version. */
   openSheet() {
+    const { words, unread } = this;
+    const tabs = [{ name: words.sheet_keys, parts: [this.listKeys()] }, { name: words.sheet_guideline, parts: this.describeGuideline() }];
+    if (unread) tabs.push({ name: words.whatchanged, parts: describeChanges({ standard: unread, text: null }, words) });
+    this.showSheet(words.sheet_title, makeTabs(words.sheet_title, tabs, unread ? 2 : 0));
+    if (!unread) return;
+    this.unread = null;
+    this.closeRemark();
+  }
+
+  describeGuideline() {
     const { words, newest } = this;
     const guideline = make("div", "guideline");
     guideline.dir = "auto";
     guideline.innerHTML = newest.guideline_html;  // made by the server from Markdown: nothing active, nothing fetched
-    this.showSheet(words.sheet_title, [
-      make("h3", "", words.sheet_grades), ...newest.grades.map((grade) => this.describeGrade(grade)),
+    return [
       make("p", "small", fill(words.version, { n: newest.version })),
+      make("h3", "", words.sheet_grades), ...newest.grades.map((grade) => this.describeGrade(grade)),
       ...(newest.guideline_html ? [make("h3", "", words.sheet_guideline), guideline] : []),
-      make("h3", "", words.sheet_keys), this.listKeys(),
-    ]);
+    ];
   }
 
   /** @param {GradeDefinition} grade */

@@ -43,6 +43,7 @@
  * @property {number} version
  * @property {GradeDefinition[]} grades
  * @property {string} guideline_html made by the server from Markdown: nothing active, nothing fetched
+ * @property {import("./changes.js").GuidelineChange | null} [change] what it changed since the version that the panel named
  */
 
 export {};

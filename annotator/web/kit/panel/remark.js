@@ -15,11 +15,14 @@ export class Remark {
     this.answersLeft = 0;
   }
 
-  /** @param {string} text */
-  show(text) {
+  /**
+   * @param {string} text
+   * @param {HTMLElement[]} buttons for what can be done about it
+   */
+  show(text, ...buttons) {
     const close = makeActButton("close_remark", "×");
     close.setAttribute("aria-label", this.closeWord);
-    this.host.replaceChildren(make("span", "", text), close);
+    this.host.replaceChildren(make("span", "", text), ...buttons, close);
     this.host.hidden = false;
     this.answersLeft = this.answers;
   }

@@ -1,7 +1,6 @@
 // What each key of the labeling panel does. The digits 0 to 3 are grades.
 
+import { SHARED_KEYS } from "../../kit/panel/shared_keys.js";
+
 /** @type {Record<string, string>} */
-export const LABELING_KEYS = {
-  u: "unrateable", l: "later", z: "back", Backspace: "back", n: "note", "/": "find", j: "down", k: "up", "?": "help",
-  Enter: "confirm", "[": "previous", "]": "following", w: "list", p: "propose", q: "question",
-};
+export const LABELING_KEYS = { ...SHARED_KEYS, w: "list", p: "propose", q: "question" };

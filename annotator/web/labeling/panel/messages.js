@@ -44,6 +44,7 @@
  * @property {Answer | null} answer the annotator's own
  * @property {{ version: number | null, text_changed: boolean } | null} [outdated] why the answer is asked for again
  * @property {boolean} [training]
+ * @property {[at: number, of: number] | null} [position] which document of its query it is for this annotator
  * @property {number} guideline_version
  * @property {boolean} [putOff] kept by the panel: it was put off
  * @property {string | null} [laterNote] kept by the panel: what was typed when it was put off

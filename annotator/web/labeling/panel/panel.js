@@ -5,6 +5,7 @@
 import { ActiveTime } from "../../kit/panel/active_time.js";
 import { Announcer } from "../../kit/panel/announcer.js";
 import { VisitedPairs } from "../../kit/panel/browser_storage.js";
+import { describeChanges } from "../../kit/panel/changes.js";
 import { hasOpenDialog } from "../../kit/panel/dialogs.js";
 import { DocumentView } from "../../kit/panel/document_view.js";
 import { findActButton, findAround, findElement, findFocused, findPart, isFocusLost, make, makeHiddenKey, nameButton, runWhenIdle } from "../../kit/panel/elements.js";
@@ -15,7 +16,6 @@ import { QueryText } from "../../kit/panel/query_text.js";
 import { Remark } from "../../kit/panel/remark.js";
 import { asRequestError, askServer } from "../../kit/panel/requests.js";
 import { fill } from "../../kit/panel/sentences.js";
-import { describeChanges } from "./answer_changes.js";
 import { Exchange } from "./exchange.js";
 import { LABELING_KEYS } from "./labeling_keys.js";
 import { OtherTabs } from "./other_tabs.js";
@@ -105,8 +105,9 @@ export class LabelingPanel {
     this.sheet = new SideSheet({ dialog: this.at.sheet, title: this.at.sheettitle, body: this.at.sheetbody });
     this.reasons = new ReasonDialog({ dialog: this.at.reasons, title: this.at.reasontitle, list: this.at.reasonlist }, words);
     this.guideline = new GuidelineView({
-      dataset, guideline: settings.guideline, keys: settings.keys, words, grades: this.at.grades,
-      openSheet: (title, parts) => this.sheet.open(title, parts), remark: (text) => this.remark.show(text),
+      username, dataset, guideline: settings.guideline, keys: settings.keys, words, grades: this.at.grades,
+      openSheet: (title, parts) => this.sheet.open(title, parts), closeRemark: () => this.remark.close(),
+      remark: (text, ...buttons) => this.remark.show(text, ...buttons),
     });
     this.notice = new PairNotice({
       host: this.at.strip, grades: this.at.grades, words,
@@ -138,6 +139,7 @@ export class LabelingPanel {
     this.fit();
     this.saveStatus.isStorageFull = !this.outbox.canStore();
     this.paintEmpty(this.words.loading);
+    this.guideline.tellOfChangesSinceLastVisit();
     if (this.settings.pair) this.open(this.settings.pair).then(() => this.exchange.flush());
     else this.exchange.flush();
     this.ticking = setInterval(() => this.saveStatus.paint(), 500);
@@ -243,8 +245,8 @@ export class LabelingPanel {
   /** @param {Pair} pair */
   async cannotRate(pair) {
     if (this.notice.isHolding || hasOpenDialog(this.root)) return;
-    const reason = await this.reasons.ask();
-    if (reason && this.current === pair) this.judge(pair, { outcome: "unrateable", reason });
+    const chosen = await this.reasons.ask(this.at.note.value);
+    if (chosen && this.current === pair) this.judge(pair, { outcome: "unrateable", ...chosen });
   }
 
   /**
@@ -254,12 +256,24 @@ export class LabelingPanel {
   confirm(pair) {
     const { answer, outdated } = pair;
     if (!answer || this.notice.isHolding) return;
-    if (outdated) return this.judge(pair, { outcome: answer.outcome, grade: answer.grade, reason: answer.reason });
+    if (outdated) return this.confirmOutdated(pair, answer);
     if (!this.at.note.value.trim() || this.at.note.value === answer.note) this.noteDrafts.write(pair.pair, "");
     forgetAddress();
     this.behind.push(pair);
     this.next();
     this.exchange.flush();
+  }
+
+  /**
+   * Give the earlier answer again. One of an older version may lack the words of its reason: then they are asked for.
+   * @param {Pair} pair
+   * @param {import("./messages.js").Answer} answer
+   */
+  async confirmOutdated(pair, { outcome, grade, reason }) {
+    const note = this.at.note.value;
+    if (reason !== "other" || note.trim()) return this.judge(pair, { outcome, grade, reason });
+    const chosen = await this.reasons.ask(note, { needsWords: true });
+    if (chosen && this.current === pair) this.judge(pair, { outcome, ...chosen });
   }
 
   /**
@@ -269,7 +283,7 @@ export class LabelingPanel {
    */
   judge(pair, answer) {
     if (this.notice.isHolding) return this.say(this.words.training_waits);
-    const event = this.keepAnswer(pair, { ...answer, note: this.at.note.value });
+    const event = this.keepAnswer(pair, { note: this.at.note.value, ...answer });
     if (!event) return;
     forgetAddress();
     if (pair.training && event.outcome !== "later") this.notice.wait(event);
@@ -595,6 +609,7 @@ export class LabelingPanel {
     at.empty.hidden = true;
     at.work.hidden = false;
     if (!this.queryText.isShown(pair.query)) this.queryText.show(pair.query, pair.query.language);
+    at.position.textContent = pair.position ? ` · ${fill(this.words.pair_position, { at: pair.position[0], of: pair.position[1] })}` : "";
     this.notice.show(pair);
     this.view.show(pair);
     at.note.value = this.noteDrafts.read(pair.pair) || pair.answer?.note || pair.laterNote || "";
@@ -678,7 +693,7 @@ function findParts(root) {
   const find = (name) => findPart(root, name, HTMLElement);
   return {
     heading: find("heading"), progress: find("progress"), filled: find("filled"), count: find("count"), saved: find("saved"), alert: find("alert"),
-    strip: find("strip"), work: find("work"), reading: find("reading"), querylabel: find("querylabel"), query: find("query"),
+    strip: find("strip"), work: find("work"), reading: find("reading"), querylabel: find("querylabel"), position: find("position"), query: find("query"),
     narrativebox: findPart(root, "narrativebox", HTMLDetailsElement), narrativelabel: find("narrativelabel"), narrative: find("narrative"),
     list: find("list"), viewer: find("viewer"), judging: find("judging"), grades: find("grades"), notelabel: find("notelabel"),
     note: findPart(root, "note", HTMLTextAreaElement), empty: find("empty"), emptytext: find("emptytext"), remark: find("remark"), live: find("live"),

@@ -146,6 +146,7 @@ def _work() -> dict[str, str]:
         "query": tr("Query"),
         "narrative": tr("What is needed"),
         "document": tr("Document"),
+        "pair_position": tr("Document {at} of {of}"),
         "reading": tr("Query and document"),
         "judging": tr("Judgment"),
         "grade": tr("Grade"),
@@ -160,7 +161,7 @@ def _work() -> dict[str, str]:
         "do_propose": tr("Propose"),
         "do_question": tr("Ask"),
         "do_list": tr("List"),
-        "do_help": tr("Guideline"),
+        "do_help": tr("Help"),
         "do_again": tr("Look again"),
         "close": tr("Close"),
         "loading": tr("Loading the next pairs …"),
@@ -185,6 +186,9 @@ def _answers() -> dict[str, str]:
         "reason_document_missing": tr("Document missing"),
         "reason_query_unclear": tr("Query unclear"),
         "reason_other": tr("Another reason"),
+        "reason_words": tr("Which reason?"),
+        "reason_save": tr("Save"),
+        "reason_empty": tr("Write the reason."),
         "wentback": tr("Back to a pair that you answered. A grade changes your answer."),
         "answered": tr("You have answered this pair. A grade changes your answer."),
         "youranswer": tr("Your answer: {answer}."),
@@ -220,8 +224,8 @@ def _answers() -> dict[str, str]:
 
 def _standard() -> dict[str, str]:
     return {
-        "newstandard": tr("The guideline has a new version; press ? to read it."),
-        "sheet_title": tr("Guideline and keys"),
+        "newstandard": tr("The guideline has a new version ({n})."),
+        "sheet_title": tr("Keys and guideline"),
         "sheet_grades": tr("The grades"),
         "sheet_guideline": tr("Guideline"),
         "sheet_keys": tr("Keys"),

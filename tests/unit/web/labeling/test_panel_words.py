@@ -19,7 +19,8 @@ def test_every_word_that_a_script_asks_for_is_told() -> None:
 
 
 def test_the_sheet_names_every_key() -> None:
-    keys = (PANEL / "labeling_keys.js").read_text(encoding="utf-8")
+    files = (PANEL / "labeling_keys.js", PANEL.parents[1] / "kit" / "panel" / "shared_keys.js")
+    keys = "".join(path.read_text(encoding="utf-8") for path in files)
     letters = set(re.findall(r'(?<=[ {"])([a-z/?\[\]])"?: "', keys))
     assert len(letters) > 10
     assert letters <= {key for keys, _meaning in list_keys() for key in keys}

@@ -44,7 +44,7 @@ def test_an_answered_pair_comes_back_and_no_other(visitor: Visitor, database: Da
     visitor.http.post("/api/judgments", json={"dataset": "demo", "events": [event], "have": [], "want": 0})
     answer = visitor.http.get("/api/pair", params={"dataset": "demo", "pair": first["pair"]})
     own = {"outcome": "unrateable", "grade": None, "note": "메모", "reason": "unreadable"}
-    assert answer.json() == {**first, "answer": own}
+    assert answer.json() == {**first, "answer": own, "position": None}
     refused = visitor.http.get("/api/pair", params={"dataset": "demo", "pair": second["pair"]})
     assert (refused.status_code, refused.json()["code"]) == (409, "not_yours")
     visitor.sign_in("lea")

@@ -1,9 +1,9 @@
-// What has changed since an annotator's own answer: the guideline, and the document's text, line by line.
+// What has changed since somebody's last answer or visit: the guideline, and the document's text, line by line.
 
-import { make } from "../../kit/panel/elements.js";
-import { fill } from "../../kit/panel/sentences.js";
+import { make } from "./elements.js";
+import { fill } from "./sentences.js";
 
-/** @typedef {import("../../kit/panel/sentences.js").Words} Words */
+/** @typedef {import("./sentences.js").Words} Words */
 
 /**
  * @typedef {object} ChangedLine
@@ -22,9 +22,11 @@ import { fill } from "../../kit/panel/sentences.js";
  * @property {ChangedLine[]} [lines]
  */
 
+/** @typedef {{ from: number, to: number, why?: string, grades?: GradeChange[], guideline?: ChangedLine[] }} GuidelineChange */
+
 /**
  * @typedef {object} AnswerChanges
- * @property {{ from: number, to: number, why?: string, grades?: GradeChange[], guideline?: ChangedLine[] } | null} standard
+ * @property {GuidelineChange | null} standard
  * @property {{ lines: ChangedLine[], cut?: boolean } | null} text
  */
 
