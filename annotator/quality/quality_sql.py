@@ -224,6 +224,19 @@ def list_sample(session: Session, dataset_pk: int, sample_round: int | None = No
     return [pair._replace(barred=pair.barred and pair.outcome is None) for pair in pairs]
 
 
+def count_unanswered(session: Session, dataset_pk: int) -> int:
+    """Count the drawn pairs of the latest round that have no answer yet."""
+    of_dataset = col(QualityDrawRow.dataset_pk) == dataset_pk
+    latest = select(func.max(col(QualityDrawRow.round))).where(of_dataset).scalar_subquery()
+    statement = (
+        select(func.count())
+        .select_from(QualityPairRow)
+        .join(QualityDrawRow, col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk))
+        .where(of_dataset, col(QualityDrawRow.round) == latest, col(QualityPairRow.outcome).is_(None))
+    )
+    return session.scalar(statement) or 0
+
+
 def add_draw(
     session: Session, dataset_pk: int, values: dict[str, Any], pairs: Iterable[tuple[int, int, str]]
 ) -> None:

@@ -21,6 +21,7 @@ from annotator.quality.quality_sql import (
     SettledPairs,
     add_draw,
     count_settled_since,
+    count_unanswered,
     find_free,
     list_categories,
     list_draws,
@@ -255,6 +256,12 @@ def show_quality(database: Database, actor: Actor, dataset: str, *, now: datetim
         return status
     shown = tuple(error for error in status.errors if pks.get(error.pair) not in hidden)
     return replace(status, errors=shown, hidden=len(status.errors) - len(shown))
+
+
+def count_open_checks(database: Database, actor: Actor, dataset: str) -> int:
+    """Count the pairs of the latest sample that its expert has not judged yet. For leads."""
+    with database.read() as session:
+        return count_unanswered(session, _require_lead(session, actor, dataset))
 
 
 def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:

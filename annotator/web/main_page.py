@@ -17,7 +17,7 @@ from annotator.web.kit.words import name_role
 from annotator.web.navigation import PAGES, AppPage, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context
 from annotator.web.server.uploads import watch_file_fields
-from annotator.web.sidebar import declare_language, draw_sidebar, list_parameters
+from annotator.web.sidebar import declare_language, draw_account_menu, draw_sidebar, list_parameters
 
 NEEDED = (
     "annotator.web.agreement.page",
@@ -61,14 +61,17 @@ def draw_app() -> None:
     begin = partial(_go_home, pages, context) if context else draw_signed_out
     home = st.Page(begin, title="Annotator", url_path="home", default=True)
     current_page = st.navigation([home, *pages.values()], position="hidden")
+    labeling = current_page.url_path == "label"
     st.set_page_config(
         page_title=current_page.title if current_page is home else f"{current_page.title} · Annotator",
         layout="wide",
+        initial_sidebar_state="collapsed" if labeling else "auto",
     )
     declare_language()
     if context is not None:
         with st.sidebar:
             draw_sidebar(context, pages)
+        draw_account_menu(context, pages, labeling=labeling)
     with watch_file_fields():
         current_page.run()
 

@@ -22,43 +22,84 @@ class AppPage:
     module: str
     least: Role | None  # needed on the chosen dataset; None: everybody signed in
     icon: str
+    group: str | None = None  # of the sidebar: a key of GROUPS, or END; MENU: in the account menu instead
 
     def is_open_to(self, role: str | None) -> bool:
         """Return whether somebody with this role on the chosen dataset sees the page."""
         return self.least is None or (role is not None and includes(role, self.least))
 
 
+WORK, RESULTS, SETUP, END, MENU = "work", "results", "setup", "end", "menu"
+GROUPS: dict[str, Message] = {WORK: say("Work"), RESULTS: say("Results"), SETUP: say("Set-up")}
+
 PAGES: tuple[AppPage, ...] = (
-    # One's own work first: the first page open to a person is where they land after signing in.
+    # The first page open to a person is where they land after signing in.
     AppPage("overview", say("Overview"), "annotator.web.overview.page", "lead", ":material/dashboard:"),
-    AppPage("label", say("Label"), "annotator.web.labeling.label_page", "annotator", ":material/edit_note:"),
+    AppPage(
+        "label", say("Label"), "annotator.web.labeling.label_page", "annotator", ":material/edit_note:", WORK
+    ),
+    AppPage(
+        "work", say("My work"), "annotator.web.labeling.work_page", "annotator", ":material/checklist:", WORK
+    ),
     AppPage(
         "questions",
         say("Questions"),
         "annotator.web.labeling.questions_page",
         "annotator",
         ":material/help_center:",
+        WORK,
     ),
     AppPage(
-        "guideline", say("Guideline"), "annotator.web.guideline.page", "annotator", ":material/menu_book:"
+        "agreement",
+        say("Agreement"),
+        "annotator.web.agreement.page",
+        "lead",
+        ":material/join_inner:",
+        RESULTS,
     ),
-    AppPage("work", say("My work"), "annotator.web.labeling.work_page", "annotator", ":material/checklist:"),
-    AppPage("agreement", say("Agreement"), "annotator.web.agreement.page", "lead", ":material/join_inner:"),
     AppPage(
         "disagreements",
         say("Disagreements"),
         "annotator.web.adjudication.queue_page",
         "lead",
         ":material/balance:",
+        RESULTS,
     ),
-    AppPage("quality", say("Quality control"), "annotator.web.quality.page", "lead", ":material/verified:"),
-    AppPage("pool", say("Pool"), "annotator.web.pooling.page", "lead", ":material/inventory_2:"),
+    AppPage(
+        "quality",
+        say("Quality control"),
+        "annotator.web.quality.page",
+        "lead",
+        ":material/verified:",
+        RESULTS,
+    ),
+    AppPage(
+        "evaluation",
+        say("Evaluation"),
+        "annotator.web.evaluation.page",
+        "lead",
+        ":material/leaderboard:",
+        RESULTS,
+    ),
+    AppPage(
+        "releases", say("Releases"), "annotator.web.releases.page", "lead", ":material/publish:", RESULTS
+    ),
+    AppPage("pool", say("Pool"), "annotator.web.pooling.page", "lead", ":material/inventory_2:", SETUP),
+    AppPage(
+        "guideline",
+        say("Guideline"),
+        "annotator.web.guideline.page",
+        "annotator",
+        ":material/menu_book:",
+        SETUP,
+    ),
     AppPage(
         "assignment",
         say("Assignment"),
         "annotator.web.labeling.assignment_page",
         "lead",
         ":material/assignment_ind:",
+        SETUP,
     ),
     AppPage(
         "calibration",
@@ -66,18 +107,34 @@ PAGES: tuple[AppPage, ...] = (
         "annotator.web.labeling.calibration_page",
         "lead",
         ":material/fact_check:",
+        SETUP,
     ),
-    AppPage("releases", say("Releases"), "annotator.web.releases.page", "lead", ":material/publish:"),
+    AppPage("people", say("People"), "annotator.web.people.page", "lead", ":material/group:", SETUP),
+    AppPage("help", say("Help"), "annotator.web.help_page", None, ":material/help:", END),
     AppPage(
-        "evaluation", say("Evaluation"), "annotator.web.evaluation.page", "lead", ":material/leaderboard:"
-    ),
-    AppPage("people", say("People"), "annotator.web.people.page", "lead", ":material/group:"),
-    AppPage("help", say("Help"), "annotator.web.help_page", None, ":material/help:"),
-    AppPage(
-        "account", say("Account"), "annotator.web.people.account_page", None, ":material/account_circle:"
+        "account",
+        say("Account"),
+        "annotator.web.people.account_page",
+        None,
+        ":material/account_circle:",
+        MENU,
     ),
 )
 ACCOUNT = PAGES[-1]
+
+
+def list_groups(person: SignedIn, dataset: str | None) -> list[tuple[str | None, list[AppPage]]]:
+    """Return the pages open to the person, by the group in which the sidebar shows them; None: above the groups.
+
+    Who only judges finds the guideline beside the pages of their work.
+    """
+    pages = list_pages(person, dataset)
+    only_judges = not any(page.group == RESULTS for page in pages)
+    groups: dict[str | None, list[AppPage]] = {}
+    for page in pages:
+        group = WORK if page.group == SETUP and only_judges else page.group
+        groups.setdefault(group, []).append(page)
+    return list(groups.items())
 
 
 def choose_dataset(names: list[str], wanted: str | None) -> str | None:

@@ -1,8 +1,10 @@
-"""The sidebar: the dataset, the pages open to the person, the language, and the way out.
+"""The sidebar: the dataset and the pages open to the person, in groups, with what waits on them. And the account menu.
 
-The choice of a language by its reader, and the page telling the browser which one it speaks.
+The menu holds the account, the language and the way out. It stays in the corner of the window, whether the sidebar is
+open or not. While labeling the sidebar begins closed on a wide screen too: the document needs the room.
 """
 
+import json
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -10,13 +12,15 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from annotator.adjudication.discussion.discussion_service import count_news
+from annotator.overview.waiting_service import WaitingWork, count_waiting_work
 from annotator.people.service import choose_language
 from annotator.web.kit.controls import find_key, read_choice
+from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import LANGUAGES, current_language, tr
 from annotator.web.kit.modules import join_modules
+from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_role
-from annotator.web.navigation import list_pages
+from annotator.web.navigation import GROUPS, MENU, AppPage, list_groups
 from annotator.web.page_context import PageContext, find_context
 
 DECLARE = "export default function ({ data }) { document.documentElement.lang = data.language; }"
@@ -61,33 +65,47 @@ def _declaring() -> Any:
 
 
 NAME = '<div class="annotator-name"><img src="/favicon.png" alt="" width="32" height="32"><span>Annotator</span></div>'
+GROUP = '<div class="annotator-group" role="heading" aria-level="2">{}</div>'
+WHO = '<div class="annotator-who"><strong dir="auto">{}</strong><span class="annotator-soft">{}</span></div>'
 SIGN_OUT = (
     '<form method="post" action="/logout" class="annotator-out"><button type="submit">{}</button></form>'
 )
+MOST_SHOWN = 999
 
 
 def draw_sidebar(context: PageContext, pages: dict[str, st.Page]) -> None:
     """Draw it; `pages` are Streamlit's pages by address. Every link carries the chosen dataset."""
     st.html(NAME)
     _draw_dataset(context)
-    for page in list_pages(context.person, context.dataset):
-        label = _describe_news(context) if page.address == "work" else None
-        st.page_link(
-            pages[page.address],
-            label=label,
-            icon=page.icon,
-            query_params=list_parameters(context),
-            width="stretch",
-        )
-    role = name_role(context.role) if context.role else tr("no role yet")
-    name, sign_out = escape(context.person.name), SIGN_OUT.format(escape(tr("Sign out")))
-    st.html(
-        f'<div class="annotator-who"><strong dir="auto">{name}</strong>'
-        f'<span class="annotator-soft">{escape(role)}</span>{sign_out}</div>'
-    )
-    with st.container(key="annotator-language"):
-        draw_language_choice("sidebar_language", label_visibility="collapsed")
-    _closing()(key="sidebar")
+    waiting = _count_waiting(context)
+    groups = [
+        (group, listed) for group, listed in list_groups(context.person, context.dataset) if group != MENU
+    ]
+    for group, listed in groups:
+        if group in GROUPS and len(groups) > 2:
+            st.html(GROUP.format(escape(tr(GROUPS[group]))))
+        for page in listed:
+            _draw_page_link(context, pages, page, waiting.get(page.address, 0))
+
+
+def draw_account_menu(context: PageContext, pages: dict[str, st.Page], *, labeling: bool) -> None:
+    """Draw the menu in the corner of the window, and what both it and the sidebar need in the browser."""
+    name, role = context.person.name, name_role(context.role) if context.role else tr("no role yet")
+    words = {
+        "account": tr("Account: {name}", name=name),
+        "open": tr("Open the sidebar"),
+        "close": tr("Close the sidebar"),
+        "labeling": labeling,
+    }
+    with st.container(key="annotator-account"):
+        with st.popover(escape_markdown(name), icon=":material/account_circle:", type="tertiary"):
+            st.html(WHO.format(escape(name), escape(role)))
+            for group, listed in list_groups(context.person, context.dataset):
+                for page in listed if group == MENU else ():
+                    _draw_page_link(context, pages, page, 0)
+            draw_language_choice("menu_language")
+            st.html(SIGN_OUT.format(escape(tr("Sign out"))))
+        _follow_menus()(key="sidebar", data={"message": json.dumps(words, ensure_ascii=False)})
 
 
 def list_parameters(context: PageContext) -> dict[str, str]:
@@ -95,13 +113,33 @@ def list_parameters(context: PageContext) -> dict[str, str]:
     return {"dataset": context.dataset} if context.dataset else {}
 
 
-def _describe_news(context: PageContext) -> str | None:
-    """My work, with how many discussions wait there and how many decisions on own pairs were not shown yet; None for
-    none. (Where somebody judges, the sidebar is not drawn again meanwhile.)"""
-    if context.dataset is None:
-        return None
-    news = count_news(context.database, context.actor, context.dataset, now=context.now)
-    return tr("My work ({n} new)", n=news) if news else None
+def _draw_page_link(context: PageContext, pages: dict[str, st.Page], page: AppPage, waiting: int) -> None:
+    label = None
+    if waiting:
+        shown = f"{show_number(MOST_SHOWN)}+" if waiting > MOST_SHOWN else show_number(waiting)
+        label = f"{tr(page.title)} :gray-badge[{shown}]"
+    st.page_link(
+        pages[page.address],
+        label=label,
+        icon=page.icon,
+        query_params=list_parameters(context),
+        width="stretch",
+    )
+
+
+def _count_waiting(context: PageContext) -> dict[str, int]:
+    """Return how much waits on the pages, by address. (While somebody labels, the sidebar is not drawn again.)"""
+    waiting = WaitingWork()
+    if context.dataset is not None and context.role is not None and not context.person.must_change_password:
+        waiting = count_waiting_work(
+            context.database, context.actor, context.dataset, context.role, now=context.now
+        )
+    return {
+        "work": waiting.news,
+        "questions": waiting.questions,
+        "disagreements": waiting.disagreements,
+        "quality": waiting.checks,
+    }
 
 
 def _draw_dataset(context: PageContext) -> None:
@@ -129,6 +167,6 @@ def _choose(key: str) -> None:
 
 
 @cache
-def _closing() -> Any:
+def _follow_menus() -> Any:
     script = join_modules(Path(__file__).parent / "sidebar.js")
     return st.components.v2.component("annotator_sidebar", js=script)

@@ -141,8 +141,7 @@ def find_disagreements(
 def count_open(database: Database, actor: Actor, dataset: str) -> int:
     """Count the pairs that wait for a lead. Needs the role lead."""
     with database.read() as session:
-        dataset_pk = _find_led(session, actor, dataset)
-        return sum(n for (is_open, _), n in count_waiting(session, dataset_pk).items() if is_open)
+        return count_all_open(session, _find_led(session, actor, dataset))
 
 
 def _bring_up_to_date(

@@ -42,11 +42,11 @@ def test_a_discussion_and_an_objection_by_keyboard_alone(
     sign_in(page, "hanako")
     open_page(page, server, "work")
     expect(page.get_by_role("heading", name="Discussions")).to_be_visible()
-    expect(page.get_by_role("link", name="My work (2 new)")).to_be_visible()
+    expect(page.get_by_role("link", name="My work 2")).to_be_visible()
     expect(page.get_by_text("第3節に順序の表があります")).to_have_count(0)
     press(page.get_by_role("button", name="Look at what the others said"))
     expect(page.get_by_role("cell", name="第3節に順序の表があります")).to_be_visible()
-    expect(page.get_by_role("link", name="My work (1 new)")).to_be_visible()
+    expect(page.get_by_role("link", name="My work 1")).to_be_visible()
     page.set_viewport_size({"width": 400, "height": 800})
     use_theme(page, "dark")
     assert list_violations(page) == []

@@ -251,6 +251,7 @@ def test_what_waits_is_handed_in_also_after_the_panel_was_left(
     page.route("**/api/judgments", lambda route: route.abort())
     press(page, "231")
     seen = pressed(page)
+    page.get_by_role("button", name="Open the sidebar").click()
     page.get_by_role("link", name="Help").click()
     expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
     page.unroute("**/api/judgments")

@@ -35,6 +35,7 @@ def revoke(database: Database, username: str) -> None:
 def test_an_annotator_lands_on_label_and_a_lead_does_not_need_to(page: Page, sign_in: SignIn) -> None:
     sign_in(page, "hanako")
     expect(page).to_have_url(re.compile(r"/label\?dataset=demo$"))
+    page.get_by_role("button", name="Open the sidebar").click()
     expect(page.get_by_role("link", name="Label")).to_be_visible()
     expect(page.get_by_role("link", name="People")).to_have_count(0)
 
@@ -87,6 +88,7 @@ def test_signing_out_leads_to_the_form_and_back_shows_nothing(
 ) -> None:
     sign_in(page, "lea", to="/people?dataset=demo")
     expect(page.get_by_text("minjun")).to_be_visible()
+    page.get_by_role("button", name="Account: Léa 🌱").click()
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
     page.go_back()
@@ -100,6 +102,7 @@ def test_a_session_revoked_elsewhere_shows_nothing_more_at_the_next_step(
     sign_in(page, "lea", to="/people?dataset=demo")
     expect(page.get_by_text("minjun")).to_be_visible()
     revoke(database, "lea")
+    page.get_by_role("button", name="Account: Léa 🌱").click()
     page.get_by_role("link", name="Account").click()
     expect(page.get_by_text("You are signed out.")).to_be_visible()
     expect(page.get_by_text("minjun")).to_have_count(0)
@@ -173,6 +176,51 @@ def test_on_a_narrow_screen_choosing_a_page_uncovers_it(page: Page, server: Serv
     page.get_by_role("link", name="People").click()
     expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
     expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+
+
+def test_the_sidebar_is_closed_while_labeling_and_opens_and_closes_by_keyboard(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/label?dataset=demo")
+    sidebar, people = page.get_by_test_id("stSidebar"), page.get_by_role("link", name="People")
+    opening = page.get_by_role("button", name="Open the sidebar")
+    closing = page.get_by_role("button", name="Close the sidebar")
+    expect(sidebar).to_have_attribute("data-collapsed", "true")
+    expect(people).to_have_count(0)  # nor can Tab reach it
+    opening.press("Enter")
+    expect(closing).to_be_focused()
+    people.press("Enter")
+    expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
+    expect(people).to_be_visible()
+
+    closing.press("Enter")
+    expect(opening).to_be_focused()
+    page.reload()
+    expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
+    expect(sidebar).to_have_attribute("data-collapsed", "true")  # as the reader left it
+    opening.press("Enter")
+    expect(closing).to_be_focused()
+    page.get_by_role("link", name="Label").click()
+    expect(opening).to_be_visible()
+
+
+def test_the_account_menu_works_by_keyboard_on_every_screen_and_gives_the_focus_back(
+    page: Page, server: Server, sign_in: SignIn
+) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    sign_in(page, "lea", to="/help?dataset=demo")
+    menu = page.get_by_role("button", name="Account: Léa 🌱")
+    menu.press("Enter")
+    expect(page.get_by_role("link", name="Account")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(menu).to_be_focused()
+    expect(page.get_by_role("button", name="Sign out")).to_have_count(0)
+
+    menu.press("Enter")
+    page.get_by_role("combobox", name="Language").click()
+    page.get_by_role("option", name="日本語").click()
+    expect(page.get_by_role("heading", name="ヘルプ", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="アカウント: Léa 🌱")).to_be_visible()
 
 
 def test_no_page_is_wider_than_the_screen(

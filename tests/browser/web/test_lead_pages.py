@@ -62,6 +62,7 @@ def test_an_annotator_lands_on_their_work_and_is_not_shown_the_lead_pages(
 ) -> None:
     sign_in(page, "hanako")
     page.wait_for_url(re.compile("/label"))
+    page.get_by_role("button", name="Open the sidebar").click()
     expect(page.get_by_role("link", name="Label")).to_be_visible()
     assert page.get_by_role("link", name="Overview").count() == 0
     page.goto(f"{server.address}/agreement")

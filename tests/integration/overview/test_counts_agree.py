@@ -30,12 +30,14 @@ from annotator.domain.settling import OPEN, SETTLED
 from annotator.importing.ground_truth_service import import_qrels
 from annotator.importing.remapping_service import remap_documents
 from annotator.labeling.calibration_service import set_check
-from annotator.labeling.questions_service import ask_question
+from annotator.labeling.questions_service import ask_question, count_open_questions
 from annotator.labeling.service import compute_progress, list_judgments
 from annotator.overview.service import show_overview, show_status
+from annotator.overview.waiting_service import count_waiting_work
 from annotator.pooling.analysis.pool_analysis_records import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import list_pair_page, show_contents
 from annotator.pooling.service import list_pairs
+from annotator.quality.service import show_quality
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
@@ -211,6 +213,12 @@ def check_queue(walk: Walk, step: str) -> None:
     page = list_queue(walk.database, OPERATOR, "d", QueueFilter(), now=NOW)
     assert (page.open, page.ungraded) == (pairs.waiting, pairs.disagreements), step
     assert count_open(walk.database, OPERATOR, "d") == pairs.waiting, step
+    waiting = count_waiting_work(walk.database, walk.lead, "d", "lead", now=NOW)
+    assert waiting.disagreements == pairs.waiting, step
+    assert waiting.questions == count_open_questions(walk.database, OPERATOR, "d"), step
+    quality = show_quality(walk.database, OPERATOR, "d", now=NOW)
+    assert waiting.checks == quality.drawn - quality.checked, step
+    assert count_waiting_work(walk.database, walk.expert, "d", "annotator", now=NOW).disagreements == 0, step
     assert compute_queue_pace(walk.database, OPERATOR, "d", now=NOW).open == pairs.waiting, step
     rows = Counter(row.status for row in find_disagreements(walk.database, OPERATOR, "d", now=NOW))
     assert (rows["open"], rows["decided"]) == (page.open, page.decided), step

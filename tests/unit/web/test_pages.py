@@ -1,5 +1,6 @@
 """The pages as a person of each role sees them, run by Streamlit's own AppTest: the session, the roles, the forms."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -164,7 +165,7 @@ def _actor(database: Database, tokens: dict[str, str]):  # type: ignore[no-untyp
 class TestNavigation:
     @pytest.mark.parametrize(
         ("username", "seen", "unseen"),
-        [("hanako", {"Help", "Account"}, {"People"}), ("lea", {"People", "Help", "Account"}, set())],
+        [("hanako", {"Help", "Guideline"}, {"People"}), ("lea", {"People", "Help"}, set())],
     )
     def test_the_sidebar_lists_the_pages_of_the_role(
         self, open_page: Open, username: str, seen: set[str], unseen: set[str]
@@ -173,6 +174,24 @@ class TestNavigation:
         labels = {link.proto.label for link in app.sidebar.get("page_link")}
         assert labels >= seen
         assert not labels & unseen
+
+    def test_the_sidebar_groups_the_pages_of_a_lead(self, open_page: Open) -> None:
+        app = open_page("lea", "help")
+        names = [
+            re.sub("<.*?>", "", part.proto.body if part.type == "html" else part.proto.label)
+            for part in app.sidebar
+            if part.type in ("html", "page_link")
+        ]
+        order = ["Overview", "Work", "Label", "Results", "Agreement", "Set-up", "Guideline", "Help"]
+        assert [name for name in names if name in order] == order
+
+    def test_an_annotator_finds_the_guideline_beside_their_work_without_headings(
+        self, open_page: Open
+    ) -> None:
+        app = open_page("hanako", "help")
+        labels = [link.proto.label for link in app.sidebar.get("page_link")]
+        assert labels == ["Label", "My work", "Questions", "Guideline", "Help"]
+        assert 'role="heading"' not in say(app)
 
     def test_a_page_of_another_role_says_why_it_is_closed(self, open_page: Open) -> None:
         app = open_page("hanako", "people")
@@ -292,7 +311,8 @@ class TestAccount:
         assert "Choose a password of your own first" in say(app)
         assert "hanako" not in say(app)
         app = open_page("newcomer", "account", password=made.one_time_password)
-        assert {link.proto.label for link in app.sidebar.get("page_link")} == {"Account"}
+        assert not app.sidebar.get("page_link")
+        assert [link.proto.label for link in app.get("page_link")] == ["Account"]
         fill(app, "Present password", made.one_time_password)
         fill(app, "New password (", PASSWORD)
         fill(app, "New password again", PASSWORD)
