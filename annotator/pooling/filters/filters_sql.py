@@ -13,6 +13,7 @@ from annotator.pooling.filters.filters import (
     leave_out_duplicates,
     list_field_names,
     list_unknown_fields,
+    list_values,
     rank_candidates,
     refuse_fields,
 )
@@ -25,6 +26,7 @@ from annotator.storage.sql import split_into_chunks
 from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow
 
 CHUNK = 500
+SAMPLED_DOCUMENTS, SAMPLED_VALUES, LONGEST_VALUE = 500, 100, 80
 ReportShare = Callable[[str, float], None]
 
 
@@ -69,6 +71,19 @@ def find_left_out(
 def check_filter_fields(session: Session, dataset_pk: int, filters: PoolFilters) -> None:
     """Raise ValidationError if a rule names a field that no document of the dataset has."""
     _check_fields(session, dataset_pk, filters, {})
+
+
+def sample_field_values(session: Session, dataset_pk: int) -> dict[str, tuple[str, ...]]:
+    """Return the fields of the first documents, and of each some of the values, for a lead to choose from."""
+    statement = _select_documents(with_length=False).where(col(DocumentRow.dataset_pk) == dataset_pk)
+    statement = statement.order_by(col(DocumentRow.pk)).limit(SAMPLED_DOCUMENTS)
+    documents = [FilteredDocument(*row) for row in session.execute(statement)]
+    sampled = {}
+    for field in sorted(list_field_names(documents)):
+        values = {value for document in documents for value in list_values(document, field)}
+        short = sorted(value for value in values if len(value) <= LONGEST_VALUE)
+        sampled[field] = tuple(short[:SAMPLED_VALUES])
+    return sampled
 
 
 def _list_pool(session: Session, dataset_pk: int) -> dict[int, dict[int, None]]:

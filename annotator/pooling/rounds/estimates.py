@@ -12,7 +12,7 @@ from statistics import NormalDist, median
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.domain.messages import count_of
+from annotator.domain.messages import say, say_n
 from annotator.pooling.rounds.pool_records import ExpectedRelevant, LabelingEffort, PairsPerQuery
 
 BANDS = (1, 2, 4, 6, 11, 21, 51, 101, 201, 501)
@@ -30,9 +30,9 @@ def expect_relevant(
     `new`: the best rank of each new pair; `judged`: that of each judged pair, and whether it is `relevant`.
     """
     if not len(new):
-        return ExpectedRelevant(None, None, 0, 0, "there is no new pair")
+        return ExpectedRelevant(None, None, 0, 0, say("there is no new pair"))
     if not len(judged):
-        why = "none of the candidates is judged yet"
+        why = say("none of the candidates is judged yet")
         return ExpectedRelevant(None, None, 0, len(new), why)
     new_counts, judged_counts = _count_bands(new), _count_bands(judged)
     relevant_counts = _count_bands(judged[relevant])
@@ -48,12 +48,19 @@ def expect_relevant(
         share = (positive + 0.5) / (known + 1)
         variance += share * (1 - share) * (count + count**2 / known)
     if not covered:
-        why = f"fewer than {LEAST_JUDGED} candidates are judged at each rank that the new pairs have"
+        why = say(
+            "fewer than {least} candidates are judged at each rank that the new pairs have",
+            least=LEAST_JUDGED,
+        )
         return ExpectedRelevant(None, None, 0, len(new), why)
     half = _Z * sqrt(variance)
     interval = (max(0.0, expected - half), min(float(covered), expected + half))
     unknown = len(new) - covered
-    why = f"{count_of(unknown, 'further pair has', 'further pairs have')} ranks at which too few candidates are judged to say"
+    why = say_n(
+        "{n:,} further pair has ranks at which too few candidates are judged to say",
+        "{n:,} further pairs have ranks at which too few candidates are judged to say",
+        unknown,
+    )
     return ExpectedRelevant(expected, interval, covered, unknown, why if unknown else None)
 
 
@@ -65,7 +72,12 @@ def _count_bands(ranks: NDArray[np.integer]) -> NDArray[np.int64]:
 def estimate_effort(judgments: int, timed: int, seconds: float | None) -> LabelingEffort:
     """Return the hours that these judgments take at the median active time `seconds` of `timed` judgments."""
     if seconds is None or timed < LEAST_TIMED:
-        why = f"the pace is not measured yet: {count_of(timed, 'judgment has', 'judgments have')} a time, {LEAST_TIMED} are needed"
+        why = say_n(
+            "the pace is not measured yet: {n:,} judgment has a time, {least} are needed",
+            "the pace is not measured yet: {n:,} judgments have a time, {least} are needed",
+            timed,
+            least=LEAST_TIMED,
+        )
         return LabelingEffort(judgments, None, None, why)
     return LabelingEffort(judgments, seconds, judgments * seconds / 3600)
 

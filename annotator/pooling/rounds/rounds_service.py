@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.messages import say
 from annotator.domain.overlap import wanted_everywhere
 from annotator.domain.people import Actor
 from annotator.labeling.my_work_service import compute_times
@@ -87,6 +88,8 @@ from annotator.storage.tables import DatasetRow
 
 Progress = Callable[[str, float], None]
 PAIRS_AT_ONCE = 50_000
+STORING = "storing"
+"""What `progress` is told once everything is computed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +128,8 @@ def make_round(
 ) -> PoolReport:
     """Add the pairs that the request asks for to the pool, as one round. For leads.
 
-    StateError when there is nothing to pool from, ValidationError for a request that cannot be followed.
+    StateError when there is nothing to pool from, ValidationError for a request that cannot be followed. What `progress` raises ends
+    it with nothing stored; it is not called any more once pairs are being stored.
     """
     check_request(request)
     check_options(request.retrievers, request.retrieval)
@@ -151,10 +155,14 @@ def make_round(
         "waiting": waiting,
     }
     if not dry_run:
+        if progress is not None:
+            progress(STORING, 0.0)
         figures["round"], new = _store(
-            database, actor, dataset, request, gathered, chosen, order, doc_ids, now
+            database, actor, dataset, request, gathered, chosen, order, waiting, doc_ids, now
         )
         figures |= {"new": new, "already_there": len(choice.pairs) - new}
+        if progress is not None:
+            progress(STORING, 1.0)
     return PoolReport(**{**report, **figures})
 
 
@@ -332,18 +340,22 @@ def _store(
     gathered: _Gathered,
     chosen: _Chosen,
     order: SystemOrder | None,
+    waiting: int,
     doc_ids: Mapping[int, str],
     now: datetime,
 ) -> tuple[int | None, int]:
     """Add the pairs, who proposed them, and the round; return its number, and how many are new.
 
-    Without a new pair there is a round (a number) only if something is left out that no round left out before.
+    Without a new pair there is a round (a number) only if something is left out that no round left out before. StateError if
+    `waiting` pairs of budget rounds have become more since they were counted: the same budget would be spent twice.
     """
     with database.write() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
         require_role(session, actor, dataset_pk, "lead")
         lock_dataset(session, dataset_pk)
+        if request.strategy in BUDGETED:
+            _refuse_second_spending(session, dataset_pk, waiting)
         pool, latest = read_pool(session, dataset_pk), find_latest_pair(session, dataset_pk)
         chosen = _Chosen(chosen.choice, ~_is_there(gathered.pairs, chosen.choice.pairs, pool))
         names = _name_new(gathered, chosen, doc_ids)
@@ -363,6 +375,15 @@ def _store(
         number = add_round(session, dataset_pk, new, {}, made_by=actor.person_id, now=now)
         add_new_pairs_to_round(session, dataset_pk, number, latest, _list_draws(gathered, chosen))
         return number, len(names)
+
+
+def _refuse_second_spending(session: Session, dataset_pk: int, waiting: int) -> None:
+    if sum(count_waiting(session, dataset_pk, BUDGETED).values()) > waiting:
+        raise StateError(
+            say(
+                "another round has spent a budget in the meantime: nothing was added; look at it, then try again"
+            )
+        )
 
 
 def _describe_request(request: PoolRequest) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.messages import say
 from annotator.pooling.adaptive.measures import read_measure
 from annotator.pooling.rounds.pool_records import (
     CandidateLists,
@@ -51,7 +52,10 @@ def read_strata(text: str) -> tuple[RankStratum, ...]:
         match = _STRATUM.fullmatch(part.strip())
         if not match:
             raise ValidationError(
-                f"strata: expected ranks and a rate, as 1-10:1,11-50:0.2, found {part.strip()!r:.80}"
+                say(
+                    "strata: expected ranks and a rate, as 1-10:1,11-50:0.2, found {found}",
+                    found=f"{part.strip()!r:.80}",
+                )
             )
         strata.append(RankStratum(int(match[1]), int(match[2]), float(match[3])))
     check_strata(strata)
@@ -64,11 +68,20 @@ def check_strata(strata: list[RankStratum] | tuple[RankStratum, ...]) -> None:
     for stratum in strata:
         if not before < stratum.first <= stratum.last <= MAX_DEPTH:
             raise ValidationError(
-                f"strata: expected ranks from {before + 1:,} to at most {MAX_DEPTH:,}, found {stratum.name}"
+                say(
+                    "strata: expected ranks from {first:,} to at most {last:,}, found {found}",
+                    first=before + 1,
+                    last=MAX_DEPTH,
+                    found=stratum.name,
+                )
             )
         if not 0 < stratum.rate <= 1:
             raise ValidationError(
-                f"strata: expected a rate above 0 and at most 1 for {stratum.name}, found {stratum.rate:g}"
+                say(
+                    "strata: expected a rate above 0 and at most 1 for {ranks}, found {found:g}",
+                    ranks=stratum.name,
+                    found=stratum.rate,
+                )
             )
         before = stratum.last
 

@@ -13,11 +13,12 @@ from annotator.pooling.analysis.pool_analysis_records import PairFilter
 from annotator.web.kit.messages import tr
 from annotator.web.pooling.api import LEFT_OUT
 
-CONTENTS, OVERLAP, DEPTH, ROUNDS, PROPOSALS, PAIRS = (
-    say("What it holds"),
+CONTENTS, OVERLAP, DEPTH, ROUNDS, NEW_ROUND, PROPOSALS, PAIRS = (
+    say("Contents"),
     say("Overlap"),
     say("Depth"),
     say("Rounds"),
+    say("New round"),
     say("Proposals"),
     say("Pairs"),
 )

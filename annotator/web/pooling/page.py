@@ -7,25 +7,39 @@ from importlib import import_module
 
 import streamlit as st
 
-from annotator.overview.service import show_overview
-from annotator.web.kit.controls import apply_url_tab
+from annotator.domain.messages import Message
+from annotator.web.agreement.links import write_link
+from annotator.web.kit.controls import apply_url_tab, keep_focus
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import tr
-from annotator.web.kit.page_parts import draw_note, draw_steps, require_dataset
+from annotator.web.kit.page_parts import draw_note, require_dataset
 from annotator.web.page_context import PageContext
-from annotator.web.pooling.addresses import CONTENTS, DEPTH, FILTERS, OVERLAP, PAIRS, PROPOSALS, ROUNDS
+from annotator.web.pooling.addresses import (
+    CONTENTS,
+    DEPTH,
+    FILTERS,
+    NEW_ROUND,
+    OVERLAP,
+    PAIRS,
+    PROPOSALS,
+    ROUNDS,
+    list_pool_address,
+)
 from annotator.web.pooling.pool_cache import CONTENTS as KEPT_CONTENTS
-from annotator.web.pooling.tabs.shown import ShownPool
+from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 TABS = {
     CONTENTS: "contents",
     OVERLAP: "overlap",
     DEPTH: "depth",
     ROUNDS: "rounds",
+    NEW_ROUND: "new_round",
     PROPOSALS: "proposals",
     PAIRS: "pairs",
 }
 """The tabs and their files in tabs/. Each is imported when it is opened: the charts need half a second for it."""
+WITHOUT_PAIRS = (NEW_ROUND, ROUNDS)
+"""The tabs that show something while the pool is empty."""
 
 
 def draw(context: PageContext) -> None:
@@ -38,19 +52,25 @@ def draw(context: PageContext) -> None:
         draw_pair(context, dataset, pair)
         return
     contents, counted_at = KEPT_CONTENTS.find(context.database, context.actor, dataset, now=context.now)
-    if not contents.pairs:
-        steps = show_overview(context.database, context.actor, dataset).steps
-        draw_steps(context, steps, here="pool")
-        return
+    if not contents.pairs and "tab" not in st.query_params and "tab" not in st.session_state:
+        st.session_state["tab"] = tr(NEW_ROUND)
     if counted_at is not None:
         draw_note(tr("Counted on {time}; something has changed since.", time=show_time(counted_at)))
     if "tab" not in st.query_params and any(name in st.query_params for name in FILTERS):
         st.session_state["tab"] = tr(PAIRS)  # an address from before the page had tabs
     apply_url_tab("tab", tuple(TABS))
     drawn = st.tabs([tr(name) for name in TABS], key="tab", bind="query-params")
-    for tab, name in zip(drawn, TABS.values(), strict=True):
+    for tab, (title, name) in zip(drawn, TABS.items(), strict=True):
         if tab.open:
             with tab:
-                import_module(f"annotator.web.pooling.tabs.{name}").draw(
-                    ShownPool(context, dataset, contents)
-                )
+                _draw_tab(title, name, ShownPool(context, dataset, contents))
+    keep_focus()
+
+
+def _draw_tab(title: Message, name: str, shown: ShownPool) -> None:
+    if not shown.contents.pairs and title not in WITHOUT_PAIRS:
+        st.text(tr("The pool is empty. Make the first round."))
+        address = list_pool_address(shown.dataset, tab=tr(NEW_ROUND))
+        st.html(f'<p class="annotator-step">{write_link(tr("Make a round"), address)}</p>')
+        return
+    import_module(f"annotator.web.pooling.tabs.{name}").draw(shown)

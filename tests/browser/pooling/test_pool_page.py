@@ -77,6 +77,7 @@ def test_no_tab_of_the_page_violates_wcag_22_aa(
         ("tab=Overlap", "Who proposed the same pairs"),
         ("tab=Depth", "By category, at the last ranks"),
         ("tab=Rounds&left=1&rule=near-duplicate", "Left out of round 1 by near-duplicate"),
+        ("tab=New+round", "Preview"),
         ("tab=Proposals", "Proposed by annotators"),
         ("tab=Pairs&system=s1", "Pairs"),
         (f"pair={world.find_key('Q1', 'd')}", "Who proposed it"),
@@ -84,6 +85,27 @@ def test_no_tab_of_the_page_violates_wcag_22_aa(
         page.goto(f"{page.url.split('/pool')[0]}/pool?dataset=d&{parameters}")
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
         assert list_violations(page) == [], parameters
+
+
+def test_a_lead_makes_a_round_in_two_tabs_and_its_pairs_come_once(
+    world: PooledWorld, page: Page, sign_in: SignIn
+) -> None:
+    world.query("Q3", "本文")
+    for doc_id in ("e_2", "e_3"):
+        world.pair("Q2", doc_id, text="本文 本文")
+    sign_in(page, "lea", to="/pool?dataset=d&tab=New+round")
+    second = page.context.new_page()
+    second.goto(page.url)
+    for tab in (page, second):
+        expect(tab.get_by_role("heading", name="Preview")).to_be_visible()
+        expect(tab.get_by_role("button", name="Add 2 pairs to the pool")).to_be_visible()
+    page.get_by_role("button", name="Add 2 pairs to the pool").click()
+    expect(page.get_by_text("Round 2: 2 pairs were added.")).to_be_visible()
+    second.get_by_role("button", name="Add 2 pairs to the pool").click()
+    expect(second.get_by_text("Nothing was added: these pairs are in the pool already.")).to_be_visible()
+    expect(second.get_by_text("No new pair. 2 pairs are in the pool already.")).to_be_visible()
+    page.get_by_role("link", name="Show the pairs of round 2").click()
+    expect(page.get_by_role("table", name="The pairs of the pool").get_by_role("row")).to_have_count(3)
 
 
 def test_an_annotator_does_not_see_the_page(world: PooledWorld, page: Page, sign_in: SignIn) -> None:

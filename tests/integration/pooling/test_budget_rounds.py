@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
-from annotator.pooling.rounds.rounds_service import list_pool_rounds, make_round
+from annotator.pooling.rounds.rounds_service import STORING, list_pool_rounds, make_round
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from tests.integration.judged_world import NOW
@@ -59,6 +59,28 @@ def test_a_budget_buys_so_many_pairs_and_the_next_ones_when_these_are_judged(
     (first, second) = list_pool_rounds(world.database, OPERATOR, "d")
     assert (first.strategy, first.pairs, second.pairs) == (strategy, 6, 4)
     assert (first.options["budget"], first.options["seed"]) == (6, 0)
+
+
+def test_two_rounds_at_once_never_spend_the_same_budget_twice(world: Pool) -> None:
+    def let_another_round_in(step: str, share: float) -> None:
+        if (step, share) == (STORING, 0.0):
+            pool(world, strategy="move-to-front", budget=6)
+
+    request = PoolRequest(strategy="adaptive", budget=6)
+    with pytest.raises(StateError, match="another round has spent a budget in the meantime"):
+        make_round(world.database, OPERATOR, "d", request, now=LATER, progress=let_another_round_in)
+    assert len(listed(world)) == 6
+    assert len(list_pool_rounds(world.database, OPERATOR, "d")) == 1
+
+
+def test_a_round_that_is_stopped_before_it_is_stored_leaves_nothing(world: Pool) -> None:
+    def stop(step: str, _share: float) -> None:
+        if step == STORING:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        make_round(world.database, OPERATOR, "d", PoolRequest(depth=3), now=LATER, progress=stop)
+    assert not listed(world) and not list_pool_rounds(world.database, OPERATOR, "d")
 
 
 def test_move_to_front_takes_the_first_of_the_lists_first(world: Pool) -> None:

@@ -132,17 +132,17 @@ def test_how_often_suggestions_were_right_is_shown_on_request(world: JudgedWorld
     assert html_rows(app)[-1][:4] == ["sibling", "2", "2", "1"]
 
 
-def test_an_empty_pool_says_which_commands_make_one_and_does_not_lead_to_itself(database: Database) -> None:
+def test_an_empty_pool_leads_to_its_first_round_and_shows_no_command(database: Database) -> None:
     world = JudgedWorld(database)
     world.person("lead", "lead")
     world.query("Q1", "検索")
     app = open_page(world, "pool")
-    assert [item.value for item in app.code] == [
-        "annotator import documents d PATH",
-        "annotator import run d FILE --system NAME",
-        "annotator pool d --depth 10",
-    ]
-    assert links(app) == []
+    assert headings(app) == ["Pool", "New round"]
+    assert "There is nothing to take candidates from yet." in words(app)
+    app = open_page(world, "pool", tab="Pairs")
+    assert "The pool is empty. Make the first round." in words(app)
+    assert "tab=New+round" in words(app)
+    assert not app.code
 
 
 def test_a_kept_import_is_a_status_of_its_own_and_nobodys_work(database: Database, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Draw the tab "What it holds": pairs by status, and what each system brought and brought alone."""
+"""Draw the tab "Contents": pairs by status, and what each system brought and brought alone."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from annotator.web.kit.page_parts import draw_chart, draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.pooling.addresses import list_pairs_address
-from annotator.web.pooling.tabs.shown import ShownPool
+from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 
 def draw(shown: ShownPool) -> None:

@@ -22,7 +22,7 @@ from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.pooling.addresses import ALL, find_number, list_pair_address, list_pairs_address
-from annotator.web.pooling.tabs.shown import ShownPool
+from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 MOST_NAMED = 6
 

@@ -1,6 +1,7 @@
 """Draw the tab "Rounds": how the pool grew, what each round brought, and what it left out by rule."""
 
 import json
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.page_context import PageContext
 from annotator.web.pooling.addresses import (
+    NEW_ROUND,
     ROUNDS,
     find_number,
     list_left_out_address,
@@ -28,9 +30,10 @@ from annotator.web.pooling.addresses import (
     list_pairs_address,
     list_pool_address,
 )
+from annotator.web.pooling.system_order import draw_system_order, read_order
 from annotator.web.pooling.tabs.contents import describe_relevant
 from annotator.web.pooling.tabs.pairs import draw_paging
-from annotator.web.pooling.tabs.shown import ShownPool
+from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 LONGEST_OPTION = 60
 RELATION = "relation: "
@@ -42,8 +45,9 @@ def draw(shown: ShownPool) -> None:
     rounds, shares, groups = show_rounds(context.database, context.actor, dataset)
     st.header(tr("Rounds"))
     if not rounds:
-        st.text(tr("No round is recorded. Pairs come in rounds when they are pooled:"))
-        st.code(f"annotator pool {dataset} --depth 10", language=None)
+        st.text(tr("No round is recorded yet."))
+        address = list_pool_address(dataset, tab=tr(NEW_ROUND))
+        st.html(f'<p class="annotator-step">{write_link(tr("Make a round"), address)}</p>')
         return
     draw_link_table(
         tr("Rounds"),
@@ -69,9 +73,27 @@ def draw(shown: ShownPool) -> None:
                 contents.pairs - in_rounds,
             )
         )
+    _draw_order(dataset, rounds)
     _draw_rules(context, dataset, groups)
     if any(share.system.startswith(RELATION) for share in contents.systems):
         _draw_suggestions(context, dataset)
+
+
+def _draw_order(dataset: str, rounds: Sequence[PoolRound]) -> None:
+    """Draw what the latest adaptive round left open between the systems."""
+    latest = next((item for item in reversed(rounds) if item.strategy == "adaptive"), None)
+    order = None if latest is None else read_order(latest.figures)
+    if latest is None or order is None:
+        return
+    draw_system_order(order)
+    draw_note(
+        tr(
+            "As it was when round {number} was made. A preview with the same strategy shows it with the grades of now.",
+            number=show_number(latest.number),
+        )
+    )
+    address = list_pool_address(dataset, tab=tr(NEW_ROUND))
+    st.html(f'<p class="annotator-step">{write_link(tr("Preview the next round"), address)}</p>')
 
 
 def _draw_suggestions(context: PageContext, dataset: str) -> None:

@@ -1,0 +1,34 @@
+"""List what a lead can choose from when making a round: systems, fields of documents, and how much there is. For leads."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from annotator.domain.people import Actor
+from annotator.people.service import require_role
+from annotator.pooling.filters.filters_sql import sample_field_values
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pool import count_documents, list_queries, list_runs
+
+
+@dataclass(frozen=True, slots=True)
+class RoundChoices:
+    """`systems`: of imported runs. `fields`: of documents with some of their values, by name, from the first documents."""
+
+    systems: tuple[str, ...]
+    queries: int
+    documents: int
+    fields: Mapping[str, tuple[str, ...]]
+
+
+def list_round_choices(database: Database, actor: Actor, dataset: str) -> RoundChoices:
+    """Return what there is to pool from. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return RoundChoices(
+            systems=tuple(sorted(list_runs(session, dataset_pk).values())),
+            queries=len(list_queries(session, dataset_pk)),
+            documents=count_documents(session, dataset_pk),
+            fields=sample_field_values(session, dataset_pk),
+        )

@@ -1,0 +1,358 @@
+"""Draw the form of a new round: where candidates come from, how many are taken, and what is left out.
+
+Every error stands at its field. What the fields hold is kept while the lead looks at another tab of the page.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.messages import say
+from annotator.pooling.adaptive.measures import read_measure
+from annotator.pooling.filters.filter_records import ExcludedValue, NearDuplicateRule, PoolFilters
+from annotator.pooling.filters.title_patterns import check_pattern
+from annotator.pooling.retrievers.options import RUN
+from annotator.pooling.retrievers.records import RetrievalOptions
+from annotator.pooling.rounds.pool_records import PoolRequest, Strategy
+from annotator.pooling.rounds.round_choices_service import RoundChoices
+from annotator.pooling.rounds.strategies import (
+    BUDGETED,
+    MAX_BUDGET,
+    MAX_DEPTH,
+    STRATEGIES,
+    read_strata,
+    read_strategy,
+)
+from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.text import escape_markdown
+from annotator.web.pooling.kept_fields import KeptFields
+
+FIELDS = KeptFields("new round")
+RETRIEVERS = {
+    "bm25": say("BM25 (words)"),
+    "tfidf": say("TF-IDF (words)"),
+    "lsa": say("LSA (related words)"),
+    "hybrid": say("Hybrid (several lists as one)"),
+}
+STRATEGY_NAMES = {
+    "depth": say("First results of each system"),
+    "fused": say("First results of all systems as one list"),
+    "stratified": say("Random sample by rank"),
+    "move-to-front": say("Budget: best documents first"),
+    "adaptive": say("Budget: what decides the systems' order"),
+}
+ABOUT = {
+    "depth": say(
+        "Every document among the first results of any system. All systems are judged to the same depth."
+    ),
+    "fused": say(
+        "The lists become one by reciprocal rank fusion. Good for many similar systems and little time."
+    ),
+    "stratified": say(
+        "A share of the documents at each range of ranks, drawn at random for each query. Good for deep lists."
+    ),
+    "move-to-front": say(
+        "A number of pairs, spent on the documents that the best lists rank high. Repeat it when these pairs are judged."
+    ),
+    "adaptive": say(
+        "A number of pairs, spent where a grade could still change which system is better. Repeat it when these pairs are judged."
+    ),
+}
+DUPLICATES = {
+    "keep": say("keep all"),
+    "exact": say("same text"),
+    "similar": say("similar text"),
+}
+DEFAULT_STRATA = "1-10:1, 11-50:0.2, 51-100:0.05"
+SCOPES = {"all": say("in all"), "category": say("for each category")}
+MOST_FUSED = 8
+
+
+def draw_round_form(choices: RoundChoices) -> PoolRequest | None:
+    """Draw the fields, and return what they ask for; None while one of them is wrong."""
+    FIELDS.begin("strategy")
+    systems, retrievers = _draw_sources(choices)
+    retrieval = _draw_fusion(choices, retrievers)
+    request = _draw_strategy()
+    filters = _draw_filters(choices)
+    if request is None or filters is None or retrieval is None:
+        return None
+    if not systems and not retrievers:
+        _refuse(tr("Choose at least one system or one search."))
+        return None
+    chosen = None if len(systems) == len(choices.systems) and systems else tuple(systems)
+    return replace(
+        request, systems=chosen, retrievers=tuple(retrievers), retrieval=retrieval, filters=filters
+    )
+
+
+def _refuse(sentence: str) -> None:
+    st.error(escape_markdown(sentence), icon=":material/block:")
+
+
+def _choose_several(
+    label: str, options: Sequence[str], name: str, default: Sequence[str] = (), **further: Any
+) -> list[str]:
+    chosen = st.multiselect(
+        label,
+        list(options),
+        default=FIELDS.find_options(name, options, default),
+        key=FIELDS.find_key(name),
+        **further,
+    )
+    return FIELDS.keep(name, [str(option) for option in chosen])
+
+
+def _choose(
+    label: str, options: Sequence[str], name: str, index: int | None = 0, **further: Any
+) -> str | None:
+    chosen = st.selectbox(
+        label,
+        list(options),
+        index=FIELDS.find_index(name, options, index),
+        key=FIELDS.find_key(name),
+        **further,
+    )
+    return FIELDS.keep(name, chosen)
+
+
+def _ask_number(
+    label: str, name: str, default: float, least: float, most: float, *, width: int = 200, **further: Any
+) -> float:
+    value = st.number_input(
+        label,
+        least,
+        most,
+        FIELDS.find_default(name, default),
+        key=FIELDS.find_key(name),
+        width=width,
+        **further,
+    )
+    return FIELDS.keep(name, value)
+
+
+def _ask_text(label: str, name: str, default: str = "", **further: Any) -> str:
+    value: str = st.text_input(
+        label, FIELDS.find_default(name, default), key=FIELDS.find_key(name), **further
+    )
+    return FIELDS.keep(name, value.strip())
+
+
+def _draw_sources(choices: RoundChoices) -> tuple[list[str], list[str]]:
+    systems: list[str] = []
+    if choices.systems:
+        systems = _choose_several(
+            tr("Systems"),
+            choices.systems,
+            "systems",
+            choices.systems,
+            help=tr("The imported runs from which candidates are taken."),
+        )
+    retrievers: list[str] = []
+    if choices.documents:
+        retrievers = _choose_several(
+            tr("Also search the documents with"),
+            list(RETRIEVERS),
+            "retrievers",
+            () if choices.systems else ("bm25",),
+            format_func=lambda name: tr(RETRIEVERS[name]),
+            help=tr(
+                "For teams without a system, or as a second opinion. Each counts as a system of its own."
+            ),
+        )
+    return systems, retrievers
+
+
+def _draw_fusion(choices: RoundChoices, retrievers: Sequence[str]) -> RetrievalOptions | None:
+    if "hybrid" not in retrievers:
+        return RetrievalOptions()
+    with st.expander(tr("Hybrid: which lists, with which weights"), expanded=True):
+        options = [
+            *(name for name in RETRIEVERS if name != "hybrid"),
+            *(RUN + name for name in choices.systems),
+        ]
+        lists = _choose_several(
+            tr("Lists to combine"),
+            options,
+            "fused",
+            ("bm25", "lsa"),
+            format_func=lambda name: tr(RETRIEVERS[name]) if name in RETRIEVERS else name.removeprefix(RUN),
+            max_selections=MOST_FUSED,
+        )
+        weights = {}
+        with st.container(horizontal=True):
+            for name in lists:
+                label = tr("Weight of {list}", list=name.removeprefix(RUN))
+                weights[name] = _ask_number(label, f"weight {name}", 1.0, 0.1, 100.0, step=0.1)
+        boost = FIELDS.keep(
+            "boost",
+            st.checkbox(
+                tr("Prefer documents whose title matches the query"),
+                FIELDS.find_default("boost", default=False),
+                key=FIELDS.find_key("boost"),
+            ),
+        )
+        if not lists:
+            _refuse(tr("Choose the lists to combine."))
+            return None
+    return RetrievalOptions(weights=weights, title_boost={"exact": 1.0, "partial": 0.5} if boost else {})
+
+
+def _draw_strategy() -> PoolRequest | None:
+    """Return the part of the request that is about how many candidates are taken."""
+    strategy = read_strategy(
+        _choose(
+            tr("What to take"),
+            STRATEGIES,
+            "strategy",
+            format_func=lambda name: tr(STRATEGY_NAMES[name]),
+            width=420,
+        )
+        or "depth"
+    )
+    draw_note(tr(ABOUT[strategy]))
+    if strategy == "stratified":
+        return _draw_strata()
+    if strategy in BUDGETED:
+        return _draw_budget(strategy)
+    depth = _ask_number(
+        tr("Results per query"),
+        "depth",
+        10,
+        1,
+        MAX_DEPTH,
+        help=tr("The depth of the pool: how many results of each query are looked at."),
+    )
+    return PoolRequest(strategy, depth=int(depth))
+
+
+def _draw_strata() -> PoolRequest | None:
+    text = _ask_text(
+        tr("Ranks and the share to draw"),
+        "strata",
+        DEFAULT_STRATA,
+        width=420,
+        max_chars=400,
+        help=tr("For example 1-10:1, 11-50:0.2 takes all of the first ten and a fifth of the next forty."),
+    )
+    try:
+        strata = read_strata(text)
+    except ValidationError as error:
+        _refuse(show_refusal(error))
+        return None
+    seed = _ask_number(
+        tr("Seed"), "seed", 0, 0, 2**31 - 1, help=tr("The same seed draws the same documents again.")
+    )
+    return PoolRequest("stratified", strata=strata, seed=int(seed))
+
+
+def _draw_budget(strategy: Strategy) -> PoolRequest | None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        pairs = _ask_number(tr("Pairs to judge"), "budget", 300, 1, MAX_BUDGET)
+        scope = st.segmented_control(
+            tr("Counted"),
+            list(SCOPES),
+            default=FIELDS.find_default("scope", "all"),
+            required=True,
+            format_func=lambda name: tr(SCOPES[name]),
+            key=FIELDS.find_key("scope"),
+        )
+        FIELDS.keep("scope", scope)
+        depth = _ask_number(tr("Results per query to look at"), "look", 100, 1, MAX_DEPTH, width=220)
+    measure = "nDCG@10"
+    if strategy == "adaptive":
+        measure = _ask_text(
+            tr("Measure"),
+            "measure",
+            measure,
+            max_chars=20,
+            width=240,
+            help=tr("Which measure orders the systems: nDCG@k, P@k or AP"),
+        )
+        try:
+            read_measure(measure, RELEVANT_FROM)
+        except ValidationError as error:
+            _refuse(show_refusal(error))
+            return None
+    everywhere = scope != "category"
+    return PoolRequest(
+        strategy,
+        depth=int(depth),
+        budget=int(pairs) if everywhere else None,
+        per_category=None if everywhere else int(pairs),
+        measure=measure,
+    )
+
+
+def _draw_filters(choices: RoundChoices) -> PoolFilters | None:
+    """Return the rules of what is left out; None while one of them is wrong."""
+    with st.expander(tr("Leave out documents")):
+        draw_note(
+            tr("What is left out is counted by rule and listed. Pairs that are in the pool already stay.")
+        )
+        excluded: list[ExcludedValue] = []
+        for field in _choose_several(tr("By field"), list(choices.fields), "fields"):
+            label = tr("Leave out if {field} is", field=field)
+            values = _draw_values(label, choices.fields[field], f"values {field}")
+            excluded += [ExcludedValue(field, value) for value in values]
+        title = _ask_text(
+            tr("Title matches (regular expression)"), "title", max_chars=1_000, placeholder="^Appendix"
+        )
+        problem = _check_title(title)
+        if problem:
+            _refuse(problem)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            shortest = _ask_number(tr("Fewer characters than"), "length", 0, 0, 1_000_000)
+            one_per = _choose(
+                tr("Only the best of each"),
+                list(choices.fields),
+                "one per",
+                None,
+                placeholder=tr("no limit"),
+                width=220,
+                help=tr(
+                    "For each query, only the best ranked document of each value, such as one part of a page."
+                ),
+            )
+            rule = _draw_duplicates()
+    if problem:
+        return None
+    patterns = (title,) if title else ()
+    return PoolFilters(tuple(dict.fromkeys(excluded)), patterns, int(shortest), one_per, rule)
+
+
+def _draw_values(label: str, sampled: Sequence[str], name: str) -> list[str]:
+    """Draw a field's values to choose from; others can be typed."""
+    kept: list[str] = FIELDS.find_default(name, [])
+    return _choose_several(label, list(dict.fromkeys([*sampled, *kept])), name, accept_new_options=True)
+
+
+def _draw_duplicates() -> NearDuplicateRule | None:
+    chosen = _choose(
+        tr("Near duplicates"),
+        list(DUPLICATES),
+        "duplicates",
+        format_func=lambda name: tr(DUPLICATES[name]),
+        width=220,
+        help=tr("Only the best ranked of them is judged. A lead can then accept its grade for the others."),
+    )
+    if chosen == "similar":
+        label = tr("Similarity, from 0.5 to 1")
+        return NearDuplicateRule(round(_ask_number(label, "similarity", 0.9, 0.5, 1.0, step=0.05), 2))
+    return NearDuplicateRule(None) if chosen == "exact" else None
+
+
+def _check_title(pattern: str) -> str | None:
+    """Return what is wrong with a pattern."""
+    if not pattern:
+        return None
+    try:
+        check_pattern(pattern)
+    except ValidationError as error:
+        return show_refusal(error)
+    return None

@@ -1,0 +1,78 @@
+"""Draw what the grades so far say of the order of the systems, and which two could still swap."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from annotator.pooling.rounds.pool_records import ExpectedScore, OpenSystems, SystemOrder
+from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import draw_link_table
+from annotator.web.kit.words import name_word
+
+SHOWN = 10
+
+
+def read_order(figures: Mapping[str, Any]) -> SystemOrder | None:
+    """Return the order that an adaptive round has kept with its figures; None of any other round."""
+    kept = figures.get("order")
+    if not isinstance(kept, Mapping):
+        return None
+    return SystemOrder(
+        measure=kept["measure"],
+        judged=kept["judged"],
+        expected_tau=kept["expected_tau"],
+        systems=tuple(ExpectedScore(**item) for item in kept["systems"]),
+        open=tuple(OpenSystems(**item) for item in kept["open"]),
+        compared=kept["compared"],
+    )
+
+
+def draw_system_order(order: SystemOrder) -> None:
+    """Draw the expected scores, and the pairs of systems whose order is still open, least certain first."""
+    title = tr("Which systems could still swap")
+    st.header(title)
+    st.text(
+        tr_n(
+            "Of {compared} pairs of systems, {n:,} could still swap by {measure}.",
+            "Of {compared} pairs of systems, {n:,} could still swap by {measure}.",
+            len(order.open),
+            compared=show_number(order.compared),
+            measure=order.measure,
+        )
+    )
+    draw_note(
+        tr_n(
+            "By {n:,} settled candidate. Kendall's tau between this order and the one with everything judged is expected to be {tau}.",
+            "By {n:,} settled candidates. Kendall's tau between this order and the one with everything judged is expected to be {tau}.",
+            order.judged,
+            tau=show_number(order.expected_tau, 2),
+        )
+    )
+    if order.open:
+        draw_link_table(
+            title,
+            [tr("ahead now"), tr("behind"), tr("difference"), tr("probability of a swap")],
+            [
+                [
+                    name_word(item.higher),
+                    name_word(item.lower),
+                    f"{show_number(item.difference, 4)} ± {show_number(item.standard_error, 4)}",
+                    show_share(item.swap_probability),
+                ]
+                for item in order.open[:SHOWN]
+            ],
+        )
+        if len(order.open) > SHOWN:
+            draw_note(tr("and {n:,} more", n=len(order.open) - SHOWN))
+    with st.expander(tr("Expected scores")):
+        draw_link_table(
+            tr("Expected scores"),
+            [tr("system"), tr("expected {measure}", measure=order.measure), tr("standard error")],
+            [
+                [name_word(item.system), show_number(item.score, 4), show_number(item.standard_error, 4)]
+                for item in order.systems
+            ],
+        )

@@ -1,0 +1,233 @@
+"""Draw the tab "New round": a lead chooses where candidates come from, sees what that would bring, and adds the pairs.
+
+A preview of little data is made as the fields change; a large one on a button, in the background. The button adds what the preview
+showed: the same request, by the same service as `annotator pool`. A request that is repeated adds nothing twice.
+"""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis_service import read_stamp
+from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
+from annotator.pooling.rounds.round_choices_service import RoundChoices, list_round_choices
+from annotator.pooling.rounds.rounds_service import make_round
+from annotator.pooling.rounds.strategies import find_list_depth
+from annotator.web.agreement.links import write_link
+from annotator.web.kit.background_work import BackgroundWork, ReportStep
+from annotator.web.kit.controls import note_press
+from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note
+from annotator.web.kit.text import escape_markdown
+from annotator.web.page_context import PageContext, find_context
+from annotator.web.pooling.addresses import list_pairs_address
+from annotator.web.pooling.pool_work import (
+    BOARD,
+    ROUNDS,
+    begin_work,
+    describe_seconds,
+    draw_refused,
+    find_key,
+    watch_work,
+)
+from annotator.web.pooling.round_form import draw_round_form
+from annotator.web.pooling.round_preview import draw_round_preview
+from annotator.web.pooling.tabs.pool_on_screen import ShownPool
+
+QUICK_RESULTS = 200_000  # of runs: counted while the page is drawn
+QUICK_SEARCHES = 100_000  # documents × queries × methods
+QUICK_DOCUMENTS = 3_000  # × methods
+MADE = "round made"
+PATIENCE = 1.5  # seconds that the page waits for a quick preview before it shows how far it is
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRound:
+    """What the background work is about: a preview or the round itself, and the state of the pool when a preview was begun."""
+
+    request: PoolRequest
+    dry_run: bool
+    stamp: object = None
+
+
+def draw(shown: ShownPool) -> None:
+    """Draw the form, the preview and the button."""
+    context, dataset = shown.context, shown.dataset
+    st.header(tr("New round"))
+    choices = list_round_choices(context.database, context.actor, dataset)
+    if not choices.queries:
+        st.info(tr("This dataset has no queries yet. Import them first."), icon=":material/info:")
+        draw_link(context, "overview")
+        return
+    if not choices.systems and not choices.documents:
+        st.info(
+            tr(
+                "There is nothing to take candidates from yet. Import documents or a system's run, or fetch a run."
+            ),
+            icon=":material/info:",
+        )
+        draw_link(context, "overview")
+        return
+    key = find_key(context.database, dataset, ROUNDS)
+    draw_refused()
+    _draw_made(dataset)
+    request = draw_round_form(choices)
+    running = BOARD.find_running(key)
+    if running is not None and _is_outdated_preview(running, context, request):
+        BOARD.stop(key, wait=PATIENCE)
+        running = BOARD.find_running(key)
+    if request is None:
+        return
+    if running is None and _is_quick(choices, request) and _find_preview(context, dataset, request) is None:
+        running = _begin(context, dataset, request, dry_run=True)
+        if running is not None:
+            running.ended.wait(PATIENCE)
+            running = BOARD.find_running(key)
+    if running is not None:
+        title = tr("Preview:") if running.request.dry_run else tr("New round:")
+        watch_work(dataset, ROUNDS, title)
+        return
+    _draw_preview(context, dataset, choices, request)
+
+
+def _is_outdated_preview(running: BackgroundWork, context: PageContext, request: PoolRequest | None) -> bool:
+    """Return whether this is the lead's own preview of something that the fields do not ask for any more."""
+    return (
+        running.request.dry_run
+        and running.actor.person_id == context.actor.person_id
+        and running.request.request != request
+    )
+
+
+def _is_quick(choices: RoundChoices, request: PoolRequest) -> bool:
+    """Return whether a preview takes no longer than a person waits for without a button."""
+    methods, systems = len(request.retrievers), len(request.systems or choices.systems)
+    if "hybrid" in request.retrievers:
+        methods += len(request.retrieval.weights)
+    entries = (systems + methods) * choices.queries * find_list_depth(request)
+    searches = methods * choices.documents
+    return (
+        entries <= QUICK_RESULTS
+        and searches <= QUICK_DOCUMENTS
+        and searches * choices.queries <= QUICK_SEARCHES
+    )
+
+
+def _find_preview(context: PageContext, dataset: str, request: PoolRequest) -> BackgroundWork | None:
+    """Return the lead's preview of this very request. One of little data is made anew when the pool has changed."""
+    work = BOARD.find_ended(find_key(context.database, dataset, ROUNDS), context.actor)
+    if work is None or not work.request.dry_run or work.request.request != request:
+        return None
+    quick = work.seconds is not None and work.seconds < PATIENCE
+    if quick and work.request.stamp != read_stamp(context.database, context.actor, dataset):
+        return None
+    return work
+
+
+def _draw_preview(context: PageContext, dataset: str, choices: RoundChoices, request: PoolRequest) -> None:
+    work = _find_preview(context, dataset, request)
+    with st.container(key="round-preview"):
+        if work is None or work.stopped:
+            if work is not None:
+                st.text(tr("The preview was stopped."))
+            _draw_preview_button(dataset, choices, request)
+            return
+        if work.failure is not None:
+            st.error(escape_markdown(show_refusal(work.failure)), icon=":material/block:")
+            _draw_preview_button(dataset, choices, request)
+            return
+        report: PoolReport = work.result
+        draw_round_preview(report)
+        if work.seconds is not None and work.seconds >= PATIENCE:
+            draw_note(
+                tr(
+                    "Previewed at {time} in {duration}. Adding the pairs takes as long again.",
+                    time=show_time(work.begun_at),
+                    duration=describe_seconds(work.seconds),
+                )
+            )
+        if report.new or sum(report.left_out.values()):
+            label = tr_n("Add {n:,} pair to the pool", "Add {n:,} pairs to the pool", report.new)
+            st.button(
+                label if report.new else tr("Record what is left out"),
+                type="primary",
+                key="add round",
+                on_click=_add,
+                args=(dataset, request),
+            )
+
+
+def _draw_preview_button(dataset: str, choices: RoundChoices, request: PoolRequest) -> None:
+    if not _is_quick(choices, request):
+        draw_note(
+            tr_n(
+                "With {n:,} document the preview can take some minutes. You can stop it, and look at other pages meanwhile.",
+                "With {n:,} documents the preview can take some minutes. You can stop it, and look at other pages meanwhile.",
+                choices.documents,
+            )
+        )
+    st.button(tr("Preview"), type="primary", key="preview round", on_click=_preview, args=(dataset, request))
+
+
+def _preview(dataset: str, request: PoolRequest) -> None:
+    context = find_context()
+    if context is not None:
+        note_press("round-preview")
+        _begin(context, dataset, request, dry_run=True)
+
+
+def _add(dataset: str, request: PoolRequest) -> None:
+    context = find_context()
+    if context is not None:
+        note_press("round-made")
+        work = _begin(context, dataset, request, dry_run=False)
+        st.session_state[MADE] = (dataset, work)
+        if work is not None:
+            work.ended.wait(PATIENCE)
+
+
+def _begin(
+    context: PageContext, dataset: str, request: PoolRequest, *, dry_run: bool
+) -> BackgroundWork | None:
+    database, actor, now = context.database, context.actor, context.now
+    stamp = read_stamp(database, actor, dataset)
+
+    def act(report: ReportStep) -> PoolReport:
+        return make_round(database, actor, dataset, request, now=now, dry_run=dry_run, progress=report)
+
+    return begin_work(context, dataset, ROUNDS, AskedRound(request, dry_run, stamp), act)
+
+
+def _draw_made(dataset: str) -> None:
+    """Say what became of the last round that was begun on this page, until the next one is begun."""
+    of_dataset, made = st.session_state.get(MADE, (None, None))
+    with st.container(key="round-made"):
+        if made is None or of_dataset != dataset or not made.ended.is_set():
+            return
+        if made.failure is not None:
+            st.error(escape_markdown(show_refusal(made.failure)), icon=":material/block:")
+        elif made.stopped:
+            st.info(tr("Stopped. No pair was added."), icon=":material/info:")
+        else:
+            _draw_result(dataset, made.result)
+
+
+def _draw_result(dataset: str, report: PoolReport) -> None:
+    if report.round is None:
+        st.info(tr("Nothing was added: these pairs are in the pool already."), icon=":material/info:")
+        return
+    st.success(
+        tr_n(
+            "Round {round}: {n:,} pair was added.",
+            "Round {round}: {n:,} pairs were added.",
+            report.new,
+            round=show_number(report.round),
+        ),
+        icon=":material/check:",
+    )
+    address = list_pairs_address(dataset, PairFilter(number=report.round))
+    st.html(
+        f'<p class="annotator-step">{write_link(tr("Show the pairs of round {number}", number=show_number(report.round)), address)}</p>'
+    )

@@ -1,0 +1,112 @@
+"""The tab "New round" of the page Pool as Streamlit runs it: what it previews, what it refuses, and what it adds."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from annotator.domain.people import OPERATOR, SignedIn
+from annotator.pooling.rounds.rounds_service import list_pool_rounds
+from annotator.pooling.service import list_pairs
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.kit.background_work import WorkBoard
+from annotator.web.page_context import PageContext
+from annotator.web.pooling import pool_work
+from annotator.web.pooling.tabs import new_round
+from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.pooling.test_pooling import Pool
+from tests.unit.web.lead_pages import find, headings, html_rows, open_page, run, words
+
+
+class UnpooledWorld(Pool):
+    """Three queries and five documents, of which two say the same; nothing is in the pool."""
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self.person("lead", "lead")
+
+
+@pytest.fixture
+def world(database: Database, monkeypatch: pytest.MonkeyPatch) -> UnpooledWorld:
+    made = UnpooledWorld(database)
+    monkeypatch.setattr(pool_work, "BOARD", WorkBoard())
+    monkeypatch.setattr(new_round, "BOARD", pool_work.BOARD)
+    monkeypatch.setattr(new_round, "PATIENCE", 60.0)  # a quick preview is there when the page is drawn
+    person = SignedIn(find(made, "lead"), "lead", (), False, NOW)
+    context = PageContext(database, Settings(), person, "", (), "d", NOW)
+    monkeypatch.setattr(new_round, "find_context", lambda: context)
+    return made
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    app.button(key=key).click()
+    return run(app)
+
+
+def test_a_lead_makes_the_first_round_of_an_empty_pool(world: UnpooledWorld) -> None:
+    app = open_page(world, "pool")
+    assert headings(app) == ["Pool", "New round"]
+    assert "4 new pairs." in words(app)
+    assert "New pairs per query: median 1, from 0 to 3." in words(app)
+    assert "Work: 8 judgments." in words(app)
+    assert not list_pool_rounds(world.database, OPERATOR, "d"), "a preview stores nothing"
+    app = press(app, "add round")
+    assert "Round 1: 4 pairs were added." in [item.value for item in app.success]
+    (made,) = list_pool_rounds(world.database, OPERATOR, "d")
+    assert (made.pairs, made.made_by, made.options["retrievers"]) == (4, "lead", ["bm25"])
+    assert len(list_pairs(world.database, OPERATOR, "d")) == 4
+    assert "No new pair. 4 pairs are in the pool already." in words(app)
+    assert not [button for button in app.button if button.key == "add round"], "nothing is left to add"
+
+
+def test_what_is_left_out_by_rule_is_counted_before_it_is_left_out(world: UnpooledWorld) -> None:
+    app = open_page(world, "pool", tab="New round")
+    app.selectbox(key="new round duplicates").set_value("exact")
+    app = run(app)
+    assert ["near-duplicate:exact", "1"] in html_rows(app)
+    assert "3 new pairs." in words(app)
+    app = press(app, "add round")
+    assert "Round 1: 3 pairs were added." in [item.value for item in app.success]
+
+
+def test_an_error_stands_at_its_field_and_nothing_can_be_added(world: UnpooledWorld) -> None:
+    app = open_page(world, "pool", tab="New round")
+    app.selectbox(key="new round strategy").set_value("stratified")
+    app = run(app)
+    app.text_input(key="new round strata").set_value("10-1:1")
+    app = run(app)
+    assert "found 10" in app.error[0].value
+    assert not app.button
+    app.text_input(key="new round strata").set_value("1-10:1")
+    app.text_input(key="new round title").set_value("(")
+    app = run(app)
+    assert "regular expression" in app.error[0].value
+    app.text_input(key="new round title").set_value("")
+    app.multiselect(key="new round retrievers").set_value([])
+    app = run(app)
+    assert "Choose at least one system or one search" in app.error[0].value
+
+
+def test_a_preview_of_much_data_waits_for_a_button(
+    world: UnpooledWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(new_round, "QUICK_DOCUMENTS", 3)
+    app = open_page(world, "pool", tab="New round")
+    assert [button.key for button in app.button] == ["preview round"]
+    assert "With 5 documents the preview can take some minutes." in words(app)
+    monkeypatch.setattr(new_round, "watch_work", lambda *_: None)
+    app = press(app, "preview round")
+    work = pool_work.BOARD.find_running(pool_work.find_key(world.database, "d", "round"))
+    assert work is None or work.ended.wait(60)
+    app = run(app)
+    assert "4 new pairs." in words(app)
+
+
+def test_a_dataset_without_queries_or_documents_says_what_to_do(database: Database) -> None:
+    empty = JudgedWorld(database)
+    empty.person("lead", "lead")
+    app = open_page(empty, "pool")
+    assert "This dataset has no queries yet. Import them first." in words(app)
+    empty.query("Q1", "検索")
+    app = open_page(empty, "pool")
+    assert "There is nothing to take candidates from yet." in words(app)
+    assert not app.code, "no command on a page"
