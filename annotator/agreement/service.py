@@ -379,15 +379,16 @@ def write_estimates(target: Path, estimates: Consensus) -> None:
     write_file(target, write_estimate_rows(estimates))
 
 
-def compute_verdict(session: Session, row: DatasetRow) -> AgreementVerdict:
-    """Return whether the dataset's kappa meets its target, for the gate of a release.
+def compute_verdict(session: Session, row: DatasetRow, *, target: float | None = None) -> AgreementVerdict:
+    """Return whether the dataset's kappa meets its target, for the gate of a release. `target`: another one than its own.
 
     The verdict equals that of a report with the dataset's seed, but takes less time. The caller has checked the role.
     """
     dataset_pk = key_of(row.pk)
     measured = measure_whole(_find_judged(session, dataset_pk), resamples=RESAMPLES, seed=row.seed)
     left_out = () if measured.pairs else count_left_out(session, dataset_pk)
-    return judge(measured, target=row.kappa_target, unrateable=count_unrateable(left_out))
+    wanted = row.kappa_target if target is None else target
+    return judge(measured, target=wanted, unrateable=count_unrateable(left_out))
 
 
 def find_verdict(report: AgreementReport, row: DatasetRow) -> AgreementVerdict | None:

@@ -37,6 +37,7 @@ from annotator.storage.tables import (
     RubricRow,
 )
 
+OVERLAP_SETTINGS = ("overlap", "seed", *RULES)  # on which depends how many judgments a pair needs
 NAME = re.compile(r"[^\W_][\w.-]{0,99}")
 
 
@@ -113,9 +114,7 @@ def create_dataset(
     `requirements`: those of a file that the caller has read.
     """
     check_dataset_name(name)
-    values = {key: read_setting(key, text) for key, text in (settings or {}).items()}
-    if requirements is not None:
-        values["requirements"] = dict(requirements)
+    values = read_changes(settings or {}, requirements)
     with database.write() as session:
         require_admin(session, actor)
         require_free_name(session, name)
@@ -144,6 +143,14 @@ def require_free_name(session: Session, name: str) -> None:
     """Raise ConflictError if a dataset has this name, in any case: a folder of releases has room for one of them."""
     if session.scalars(select(DatasetRow).where(func.lower(col(DatasetRow.name)) == name.lower())).first():
         raise ConflictError(say("there is a dataset named {name!r} already", name=name))
+
+
+def check_new_name(database: Database, actor: Actor, name: str) -> None:
+    """Raise what `create_dataset` would raise for this name. For admins of every dataset."""
+    check_dataset_name(name)
+    with database.read() as session:
+        require_admin(session, actor)
+        require_free_name(session, name)
 
 
 def list_datasets(database: Database, actor: Actor, *, archived_too: bool = False) -> list[Dataset]:
@@ -180,11 +187,17 @@ def change_settings(
     `requirements`: those of a file that the caller has read, which a typed value never names. `seen`: values by key, as typed,
     that the person saw before changing them; ConflictError if somebody else has changed one of them since.
     """
+    values = read_changes(changes, requirements)
+    with database.write() as session:
+        return apply_settings(session, actor, name, values, now=now, seen=seen or {})
+
+
+def read_changes(changes: Mapping[str, str], requirements: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the new values by setting. `requirements`: those of a file that the caller has read."""
     values = {key: read_setting(key, text) for key, text in changes.items()}
     if requirements is not None:
         values["requirements"] = dict(requirements)
-    with database.write() as session:
-        return apply_settings(session, actor, name, values, now=now, seen=seen or {})
+    return values
 
 
 def apply_settings(
@@ -225,6 +238,11 @@ def write_settings(dataset: Dataset, search_hosts: Sequence[str] = ()) -> dict[s
         SEARCH_HOSTS: search_hosts,
     }
     return {name: write_setting(name, value) for name, value in values.items()}
+
+
+def make_default_dataset(name: str, *, now: datetime) -> Dataset:
+    """Return a dataset with the default of every setting. It is stored nowhere."""
+    return _record(DatasetRow.model_validate({"name": name, "title": name, "created_at": now}))
 
 
 def _require_unchanged(present: Mapping[str, str], seen: Mapping[str, str]) -> None:

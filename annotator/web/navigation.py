@@ -110,6 +110,22 @@ PAGES: tuple[AppPage, ...] = (
         SETUP,
     ),
     AppPage("people", say("People"), "annotator.web.people.page", "lead", ":material/group:", SETUP),
+    AppPage(
+        "settings",
+        say("Settings"),
+        "annotator.web.dataset.settings_page",
+        "lead",
+        ":material/settings:",
+        SETUP,
+    ),
+    AppPage(
+        "new-dataset",
+        say("New dataset"),
+        "annotator.web.dataset.new_dataset_page",
+        "admin",
+        ":material/add_box:",
+        SETUP,
+    ),
     AppPage("help", say("Help"), "annotator.web.help_page", None, ":material/help:", END),
     AppPage(
         "account",

@@ -15,13 +15,14 @@ PRESENT, EACH_OTHER, NOTHING = "present state", "each other", "nothing"
 PROFILE_NAMES = [profile.name for profile in PROFILES]
 
 
-def draw_choice(choices: EvaluationChoices) -> EvaluationChoice:
-    """Draw the controls and return what is chosen."""
+def draw_choice(choices: EvaluationChoices, default_profile: str) -> EvaluationChoice:
+    """Draw the controls and return what is chosen. `default_profile`: the dataset's."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         version = _choose(tr("Grades"), [PRESENT, *reversed(choices.versions)], "version")
         profile = st.selectbox(
             tr("Conventions"),
             PROFILE_NAMES,
+            PROFILE_NAMES.index(default_profile),
             key="profile",
             bind="query-params",
             on_change=_forget_measures,

@@ -27,7 +27,8 @@ def draw(context: PageContext) -> None:
         st.text(tr("No pair has a settled grade yet, so there is nothing to score the systems by."))
         draw_link(context, "overview")
         return
-    choice = draw_choice(choices)
+    profile = next(item.profile for item in context.datasets if item.name == dataset)
+    choice = draw_choice(choices, profile)
     placeholder = st.empty()
 
     def announce() -> None:

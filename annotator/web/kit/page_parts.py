@@ -24,15 +24,26 @@ LINKS = {page.address: page.title for page in PAGES}
 def require_dataset(context: PageContext) -> str:
     """Return the chosen dataset's name; without one, says how to make it and ends the run."""
     if context.dataset is None:
-        st.info(tr("There is no dataset yet. Whoever runs the server makes one:"))
-        st.code("annotator dataset create NAME", language=None)
+        if context.person.role_on(None) == "admin":
+            st.info(tr("There is no dataset yet. Create the first one."), icon=":material/add:")
+            draw_link(context, "new-dataset")
+        else:
+            words = tr(
+                "No dataset is open to you yet. Ask your admin to create one, or to give you a role on one."
+            )
+            st.info(words, icon=":material/info:")
         st.stop()
     return context.dataset
 
 
+def find_page(address: str) -> "st.Page":
+    """Return another page of the app, for `st.switch_page` and links."""
+    return st.Page(_never_run, title=tr(LINKS[address]), url_path=address)
+
+
 def draw_link(context: PageContext, address: str, label: str | None = None) -> None:
     """Draw a link to another page of the app, on the same dataset."""
-    page = st.Page(_never_run, title=tr(LINKS[address]), url_path=address)
+    page = find_page(address)
     parameters = {"dataset": context.dataset} if context.dataset else {}
     st.page_link(
         page, label=label or tr(LINKS[address]), query_params=parameters, icon=":material/arrow_forward:"
@@ -65,6 +76,11 @@ def draw_chart(chart: "alt.TopLevelMixin", words: str) -> None:
 def draw_note(words: str) -> None:
     """Small print."""
     st.html(f'<p class="annotator-note">{escape(words)}</p>')
+
+
+def draw_problem(words: str) -> None:
+    """Draw what is wrong with the field above."""
+    st.html(f'<p class="annotator-problem" role="alert">{escape(words[:1].upper() + words[1:])}</p>')
 
 
 def draw_numbers(label: str, rows: Sequence[dict[str, object]]) -> None:

@@ -45,10 +45,10 @@ def world(database: Database) -> JudgedWorld:
 
 
 @pytest.mark.parametrize("page", ["overview", "agreement", "disagreements", "pool", "releases"])
-def test_without_a_dataset_a_page_says_how_to_make_one(world: JudgedWorld, page: str) -> None:
+def test_without_a_dataset_a_page_says_whom_to_ask(world: JudgedWorld, page: str) -> None:
     app = open_page(world, page, dataset=None)
-    assert app.info[0].value.startswith("There is no dataset yet")
-    assert app.code[0].value == "annotator dataset create NAME"
+    assert app.info[0].value.startswith("No dataset is open to you yet. Ask your admin")
+    assert not app.code
 
 
 def test_the_overview_begins_with_what_to_do_next_and_links_keep_the_dataset(world: JudgedWorld) -> None:

@@ -1,0 +1,1 @@
+"""Pages about a dataset as a whole: New dataset and Settings."""

@@ -1,0 +1,197 @@
+"""Draw the page New dataset, for admins of every dataset: name, grades from a template, judgments per pair, requirements.
+
+A template fills in the grades, the evaluator and the requirements; everything can be edited before the dataset is created.
+Nothing is stored before the button is pressed; then `create_dataset` stores all of it, as `annotator dataset create` does.
+An error stands below the field that it is about.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from annotator.dataset.coverage_service import TEMPLATES
+from annotator.dataset.grade_choices import GENERAL, GRADE_TEMPLATES, read_grade_template
+from annotator.dataset.service import check_new_name, create_dataset, make_default_dataset
+from annotator.dataset.settings import NO_REQUIREMENTS
+from annotator.domain.errors import ConflictError, ValidationError
+from annotator.domain.evaluators import PROFILE_NAMES
+from annotator.domain.grades import GradeDefinition, Rubric
+from annotator.domain.messages import say
+from annotator.domain.overlap import MOST
+from annotator.web.dataset.words import NONE_CHOSEN, PROFILE_WORDS, REQUIREMENT_WORDS
+from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.kit.page_parts import draw_note, draw_problem, find_page
+from annotator.web.page_context import PageContext
+
+TEMPLATE_WORDS = {
+    GENERAL: say("General relevance"),
+    "nablarch": say("Framework documentation (Nablarch)"),
+    "law": say("Law search"),
+}
+PROFILE_OF = {GENERAL: "trec", "nablarch": "nablarch", "law": "law"}
+LANGUAGE_OF = {GENERAL: "", "nablarch": "ja", "law": "ko"}
+REFUSED = "new dataset refused"
+
+
+def draw(context: PageContext) -> None:
+    st.title(tr("New dataset"))
+    if context.person.role_on(None) != "admin":
+        st.info(tr("Only an admin of all datasets can create one. Ask your admin."), icon=":material/info:")
+        return
+    refused: Mapping[str, str] = st.session_state.pop(REFUSED, {})
+    with st.container(width=720):
+        name, title = _draw_names(context, refused)
+        template = _draw_template()
+        settings = _draw_settings(template, context)
+        rubric = _draw_grades(template, refused)
+        draw_note(tr("Everything but the name can be changed later on the pages Settings and Guideline."))
+        if refused:
+            st.error(tr("Not created yet: look at the fields marked above."), icon=":material/error:")
+        if st.button(tr("Create dataset"), type="primary", icon=":material/add:"):
+            _create(context, name, {"title": title or name, **settings}, rubric)
+
+
+def _draw_names(context: PageContext, refused: Mapping[str, str]) -> tuple[str, str]:
+    name = st.text_input(
+        tr("Name"),
+        key="new_name",
+        max_chars=100,
+        live=True,
+        autocomplete="off",
+        help=tr("Used in addresses, commands and folders, so it cannot be changed later."),
+    ).strip()
+    problem = _find_name_problem(context, name) if name else refused.get("name")
+    if problem:
+        draw_problem(problem)
+    else:
+        draw_note(tr("Letters, digits, - _ and . without spaces."))
+    title = st.text_input(tr("Title"), key="new_title", autocomplete="off", placeholder=name)
+    draw_note(tr("What people see. Without a title, the name."))
+    return name, title.strip()
+
+
+def _find_name_problem(context: PageContext, name: str) -> str | None:
+    try:
+        check_new_name(context.database, context.actor, name)
+    except (ValidationError, ConflictError) as error:
+        return show_refusal(error)
+    return None
+
+
+def _draw_template() -> str:
+    template = st.segmented_control(
+        tr("Begin with"),
+        GRADE_TEMPLATES,
+        default=GENERAL,
+        required=True,
+        key="new_template",
+        format_func=lambda name: tr(TEMPLATE_WORDS[name]),
+    )
+    draw_note(tr("A template fills in the fields below; you can edit all of them."))
+    return template or GENERAL
+
+
+def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
+    """Draw the fields of the settings and return their values as `dataset set` reads them."""
+    defaults = make_default_dataset("new", now=context.now)
+    left, right = st.columns(2)
+    with left:
+        language = st.text_input(
+            tr("Main language of the documents"),
+            LANGUAGE_OF[template],
+            key=f"new_language {template}",
+            autocomplete="off",
+            help=tr("A language tag such as ja, ko or en. It may stay empty."),
+        )
+        overlap = st.number_input(
+            tr("Judgments per pair"), 1, MOST, defaults.overlap, key="new_overlap",
+            help=tr("How many annotators judge each pair. Agreement needs at least 2."),
+        )  # fmt: skip
+        kappa = st.number_input(
+            tr("Target for Cohen's κ"), -1.0, 1.0, defaults.kappa_target, 0.05, key="new_kappa",
+            help=tr("The agreement that a release needs."),
+        )  # fmt: skip
+    with right:
+        profile = st.selectbox(
+            tr("Evaluator"),
+            PROFILE_NAMES,
+            PROFILE_NAMES.index(PROFILE_OF[template]),
+            key=f"new_profile {template}",
+            format_func=lambda name: tr(PROFILE_WORDS[name]),
+            help=tr("Whose measures the page Evaluation shows first."),
+        )
+        choices = (NO_REQUIREMENTS, *TEMPLATES)
+        requirements = st.selectbox(
+            tr("Requirements"),
+            choices,
+            choices.index(template) if template in choices else 0,
+            key=f"new_requirements {template}",
+            format_func=lambda name: tr(REQUIREMENT_WORDS.get(name, NONE_CHOSEN)),
+            help=tr("What the queries and grades must cover before a release. Your own can be set later."),
+        )
+    return {
+        "language": language.strip(),
+        "overlap": str(overlap),
+        "kappa_target": str(kappa),
+        "profile": profile,
+        "requirements": requirements,
+    }
+
+
+def _draw_grades(template: str, refused: Mapping[str, str]) -> Rubric:
+    st.header(tr("Grades"))
+    draw_note(tr("Annotators see these definitions while they judge."))
+    rubric = read_grade_template(template)
+    grades = []
+    for definition in reversed(rubric.grades):
+        with st.container(border=True, gap="small"):
+            grades.append(_draw_grade(template, definition, refused))
+    with st.expander(tr("Guideline: how to judge")):
+        guideline = st.text_area(
+            tr("Guideline (Markdown)"), rubric.guideline, key=f"new_guideline {template}", height=260
+        )
+    return Rubric(grades=tuple(reversed(grades)), guideline=guideline, title=rubric.title)
+
+
+def _draw_grade(template: str, definition: GradeDefinition, refused: Mapping[str, str]) -> GradeDefinition:
+    number = definition.grade
+    name = st.text_input(
+        tr("Grade {grade}: name", grade=number), definition.name, key=f"new_grade {template} {number}"
+    )
+    if f"name {number}" in refused:
+        draw_problem(refused[f"name {number}"])
+    meaning = st.text_area(
+        tr("Grade {grade}: definition", grade=number),
+        definition.definition,
+        key=f"new_definition {template} {number}",
+        height=70,
+    )
+    if f"definition {number}" in refused:
+        draw_problem(refused[f"definition {number}"])
+    return GradeDefinition(number, name.strip(), meaning.strip())
+
+
+def _create(context: PageContext, name: str, settings: Mapping[str, str], rubric: Rubric) -> None:
+    refused = _find_empty(name, rubric.grades)
+    if not refused:
+        try:
+            create_dataset(
+                context.database, context.actor, name, now=context.now, settings=settings, rubric=rubric
+            )
+        except (ValidationError, ConflictError) as error:
+            refused = {"name": show_refusal(error)}
+    if refused:
+        st.session_state[REFUSED] = refused
+        st.rerun()
+    st.switch_page(find_page("overview"), query_params={"dataset": name})
+
+
+def _find_empty(name: str, grades: Sequence[GradeDefinition]) -> dict[str, str]:
+    """Return what to say at each field that must not be empty and is."""
+    refused = {} if name else {"name": tr("Give the dataset a name.")}
+    for definition in grades:
+        if not definition.name:
+            refused[f"name {definition.grade}"] = tr("Give this grade a name.")
+        if not definition.definition:
+            refused[f"definition {definition.grade}"] = tr("Say what this grade means.")
+    return refused

@@ -1,0 +1,302 @@
+"""Draw the page Settings, for leads: every setting of the dataset in groups, what a change will cause, and archiving.
+
+Nothing is stored before Save. The values that the page began with are kept: what differs from them is a change, and saving is
+refused if somebody else has changed one of the same settings meanwhile. What was typed stays.
+"""
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from annotator.dataset.archive_service import archive_dataset, unarchive_dataset
+from annotator.dataset.coverage_requirements import read_requirements
+from annotator.dataset.coverage_service import TEMPLATES
+from annotator.dataset.coverage_service import read_requirements as read_template
+from annotator.dataset.search_hosts_service import show_search_hosts
+from annotator.dataset.service import (
+    change_settings,
+    list_datasets,
+    make_default_dataset,
+    show_dataset,
+    write_settings,
+)
+from annotator.dataset.settings import NONE, OFF, read_setting
+from annotator.domain.errors import AnnotatorError, ConflictError, ValidationError
+from annotator.domain.messages import say
+from annotator.domain.people import includes
+from annotator.overview.settings_effects_service import describe_effects
+from annotator.web.dataset.words import GROUPS, NONE_CHOSEN, REQUIREMENT_WORDS, SettingField, list_fields
+from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, find_page, require_dataset
+from annotator.web.kit.text import escape_markdown
+from annotator.web.page_context import PageContext
+
+OWN = "own"
+DISTANCES = ("", "1", "2", "3")
+SAID = "settings said"
+
+
+@dataclass
+class SettingsForm:
+    """What the page began with: each setting as it could be typed. `mark`: of the fields on the screen."""
+
+    dataset: str
+    base: dict[str, str]
+    mark: str = field(default_factory=lambda: secrets.token_hex(4))
+
+    def find_key(self, name: str) -> str:
+        """Return the key of a setting's control."""
+        return f"setting {self.mark} {name}"
+
+
+def draw(context: PageContext) -> None:
+    st.title(tr("Settings"))
+    dataset = require_dataset(context)
+    for said in st.session_state.pop(SAID, ()):
+        st.success(said, icon=":material/check:")
+    with st.container(width=760):
+        if not context.is_archived:
+            _draw_form(context, dataset)
+        _draw_archive(context, dataset)
+        _draw_archived_datasets(context)
+
+
+def _draw_form(context: PageContext, dataset: str) -> None:
+    form = _find_form(context, dataset)
+    defaults = write_settings(make_default_dataset(dataset, now=context.now))
+    draw_note(
+        tr("Nothing changes before you save. The grades and their definitions are on the page Guideline.")
+    )
+    draw_link(context, "guideline")
+    typed = {}
+    for heading, fields in GROUPS:
+        st.header(tr(heading))
+        for setting in fields:
+            typed[setting.name] = _draw_field(form, setting, defaults[setting.name])
+    changes = {name: text for name, text in typed.items() if text != form.base[name]}
+    st.header(tr("Save"))
+    if not changes:
+        draw_note(tr("No changes."))
+        return
+    _draw_changes(context, form, changes)
+
+
+def _find_form(context: PageContext, dataset: str) -> SettingsForm:
+    """Return the form of this visit to the page; a new one, with the present values, when its controls are gone."""
+    form: SettingsForm | None = st.session_state.get("settings form")
+    if form is None or form.dataset != dataset or form.find_key("title") not in st.session_state:
+        form = SettingsForm(dataset, _read_present(context, dataset))
+        st.session_state["settings form"] = form
+    return form
+
+
+def _read_present(context: PageContext, dataset: str) -> dict[str, str]:
+    described, _ = show_dataset(context.database, context.actor, dataset)
+    return write_settings(described, show_search_hosts(context.database, context.actor, dataset))
+
+
+def _draw_field(form: SettingsForm, setting: SettingField, default: str) -> str:
+    """Draw the control of a setting; return its value as it could be typed."""
+    value, key, label = form.base[setting.name], form.find_key(setting.name), tr(setting.label)
+    if setting.kind == "switch":
+        text = "true" if st.toggle(label, value == "true", key=key) else "false"
+    elif setting.kind == "whole":
+        number = st.number_input(label, int(setting.low), int(setting.high), int(value), key=key)
+        text = str(number)
+    elif setting.kind == "number":
+        share = st.number_input(
+            label, float(setting.low), float(setting.high), float(value), setting.step, key=key
+        )
+        text = value if share == float(value) else str(round(share, 6))
+    elif setting.kind == "choice":
+        names = dict(setting.choices)
+        options = list(names)
+        text = st.selectbox(label, options, options.index(value), key=key, format_func=lambda n: tr(names[n]))
+    elif setting.kind == "distance":
+        held = "" if value == setting.empty else value
+        chosen = st.selectbox(
+            label, DISTANCES, DISTANCES.index(held), key=key, format_func=lambda n: n or tr("Never")
+        )
+        text = chosen or setting.empty
+    elif setting.kind == "requirements":
+        return _draw_requirements(form, setting)
+    else:
+        shown = "" if value == setting.empty else value
+        text = st.text_input(label, shown, key=key, autocomplete="off").strip() or setting.empty
+        _draw_fault(setting, text)
+    draw_note(
+        join_sentences([tr(setting.about), tr("Default: {value}.", value=_show_value(setting, default))])
+    )
+    return text
+
+
+def _draw_fault(setting: SettingField, text: str) -> None:
+    try:
+        read_setting(setting.name, text)
+    except ValidationError as error:
+        draw_problem(show_refusal(error))
+
+
+def _draw_requirements(form: SettingsForm, setting: SettingField) -> str:
+    """Draw the choice of a template, or the requirements as YAML, which JSON is too."""
+    value = form.base[setting.name]
+    templates = {json.dumps(read_template(name), ensure_ascii=False): name for name in TEMPLATES}
+    held = NONE if value == NONE else templates.get(value, OWN)
+    options = (NONE, *TEMPLATES, OWN)
+    chosen = st.selectbox(
+        tr(setting.label),
+        options,
+        options.index(held),
+        key=form.find_key(setting.name),
+        format_func=lambda name: tr(OWN_WORDS if name == OWN else REQUIREMENT_WORDS.get(name, NONE_CHOSEN)),
+    )
+    draw_note(tr(setting.about))
+    if chosen == held != OWN:
+        return value
+    if chosen != OWN:
+        return chosen
+    shown = json.dumps(json.loads(value), ensure_ascii=False, indent=2) if value != NONE else "queries: 50\n"
+    text = st.text_area(
+        tr("Own requirements (YAML)"), shown, key=form.find_key("own requirements"), height=260
+    )
+    return value if text == shown and value != NONE else f"{OWN}:{text}"
+
+
+OWN_WORDS = say("Own requirements")
+
+
+def _show_value(setting: SettingField, text: str) -> str:
+    words = dict(setting.choices).get(text)
+    if words is not None:
+        return tr(words)
+    if setting.kind == "switch":
+        return tr("on") if text == "true" else tr("off")
+    return tr("none") if text in ("", NONE, OFF) else text
+
+
+def _split_requirements(changes: Mapping[str, str]) -> tuple[dict[str, str], dict[str, Any] | None]:
+    """Return the changes to be read as typed, and the requirements that were written as YAML."""
+    typed, required = dict(changes), None
+    if typed.get("requirements", "").startswith(f"{OWN}:"):
+        text = typed.pop("requirements").removeprefix(f"{OWN}:")
+        required = read_requirements(text.encode(), tr("Own requirements (YAML)"))
+    return typed, required
+
+
+def _draw_changes(context: PageContext, form: SettingsForm, changes: Mapping[str, str]) -> None:
+    fields = {setting.name: setting for setting in list_fields()}
+    for name, text in changes.items():
+        setting = fields[name]
+        shown = tr("changed") if name == "requirements" else _show_value(setting, text)
+        before = "" if name == "requirements" else f"{_show_value(setting, form.base[name])} → "
+        st.markdown(
+            f"- **{escape_markdown(tr(setting.label))}**: {escape_markdown(before + shown)}. "
+            f"{escape_markdown(tr(setting.effect))}"
+        )
+    try:
+        typed, required = _split_requirements(changes)
+        with st.spinner(tr("Working out what this changes …")):
+            effects = describe_effects(
+                context.database, context.actor, form.dataset, typed, now=context.now, requirements=required
+            )
+    except AnnotatorError as error:
+        _draw_refusal(error)
+        return
+    for effect in effects:
+        st.markdown(f"- {escape_markdown(tr(effect))}")
+    with st.container(horizontal=True):
+        label = tr_n("Save {n} change", "Save {n} changes", len(changes))
+        if st.button(label, type="primary", key=f"save {form.mark}"):
+            _save(context, form, changes, typed, required)
+        if st.button(tr("Discard changes"), key=f"discard {form.mark}"):
+            del st.session_state["settings form"]
+            st.rerun()
+
+
+def _save(
+    context: PageContext,
+    form: SettingsForm,
+    changes: Mapping[str, str],
+    typed: Mapping[str, str],
+    required: Mapping[str, Any] | None,
+) -> None:
+    try:
+        change_settings(
+            context.database,
+            context.actor,
+            form.dataset,
+            typed,
+            now=context.now,
+            requirements=required,
+            seen={name: form.base[name] for name in changes},
+        )
+    except ConflictError as error:
+        _draw_refusal(error)
+        _compare_with_present(context, form, changes)
+    except AnnotatorError as error:
+        _draw_refusal(error)
+    else:
+        del st.session_state["settings form"]
+        st.session_state[SAID] = [tr("Saved.")]
+        st.rerun()
+
+
+def _compare_with_present(context: PageContext, form: SettingsForm, changes: Mapping[str, str]) -> None:
+    """Show what the settings are now, and let the next Save replace them. What was typed stays."""
+    present, fields = (
+        _read_present(context, form.dataset),
+        {setting.name: setting for setting in list_fields()},
+    )
+    for name in changes:
+        if present[name] != form.base[name]:
+            label, value = tr(fields[name].label), _show_value(fields[name], present[name])
+            st.markdown(f"- {escape_markdown(tr('{setting} is now: {value}', setting=label, value=value))}")
+            form.base[name] = present[name]
+
+
+def _draw_refusal(error: AnnotatorError) -> None:
+    lines = (escape_markdown(line) for line in show_refusal(error).splitlines())
+    st.error("\n\n".join(lines), icon=":material/error:")
+
+
+def _draw_archive(context: PageContext, dataset: str) -> None:
+    st.header(tr("Archive"))
+    if context.is_archived:
+        if st.button(tr("Unarchive this dataset"), type="primary", icon=":material/unarchive:"):
+            unarchive_dataset(context.database, context.actor, dataset, now=context.now)
+            st.session_state[SAID] = [tr("This dataset can be judged and changed again.")]
+            st.rerun()
+        return
+    st.text(
+        tr(
+            "An archived dataset leaves the lists, and nothing in it can be judged or changed. Its releases stay available, "
+            "and you can unarchive it at any time."
+        )
+    )
+    sure = st.checkbox(tr("Archive {dataset}", dataset=dataset), key=f"sure {dataset}")
+    if st.button(tr("Archive this dataset"), icon=":material/archive:", disabled=not sure):
+        archive_dataset(context.database, context.actor, dataset, now=context.now)
+        st.switch_page(find_page("settings"), query_params={"dataset": dataset})
+
+
+def _draw_archived_datasets(context: PageContext) -> None:
+    archived = [
+        item
+        for item in list_datasets(context.database, context.actor, archived_too=True)
+        if item.archived_at is not None
+        and item.name != context.dataset
+        and includes(context.person.role_on(item.name) or "annotator", "lead")
+    ]
+    if archived:
+        st.header(tr("Archived datasets"))
+        for item in archived:
+            st.page_link(
+                find_page("settings"),
+                label=item.title,
+                query_params={"dataset": item.name},
+                icon=":material/archive:",
+            )

@@ -1,0 +1,295 @@
+"""Name and explain every setting of a dataset for the page Settings, in groups, with the control that it gets.
+
+`tests/unit/web/dataset/` hold that every setting of `dataset/settings.py` is in exactly one group.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from annotator.dataset.settings import SEARCH_HOSTS
+from annotator.domain.evaluators import PROFILE_NAMES
+from annotator.domain.messages import Message, say
+from annotator.domain.overlap import MOST
+
+Kind = Literal["text", "whole", "number", "switch", "choice", "distance", "requirements"]
+
+PROFILE_WORDS = {
+    "trec": say("trec_eval (TREC, BEIR)"),
+    "nablarch": say("Nablarch search evaluator"),
+    "law": say("Law search evaluator"),
+    "survey": say("Survey search evaluator"),
+    "code": say("Code search evaluator"),
+    "document": say("Document search evaluator"),
+}
+REQUIREMENT_WORDS = {
+    "nablarch": say("Nablarch: 50 queries in five categories"),
+    "law": say("Law search: 30, 100 or 500 queries"),
+}
+NONE_CHOSEN = say("None")
+QUALITY_WORDS = {
+    "bound": say("The guaranteed maximum of the error rate"),
+    "rate": say("The observed error rate"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SettingField:
+    """A setting on the page: its name for people, what it does, when a change takes effect, and its control.
+
+    `low`, `high`, `step`: of numbers. `choices`: of a choice, each with its words. `empty`: what a text field shows where the
+    setting is not set.
+    """
+
+    name: str
+    label: Message
+    about: Message
+    effect: Message
+    kind: Kind = "text"
+    low: float = 0
+    high: float = 0
+    step: float = 0.05
+    choices: tuple[tuple[str, Message], ...] = ()
+    empty: str = "none"
+
+
+NEXT_RELEASE = say("It changes the next release, never a published one.")
+FROM_NOW = say("It holds for pairs handed out from now on.")
+AT_ONCE = say("It holds at once.")
+
+GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
+    (
+        say("Name and language"),
+        (
+            SettingField("title", say("Title"), say("The name that people see."), AT_ONCE, empty=""),
+            SettingField(
+                "language",
+                say("Main language of the documents"),
+                say("A language tag such as ja, ko or en. It may stay empty."),
+                AT_ONCE,
+                empty="",
+            ),
+        ),
+    ),
+    (
+        say("Labeling"),
+        (
+            SettingField(
+                "overlap",
+                say("Judgments per pair"),
+                say("How many annotators judge each pair. Agreement needs at least 2."),
+                AT_ONCE,
+                "whole",
+                1,
+                MOST,
+            ),
+            SettingField(
+                "overlap_by_category",
+                say("Judgments per pair, by category"),
+                say(
+                    "Exceptions for categories of queries, such as howto=2,reference=1. Empty: no exceptions."
+                ),
+                AT_ONCE,
+            ),
+            SettingField(
+                "overlap_share",
+                say("Judgments per pair, for a share"),
+                say("Such as 0.3:2 for 2 judgments on 30 % of the other pairs. Empty: all pairs alike."),
+                AT_ONCE,
+            ),
+            SettingField(
+                "overlap_cap",
+                say("Maximum judgments per pair"),
+                say("No rule asks for more than this. Empty: no maximum."),
+                AT_ONCE,
+            ),
+            SettingField(
+                "third_judgment_from",
+                say("One more judgment from distance"),
+                say("One more annotator judges a pair whose first two grades differ by at least this much."),
+                AT_ONCE,
+                "distance",
+            ),
+            SettingField(
+                "shown_metadata",
+                say("Document columns that annotators see"),
+                say("Further columns of the documents, such as author,year. Empty: only title and text."),
+                FROM_NOW,
+            ),
+            SettingField(
+                "show_own_agreement",
+                say("Annotators see their own agreement"),
+                say("On My work: how well they agree with the others."),
+                AT_ONCE,
+                "switch",
+            ),
+            SettingField(
+                "lease_minutes",
+                say("Minutes a pair is reserved"),
+                say("How long a pair stays with the annotator who got it."),
+                FROM_NOW,
+                "whole",
+                1,
+                10_080,
+            ),
+            SettingField(
+                "idle_seconds",
+                say("Seconds until a pause"),
+                say("After so long without activity, time no longer counts as work."),
+                FROM_NOW,
+                "whole",
+                10,
+                3_600,
+            ),
+        ),
+    ),
+    (
+        say("Calibration"),
+        (
+            SettingField(
+                "training_score",
+                say("Training pairs to get right"),
+                say("The share that an annotator must get right before real pairs come, 0 to 1."),
+                AT_ONCE,
+                "number",
+                0,
+                1,
+            ),
+            SettingField(
+                "gold_rate",
+                say("Share of gold pairs"),
+                say("Among the pairs handed out, 0 to 0.5. Annotators do not see which they are."),
+                FROM_NOW,
+                "number",
+                0,
+                0.5,
+            ),
+            SettingField(
+                "repeat_rate",
+                say("Share of repeats"),
+                say("Own pairs shown again, to measure consistency, 0 to 0.5."),
+                FROM_NOW,
+                "number",
+                0,
+                0.5,
+            ),
+            SettingField(
+                "repeat_after",
+                say("Repeat after"),
+                say("After how many other pairs an own pair may be shown again."),
+                FROM_NOW,
+                "whole",
+                1,
+                10_000,
+            ),
+        ),
+    ),
+    (
+        say("Agreement and quality control"),
+        (
+            SettingField(
+                "kappa_target",
+                say("Target for Cohen's κ"),
+                say("The agreement that a release needs."),
+                NEXT_RELEASE,
+                "number",
+                -1,
+                1,
+            ),
+            SettingField(
+                "quality_rule",
+                say("Quality control goes by"),
+                say("What the release gate compares with its limit."),
+                NEXT_RELEASE,
+                "choice",
+                choices=tuple(QUALITY_WORDS.items()),
+            ),
+        ),
+    ),
+    (
+        say("Disagreements"),
+        (
+            SettingField(
+                "second_adjudicator",
+                say("Two leads decide at distance 3"),
+                say("A disagreement between 0 and 3 needs two leads who decide the same."),
+                say("It holds for decisions from now on."),
+                "switch",
+            ),
+            SettingField(
+                "discuss_from",
+                say("Discussion from distance"),
+                say("From this distance on, annotators see each other's notes before a lead decides."),
+                AT_ONCE,
+                "distance",
+                empty="off",
+            ),
+        ),
+    ),
+    (
+        say("Release and evaluation"),
+        (
+            SettingField(
+                "requirements",
+                say("Requirements"),
+                say("What the queries and grades must cover before a release."),
+                NEXT_RELEASE,
+                "requirements",
+            ),
+            SettingField(
+                "profile",
+                say("Evaluator"),
+                say("Whose measures the page Evaluation shows first."),
+                AT_ONCE,
+                "choice",
+                choices=tuple((name, PROFILE_WORDS[name]) for name in PROFILE_NAMES),
+            ),
+            SettingField(
+                "list_grade_0",
+                say("List grade 0 everywhere"),
+                say("Also in files for evaluators that count every listed document as relevant."),
+                NEXT_RELEASE,
+                "switch",
+            ),
+        ),
+    ),
+    (
+        say("About the dataset"),
+        (
+            SettingField("authors", say("Authors"), say("Who made the dataset."), NEXT_RELEASE),
+            SettingField("contact", say("Contact"), say("Whom to ask about it."), NEXT_RELEASE),
+            SettingField(
+                "licence", say("Licence"), say("Under which its releases may be used."), NEXT_RELEASE
+            ),
+            SettingField(
+                "source", say("Source"), say("Where its queries and documents come from."), NEXT_RELEASE
+            ),
+        ),
+    ),
+    (
+        say("Technical"),
+        (
+            SettingField(
+                "seed",
+                say("Random seed"),
+                say("Fixes every order and every sample that is drawn."),
+                say("Orders and samples drawn from now on differ."),
+                "whole",
+                0,
+                2**31 - 1,
+            ),
+            SettingField(
+                SEARCH_HOSTS,
+                say("Search hosts"),
+                say(
+                    "Where this dataset's queries may be sent to fetch a run, such as es.example.org:9200. Empty: nowhere."
+                ),
+                AT_ONCE,
+            ),
+        ),
+    ),
+)  # the order of the page
+
+
+def list_fields() -> tuple[SettingField, ...]:
+    """Return the fields of all groups."""
+    return tuple(field for _, fields in GROUPS for field in fields)
