@@ -21,6 +21,7 @@ from annotator.cli.terminal import (
     open_as,
     open_database,
     print_json,
+    print_table,
 )
 from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
@@ -75,6 +76,14 @@ TitleOption = Annotated[
     str | None,
     typer.Option("--title", metavar="PATTERN", help='The titles of files, as in "{own_heading|name}".'),
 ]
+ColumnOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        metavar="NAME=COLUMN",
+        help='A column of a table that has another name than expected, as in "text=質問"; may be repeated.',
+    ),
+]
 MapGradesOption = Annotated[
     str | None,
     typer.Option(
@@ -91,6 +100,7 @@ def queries(
     path: PathArgument,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
+    column: ColumnOption = None,
     no_header: Annotated[
         bool, typer.Option("--no-header", help="CSV or TSV of two columns, id and text, without a header.")
     ] = False,
@@ -104,7 +114,15 @@ def queries(
     from annotator.importing.texts_service import import_queries
 
     common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_queries(open_database(database), OPERATOR, dataset, path, header=not no_header, **common)
+    report = import_queries(
+        open_database(database),
+        OPERATOR,
+        dataset,
+        path,
+        header=not no_header,
+        columns=_read_columns(column),
+        **common,
+    )
     _show(report, f"annotator import documents {dataset} PATH", json=json)
 
 
@@ -118,6 +136,7 @@ def documents(
     title: TitleOption = None,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
+    column: ColumnOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     errors: ErrorsOption = None,
@@ -129,7 +148,7 @@ def documents(
     from annotator.importing.texts_service import import_documents
 
     common = _common(format_name, encoding, dry_run=dry_run)
-    common.update(sections=sections, cut=cut, doc_id=doc_id, title=title)
+    common.update(sections=sections, cut=cut, doc_id=doc_id, title=title, columns=_read_columns(column))
     report = import_documents(open_database(database), OPERATOR, dataset, path, **common)
     following = (
         f"annotator import run {dataset} FILE, or: annotator pool {dataset} --depth 10 --retrieve bm25"
@@ -327,11 +346,75 @@ def specs(
 
 
 @app.command()
+def contents(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
+    """What the dataset holds of each kind, and the latest import of each."""
+    from annotator.importing.import_service import show_contents
+
+    held = show_contents(open_database(database), OPERATOR, dataset)
+    if json:
+        print_json(held)
+        return
+    rows = [
+        (
+            item.kind,
+            item.count,
+            item.last.path if item.last else None,
+            item.last.imported_at if item.last else None,
+            (item.last.by or "operator") if item.last else None,
+        )
+        for item in held.counts
+    ]
+    print_table(("kind", "number", "last import", "at", "by"), rows, empty="")
+    if held.without_text:
+        typer.echo(f"{count_of(held.without_text, 'document has', 'documents have')} no text yet")
+
+
+@app.command()
+def look(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A file or a folder.")],
+    json: JsonOption = False,
+) -> None:
+    """What a file or folder seems to hold, in which encoding and columns, and its first records. Without a database."""
+    from dataclasses import asdict
+
+    from annotator.domain.errors import NotFound
+    from annotator.formats.syntax.tables import KINDS
+    from annotator.importing.import_choices import ImportChoices
+    from annotator.importing.preview import preview_file
+    from annotator.importing.recognition import recognize_file, recognize_folder
+
+    if not path.exists():
+        raise NotFound(f"{path}: there is no such file or folder")
+    root = path.parent
+    items = list(recognize_folder(path, root)) if path.is_dir() else [recognize_file(path, root)]
+    previews = [
+        preview_file(
+            root / item.path,
+            ImportChoices(
+                item.kind, item.format, item.encoding, item.names if item.format in (None, *KINDS) else {}
+            ),
+        )
+        for item in items
+    ]
+    if json:
+        shown = zip(items, previews, strict=True)
+        print_json([{**asdict(item), "preview": asdict(preview)} for item, preview in shown])
+        return
+    for item, preview in zip(items, previews, strict=True):
+        certain = "" if item.is_certain else " (not certain)"
+        named = "".join(f" --column {name}={column}" for name, column in item.names.items())
+        encoding = f" --encoding {item.encoding}" if item.encoding else ""
+        typer.echo(f"{item.path}: {item.kind}{certain}{encoding}{named}")
+        print_table(preview.columns or ("first lines",), preview.rows, empty="")
+
+
+@app.command()
 def pairs(
     dataset: DatasetArgument,
     path: PathArgument,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
+    column: ColumnOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     errors: ErrorsOption = None,
@@ -342,7 +425,9 @@ def pairs(
     from annotator.importing.pairs_service import import_pairs
 
     common = _common(format_name, encoding, dry_run=dry_run)
-    report = import_pairs(open_database(database), OPERATOR, dataset, path, **common)
+    report = import_pairs(
+        open_database(database), OPERATOR, dataset, path, columns=_read_columns(column), **common
+    )
     _show(report, "annotator serve", json=json)
 
 
@@ -352,6 +437,7 @@ def judgments(
     path: PathArgument,
     format_name: FormatOption = None,
     encoding: EncodingOption = None,
+    column: ColumnOption = None,
     simulated: Annotated[
         bool, typer.Option("--simulated", help="Mark the annotators who are new as simulated.")
     ] = False,
@@ -374,6 +460,7 @@ def judgments(
         path,
         simulated=simulated,
         map_grades=map_grades,
+        columns=_read_columns(column),
         declared=_read_declared(provenance),
         **common,
     )
@@ -430,6 +517,17 @@ def qrels(
         **common,
     )
     _show(report, "annotator serve" if rejudge else f"annotator release check {dataset}", json=json)
+
+
+def _read_columns(given: list[str] | None) -> dict[str, str] | None:
+    """Return the file's column by expected name. Wrong usage: an option that is not NAME=COLUMN."""
+    columns: dict[str, str] = {}
+    for option in given or ():
+        name, mark, column = option.partition("=")
+        if not mark or not name.strip() or not column.strip() or name.strip() in columns:
+            raise typer.BadParameter(f"--column: expected NAME=COLUMN, each name once, found {option!r:.80}")
+        columns[name.strip()] = column.strip()
+    return columns or None
 
 
 def _read_declared(path: Path | None) -> dict[str, Any] | None:

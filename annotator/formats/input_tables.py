@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import MEDIA_TYPES, QUERY_FIELDS, Document, Query
 from annotator.formats.syntax.tables import (
+    ColumnNames,
     TableLine,
     detect_kind,
     open_table,
@@ -80,18 +81,26 @@ class QueryLine(NamedTuple):
     query: Query
 
 
-def read_queries(data: bytes, path: str, *, kind: str | None = None, header: bool = True) -> list[QueryLine]:
+def read_queries(
+    data: bytes,
+    path: str,
+    *,
+    kind: str | None = None,
+    header: bool = True,
+    names: ColumnNames | None = None,
+) -> list[QueryLine]:
     """Return the queries of a table, in order.
 
     `kind` is csv, tsv or jsonl; None: by content. `header`: False where a CSV or TSV file of two columns, the id and
-    the text, has none; of a TSV file the first line tells otherwise.
+    the text, has none; of a TSV file the first line tells otherwise. `names`: see `rename_columns`.
 
     BadInput names every bad line.
     """
     kind = kind or detect_kind(data, path)
-    bare = (kind in ("csv", "tsv") and not header) or (kind == "tsv" and _has_no_header(data))
+    bare = (kind in ("csv", "tsv") and not header) or (kind == "tsv" and not names and _has_no_header(data))
     columns = (QUERY_ID_NAMES[0], TEXT_NAMES[0]) if bare else ()
-    table, problems = open_table(data, path, (QUERY_ID_NAMES, TEXT_NAMES), kind=kind, columns=columns)
+    required = (QUERY_ID_NAMES, TEXT_NAMES)
+    table, problems = open_table(data, path, required, kind=kind, columns=columns, names=names)
     by_id: dict[str, QueryLine] = {}
     for row in table.rows:
         query = _read_query_row(row, problems)
@@ -136,12 +145,14 @@ class DocumentLine(NamedTuple):
     document: Document
 
 
-def read_documents(data: bytes, path: str, *, kind: str | None = None) -> list[DocumentLine]:
+def read_documents(
+    data: bytes, path: str, *, kind: str | None = None, names: ColumnNames | None = None
+) -> list[DocumentLine]:
     """Return the documents of a table, in order. `kind` is csv, tsv or jsonl; None: by content.
 
-    BadInput names every bad line.
+    `names`: see `rename_columns`. BadInput names every bad line.
     """
-    table, problems = open_table(data, path, (DOCUMENT_ID_NAMES, ("text", "title")), kind=kind)
+    table, problems = open_table(data, path, (DOCUMENT_ID_NAMES, ("text", "title")), kind=kind, names=names)
     by_id: dict[str, DocumentLine] = {}
     for row in table.rows:
         document = _read_document_row(row, problems)
@@ -182,9 +193,11 @@ class PairListLine(NamedTuple):
     signals: dict[str, Any]
 
 
-def read_pairs(data: bytes, path: str, *, kind: str | None = None) -> list[PairListLine]:
+def read_pairs(
+    data: bytes, path: str, *, kind: str | None = None, names: ColumnNames | None = None
+) -> list[PairListLine]:
     """Return the lines of a pair list, in order. `kind` is csv, tsv or jsonl; None: by content."""
-    table, problems = open_table(data, path, (QUERY_NAMES, DOCUMENT_NAMES), kind=kind)
+    table, problems = open_table(data, path, (QUERY_NAMES, DOCUMENT_NAMES), kind=kind, names=names)
     lines = []
     for row in table.rows:
         query_id = take_id(row, QUERY_NAMES, problems)

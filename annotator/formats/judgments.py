@@ -14,7 +14,7 @@ from typing import Any
 from annotator.domain.errors import BadInput, Problems
 from annotator.domain.ground_truth import JudgmentLine
 from annotator.formats.syntax.grade_scale import UNRATEABLE, GradeScale
-from annotator.formats.syntax.tables import TableLine, open_table, take_id
+from annotator.formats.syntax.tables import ColumnNames, TableLine, open_table, take_id
 from annotator.formats.syntax.text import describe
 
 REQUIRED = (("query_id",), ("doc_id",), ("annotator",), ("grade",))
@@ -23,16 +23,21 @@ _QUOTED = re.compile('[",\r\n]|^\\s|\\s$')
 
 
 def read_judgments(
-    data: bytes, path: str, *, kind: str | None = None, scale: GradeScale | None = None
+    data: bytes,
+    path: str,
+    *,
+    kind: str | None = None,
+    scale: GradeScale | None = None,
+    names: ColumnNames | None = None,
 ) -> list[JudgmentLine]:
     """Return the lines of a judgments file, in order.
 
-    `kind` is csv, tsv or jsonl; None: by content. `scale`: how grades are read.
+    `kind` is csv, tsv or jsonl; None: by content. `scale`: how grades are read. `names`: see `rename_columns`.
 
     BadInput names every bad line, and the values that no scale has.
     """
     scale = scale or GradeScale()
-    table, problems = open_table(data, path, REQUIRED, kind=kind)
+    table, problems = open_table(data, path, REQUIRED, kind=kind, names=names)
     lines = [_read_row(row, problems, scale, in_text=table.kind != "jsonl") for row in table.rows]
     try:
         problems.raise_if_any()

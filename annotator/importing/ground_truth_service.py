@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.ground_truth import Qrel
-from annotator.domain.messages import count_of
+from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
 from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
 from annotator.importing.judgment_plan import plan_events
@@ -81,14 +81,14 @@ def import_qrels(
         refuse_annotators(declared, use="add --as-judgments, or leave them out")
     declaration, _ = split_declaration(declared)
     scale = GradeScale(parse_mapping(map_grades))
-    report_progress(f"reading {path}")
+    report_progress(say("reading {path}", path=path))
     file = read_qrel_source(
         path, format_name=format_name, encoding=encoding, grades_by=grades_by, scale=scale
     )
     sha256 = hash_file(path)
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
-        report_progress(f"checking {count_of(len(file.truth.qrels), 'grade')}")
+        report_progress(say_n("checking {n:,} grade", "checking {n:,} grades", len(file.truth.qrels)))
         queries = list_query_texts(session, dataset_pk)
         command = f"annotator import queries {transaction.dataset} {file.path}"
         qrels, notes = match_qrels(file, queries, command=command)
@@ -97,7 +97,7 @@ def import_qrels(
         by_pair, joined = _find_pairs(transaction, qrels)
         earlier, judged = list_known_qrels(session, dataset_pk), list_judged(session, dataset_pk)
         plan = plan_qrels(by_pair, earlier, judged, rejudge=rejudge, ordered=file.format.ordered)
-        report_progress(f"storing {count_of(len(plan.rows), 'grade')}")
+        report_progress(say_n("storing {n:,} grade", "storing {n:,} grades", len(plan.rows)))
         read, stored = len(file.truth.qrels), len(plan.rows)
         report = ImportReport(
             "qrels",

@@ -6,12 +6,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from annotator.domain.messages import count_of
+from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
 from annotator.formats.judgments import read_judgments
 from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
 from annotator.formats.syntax.source import InputSource
-from annotator.formats.syntax.tables import read_table
+from annotator.formats.syntax.tables import ColumnNames, read_table
 from annotator.importing import judgments_sql
 from annotator.importing.judgment_plan import (
     ImportedJudgmentEvent,
@@ -59,6 +59,7 @@ def import_judgments(
     encoding: str | None = None,
     simulated: bool = False,
     map_grades: str | None = None,
+    columns: ColumnNames | None = None,
     declared: Mapping[str, Any] | None = None,
     dry_run: bool = False,
     report_progress: Progress = be_silent,
@@ -72,9 +73,9 @@ def import_judgments(
     """
     refuse_annotators(declared, use="this file names its annotators itself")
     scale = GradeScale(parse_mapping(map_grades))
-    report_progress(f"reading {path}")
+    report_progress(say("reading {path}", path=path))
     data = read_table(InputSource(str(path), encoding=encoding), kind=format_name)
-    lines = read_judgments(data, str(path), kind=format_name, scale=scale)
+    lines = read_judgments(data, str(path), kind=format_name, scale=scale, names=columns)
     sha256 = hash_file(path)
     plan = plan_events(dataset, lines, str(path), now=now)
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
@@ -92,7 +93,9 @@ def import_judgments(
             dry_run,
             figures={**count_contradicting(plan.contradicting), **count_mapped(scale.figures)},
         )
-        options = list_given_options(simulated=simulated, map_grades=scale.mapping)
+        options = list_given_options(
+            simulated=simulated, map_grades=scale.mapping, columns=dict(columns or {})
+        )
         notes = store_judgments(
             transaction,
             new,
@@ -132,7 +135,7 @@ def prepare_new_judgments(
     """
     session, dataset_pk, now = transaction.session, transaction.dataset_pk, transaction.now
     events = _choose_new_events(transaction, events)
-    report_progress(f"storing {count_of(len(events), 'judgment')}")
+    report_progress(say_n("storing {n:,} judgment", "storing {n:,} judgments", len(events)))
     queries = list_query_texts(session, dataset_pk)
     usernames = list(dict.fromkeys(event.username for event in events))
     annotators = judgments_sql.find_annotators(session, usernames)
@@ -161,7 +164,8 @@ def prepare_new_judgments(
         rubric_pk=key_of(find_rubric(session, dataset_pk).pk),
         now=now,
     )
-    note = (f"new annotators, without a sign-in: {', '.join(newcomers)}",) if newcomers else ()
+    names_joined = ", ".join(newcomers)
+    note = (say("new annotators, without a sign-in: {names}", names=names_joined),) if newcomers else ()
     notes = (*note_joined(joined), *note, *note_by_id(by_id_only))
     return NewJudgments(rows, judgments_sql.count_revisions(session, rows), notes)
 

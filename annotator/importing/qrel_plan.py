@@ -17,7 +17,7 @@ from annotator.domain.errors import ConflictError, Problems, ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import GroundTruth, JudgmentLine, Qrel
 from annotator.domain.import_records import ImportRecord
-from annotator.domain.messages import count_of
+from annotator.domain.messages import count_of, say_n
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
     describe_wrong_counts,
@@ -164,7 +164,13 @@ def _note_texts(file: QrelFile, queries: Mapping[str, QueryText]) -> tuple[str, 
 def _note_documents(file: QrelFile) -> tuple[str, ...]:
     count = len(file.truth.documents)
     return (
-        (f"{count_of(count, 'document')} of the folder left alone: annotator import documents",)
+        (
+            say_n(
+                "{n:,} document of the folder left alone: import the folder as documents too",
+                "{n:,} documents of the folder left alone: import the folder as documents too",
+                count,
+            ),
+        )
         if count
         else ()
     )
@@ -271,15 +277,27 @@ def note_plan(plan: QrelPlan) -> tuple[str, ...]:
     notes = []
     if kept:
         notes.append(
-            f"{count_of(kept, 'grade is', 'grades are')} kept; with --rejudge those pairs are judged instead"
+            say_n(
+                "{n:,} grade is kept as settled: nobody judges its pair",
+                "{n:,} grades are kept as settled: nobody judges their pairs",
+                kept,
+            )
         )
     if len(plan.rows) > kept:
         notes.append(
-            f"{count_of(len(plan.rows) - kept, 'grade is a suggestion', 'grades are suggestions')}, which only leads see"
+            say_n(
+                "{n:,} grade is a suggestion, which only leads see",
+                "{n:,} grades are suggestions, which only leads see",
+                len(plan.rows) - kept,
+            )
         )
     if plan.judged_here:
         notes.append(
-            f"{count_of(plan.judged_here, 'pair was', 'pairs were')} judged here already: the judgments count"
+            say_n(
+                "{n:,} pair was judged here already: the judgments count",
+                "{n:,} pairs were judged here already: the judgments count",
+                plan.judged_here,
+            )
         )
     return tuple(notes)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from annotator.domain.import_records import ImportKind
-from annotator.domain.messages import count_of
+from annotator.domain.messages import say, say_n
 
 Progress = Callable[[str], None]
 
@@ -64,16 +64,22 @@ def be_silent(_: str) -> None:
 
 def note_joined(count: int) -> tuple[str, ...]:
     """Return a note on pairs that were not in the pool."""
-    return (f"{count_of(count, 'pair')} joined the pool",) if count else ()
+    return (say_n("{n:,} pair joined the pool", "{n:,} pairs joined the pool", count),) if count else ()
 
 
 def note_contradicting(count: int) -> tuple[str, ...]:
     """Return a note on lines of a judgments file that give another answer than an earlier line of the same file."""
     if not count:
         return ()
-    lines = "1 line contradicts" if count == 1 else f"{count:,} lines contradict"
-    holds = "each is a revision; the latest by its time (judged_at) holds, or else the last line"
-    return (f"{lines} an earlier line of the same annotator on the same pair: {holds}",)
+    return (
+        say_n(
+            "{n:,} line contradicts an earlier line of the same annotator on the same pair: each is a revision; the latest by its "
+            "time (judged_at) holds, or else the last line",
+            "{n:,} lines contradict an earlier line of the same annotator on the same pair: each is a revision; the latest by its "
+            "time (judged_at) holds, or else the last line",
+            count,
+        ),
+    )
 
 
 def count_contradicting(count: int) -> dict[str, Any]:
@@ -90,18 +96,27 @@ def note_by_id(count: int) -> tuple[str, ...]:
     """Return a note on documents that nobody can read yet."""
     if not count:
         return ()
-    documents = count_of(count, "document is known by its id", "documents are known by their id")
-    return (f"{documents} only: import them with annotator import documents",)
+    return (
+        say_n(
+            "{n:,} document is known by its id only: import its text as a document",
+            "{n:,} documents are known by their id only: import their texts as documents",
+            count,
+        ),
+    )
 
 
 def note_moved(count: int | None) -> tuple[str, ...]:
     """Return a note on results of a stored run that stand in another place now; None: that could not be told."""
     if count is None:
-        return ("documents of this run have other ids since it was stored: it keeps the order it has",)
+        return (say("documents of this run have other ids since it was stored: it keeps the order it has"),)
     if not count:
         return ()
     return (
-        f"{count:,} {'result has' if count == 1 else 'results have'} another rank now; pooled pairs keep theirs",
+        say_n(
+            "{n:,} result has another rank now; pooled pairs keep theirs",
+            "{n:,} results have another rank now; pooled pairs keep theirs",
+            count,
+        ),
     )
 
 
@@ -109,16 +124,25 @@ def note_more_queries(count: int) -> tuple[str, ...]:
     """Return a note on results of queries that the dataset did not have when the same file was imported before."""
     if not count:
         return ()
-    results = "1 result" if count == 1 else f"{count:,} results"
-    return (f"the same file as before: {results} of queries that are new in the dataset added",)
+    return (
+        say_n(
+            "the same file as before: {n:,} result of queries that are new in the dataset added",
+            "the same file as before: {n:,} results of queries that are new in the dataset added",
+            count,
+        ),
+    )
 
 
 def note_changed_texts(documents: int, judgments: int) -> tuple[str, ...]:
     """Return notes on documents that have another text now, and on judgments that were made on an older one."""
     if not documents:
         return ()
-    changed = f"{documents:,} {'document has' if documents == 1 else 'documents have'} another text now"
+    changed = say_n("{n:,} document has another text now", "{n:,} documents have another text now", documents)
     if not judgments:
         return (changed,)
-    made = f"{judgments:,} {'judgment was' if judgments == 1 else 'judgments were'} made on an older text"
-    return changed, f"{made}, which is kept; their annotators are asked to confirm or change them"
+    made = say_n(
+        "{n:,} judgment was made on an older text, which is kept; their annotators are asked to confirm or change them",
+        "{n:,} judgments were made on an older text, which is kept; their annotators are asked to confirm or change them",
+        judgments,
+    )
+    return changed, made

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.errors import ConflictError
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.run_records import RunFile
 from annotator.formats.runs import read_run_file
@@ -88,7 +89,7 @@ def import_run(
     reader = _RunReader(format_name, encoding, id_field, response_time_unit)
 
     def plan(queries: Queries) -> dict[Path, RunPlan]:
-        report_progress(f"reading {path}")
+        report_progress(say("reading {path}", path=path))
         file = reader.read(path)
         return {path: plan_run(file, str(path), queries=queries, options=options, system=system)}
 
@@ -125,7 +126,7 @@ def import_runs(
     paths, notes = list_run_files(folder)
 
     def read(path: Path) -> RunFile:
-        report_progress(f"reading {path}")
+        report_progress(say("reading {path}", path=path))
         return reader.read(path)
 
     def plan(queries: Queries) -> dict[Path, RunPlan]:
@@ -199,7 +200,7 @@ class _RunImporter:
 
         A replacement has the same content in another order, or more results of the same file.
         """
-        self.report_progress(f"storing {path}")
+        self.report_progress(say("storing {path}", path=path))
         session, dataset_pk, run = transaction.session, transaction.dataset_pk, plan.run
         stored = runs_sql.find_run(session, dataset_pk, run.system)
         report = _report_new_run(path, plan, dry_run=self.dry_run)

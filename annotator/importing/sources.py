@@ -16,6 +16,7 @@ from pathlib import Path
 
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.domain.ground_truth import Document, GroundTruth
+from annotator.domain.messages import say_n
 from annotator.domain.texts import holds_no_text
 from annotator.formats.content_warnings import (
     describe_repeated_texts,
@@ -26,7 +27,14 @@ from annotator.formats.input_tables import DocumentLine, QueryLine, read_documen
 from annotator.formats.registry import FORMATS, HEAD, Format, detect_format, find_format, list_certain
 from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource, read_regular
-from annotator.formats.syntax.tables import KINDS, check_kind, detect_kind, kind_of_name, read_table
+from annotator.formats.syntax.tables import (
+    KINDS,
+    ColumnNames,
+    check_kind,
+    detect_kind,
+    kind_of_name,
+    read_table,
+)
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long, read_text, to_utf8
 from annotator.importing.document_names import NamePattern, rename_pages
 from annotator.importing.law_articles import CUTS, Cut, cut_law
@@ -93,12 +101,14 @@ def make_layout(*, sections: bool, cut: str | None, doc_id: str | None, title: s
     )
 
 
-def read_folder(folder: Path, *, layout: FileLayout, encoding: str | None) -> DocumentFolder:
-    """Return every document below a folder. BadInput names every file that cannot be one."""
+def read_folder(
+    folder: Path, *, layout: FileLayout, encoding: str | None, at_most: int | None = None
+) -> DocumentFolder:
+    """Return every document below a folder; of its first `at_most` files. BadInput names every file that cannot be one."""
     skipped: Counter[str] = Counter()
     problems = Problems(str(folder))
     pages: list[tuple[str, SectionedPage]] = []
-    for relative in sorted(_walk(folder, skipped)):
+    for relative in sorted(_walk(folder, skipped))[:at_most]:
         pages += _read_file(folder / relative, relative, encoding, problems, skipped)
     documents = _divide(pages, layout, problems, skipped)
     if not documents and not problems:
@@ -214,17 +224,49 @@ def _has_usable_id(document: Document, shown: str, problems: Problems) -> bool:
 
 
 def _describe(skipped: Counter[str]) -> list[str]:
+    kinds = " ".join((*MEDIA_TYPE_BY_SUFFIX, *MODULES))
     words = {
-        "hidden": "hidden files or folders skipped",
-        "link": "links out of the folder, or to folders, skipped",
-        "other": f"files other than {' '.join((*MEDIA_TYPE_BY_SUFFIX, *MODULES))} skipped",
-        "uninstalled": f"files of {' '.join(MODULES)} skipped. {INSTALL}",
-        "empty": "files without text skipped",
-        "bare": "headings without text of their own: they stand in the titles of their sections",
-        "deleted": "deleted articles, paragraphs or items left out",
-        "whole": "files without an article taken whole",
+        "hidden": say_n(
+            "{n:,} hidden file or folder skipped", "{n:,} hidden files or folders skipped", skipped["hidden"]
+        ),
+        "link": say_n(
+            "{n:,} link out of the folder, or to a folder, skipped",
+            "{n:,} links out of the folder, or to folders, skipped",
+            skipped["link"],
+        ),
+        "other": say_n(
+            "{n:,} file of another kind than {kinds} skipped",
+            "{n:,} files of other kinds than {kinds} skipped",
+            skipped["other"],
+            kinds=kinds,
+        ),
+        "uninstalled": say_n(
+            "{n:,} file of {kinds} skipped. {install}",
+            "{n:,} files of {kinds} skipped. {install}",
+            skipped["uninstalled"],
+            kinds=" ".join(MODULES),
+            install=INSTALL,
+        ),
+        "empty": say_n(
+            "{n:,} file without text skipped", "{n:,} files without text skipped", skipped["empty"]
+        ),
+        "bare": say_n(
+            "{n:,} heading without text of its own: it stands in the titles of its sections",
+            "{n:,} headings without text of their own: they stand in the titles of their sections",
+            skipped["bare"],
+        ),
+        "deleted": say_n(
+            "{n:,} deleted article, paragraph or item left out",
+            "{n:,} deleted articles, paragraphs or items left out",
+            skipped["deleted"],
+        ),
+        "whole": say_n(
+            "{n:,} file without an article taken whole",
+            "{n:,} files without an article taken whole",
+            skipped["whole"],
+        ),
     }
-    return [f"{skipped[name]:,} {text}" for name, text in words.items() if skipped[name] > 0]
+    return [sentence for name, sentence in words.items() if skipped[name] > 0]
 
 
 def read_source(path: Path, *, encoding: str | None) -> bytes:
@@ -249,17 +291,23 @@ def hash_content(path: Path) -> str:
 
 
 def read_query_source(
-    path: Path, *, format_name: str | None, encoding: str | None, header: bool = True
+    path: Path,
+    *,
+    format_name: str | None,
+    encoding: str | None,
+    header: bool = True,
+    columns: ColumnNames | None = None,
 ) -> tuple[list[QueryLine], tuple[str, ...]]:
     """Return the queries of a table or of a ground-truth file, and notes on what was left alone: grades on any scale.
 
-    `header`: False for a table without one.
+    `header`: False for a table without one. `columns`: a table's columns by the names expected (`rename_columns`).
     """
     source = InputSource(str(path), encoding=encoding, scale=GradeScale(lenient=True))
-    file_format = _find_query_format(source, format_name)
+    file_format = None if columns else _find_query_format(source, format_name)
     if file_format is None:
         kind = format_name if format_name in KINDS else None
-        return read_queries(read_table(source, kind=kind), str(path), kind=kind, header=header), ()
+        data = read_table(source, kind=kind)
+        return read_queries(data, str(path), kind=kind, header=header, names=columns), ()
     truth = (
         file_format.read(source)
         if file_format.read_graded is None
@@ -273,12 +321,17 @@ def read_query_source(
     count = len(truth.qrels) + others
     if not count:
         return lines, notes
-    left = "judgment" if count == 1 else "judgments"
-    return lines, (*notes, f"{count:,} {left} in the file left alone")
+    left = say_n("{n:,} judgment in the file left alone", "{n:,} judgments in the file left alone", count)
+    return lines, (*notes, left)
 
 
 def read_document_source(
-    path: Path, *, format_name: str | None, encoding: str | None, layout: FileLayout
+    path: Path,
+    *,
+    format_name: str | None,
+    encoding: str | None,
+    layout: FileLayout,
+    columns: ColumnNames | None = None,
 ) -> DocumentFolder:
     """Return the documents of a table, of a folder, or of one text file. BadInput names every bad place."""
     if path.is_dir():
@@ -300,7 +353,7 @@ def read_document_source(
         )
     kind = check_kind(format_name) if format_name else None
     data = read_table(InputSource(str(path), encoding=encoding), kind=kind)
-    documents = read_documents(data, str(path), kind=kind)
+    documents = read_documents(data, str(path), kind=kind, names=columns)
     return DocumentFolder(tuple(documents), ())
 
 

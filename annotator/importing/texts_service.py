@@ -8,8 +8,9 @@ each bad line, and NotAllowed unless the actor leads the dataset.
 from datetime import datetime
 from pathlib import Path
 
-from annotator.domain.messages import count_of
+from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
+from annotator.formats.syntax.tables import ColumnNames
 from annotator.importing import texts_sql
 from annotator.importing.report import ImportReport, Progress, be_silent, note_changed_texts
 from annotator.importing.sources import hash_file, make_layout, read_document_source, read_query_source
@@ -29,19 +30,23 @@ def import_queries(
     format_name: str | None = None,
     encoding: str | None = None,
     header: bool = True,
+    columns: ColumnNames | None = None,
     dry_run: bool = False,
     report_progress: Progress = be_silent,
 ) -> ImportReport:
     """Import queries from CSV, TSV, JSONL or a ground-truth file, whose grades are left alone.
 
-    New queries come after the existing ones, in file order. Refused: another text for a judged query.
+    New queries come after the existing ones, in file order. `columns`: the table's columns by the names expected
+    (`rename_columns`). Refused: another text for a judged query.
     """
-    report_progress(f"reading {path}")
-    lines, notes = read_query_source(path, format_name=format_name, encoding=encoding, header=header)
+    report_progress(say("reading {path}", path=path))
+    lines, notes = read_query_source(
+        path, format_name=format_name, encoding=encoding, header=header, columns=columns
+    )
     sha256 = hash_file(path)
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
-        report_progress(f"checking {count_of(len(lines), 'query')}")
+        report_progress(say_n("checking {n:,} query", "checking {n:,} queries", len(lines)))
         plan = plan_queries(texts_sql.list_stored_queries(session, dataset_pk), lines, str(path))
         texts_sql.add_queries(session, dataset_pk, plan.added)
         texts_sql.change_queries(session, dataset_pk, plan.changed)
@@ -50,7 +55,8 @@ def import_queries(
             "queries", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run
         )
         if report.changes_something:
-            record_import(transaction, report, sha256=sha256, format_name=format_name)
+            options = list_given_options(columns=dict(columns or {}))
+            record_import(transaction, report, sha256=sha256, format_name=format_name, options=options)
     return report
 
 
@@ -67,26 +73,31 @@ def import_documents(
     doc_id: str | None = None,
     title: str | None = None,
     encoding: str | None = None,
+    columns: ColumnNames | None = None,
     dry_run: bool = False,
     report_progress: Progress = be_silent,
 ) -> ImportReport:
     """Import documents from JSONL, CSV, TSV, a folder or one text file; with `sections`, split at their headings.
 
     `cut`: divide law texts into "articles", "paragraphs" or "items". `doc_id`, `title`: patterns for files (`document_names.py`).
+    `columns`: a table's columns by the names expected.
 
     A changed text becomes the present one. The old text is kept, and annotators who judged it are asked to confirm or change
     their judgments.
     """
     layout = make_layout(sections=sections, cut=cut, doc_id=doc_id, title=title)
-    report_progress(f"reading {path}")
-    source = read_document_source(path, format_name=format_name, encoding=encoding, layout=layout)
+    report_progress(say("reading {path}", path=path))
+    source = read_document_source(
+        path, format_name=format_name, encoding=encoding, layout=layout, columns=columns
+    )
     sha256 = hash_file(path)
     lines = source.documents
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         session, dataset_pk = transaction.session, transaction.dataset_pk
-        report_progress(f"checking {count_of(len(lines), 'document')}")
+        report_progress(say_n("checking {n:,} document", "checking {n:,} documents", len(lines)))
         plan = plan_documents(texts_sql.list_stored_documents(session, dataset_pk), lines)
-        report_progress(f"storing {count_of(len(plan.added) + len(plan.changed), 'document')}")
+        stored = len(plan.added) + len(plan.changed)
+        report_progress(say_n("storing {n:,} document", "storing {n:,} documents", stored))
         texts_sql.add_documents(session, dataset_pk, plan.added, now=now)
         texts_sql.change_documents(session, plan.changed, now=now)
         mark_outdated(session, dataset_pk, plan.retexted)
@@ -97,6 +108,8 @@ def import_documents(
             "documents", str(path), len(lines), added, changed, plan.unchanged, notes, dry_run
         )
         if report.changes_something:
-            options = list_given_options(sections=sections, cut=cut, doc_id=doc_id, title=title)
+            options = list_given_options(
+                sections=sections, cut=cut, doc_id=doc_id, title=title, columns=dict(columns or {})
+            )
             record_import(transaction, report, sha256=sha256, format_name=format_name, options=options)
     return report

@@ -30,6 +30,8 @@ from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.agreement import routes as agreement_routes
 from annotator.web.evaluation import routes as evaluation_routes
 from annotator.web.guideline import api as guideline_api
+from annotator.web.importing import downloads as importing_downloads
+from annotator.web.importing.file_jobs import FILE_JOBS, delete_left_behind
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.text import escape_markdown
 from annotator.web.labeling import api as labeling_api
@@ -111,6 +113,7 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *guideline_api.change_routes(database),
         *guideline_api.routes(database),
         *pooling_api.routes(database),
+        *importing_downloads.routes(database),
         *quality_downloads.routes(database),
         *adjudication_downloads.routes(database),
         *adjudication_downloads.audit_log_routes(database),
@@ -154,8 +157,10 @@ def _home_routes(database: Database) -> list[Route]:
 @asynccontextmanager
 async def _run_lifespan(_app: App) -> AsyncIterator[None]:
     take_over_loggers()
+    delete_left_behind()
     freeing = asyncio.create_task(free_files_of_ended_sessions())
     try:
         yield
     finally:
         freeing.cancel()
+        FILE_JOBS.discard_all()

@@ -84,6 +84,14 @@ PAGES: tuple[AppPage, ...] = (
     AppPage(
         "releases", say("Releases"), "annotator.web.releases.page", "lead", ":material/publish:", RESULTS
     ),
+    AppPage(
+        "import",
+        say("Queries and documents"),
+        "annotator.web.importing.page",
+        "lead",
+        ":material/upload_file:",
+        SETUP,
+    ),
     AppPage("pool", say("Pool"), "annotator.web.pooling.page", "lead", ":material/inventory_2:", SETUP),
     AppPage(
         "guideline",

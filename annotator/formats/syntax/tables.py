@@ -22,6 +22,8 @@ from annotator.formats.syntax.tree import refuse
 
 Kind = Literal["csv", "tsv", "jsonl"]
 KINDS: tuple[Kind, ...] = ("csv", "tsv", "jsonl")
+ColumnNames = Mapping[str, str]
+"""The column of a file by the name that its reader expects."""
 MAX_CELL = 32_000_000
 CELL_LIMIT = f"cells of at most {MAX_CELL:,} characters"
 _SUFFIXES: dict[str, Kind] = {
@@ -121,17 +123,19 @@ def read_rows(
     *,
     kind: str | None = None,
     columns: tuple[str, ...] = (),
+    names: ColumnNames | None = None,
     problems: Problems | None = None,
 ) -> Table:
     """Return all rows of a table. BadInput names every line that is not one; ValidationError when the kind is unknown.
 
-    `columns`: those of a CSV or TSV file without a header. With `problems` those lines are noted there instead, so that a caller can name them with its own.
+    `columns`: those of a CSV or TSV file without a header. `names`: see `rename_columns`. With `problems` those lines are
+    noted there instead, so that a caller can name them with its own.
     """
     kind = kind or detect_kind(data, path)
     if kind not in KINDS:
-        names = ", ".join(KINDS)
+        kinds = ", ".join(KINDS)
         raise ValidationError(
-            f"{path}: the content does not say which format this is; say --format, one of: {names}"
+            f"{path}: the content does not say which format this is; say --format, one of: {kinds}"
         )
     errors = Problems(path) if problems is None else problems
     if not data.removeprefix(codecs.BOM_UTF8).strip():
@@ -141,9 +145,37 @@ def read_rows(
         table = Table(path, "jsonl", None, list(_jsonl_rows(read_text(data, path), errors)))
     else:
         table = _csv_table(data, path, kind, errors, columns)
+    if names:
+        table = rename_columns(table, names, errors)
     if problems is None:
         errors.raise_if_any()
     return table
+
+
+def rename_columns(table: Table, names: ColumnNames, problems: Problems) -> Table:
+    """Return the table with the file's columns under the names that its reader expects.
+
+    `names`: the file's column by the expected name, such as `{"text": "質問"}`. Another column that has an expected name is
+    kept as "text (file)". A column that is not in the file, or is named twice, is noted.
+    """
+    wanted = {column: name for name, column in names.items()}
+    if len(wanted) < len(names):
+        problems.add(1, "another column of the file for each name", ", ".join(names.values()))
+    present = (
+        table.columns if table.columns is not None else {name for row in table.rows for name in row.cells}
+    )
+    for column in wanted:
+        if column not in present:
+            problems.add(1, f"a column {column}", ", ".join(sorted(map(str, present))) or "no columns")
+
+    def rename(column: str) -> str:
+        return wanted.get(column, f"{column} (file)" if column in names else column)
+
+    columns = None if table.columns is None else tuple(map(rename, table.columns))
+    rows = [
+        TableLine(row.line, {rename(name): cell for name, cell in row.cells.items()}) for row in table.rows
+    ]
+    return Table(table.path, table.kind, columns, rows)
 
 
 def open_table(
@@ -153,13 +185,14 @@ def open_table(
     *,
     kind: str | None = None,
     columns: tuple[str, ...] = (),
+    names: ColumnNames | None = None,
 ) -> tuple[Table, Problems]:
     """Return a table that has the required columns, and the collector for what is wrong with its rows.
 
-    Each column is given with its other names. `columns`: those of a file without a header. Raises BadInput for a line that is
-    no row, and for missing columns.
+    Each column is given with its other names. `columns`: those of a file without a header; `names`: see `rename_columns`.
+    Raises BadInput for a line that is no row, and for missing columns.
     """
-    table, problems = read_rows(data, path, kind=kind, columns=columns), Problems(path)
+    table, problems = read_rows(data, path, kind=kind, columns=columns, names=names), Problems(path)
     check_columns(table, required, problems)
     problems.raise_if_any()
     return table, problems

@@ -33,7 +33,7 @@ from annotator.storage.database import Database
 from annotator.web.language import use_language_of
 from annotator.web.plain_page import wants_page
 from annotator.web.server.outage import note_outage, respond_to_outage
-from annotator.web.server.uploads import MOST_BYTES
+from annotator.web.server.uploads import MOST_IMPORT_BYTES
 from annotator.web.session import find_token, is_https, require_own_page, require_same_origin
 
 OWN_FILES = ("/login.css", "/favicon.png")
@@ -80,7 +80,7 @@ def secure(headers: MutableHeaders, path: str, *, https: bool) -> None:
 
 
 OF_ADDRESSES = {"/login": 20_000, "/logout": 1_000, "/api/judgments": 2_000_000}
-OF_FOLDERS = {"/api/": 100_000, "/_stcore/upload_file/": MOST_BYTES}
+OF_FOLDERS = {"/api/": 100_000, "/_stcore/upload_file/": MOST_IMPORT_BYTES}
 ELSEWHERE = 1_000
 
 

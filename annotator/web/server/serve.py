@@ -24,7 +24,7 @@ from annotator.domain.errors import StateError
 from annotator.log import set_up_logs
 from annotator.settings import Settings
 from annotator.storage.database import Database, list_database_files, list_open_to_others
-from annotator.web.server.uploads import MOST_MB
+from annotator.web.server.uploads import MOST_IMPORT_MB
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -300,7 +300,7 @@ def make_config(host: str, port: int) -> Mapping[str, Any]:
         "server.headless": True,
         "server.fileWatcherType": "none",
         "server.runOnSave": False,
-        "server.maxUploadSize": MOST_MB,
+        "server.maxUploadSize": MOST_IMPORT_MB,
         "server.maxWidgetStateSize": 5,  # MB, of a message from a browser: what is typed into a page's fields
         "runner.postScriptGC": False,
         "runner.magicEnabled": False,

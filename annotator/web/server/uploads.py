@@ -3,7 +3,8 @@
 Streamlit accepts any file below its limit from anybody signed in, for every session, and does not free it when a session
 ends silently. Here a session may upload only while its page shows a field of `draw_file_field`, and only the person who
 looks at that page; each session and the server have a limit. A file is freed when another replaces it, when the page no
-longer shows the field, and when the session has been away for KEPT_SECONDS.
+longer shows the field, and when the session has been away for KEPT_SECONDS. The page of imports takes larger files, and many
+(`draw_import_field`); it stores them on disk at once, and a new field frees them here.
 """
 
 import asyncio
@@ -32,6 +33,9 @@ FORM_BYTES = 10_000  # what the form around a file may add
 MOST_BYTES = MOST_MB * 1024 * 1024 + FORM_BYTES
 MOST_BYTES_OF_A_SESSION = 2 * MOST_BYTES  # the file, and the one that replaces it
 MOST_FILES_OF_A_SESSION = 10
+MOST_IMPORT_MB = 100  # a file of an import, and all files that come with it
+MOST_IMPORT_FILES = 3_000
+MOST_IMPORT_BYTES = MOST_IMPORT_MB * 1024 * 1024 + FORM_BYTES * MOST_IMPORT_FILES
 MOST_BYTES_OF_ALL = 400 * 1024 * 1024
 KEPT_SECONDS = 90  # after the connection broke; Streamlit itself keeps a session for 120
 SWEEP_SECONDS = 15
@@ -45,6 +49,7 @@ class UploadingSession:
 
     person_id: int | None
     asks: bool = False
+    imports: bool = False  # its page takes the larger files of an import
     requested_in_run: bool = False
     shown: set[str] = field(default_factory=set)
     now: set[str] = field(default_factory=set)
@@ -67,13 +72,14 @@ class Uploads:
         self._sessions: dict[str, UploadingSession] = {}
         self._lock = threading.RLock()
 
-    def ask(self, session_id: str, person_id: int | None, *, now: float) -> None:
-        """Allow uploads from this browser tab: its page shows the person a field for a file."""
+    def ask(self, session_id: str, person_id: int | None, *, now: float, imports: bool = False) -> None:
+        """Allow uploads from this browser tab: its page shows the person a field for a file, or for those of an import."""
         with self._lock:
             fields = self._sessions.get(session_id)
             if fields is None or fields.person_id != person_id:
                 fields = self._sessions[session_id] = UploadingSession(person_id)
             fields.asks = fields.requested_in_run = True
+            fields.imports = imports
             fields.last_seen = now
 
     def show(self, session_id: str, file_id: str) -> None:
@@ -127,11 +133,14 @@ class Uploads:
                 raise UploadRefused(403, "this page asks for no file")
             if length is None:
                 raise UploadRefused(411, "say how long the file is")
-            if length > MOST_BYTES:
-                raise UploadRefused(413, f"a file has at most {MOST_MB} MB")
+            imports = fields.imports
+            if length > (MOST_IMPORT_BYTES if imports else MOST_BYTES):
+                raise UploadRefused(413, f"a file has at most {MOST_IMPORT_MB if imports else MOST_MB} MB")
             held = _measure(files)
             there, count = held.get(session_id, (0, 0))
-            if there + fields.coming + length > MOST_BYTES_OF_A_SESSION or count >= MOST_FILES_OF_A_SESSION:
+            most_bytes = MOST_IMPORT_BYTES if imports else MOST_BYTES_OF_A_SESSION
+            most_files = MOST_IMPORT_FILES if imports else MOST_FILES_OF_A_SESSION
+            if there + fields.coming + length > most_bytes or count >= most_files:
                 raise UploadRefused(413, "this page holds too many files already")
             coming = sum(session.coming for session in self._sessions.values())
             if sum(size for size, _ in held.values()) + coming + length > MOST_BYTES_OF_ALL:
@@ -172,6 +181,24 @@ def draw_file_field(label: str, *, person_id: int | None, key: str, **options: A
     if file is not None:
         UPLOADS.show(session_id, file.file_id)
     return file
+
+
+def draw_import_field(
+    label: str, *, person_id: int | None, key: str, folder: bool = False, **options: Any
+) -> list[UploadedFile]:
+    """Draw a field for the files of an import, MOST_IMPORT_MB together; with `folder`, for a folder and all in it."""
+    session_id = _find_session()
+    UPLOADS.ask(session_id, person_id, now=time.monotonic(), imports=True)
+    files: list[UploadedFile] = st.file_uploader(
+        label,
+        key=key,
+        max_upload_size=MOST_IMPORT_MB,
+        accept_multiple_files="directory" if folder else True,
+        **options,
+    )
+    for file in files:
+        UPLOADS.show(session_id, file.file_id)
+    return files
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def laws(tmp_path: Path) -> Path:
 def test_laws_are_imported_as_paragraphs_and_twice_changes_nothing(database: Database, laws: Path) -> None:
     create_dataset(database, OPERATOR, "d", now=NOW)
     report = import_documents(database, OPERATOR, "d", laws, cut="paragraphs", now=NOW)
-    assert (report.added, report.notes) == (4, ("1 deleted articles, paragraphs or items left out",))
+    assert (report.added, report.notes) == (4, ("1 deleted article, paragraph or item left out",))
     assert import_documents(database, OPERATOR, "d", laws, cut="paragraphs", now=NOW).unchanged == 4
 
 

@@ -138,9 +138,9 @@ def test_grades_come_in_with_everything_the_file_says_of_them_and_with_their_ori
     report = desk.bring(LAW)
     assert (report.kind, counts(report)) == ("qrels", (3, 3, 0, 0))
     assert report.notes == (
-        "3 grades are kept; with --rejudge those pairs are judged instead",
+        "3 grades are kept as settled: nobody judges their pairs",
         "3 pairs joined the pool",
-        "3 documents are known by their id only: import them with annotator import documents",
+        "3 documents are known by their id only: import their texts as documents",
     )
     kept = desk.kept()
     assert {doc_id: qrel.grade for doc_id, qrel in kept.items()} == {"민법/제17조": 3, "مادة ١": 0, "d3": 1}

@@ -40,8 +40,8 @@ def test_ids_are_relative_paths_in_order_and_what_is_skipped_is_counted(tmp_path
     assert notes == (
         "2 hidden files or folders skipped",
         "2 links out of the folder, or to folders, skipped",
-        "1 files other than .md .rst .txt .html .htm .docx .pdf .xlsx skipped",
-        "1 files without text skipped",
+        "1 file of another kind than .md .rst .txt .html .htm .docx .pdf .xlsx skipped",
+        "1 file without text skipped",
     )
 
 
@@ -57,7 +57,7 @@ def test_an_empty_folder_is_refused_with_what_was_expected(tmp_path: Path) -> No
     with pytest.raises(BadInput, match=r"expected at least one file of \.md .*, found an empty folder"):
         read(tmp_path)
     (tmp_path / "a.png").write_bytes(b"x")
-    with pytest.raises(BadInput, match="found 1 files other than"):
+    with pytest.raises(BadInput, match="found 1 file of another kind than"):
         read(tmp_path)
 
 

@@ -263,7 +263,7 @@ def test_without_the_extra_a_file_says_what_to_install_and_a_folder_goes_on(
         read_single_file(tmp_path / "a.pdf", layout=FileLayout(), encoding=None)
     folder = read_folder(tmp_path, layout=FileLayout(), encoding=None)
     assert [line.document.doc_id for line in folder.documents] == ["b.md"]
-    assert folder.notes == (f"1 files of .docx .pdf .xlsx skipped. {office_files.INSTALL}",)
+    assert folder.notes == (f"1 file of .docx .pdf .xlsx skipped. {office_files.INSTALL}",)
 
 
 @pytest.mark.parametrize("suffix", [".docx", ".pdf", ".xlsx"])

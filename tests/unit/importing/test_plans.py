@@ -129,7 +129,7 @@ def test_what_annotators_of_a_file_differ_on_is_counted_by_pair() -> None:
 def test_what_becomes_of_imported_grades_is_counted() -> None:
     rows = tuple((number, Qrel("q", f"d{number}", 1), number == 0) for number in range(3))
     assert note_plan(QrelPlan(rows, added=3, judged_here=1, ranks={})) == (
-        "1 grade is kept; with --rejudge those pairs are judged instead",
+        "1 grade is kept as settled: nobody judges its pair",
         "2 grades are suggestions, which only leads see",
         "1 pair was judged here already: the judgments count",
     )

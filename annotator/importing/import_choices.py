@@ -1,0 +1,33 @@
+"""Record what the user chose for a file that is to be imported: its kind, and how it is read."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from annotator.domain.import_records import ImportKind
+
+
+@dataclass(frozen=True, slots=True)
+class ImportChoices:
+    """How a file is read. The fields are the options of `annotator import KIND`; those of other kinds are not used."""
+
+    kind: ImportKind
+    format: str | None = None
+    encoding: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    header: bool = True
+    sections: bool = False
+    cut: str | None = None
+    doc_id: str | None = None
+    title: str | None = None
+    system: str | None = None
+    order: str = "score"
+    duplicates: str = "refuse"
+    skip_unknown_queries: bool = False
+    id_field: str | None = None
+    simulated: bool = False
+    map_grades: str | None = None
+    grades_by: str | None = None
+    rejudge: bool = False
+    as_judgments: bool = False
+    declared: Mapping[str, Any] | None = None

@@ -1,0 +1,120 @@
+"""Import a file of any kind as the user chose, for a lead; say what a dataset holds and where it came from.
+
+Each kind has its own use case (`texts_service.py`, `runs_service.py`, …), which this calls: a page imports as a command does.
+"""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from annotator.domain.people import Actor
+from annotator.importing import contents_sql
+from annotator.importing.contents_records import DatasetContents
+from annotator.importing.ground_truth_service import import_qrels
+from annotator.importing.import_choices import ImportChoices
+from annotator.importing.judgments_service import import_judgments
+from annotator.importing.pairs_service import import_pairs
+from annotator.importing.report import FolderReport, ImportReport, Progress, be_silent
+from annotator.importing.runs_service import import_run, import_runs
+from annotator.importing.texts_service import import_documents, import_queries
+from annotator.people.service import require_role
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+
+
+def import_file(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    choices: ImportChoices,
+    *,
+    now: datetime,
+    dry_run: bool = False,
+    report_progress: Progress = be_silent,
+) -> ImportReport | FolderReport:
+    """Import a file or folder: all of it, or nothing. Errors are those of the kind's own use case."""
+    common: dict[str, Any] = {
+        "now": now,
+        "format_name": choices.format,
+        "encoding": choices.encoding,
+        "dry_run": dry_run,
+        "report_progress": report_progress,
+    }
+    columns = dict(choices.columns)
+    if choices.kind == "queries":
+        return import_queries(
+            database, actor, dataset, path, header=choices.header, columns=columns, **common
+        )
+    if choices.kind == "documents":
+        options = {
+            "sections": choices.sections,
+            "cut": choices.cut,
+            "doc_id": choices.doc_id,
+            "title": choices.title,
+        }
+        return import_documents(database, actor, dataset, path, columns=columns, **options, **common)  # type: ignore[arg-type]  # texts and flags by name
+    if choices.kind == "pairs":
+        return import_pairs(database, actor, dataset, path, columns=columns, **common)
+    if choices.kind == "judgments":
+        return import_judgments(
+            database,
+            actor,
+            dataset,
+            path,
+            simulated=choices.simulated,
+            map_grades=choices.map_grades,
+            columns=columns,
+            declared=choices.declared,
+            **common,
+        )
+    if choices.kind == "qrels":
+        return import_qrels(
+            database,
+            actor,
+            dataset,
+            path,
+            grades_by=choices.grades_by,
+            map_grades=choices.map_grades,
+            rejudge=choices.rejudge,
+            as_judgments=choices.as_judgments,
+            declared=choices.declared,
+            **common,
+        )
+    return _import_run(database, actor, dataset, path, choices, common)
+
+
+def _import_run(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    path: Path,
+    choices: ImportChoices,
+    common: dict[str, Any],
+) -> ImportReport | FolderReport:
+    options: dict[str, Any] = {
+        "order": choices.order,
+        "duplicates": choices.duplicates,
+        "skip_unknown_queries": choices.skip_unknown_queries,
+        "id_field": choices.id_field,
+        **common,
+    }
+    if path.is_dir():
+        return import_runs(database, actor, dataset, path, **options)
+    return import_run(database, actor, dataset, path, system=choices.system, **options)
+
+
+def show_contents(database: Database, actor: Actor, dataset: str) -> DatasetContents:
+    """Return what the dataset holds of each kind, and the latest import of each. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return contents_sql.read_contents(session, dataset_pk)
+
+
+def was_imported(database: Database, actor: Actor, dataset: str, *, at: datetime) -> bool:
+    """Return whether an import of exactly this time was stored: for an import whose process ended without an answer."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return contents_sql.has_import(session, dataset_pk, at)

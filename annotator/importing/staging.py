@@ -1,0 +1,198 @@
+"""Store uploaded files in a folder of their own, where the readers find them, and unpack zip archives.
+
+Nothing is written outside the folder, and never more than the limits. Refused, with the file's name: a name that is a path
+out of the folder, absolute, too long or no text; two files of one name; an archive that is encrypted, broken, holds links
+or devices, or unpacks to too much. Archives within archives stay packed. Hidden files and `__MACOSX` are left out.
+"""
+
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say, say_n
+from annotator.domain.texts import holds_no_text
+from annotator.importing.encodings import guess_encoding
+
+MB = 1024 * 1024
+LOOSE = "documents"
+"""The folder for text files that were not uploaded in one."""
+LOOSE_SUFFIXES = (".md", ".rst", ".html", ".htm", ".docx", ".pdf", ".xlsx")
+_LONGEST_PART = 200  # bytes of a folder's or file's name; file systems allow 255
+_LONGEST_NAME = 900
+_PIECE = 1024 * 1024
+_ENCRYPTED = 0x1
+_UTF_8 = 0x800
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError)
+
+
+@dataclass(frozen=True, slots=True)
+class StagingLimits:
+    """How many files are stored, and how many bytes they have together after unpacking."""
+
+    files: int = 20_000
+    unpacked_mb: int = 1_000
+
+
+LIMITS = StagingLimits()
+
+
+def stage_files(
+    uploads: Iterable[tuple[str, BinaryIO]], folder: Path, *, limits: StagingLimits = LIMITS
+) -> int:
+    """Store the uploads, (name, content), in the empty folder; return how many files came. ValidationError: none is stored."""
+    stage = _Stage(folder, limits)
+    every = list(uploads)
+    loose = {name for name, _ in every if _is_loose(name)}
+    for name, content in every:
+        if name.lower().endswith(".zip"):
+            stage.unpack(name, content)
+        else:
+            inner = f"{LOOSE}/{name}" if len(loose) > 1 and name in loose else name
+            stage.write(check_name(inner), name, content)
+    if not stage.files:
+        raise ValidationError(say("There is no file to read in it."))
+    return stage.files
+
+
+def _is_loose(name: str) -> bool:
+    return "/" not in name.strip("/") and name.lower().endswith(LOOSE_SUFFIXES)
+
+
+def check_name(name: str) -> PurePosixPath:
+    """Return a file's name as a path within the folder. ValidationError for every other name."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    parts = path.parts
+    windows = bool(parts) and len(parts[0]) > 1 and parts[0][1] == ":"
+    if not parts or path.is_absolute() or ".." in parts or windows:
+        raise ValidationError(
+            say("The file name {name} is a path to another folder. Rename the file.", name=ascii(name)[:200])
+        )
+    if holds_no_text(name) or any(ord(character) < 32 for character in name):
+        raise ValidationError(
+            say(
+                "The file name {name} holds characters that no text may hold. Rename the file.",
+                name=ascii(name)[:200],
+            )
+        )
+    encoded = [part.encode("utf-8") for part in parts]
+    if any(len(part) > _LONGEST_PART for part in encoded) or sum(map(len, encoded)) > _LONGEST_NAME:
+        raise ValidationError(
+            say("The file name {name} is too long. Rename the file.", name=f"{name[:100]}…")
+        )
+    return path
+
+
+class _Stage:
+    """What has been stored so far."""
+
+    def __init__(self, folder: Path, limits: StagingLimits) -> None:
+        self.folder, self.limits = folder, limits
+        self.files, self.bytes = 0, 0
+
+    def write(self, inner: PurePosixPath, shown: str, content: BinaryIO) -> None:
+        """Store one file, piece by piece, so that no more is written than may be."""
+        if any(part.startswith(".") for part in inner.parts):
+            return
+        self.files += 1
+        if self.files > self.limits.files:
+            raise ValidationError(
+                say_n(
+                    "More than {n:,} file. Upload them in several parts.",
+                    "More than {n:,} files. Upload them in several parts.",
+                    self.limits.files,
+                )
+            )
+        target = self.folder / inner
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("xb") as file:
+                while piece := content.read(_PIECE):
+                    self.bytes += len(piece)
+                    self._check_bytes(shown)
+                    file.write(piece)
+        except (FileExistsError, NotADirectoryError):
+            raise ValidationError(
+                say("Two files have the name {name}. Upload one of them.", name=str(inner))
+            ) from None
+
+    def _check_bytes(self, shown: str) -> None:
+        if self.bytes > self.limits.unpacked_mb * MB:
+            raise ValidationError(
+                say(
+                    "{name}: more than {mb} MB after unpacking. Upload it in several parts.",
+                    name=shown,
+                    mb=self.limits.unpacked_mb,
+                )
+            )
+
+    def unpack(self, name: str, content: BinaryIO) -> None:
+        """Store what a zip archive holds. Its only folder, or else its name, becomes the folder of its files."""
+        check_name(name)
+        try:
+            with zipfile.ZipFile(content) as archive:
+                self._unpack(name, archive)
+        except ValidationError:
+            raise
+        except _BROKEN:
+            raise ValidationError(
+                say("{name}: the archive is damaged, or it is not a zip file.", name=name)
+            ) from None
+
+    def _unpack(self, name: str, archive: zipfile.ZipFile) -> None:
+        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+        if len(entries) > self.limits.files:
+            raise ValidationError(
+                say_n(
+                    "More than {n:,} file. Upload them in several parts.",
+                    "More than {n:,} files. Upload them in several parts.",
+                    self.limits.files,
+                )
+            )
+        if sum(entry.file_size for entry in entries) > self.limits.unpacked_mb * MB:
+            self.bytes = self.limits.unpacked_mb * MB + 1
+            self._check_bytes(name)
+        names = _decode_names(entries)
+        inner = [check_name(entry_name) for entry_name in names]
+        for entry, path in zip(entries, inner, strict=True):
+            _check_entry(entry, name, path)
+        kept = {path for path in inner if path.parts[0] != "__MACOSX" and not path.name.startswith(".")}
+        tops = {path.parts[0] if len(path.parts) > 1 else "" for path in kept}
+        has_folder = len(tops) == 1 and "" not in tops
+        root = PurePosixPath() if has_folder or len(kept) == 1 else PurePosixPath(PurePosixPath(name).stem)
+        for entry, path in zip(entries, inner, strict=True):
+            if path in kept:
+                with archive.open(entry) as file:
+                    self.write(root / path, name, file)  # type: ignore[arg-type]  # it is read as any other file
+
+
+def _check_entry(entry: zipfile.ZipInfo, archive: str, path: PurePosixPath) -> None:
+    if entry.flag_bits & _ENCRYPTED:
+        raise ValidationError(
+            say("{name}: the archive has a password. Unpack it and upload its files.", name=archive)
+        )
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG):
+        raise ValidationError(
+            say("{name}: {entry} is a link or a device, not a file.", name=archive, entry=str(path))
+        )
+
+
+def _decode_names(entries: list[zipfile.ZipInfo]) -> list[str]:
+    """Return the entries' names. Without the flag for UTF-8 they are in the encoding of the system that packed them."""
+    raw = [entry.filename.encode("cp437", "ignore") for entry in entries if not entry.flag_bits & _UTF_8]
+    encoding = guess_encoding(b"\n".join(raw)) or "utf-8"
+    names = []
+    for entry in entries:
+        if entry.flag_bits & _UTF_8:
+            names.append(entry.filename)
+            continue
+        try:
+            names.append(entry.filename.encode("cp437").decode(encoding))
+        except UnicodeError:
+            names.append(entry.filename)
+    return names

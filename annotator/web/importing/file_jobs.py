@@ -1,0 +1,291 @@
+"""Keep the uploaded files of each person, and run tasks on them in processes of their own.
+
+A process can be ended at any moment: its transaction is rolled back, its memory is free. The files stay on disk, not in
+memory, until others replace them, the person discards them, or nobody has looked at them for IDLE_SECONDS. Tasks that write
+into a dataset run one after the other; the others wait and say for whom. What a task did is decided by the database, not by
+whether its process answered.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import structlog
+
+from annotator.domain.errors import ValidationError
+from annotator.domain.messages import say
+from annotator.importing.staging import stage_files
+from annotator.storage.database import Database, find_sqlite_file
+from annotator.web.importing.message_json import read_message
+
+State = Literal["idle", "waiting", "running"]
+COMMAND = (sys.executable, "-P", "-m", "annotator.web.importing.worker")
+PREFIX = "annotator-files-"
+IDLE_SECONDS = 3_600
+MOST_JOBS = 40
+MOST_PROCESSES = 2
+POLL_SECONDS = 0.2
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+@dataclass
+class FileJob:
+    """The uploaded files of a person for one purpose on a dataset, and the task on them.
+
+    `results`: of each task by its name. `ended`: how the latest task ended: done, cancelled, failed, no_memory or unknown.
+    """
+
+    person_id: int | None
+    person: str
+    dataset: str
+    purpose: str
+    folder: Path
+    number: int
+    state: State = "idle"
+    task: str = ""
+    step: str = ""
+    waits_for: str = ""
+    begun: float = 0.0
+    seconds: float = 0.0
+    ended: str = ""
+    error_id: str = ""
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    requests: dict[str, dict[str, Any]] = field(default_factory=dict)
+    last_seen: float = 0.0
+    thread: threading.Thread | None = None
+    process: subprocess.Popen[bytes] | None = None
+    is_cancelled: bool = False
+
+    @property
+    def files(self) -> Path:
+        return self.folder / "files"
+
+    @property
+    def out(self) -> Path:
+        return self.folder / "out"
+
+    @property
+    def is_busy(self) -> bool:
+        return self.state != "idle"
+
+
+Key = tuple[int | None, str, str]
+
+
+class FileJobs:
+    """The jobs of a server. Pages run on threads of Streamlit, tasks on threads of their own: hence the lock."""
+
+    def __init__(self) -> None:
+        self._jobs: dict[Key, FileJob] = {}
+        self._lock = threading.RLock()
+        self._turns: dict[str, threading.Lock] = {}
+        self._writers: dict[str, str] = {}
+        self._processes = threading.Semaphore(MOST_PROCESSES)
+        self._number = 0
+
+    def find(self, person_id: int | None, dataset: str, purpose: str) -> FileJob | None:
+        """Return the person's files for this purpose; they are kept, since somebody looks at them."""
+        with self._lock:
+            job = self._jobs.get((person_id, dataset, purpose))
+            if job is not None:
+                job.last_seen = time.monotonic()
+            return job
+
+    def stage(
+        self,
+        person_id: int | None,
+        person: str,
+        dataset: str,
+        purpose: str,
+        uploads: Iterable[tuple[str, BinaryIO]],
+    ) -> FileJob:
+        """Store uploaded files in place of earlier ones. ValidationError: refused, and the earlier ones stay."""
+        self.free_idle(now=time.monotonic())
+        earlier = self.find(person_id, dataset, purpose)
+        if earlier is not None and earlier.is_busy:
+            raise ValidationError(say("Earlier files are still being read. Wait for it or cancel it."))
+        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        try:
+            (folder / "files").mkdir()
+            (folder / "out").mkdir()
+            stage_files(uploads, folder / "files")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        if earlier is not None:
+            self.discard(earlier)
+        with self._lock:
+            self._number += 1
+            job = FileJob(person_id, person, dataset, purpose, folder, self._number)
+            job.last_seen = time.monotonic()
+            self._jobs[person_id, dataset, purpose] = job
+        return job
+
+    def start(
+        self,
+        job: FileJob,
+        request: Mapping[str, Any],
+        *,
+        database: Database,
+        was_stored: Callable[[], bool] | None = None,
+    ) -> None:
+        """Begin a task on the files. `was_stored`: for a task that writes; asks the database whether it did."""
+        with self._lock:
+            if job.is_busy:
+                return
+            job.state, job.task, job.step, job.ended, job.error_id = "waiting", request["task"], "", "", ""
+            job.is_cancelled, job.begun = False, time.monotonic()
+            job.requests[job.task] = dict(request)
+            whole = {**request, "folder": str(job.files), "database": find_url(database)}
+            job.thread = threading.Thread(target=self._run, args=(job, whole, was_stored), daemon=True)
+            job.thread.start()
+
+    def cancel(self, job: FileJob) -> None:
+        """End the task: what it has not committed is rolled back."""
+        with self._lock:
+            job.is_cancelled = True
+            if job.process is not None:
+                job.process.kill()
+
+    def discard(self, job: FileJob) -> None:
+        """Forget the files, and delete them."""
+        self.cancel(job)
+        with self._lock:
+            key = job.person_id, job.dataset, job.purpose
+            if self._jobs.get(key) is job:
+                del self._jobs[key]
+        if job.thread is not None:
+            job.thread.join(5)
+        shutil.rmtree(job.folder, ignore_errors=True)
+
+    def discard_all(self) -> None:
+        """Forget everything, when the server ends."""
+        for job in list(self._jobs.values()):
+            self.discard(job)
+
+    def free_idle(self, *, now: float) -> None:
+        """Discard files that nobody has looked at for IDLE_SECONDS, and the oldest beyond MOST_JOBS. Busy ones stay."""
+        with self._lock:
+            idle = sorted(
+                (job for job in self._jobs.values() if not job.is_busy), key=lambda job: job.last_seen
+            )
+        surplus = len(self._jobs) - MOST_JOBS + 1
+        for index, job in enumerate(idle):
+            if index < surplus or now - job.last_seen > IDLE_SECONDS:
+                self.discard(job)
+
+    def _run(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
+        writes = request["task"] in ("import", "remap", "checks")
+        with self._lock:
+            turn = self._turns.setdefault(job.dataset, threading.Lock()) if writes else threading.Lock()
+        try:
+            if self._wait(job, turn):
+                try:
+                    self._writers[job.dataset] = job.person if writes else ""
+                    if self._wait_for_process(job):
+                        try:
+                            self._work(job, request, was_stored)
+                        finally:
+                            self._processes.release()
+                finally:
+                    self._writers.pop(job.dataset, None)
+                    turn.release()
+        finally:
+            with self._lock:
+                job.seconds = time.monotonic() - job.begun
+                job.process, job.state = None, "idle"
+                job.ended = job.ended or ("cancelled" if job.is_cancelled else "failed")
+
+    def _wait(self, job: FileJob, turn: threading.Lock) -> bool:
+        while not turn.acquire(timeout=POLL_SECONDS):
+            job.waits_for = self._writers.get(job.dataset, "")
+            if job.is_cancelled:
+                return False
+        job.waits_for = ""
+        return True
+
+    def _wait_for_process(self, job: FileJob) -> bool:
+        while not self._processes.acquire(timeout=POLL_SECONDS):
+            if job.is_cancelled:
+                return False
+        return True
+
+    def _work(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
+        with self._lock:
+            if job.is_cancelled:
+                return
+            job.process = subprocess.Popen(
+                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            )
+            job.state = "running"
+        answer: dict[str, Any] = {}
+        with suppress(OSError, ValueError), job.process as process:
+            if process.stdin is None or process.stdout is None:
+                return
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            for line in process.stdout:
+                answer = json.loads(line)
+                if "step" not in answer:
+                    break
+                job.step = read_message(answer["step"])
+            process.kill()  # it waits for the end of its input; the task has ended
+        self._note_end(job, answer, was_stored)
+
+    def _note_end(self, job: FileJob, answer: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
+        if "result" in answer:
+            result = answer["result"]
+            if "then" in result:
+                following, checked = result.pop("then")
+                job.requests[following["task"]], job.results[following["task"]] = following, checked
+            job.results[job.task], job.ended = result, "done"
+            return
+        if was_stored is not None and was_stored():
+            job.results[job.task], job.ended = {"stored": True}, "done"
+        elif job.is_cancelled:
+            job.ended = "cancelled"
+        elif "no_memory" in answer:
+            job.ended = "no_memory"
+        else:
+            job.ended, job.error_id = "failed", os.urandom(4).hex()
+            log.error(
+                "task on files failed", error_id=job.error_id, task=job.task, detail=answer.get("failed", "")
+            )
+
+
+FILE_JOBS = FileJobs()
+
+
+def find_url(database: Database) -> str:
+    """Return the database's URL for another process, which works in another folder."""
+    file = find_sqlite_file(database.url)
+    url = database.url if file is None else database.url.set(database=str(file))
+    return url.render_as_string(hide_password=False)
+
+
+def delete_left_behind() -> None:
+    """Delete the files of servers that have ended without deleting them."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        number = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if number.isdigit() and not _is_alive(int(number)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,176 @@
+"""Draw the fields for files with their limits, stage what comes, and show a running task with its progress.
+
+A field is new after each upload, so that Streamlit frees what it holds in memory.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from annotator.domain.errors import AnnotatorError
+from annotator.importing.staging import LIMITS
+from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
+from annotator.web.kit.controls import note_press
+from annotator.web.kit.figures import show_number
+from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.text import escape_markdown
+from annotator.web.page_context import PageContext, require_context
+from annotator.web.server.uploads import MOST_IMPORT_FILES, MOST_IMPORT_MB, draw_import_field
+
+POLL_SECONDS = 1.0
+
+
+def draw_upload(context: PageContext, dataset: str, purpose: str, *, folders: bool = True) -> None:
+    """Draw the limits and the field; store what is uploaded in place of earlier files, and draw the page again."""
+    draw_note(
+        tr(
+            "Upload limit: {mb} MB (zip archives: {unpacked} MB unpacked), number of files: {files}. Nothing is stored in the "
+            "dataset before you confirm it.",
+            mb=show_number(MOST_IMPORT_MB),
+            files=show_number(MOST_IMPORT_FILES),
+            unpacked=show_number(LIMITS.unpacked_mb),
+        )
+    )
+    turn = st.session_state.get(f"{purpose} uploads", 0)
+    whole_folder = folders and st.toggle(
+        tr("Upload a whole folder"), key=f"{purpose} folder", help=tr("Its subfolders come along.")
+    )
+    label = tr("Folder") if whole_folder else tr("Files or a zip archive") if folders else tr("File")
+    with st.container():
+        refused = st.session_state.get(f"{purpose} refused")
+        if refused:
+            st.error(escape_markdown(refused), icon=":material/block:")
+    files = draw_import_field(
+        label,
+        person_id=context.actor.person_id,
+        key=f"{purpose} files {turn} {whole_folder}",
+        folder=bool(whole_folder),
+    )
+    if not files:
+        return
+    try:
+        FILE_JOBS.stage(
+            context.actor.person_id,
+            context.person.name,
+            dataset,
+            purpose,
+            [(file.name, file) for file in files],
+        )
+        st.session_state.pop(f"{purpose} refused", None)
+    except AnnotatorError as error:
+        st.session_state[f"{purpose} refused"] = show_refusal(error)
+    st.session_state[f"{purpose} uploads"] = turn + 1
+    st.rerun()
+
+
+def find_job(context: PageContext, dataset: str, purpose: str) -> FileJob | None:
+    """Return this person's files for the purpose."""
+    return FILE_JOBS.find(context.actor.person_id, dataset, purpose)
+
+
+def start_task(
+    context: PageContext,
+    job: FileJob,
+    request: Mapping[str, Any],
+    *,
+    was_stored: Callable[[], bool] | None = None,
+) -> None:
+    """Begin a task on the files for this person."""
+    whole = {
+        "person_id": context.actor.person_id,
+        "username": context.actor.username,
+        "dataset": job.dataset,
+        "now": context.now.isoformat(),
+        **request,
+    }
+    FILE_JOBS.start(job, whole, database=context.database, was_stored=was_stored)
+
+
+def draw_running(job: FileJob) -> bool:
+    """Draw the progress of a task and the button that cancels it; return whether one is running."""
+    if not job.is_busy:
+        return False
+    st.fragment(_draw_progress, run_every=POLL_SECONDS)(job.dataset, job.purpose)
+    return True
+
+
+def _draw_progress(dataset: str, purpose: str) -> None:
+    context = require_context()
+    job = find_job(context, dataset, purpose)
+    if job is None or not job.is_busy:
+        st.rerun()
+        return
+    words = tr(job.step) if job.step else tr("The files are being read.")
+    if job.waits_for:
+        words = tr("{name} is importing into this dataset. Your import begins after it.", name=job.waits_for)
+    with st.container(border=True):
+        st.html('<div role="status" aria-live="polite" class="annotator-unseen"></div>')
+        st.progress(_estimate(job), text=escape_markdown(words[:1].upper() + words[1:]))
+        if job.task == "import" or job.requests[job.task].get("dry_run", True):
+            key = f"{purpose} cancel {job.number}"
+            st.button(tr("Cancel"), key=key, on_click=_cancel, args=(dataset, purpose))
+
+
+def _estimate(job: FileJob) -> float:
+    """Return how far a task is, from its steps: what remains is not known."""
+    if not job.step:
+        return 0.05
+    template = getattr(job.step, "template", "")
+    return 0.75 if template.startswith("storing") else 0.5 if template.startswith("checking") else 0.25
+
+
+def _cancel(dataset: str, purpose: str) -> None:
+    job = find_job(require_context(), dataset, purpose)
+    if job is not None:
+        FILE_JOBS.cancel(job)
+        note_press()
+
+
+def draw_ended(job: FileJob) -> None:
+    """Say how a task ended that has no result."""
+    if job.ended == "cancelled":
+        st.info(tr("Cancelled. Nothing was stored."), icon=":material/block:")
+    elif job.ended == "no_memory":
+        st.error(
+            tr("The file needs more memory than the server gives. Upload it in several parts."),
+            icon=":material/error:",
+        )
+    elif job.ended == "failed":
+        st.error(
+            tr(
+                "The file could not be read, and nothing was stored. The log knows it as error {number}.",
+                number=job.error_id,
+            ),
+            icon=":material/error:",
+        )
+
+
+def draw_discard(job: FileJob, purpose: str) -> None:
+    """Draw the button that forgets the uploaded files."""
+    st.button(
+        tr("Choose other files"),
+        key=f"{purpose} discard {job.number}",
+        on_click=_discard,
+        args=(job.dataset, purpose),
+    )
+
+
+def _discard(dataset: str, purpose: str) -> None:
+    job = find_job(require_context(), dataset, purpose)
+    if job is not None:
+        FILE_JOBS.discard(job)
+        note_press()
+
+
+def choose_file(job: FileJob, names: Sequence[str]) -> str:
+    """Draw the choice of a file where several came; return its path in the folder."""
+    if len(names) == 1:
+        return names[0]
+    return st.selectbox(tr("File"), names, key=f"{job.purpose} file {job.number}")
+
+
+def list_files(job: FileJob) -> list[str]:
+    """Return the uploaded files by their names."""
+    return sorted(path.relative_to(job.files).as_posix() for path in job.files.rglob("*") if path.is_file())

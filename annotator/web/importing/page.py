@@ -1,0 +1,83 @@
+"""Draw the page Queries and documents, for leads: what the dataset holds, and everything that brings files into it.
+
+Files are read in processes of their own (`file_jobs.py`), by the services of `annotator import`, `check`, `convert`, `remap`
+and `calibration import`. A reload, or another tab, shows the same files and the same task.
+"""
+
+from collections.abc import Callable
+from pathlib import PurePath
+
+import streamlit as st
+
+from annotator.domain.messages import Message, say
+from annotator.importing.contents_records import DatasetContents
+from annotator.importing.import_service import show_contents
+from annotator.web.importing import checks_tab, import_tab, remap_tab, try_tab
+from annotator.web.importing.words import CONTENT_NAMES
+from annotator.web.kit.controls import apply_url_tab, keep_focus
+from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
+from annotator.web.kit.tables import draw_table
+from annotator.web.page_context import PageContext
+
+TABS: dict[Message, Callable[[PageContext, str], None]] = {
+    say("Import"): import_tab.draw,
+    say("Try a file"): try_tab.draw,
+    say("New document ids"): remap_tab.draw,
+    say("Checks from a file"): checks_tab.draw,
+}
+
+
+def draw(context: PageContext) -> None:
+    """Draw the page."""
+    st.title(tr("Queries and documents"))
+    dataset = require_dataset(context)
+    contents = show_contents(context.database, context.actor, dataset)
+    with st.container():
+        _draw_contents(context, contents)
+    apply_url_tab("tab", tuple(TABS))
+    drawn = st.tabs([tr(name) for name in TABS], key="tab", bind="query-params")
+    for tab, draw_tab in zip(drawn, TABS.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw_tab(context, dataset)
+    keep_focus()
+
+
+def _draw_contents(context: PageContext, contents: DatasetContents) -> None:
+    """Draw what there is, and the next step of a dataset that has not everything yet."""
+    if not any(item.count for item in contents.counts):
+        st.text(
+            tr("This dataset is empty. Import its queries first, then its documents; then make the pool.")
+        )
+        return
+    rows = []
+    for item in contents.counts:
+        if not item.count and item.last is None:
+            continue
+        last = "–"
+        if item.last is not None:
+            last = tr(
+                "{file}, {time}, {name}",
+                file=PurePath(item.last.path).name,
+                time=show_time(item.last.imported_at),
+                name=item.last.by or tr("on the server"),
+            )
+        rows.append((tr(CONTENT_NAMES[item.kind]), show_number(item.count), last))
+    draw_table(tr("What the dataset holds"), (tr("kind"), tr("number"), tr("last import")), rows)
+    if contents.without_text:
+        draw_note(
+            tr_n(
+                "{n:,} document has no text yet: import it as a document.",
+                "{n:,} documents have no text yet: import them as documents.",
+                contents.without_text,
+            )
+        )
+    if not contents.count("queries"):
+        st.text(tr("Next: import the queries."))
+    elif contents.without_text == contents.count("documents"):
+        st.text(tr("Next: import the documents."))
+    elif not contents.count("pairs"):
+        st.text(tr("Next: import runs if you have some, or make the pool from the documents."))
+        draw_link(context, "pool")

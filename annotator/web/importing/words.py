@@ -1,0 +1,40 @@
+"""Name the kinds of files and say what each is, for the page Queries and documents."""
+
+from collections.abc import Mapping
+
+from annotator.domain.messages import Message, say
+
+KIND_NAMES: Mapping[str, Message] = {
+    "queries": say("Queries"),
+    "documents": say("Documents"),
+    "run": say("Run"),
+    "pairs": say("Pairs"),
+    "judgments": say("Judgments"),
+    "qrels": say("Earlier ground truth"),
+}
+CONTENT_NAMES: Mapping[str, Message] = {**KIND_NAMES, "run": say("Runs")}
+KIND_HELP: Mapping[str, Message] = {
+    "queries": say("A table with the columns query_id and text, or any ground-truth file."),
+    "documents": say("A table with doc_id, title and text; or a folder of texts, HTML, Word, PDF or Excel files."),
+    "run": say("The ranked results of one system: TREC lines or JSON."),
+    "pairs": say("A table with the columns query_id and doc_id: what is to be judged."),
+    "judgments": say("A table with query_id, doc_id, annotator and grade: judgments made elsewhere."),
+    "qrels": say("Settled grades of an earlier ground truth, in any of its formats."),
+}  # fmt: skip
+CUT_NAMES: Mapping[str, Message] = {
+    "": say("Each file is one document"),
+    "sections": say("Split at headings"),
+    "articles": say("Laws: one document per article"),
+    "paragraphs": say("Laws: one document per paragraph"),
+    "items": say("Laws: one document per item"),
+}
+DECLARED_NAMES: Mapping[str, Message] = {
+    "who": say("Who judged"),
+    "when": say("When"),
+    "how": say("How"),
+    "blind": say("Without seeing each other's grades, ranks or systems"),
+    "guideline": say("By which guideline"),
+    "licence": say("Licence"),
+    "note": say("Note"),
+}
+"""What may be declared of grades, as `domain/import_records.py` lists it."""

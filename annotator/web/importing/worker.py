@@ -1,0 +1,65 @@
+"""What runs in a process apart: one task on uploaded files, with messages about its progress and one result.
+
+Started by `file_jobs.py` as `python -P -m annotator.web.importing.worker`. Its input is one line of JSON, the task; its output
+is lines of JSON. It works in the folder of the files, so that messages and records name a file as the user does and no folder
+of the server. `-P`: a file of that folder is never imported as a module. It ends when its input does: when the server has
+ended, an unfinished transaction is rolled back.
+"""
+
+import gc
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from typing import Any, BinaryIO
+
+from annotator.web.importing.file_tasks import run_task
+from annotator.web.importing.message_json import to_json
+
+MOST_MEMORY = 6_000_000_000
+
+
+def work(source: BinaryIO, answers: BinaryIO) -> None:
+    """Do the task that the input names."""
+    _be_modest()
+    gc.disable()  # an import keeps all its records to the end: see cli/importing.py
+    request = json.loads(source.readline())
+    threading.Thread(target=_end_with_input, args=(source,), daemon=True).start()
+
+    def send(answer: dict[str, Any]) -> None:
+        answers.write(json.dumps(answer).encode() + b"\n")
+        answers.flush()
+
+    os.chdir(request["folder"])
+    try:
+        result = run_task(request, report_progress=lambda step: send({"step": to_json(step)}))
+    except MemoryError:
+        send({"no_memory": True})
+    except Exception:  # noqa: BLE001 - the edge: the server logs it with a number
+        send({"failed": traceback.format_exc()})
+    else:
+        send({"result": result})
+
+
+def _end_with_input(source: BinaryIO) -> None:
+    while source.readline():
+        pass
+    os._exit(1)
+
+
+def _be_modest() -> None:
+    if sys.platform == "win32":
+        return
+    import resource
+
+    os.nice(5)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C at the server's terminal: the server ends it
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.RLIM_INFINITY))
+
+
+if __name__ == "__main__":
+    output = sys.stdout.buffer
+    sys.stdout = sys.stderr  # a library that prints must not disturb the answers
+    work(sys.stdin.buffer, output)

@@ -1,0 +1,308 @@
+"""The page Queries and documents as Streamlit runs it, with real processes for the files: nothing is stored before it is confirmed."""
+
+import io
+import re
+import tempfile
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+from streamlit.runtime import Runtime
+from streamlit.testing.v1 import AppTest
+
+from annotator.dataset.service import create_dataset
+from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
+from annotator.importing.import_service import show_contents
+from annotator.importing.texts_service import import_queries
+from annotator.people.service import add_person, find_actor
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.storage.schema import upgrade_schema
+from annotator.web.app import make_app
+from annotator.web.importing import checks_tab, file_jobs, import_tab, one_file_tab, try_tab
+from annotator.web.importing.file_jobs import FILE_JOBS, FileJob, FileJobs
+from annotator.web.page_context import PageContext
+from tests.unit.web.lead_pages import html_rows, run, run_page, words
+
+NOW = datetime(2026, 3, 5, 5, 6, 7, tzinfo=UTC)
+QUERIES = "query_id,text\nQ1,民法第百九十九条\nQ2,질의 :red[x] <b>\n"
+PASSWORD = "correct horse 電池 staple"
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    opened = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(opened)
+    create_dataset(opened, OPERATOR, "d", now=NOW)
+    for name in ("lea", "leo"):
+        add_person(opened, OPERATOR, name, role="lead", dataset="d", password=PASSWORD, now=NOW)
+    add_person(opened, OPERATOR, "hana", role="annotator", dataset="d", password=PASSWORD, now=NOW)
+    lead = find(opened, "lea")
+    signed_in = PageContext(
+        opened, Settings(), SignedIn(lead, "Lea", (Membership("d", "lead"),), False, NOW), "", (), "d", NOW
+    )
+    for module in (import_tab, one_file_tab, try_tab, checks_tab):
+        if hasattr(module, "require_context"):
+            monkeypatch.setattr(module, "require_context", lambda: signed_in)
+    for name in ("require_context",):
+        monkeypatch.setattr(f"annotator.web.importing.file_upload.{name}", lambda: signed_in)
+    yield opened
+    FILE_JOBS.discard_all()
+    opened.dispose()
+
+
+def find(database: Database, username: str) -> Actor:
+    with database.read() as session:
+        return find_actor(session, username)
+
+
+def open_tab(database: Database, tab: str = "Import") -> AppTest:
+    lead = find(database, "lea")
+    url = database.url.render_as_string(hide_password=False)
+    app = AppTest.from_function(run_page, args=(url, "import", lead.username, lead.person_id, "d", "exports"))
+    app.query_params["tab"] = tab
+    return run(app)
+
+
+def upload(app: AppTest, *files: tuple[str, str | bytes]) -> AppTest:
+    app.file_uploader[0].set_value(
+        [(name, content.encode() if isinstance(content, str) else content, "") for name, content in files]
+    )
+    return settle(run(app))
+
+
+def plain(markdown: str) -> str:
+    return re.sub(r"\\(.)", r"\1", markdown)
+
+
+def settle(app: AppTest) -> AppTest:
+    """The page once no task runs any more."""
+    for job in list(FILE_JOBS._jobs.values()):
+        while job.thread is not None and job.thread.is_alive():
+            job.thread.join()
+    run(app)
+    if any(job.is_busy for job in FILE_JOBS._jobs.values()):
+        return settle(app)
+    return app
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click()
+    return settle(run(app))
+
+
+def count(database: Database) -> dict[str, int]:
+    return {item.kind: item.count for item in show_contents(database, OPERATOR, "d").counts if item.count}
+
+
+def test_an_empty_dataset_says_what_to_do_and_a_table_is_imported_only_when_confirmed(
+    database: Database,
+) -> None:
+    app = open_tab(database)
+    assert "This dataset is empty. Import its queries first" in words(app)
+    assert "Upload limit: 100 MB" in words(app)
+    upload(app, ("質問.csv", "番号,質問文\nQ1,ログの出力先を変更する方法\nQ2,設定\n".encode("cp932")))
+    assert plain(app.warning[0].value).startswith("It is not certain")
+    assert [field.value for field in app.selectbox][:3] == ["queries", "csv", "cp932"]
+    assert ["Q1", "ログの出力先を変更する方法"] in html_rows(app)
+    assert ["2", "2", "0", "0"] in html_rows(app)
+    assert count(database) == {}
+    press(app, "Import 2 records")
+    assert "質問.csv is imported: 2 new, 0 changed, 0 unchanged." in plain(app.success[0].value)
+    assert count(database) == {"queries": 2}
+    last = show_contents(database, OPERATOR, "d").counts[0].last
+    assert last is not None and (last.path, last.by) == ("質問.csv", "lea")
+    assert "Next: import the documents." in words(app)
+
+
+def test_what_was_recognised_can_be_corrected_and_is_checked_again(database: Database) -> None:
+    app = upload(open_tab(database), ("x.csv", "id,text\nd1,題\n"))
+    app.selectbox[0].set_value("documents")
+    run(app)
+    assert "Check again" in [button.label for button in app.button]
+    assert not any(button.label.startswith("Import ") for button in app.button)
+    press(app, "Check again")
+    press(app, "Import 1 record")
+    assert count(database) == {"documents": 1}
+
+
+def test_every_problem_is_shown_with_its_line_page_by_page_and_nothing_is_stored(database: Database) -> None:
+    rows = "".join(f"Q{number},\n" for number in range(1, 121))
+    app = upload(open_tab(database), ("q.csv", f"query_id,text\n{rows}"))
+    assert plain(app.error[0].value) == "120 problems. Nothing is stored until the file is correct."
+    assert ["q.csv", "2", "text to be a text that is not empty", "nothing"] in html_rows(app)
+    assert not any(row[1:2] == ["60"] for row in html_rows(app))
+    app.number_input[0].set_value(2)
+    assert any(row[1:2] == ["60"] for row in html_rows(run(app)))
+    assert "/api/import?dataset=d&amp;purpose=import&amp;file=problems" in words(app)
+    assert not any(button.label.startswith("Import ") for button in app.button)
+    assert count(database) == {}
+
+
+def test_files_of_several_kinds_are_imported_one_after_the_other_in_their_order(database: Database) -> None:
+    app = upload(
+        open_tab(database),
+        ("a.md", "# 제1조\n본문\n"),
+        ("b.md", "# 第2条\n本文\n"),
+        ("bm25.txt", "Q1 Q0 a.md 1 2.5 bm25\n"),
+        ("q.csv", QUERIES),
+    )
+    press(app, "Import 2 records")
+    press(app, "Import 2 records")
+    press(app, "Import 1 record")
+    assert count(database) == {"queries": 2, "documents": 2, "run": 1}
+    assert len(app.success) == 3
+
+
+def test_what_is_no_upload_is_refused_in_words_and_keeps_the_earlier_files(database: Database) -> None:
+    app = upload(open_tab(database), ("../q.csv", QUERIES))
+    assert "is a path to another folder" in plain(app.error[0].value)
+    upload(app, ("z.zip", b"no archive"))
+    assert plain(app.error[0].value) == "z.zip: the archive is damaged, or it is not a zip file."
+    assert FILE_JOBS.find(find(database, "lea").person_id, "d", "import") is None
+
+
+def test_a_file_of_the_upload_is_never_run_as_a_program(database: Database, tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    hostile = f"open({str(mark)!r}, 'w')\n"
+    app = upload(open_tab(database), ("json.py", hostile), ("annotator.py", hostile), ("q.csv", QUERIES))
+    press(app, "Import 2 records")
+    assert count(database) == {"queries": 2}
+    assert not mark.exists()
+
+
+def test_a_file_is_tried_and_converted_without_storing_it(database: Database) -> None:
+    app = upload(open_tab(database, "Try a file"), ("qrels.txt", "Q1 0 d1 2\nQ1 0 d2 0\n"))
+    assert plain(app.success[0].value) == "The file is correct (trec). Queries: 1; grades: 2; documents: 0."
+    next(field for field in app.selectbox if field.label == "Into the format").set_value("csv")
+    press(run(app), "Convert")
+    assert "Download qrels.csv.csv" in words(app)
+    (job,) = FILE_JOBS._jobs.values()
+    assert (job.out / "qrels.csv.csv").read_text().splitlines()[1].startswith("Q1,")
+    assert count(database) == {}
+
+
+def test_documents_get_new_ids_after_the_change_was_shown(database: Database, tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text(QUERIES, encoding="utf-8")
+    import_queries(database, OPERATOR, "d", path, now=NOW)
+    app = upload(open_tab(database), ("p.csv", "query_id,doc_id\nQ1,d1\n"))
+    press(app, "Import 1 record")
+    app = upload(
+        open_tab(database, "New document ids"), ("m.csv", "old_doc_id,new_doc_id\nd1,第一条\nd9,x\n")
+    )
+    assert ["documents renamed", "1"] in html_rows(app)
+    assert "1 old id is not in the dataset. d9" in words(app)
+    press(app, "Give the documents their new ids")
+    assert plain(app.success[0].value).startswith("Done.")
+    app = upload(
+        open_tab(database, "Checks from a file"),
+        ("c.csv", "query_id,doc_id,kind,grade,explanation\nQ1,第一条,gold,2,\nQ1,d1,gold,2,\n"),
+    )
+    assert ["c.csv", "3", "a pair of the pool", "Q1 d1"] in html_rows(app)
+    press(app, "Choose other files")
+    upload(app, ("c.csv", "query_id,doc_id,kind,grade,explanation\nQ1,第一条,gold,2,\n"))
+    press(app, "Save the checks")
+    assert plain(app.success[0].value).startswith("Done.")
+
+
+# Tasks ---------------------------------------------------------------------------------------------------
+
+
+def stage(jobs: FileJobs, database: Database, username: str, content: str = QUERIES) -> FileJob:
+    person = find(database, username).person_id
+    return jobs.stage(person, username, "d", "import", [("q.csv", io.BytesIO(content.encode()))])
+
+
+def request(database: Database, username: str) -> dict[str, object]:
+    actor = find(database, username)
+    return {
+        "task": "import", "path": "q.csv", "choices": {"kind": "queries"}, "dry_run": False, "dataset": "d",
+        "person_id": actor.person_id, "username": username, "now": NOW.isoformat(),
+    }  # fmt: skip
+
+
+def test_a_second_lead_waits_for_the_first_and_is_told_for_whom(database: Database) -> None:
+    jobs = FileJobs()
+    first, second = stage(jobs, database, "lea"), stage(jobs, database, "leo")
+    turn = threading.Lock()
+    turn.acquire()
+    jobs._turns["d"], jobs._writers["d"] = turn, "Lea"
+    jobs.start(second, request(database, "leo"), database=database)
+    while not second.waits_for:
+        assert second.thread is not None and second.thread.is_alive()
+    assert (second.state, second.waits_for) == ("waiting", "Lea")
+    turn.release()
+    assert second.thread is not None
+    second.thread.join()
+    assert (second.ended, count(database)) == ("done", {"queries": 2})
+    jobs.start(first, request(database, "lea"), database=database)
+    assert first.thread is not None
+    first.thread.join()
+    assert first.results["import"]["unchanged"] == 2
+    jobs.discard_all()
+    assert not first.folder.exists() and not second.folder.exists()
+
+
+def test_a_cancelled_import_stores_nothing_and_says_so_only_if_that_is_true(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = FileJobs()
+    job = stage(jobs, database, "lea")
+    with database.write():  # its process waits for the lock
+        jobs.start(job, request(database, "lea"), database=database, was_stored=lambda: False)
+        while job.process is None:
+            assert job.thread is not None and job.thread.is_alive()
+        jobs.cancel(job)
+        assert job.thread is not None
+        job.thread.join()
+    assert (job.ended, count(database)) == ("cancelled", {})
+    monkeypatch.setattr(file_jobs, "COMMAND", ("/bin/true",))
+    jobs.start(job, request(database, "lea"), database=database, was_stored=lambda: True)
+    job.thread.join()
+    assert (job.ended, job.results["import"]) == ("done", {"stored": True})
+    jobs.start(job, request(database, "lea"), database=database, was_stored=lambda: False)
+    job.thread.join()
+    assert job.ended == "failed" and job.error_id
+    jobs.discard_all()
+
+
+def test_files_that_nobody_looks_at_are_deleted(database: Database) -> None:
+    jobs = FileJobs()
+    job = stage(jobs, database, "lea")
+    jobs.free_idle(now=job.last_seen + file_jobs.IDLE_SECONDS)
+    assert job.folder.is_dir()
+    jobs.free_idle(now=job.last_seen + file_jobs.IDLE_SECONDS + 1)
+    assert not job.folder.exists()
+    left = Path(tempfile.gettempdir()) / f"{file_jobs.PREFIX}999999999-x"
+    left.mkdir()
+    file_jobs.delete_left_behind()
+    assert not left.exists()
+
+
+# Downloads -----------------------------------------------------------------------------------------------
+
+
+def test_the_list_of_problems_goes_to_its_own_lead_only(database: Database) -> None:
+    upload(open_tab(database), ("q.csv", "query_id,text\n=1+1,\n"))
+    Runtime._instance = None
+    address = "/api/import?dataset=d&purpose=import&file=problems"
+    with TestClient(make_app(database, Settings()), follow_redirects=False) as client:
+        statuses = {}
+        for name in ("lea", "leo", "hana"):
+            client.post("/login", data={"username": name, "password": PASSWORD})
+            answer = client.get(address)
+            statuses[name] = answer.status_code
+            if name == "lea":
+                assert (
+                    answer.content.decode()
+                    .splitlines()[1]
+                    .endswith('"text to be a text that is not empty","nothing"')
+                )
+                assert client.get(address.replace("problems", "../files/q.csv")).status_code == 404
+                assert client.get(address.replace("problems", "converted")).status_code == 404
+        assert statuses == {"lea": 200, "leo": 404, "hana": 403}
+    Runtime._instance = None
