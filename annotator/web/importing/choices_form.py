@@ -12,7 +12,7 @@ from annotator.importing.encodings import ENCODINGS
 from annotator.importing.import_choices import ImportChoices
 from annotator.importing.recognition import COLUMNS, ORDER, REQUIRED, suggest_names
 from annotator.web.importing.file_jobs import FileJob
-from annotator.web.importing.words import CUT_NAMES, DECLARED_NAMES, KIND_NAMES
+from annotator.web.importing.words import CUT_NAMES, DECLARED_NAMES, name_kind
 from annotator.web.kit.messages import tr
 
 TABLE_KINDS = ("queries", "documents", "pairs", "judgments")
@@ -42,7 +42,7 @@ def draw_choices(job: FileJob, item: Mapping[str, Any]) -> ImportChoices:
             tr("What it holds"),
             ORDER,
             ORDER.index(item["kind"]),
-            format_func=lambda name: tr(KIND_NAMES[name]),
+            format_func=name_kind,
             key=form.key("kind"),
         )
     with second:

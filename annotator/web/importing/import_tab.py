@@ -22,7 +22,7 @@ from annotator.web.importing.file_upload import (
     start_task,
 )
 from annotator.web.importing.result_view import draw_changes, draw_preview, draw_refusal
-from annotator.web.importing.words import KIND_HELP, KIND_NAMES
+from annotator.web.importing.words import KIND_HELP, name_kind
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
@@ -39,8 +39,8 @@ def draw(context: PageContext, dataset: str) -> None:
     if job is None:
         draw_upload(context, dataset, PURPOSE)
         with st.expander(tr("What can be imported")):
-            for kind, name in KIND_NAMES.items():
-                draw_note(f"{tr(name)}: {tr(KIND_HELP[kind])}")
+            for kind, explanation in KIND_HELP.items():
+                draw_note(f"{name_kind(kind)}: {tr(explanation)}")
         return
     if "look" not in job.results and not job.is_busy and not job.ended:
         start_task(context, job, {"task": "look", "then": "import"})
@@ -84,7 +84,7 @@ def _draw_items(context: PageContext, job: FileJob, items: list[dict[str, Any]])
 
 
 def _describe_item(item: Mapping[str, Any]) -> str:
-    name = tr(KIND_NAMES[item["kind"]])
+    name = name_kind(item["kind"])
     if item["files"] > 1:
         return tr_n(
             "{path} ({kind}, {n} file)",

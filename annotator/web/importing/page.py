@@ -13,7 +13,7 @@ from annotator.domain.messages import Message, say
 from annotator.importing.contents_records import DatasetContents
 from annotator.importing.import_service import show_contents
 from annotator.web.importing import checks_tab, import_tab, remap_tab, try_tab
-from annotator.web.importing.words import CONTENT_NAMES
+from annotator.web.importing.words import CONTENT_NAMES, name_kind
 from annotator.web.kit.controls import apply_url_tab, keep_focus
 from annotator.web.kit.figures import show_number, show_time
 from annotator.web.kit.messages import tr, tr_n
@@ -64,7 +64,7 @@ def _draw_contents(context: PageContext, contents: DatasetContents) -> None:
                 time=show_time(item.last.imported_at),
                 name=item.last.by or tr("on the server"),
             )
-        rows.append((tr(CONTENT_NAMES[item.kind]), show_number(item.count), last))
+        rows.append((name_kind(item.kind, names=CONTENT_NAMES), show_number(item.count), last))
     draw_table(tr("What the dataset holds"), (tr("kind"), tr("number"), tr("last import")), rows)
     if contents.without_text:
         draw_note(

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 
 from annotator.domain.messages import Message, say
+from annotator.web.kit.messages import tr
 
 KIND_NAMES: Mapping[str, Message] = {
-    "queries": say("Queries"),
+    "queries": say("queries"),
     "documents": say("Documents"),
     "run": say("Run"),
     "pairs": say("Pairs"),
@@ -13,6 +14,14 @@ KIND_NAMES: Mapping[str, Message] = {
     "qrels": say("Earlier ground truth"),
 }
 CONTENT_NAMES: Mapping[str, Message] = {**KIND_NAMES, "run": say("Runs")}
+
+
+def name_kind(kind: str, *, names: Mapping[str, Message] = KIND_NAMES) -> str:
+    """Return the name of a kind in the reader's language, with a capital."""
+    name = tr(names[kind])
+    return name[:1].upper() + name[1:]
+
+
 KIND_HELP: Mapping[str, Message] = {
     "queries": say("A table with the columns query_id and text, or any ground-truth file."),
     "documents": say("A table with doc_id, title and text; or a folder of texts, HTML, Word, PDF or Excel files."),
