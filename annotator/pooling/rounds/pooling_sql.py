@@ -1,11 +1,12 @@
 """Read the results of runs and the pairs of the pool as arrays, and store what a round adds: ten million results at a time.
 
-Names of systems are added by the database itself (`INSERT … SELECT`), run after run: a pool of 50 runs has ten times as many of
-them as pairs. benchmarks/pooling.py measures it.
+Names of systems are added by the database itself (`INSERT … SELECT`): a pool of 50 runs has twenty times as many of them as pairs.
+benchmarks/pooling.py measures it.
 """
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,23 +15,32 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.pooling.rounds.pool_records import CandidateLists, Numbers
-from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
+from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, split_into_chunks
 from annotator.storage.tables import DocumentRow, PairRow
 
-_FIRST = """
-SELECT query_pk, document_pk, {columns} FROM (
-  SELECT query_pk, document_pk, rank, score, signals,
-    row_number() OVER (PARTITION BY query_pk ORDER BY rank) AS position
-  FROM run_entry WHERE run_pk = :run_pk {left}
-) entry WHERE position <= :depth"""
-_BUT_LEFT = "AND document_pk NOT IN (SELECT document_pk FROM pair WHERE retired_at IS NOT NULL)"
-_NAME_SYSTEM = """
+_NUMBERED = """
+SELECT run_pk, query_pk, document_pk, rank, score, signals, rank - :before AS position
+FROM run_entry WHERE run_pk IN :runs AND rank <= :before + :depth"""
+_COUNTED = """
+SELECT run_pk, query_pk, document_pk, rank, score, signals, position FROM (
+  SELECT run_pk, query_pk, document_pk, rank, score, signals,
+    row_number() OVER (PARTITION BY run_pk, query_pk ORDER BY rank) AS position
+  FROM run_entry WHERE run_pk IN :runs{left}{queries}
+) counted WHERE position <= :depth"""
+_BUT_LEFT = " AND document_pk NOT IN (SELECT document_pk FROM pair WHERE retired_at IS NOT NULL)"
+_QUERIES = " AND query_pk BETWEEN :first_query AND :last_query"
+_RANKS = prepare_sql("""
+SELECT min(first), max(first), max(last - first + 1 - entries) FROM (
+  SELECT min(rank) AS first, max(rank) AS last, count(*) AS entries FROM run_entry WHERE run_pk = :run_pk GROUP BY query_pk
+) ranks""")
+_NAME_SYSTEMS = """
 INSERT INTO provenance (pair_pk, system, rank, score, signals)
-SELECT pair.pk, run.system, first.rank, first.score, first.signals FROM ({first}) first
-JOIN pair ON pair.query_pk = first.query_pk AND pair.document_pk = first.document_pk
-JOIN run ON run.pk = :run_pk
-WHERE pair.dataset_pk = :dataset_pk ORDER BY pair.pk
-ON CONFLICT (pair_pk, system) DO NOTHING"""
+SELECT pair.pk, run.system, entry.rank, entry.score, entry.signals FROM ({first}) entry
+JOIN run ON run.pk = entry.run_pk
+JOIN pair ON pair.query_pk = entry.query_pk AND pair.document_pk = entry.document_pk
+WHERE pair.dataset_pk = :dataset_pk ORDER BY pair.pk, run.system{unless_there}"""
+_UNLESS_THERE = " ON CONFLICT (pair_pk, system) DO NOTHING"
+QUERIES_AT_ONCE = 100
 _POOL = prepare_sql(
     "SELECT pk, query_pk, document_pk, judged > 0 OR kept, retired_at IS NULL FROM pair WHERE dataset_pk = :dataset_pk"
 )
@@ -52,12 +62,18 @@ def read_lists(session: Session, runs: Mapping[int, str], depth: int) -> Candida
 
     Results are counted by their order, whether ranks begin at 0 or 1, without documents that were replaced by others.
     """
-    first = prepare_sql(_write_first(session, "position"))
+    some_left = _has_left_documents(session)
     parts = []
     for number, run_pk in enumerate(runs):
-        rows = fetch_tuples(session, first, {"run_pk": run_pk, "depth": depth})
-        values = np.array(rows, dtype=np.int64).reshape(-1, 3)
-        parts.append((np.full(len(values), number, dtype=np.int32), values))
+        before = None if some_left else _find_numbering(session, run_pk)
+        statement = prepare_sql(
+            f"SELECT query_pk, document_pk, position FROM ({_write_first(before, some_left=some_left)}) entry",
+            lists=["runs"],
+        )
+        values = {"runs": [run_pk], "depth": depth, "before": before}
+        rows = fetch_tuples(session, statement, values)
+        flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=3 * len(rows))
+        parts.append((np.full(len(rows), number, dtype=np.int32), flat.reshape(-1, 3)))
     systems = [numbers for numbers, _ in parts] or [np.zeros(0, dtype=np.int32)]
     values = np.concatenate([part for _, part in parts] or [np.zeros((0, 3), dtype=np.int64)])
     return CandidateLists(
@@ -72,17 +88,46 @@ def read_lists(session: Session, runs: Mapping[int, str], depth: int) -> Candida
 def read_pool(session: Session, dataset_pk: int) -> PoolArrays:
     """Return every pair of the dataset."""
     rows = fetch_tuples(session, _POOL, {"dataset_pk": dataset_pk})
-    values = np.array(rows, dtype=np.int64).reshape(-1, 5)
+    values = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=5 * len(rows)).reshape(-1, 5)
     return PoolArrays(
         values[:, 0], values[:, 1], values[:, 2], values[:, 3].astype(np.bool_), values[:, 4].astype(np.bool_)
     )
 
 
-def name_systems(session: Session, dataset_pk: int, runs: Collection[int], depth: int) -> None:
-    """Add each of these runs to the provenance of the pairs among its first `depth` results, unless it is there."""
-    statement = prepare_sql(_NAME_SYSTEM.format(first=_write_first(session, "rank, score, signals")))
+def name_systems(
+    session: Session,
+    dataset_pk: int,
+    runs: Collection[int],
+    query_pks: Collection[int],
+    depth: int,
+    *,
+    is_new_pool: bool,
+) -> None:
+    """Add each of these runs to the provenance of the pairs among its first `depth` results, unless it is there.
+
+    Goes through the queries, some at a time and all runs together: the rows of a pair are neighbours in the table's index, which
+    is then written from its start to its end. `is_new_pool`: no pair had any provenance before.
+    """
+    some_left = _has_left_documents(session)
+    by_numbering: dict[int | None, list[int]] = {}
     for run_pk in runs:
-        execute_sql(session, statement, {"run_pk": run_pk, "depth": depth, "dataset_pk": dataset_pk})
+        before = None if some_left else _find_numbering(session, run_pk)
+        by_numbering.setdefault(before, []).append(run_pk)
+    for chunk in split_into_chunks(sorted(query_pks), QUERIES_AT_ONCE):
+        for before, run_pks in by_numbering.items():
+            statement = _NAME_SYSTEMS.format(
+                first=_write_first(before, some_left=some_left, queries=_QUERIES),
+                unless_there="" if is_new_pool else _UNLESS_THERE,
+            )
+            values = {
+                "runs": run_pks,
+                "depth": depth,
+                "before": before,
+                "dataset_pk": dataset_pk,
+                "first_query": chunk[0],
+                "last_query": chunk[-1],
+            }
+            execute_sql(session, prepare_sql(statement, lists=["runs"]), values)
 
 
 def list_doc_ids(session: Session, dataset_pk: int) -> dict[int, str]:
@@ -92,7 +137,22 @@ def list_doc_ids(session: Session, dataset_pk: int) -> dict[int, str]:
     return {pk: doc_id for pk, doc_id in rows if pk is not None}
 
 
-def _write_first(session: Session, columns: str) -> str:
-    """Return the statement of a run's first results. It looks for replaced documents only where there are some."""
-    some_left = session.scalar(select(exists().where(col(PairRow.retired_at).is_not(None))))
-    return _FIRST.format(columns=columns, left=_BUT_LEFT if some_left else "")
+def _has_left_documents(session: Session) -> bool:
+    """Return whether some document was replaced by others."""
+    return bool(session.scalar(select(exists().where(col(PairRow.retired_at).is_not(None)))))
+
+
+def _find_numbering(session: Session, run_pk: int) -> int | None:
+    """Return the number before the first rank of every query if the run's ranks follow each other without a gap; else None.
+
+    The position of a result is then its rank less this number, and nothing has to be sorted.
+    """
+    ((lowest, highest, most_missing),) = fetch_tuples(session, _RANKS, {"run_pk": run_pk})
+    return lowest - 1 if lowest is not None and lowest == highest and not most_missing else None
+
+
+def _write_first(before: int | None, *, some_left: bool, queries: str = "") -> str:
+    """Return the statement of the first results of runs. `before`: as `_find_numbering` returns it."""
+    if before is not None:
+        return _NUMBERED + queries
+    return _COUNTED.format(left=_BUT_LEFT if some_left else "", queries=queries)

@@ -361,10 +361,17 @@ def _store(
         names = _name_new(gathered, chosen, doc_ids)
         for chunk in split_into_chunks(list(names), PAIRS_AT_ONCE):
             add_pairs(session, dataset_pk, row.name, {key: names[key] for key in chunk}, now=now)
-        name_systems(session, dataset_pk, gathered.runs, find_list_depth(request))
-        there = names.keys() | set(zip(pool.query.tolist(), pool.document.tolist(), strict=True))
-        pooled = [item for item in gathered.retrieved if (item.query_pk, item.document_pk) in there]
-        if pooled:
+        name_systems(
+            session,
+            dataset_pk,
+            gathered.runs,
+            gathered.queries,
+            find_list_depth(request),
+            is_new_pool=not len(pool.pk),
+        )
+        if gathered.retrieved:
+            there = names.keys() | set(zip(pool.query.tolist(), pool.document.tolist(), strict=True))
+            pooled = [item for item in gathered.retrieved if (item.query_pk, item.document_pk) in there]
             add_candidates(session, dataset_pk, row.name, pooled, now=now)
         if not names and leaves_out_nothing_new(session, dataset_pk, gathered.left_out):
             return None, 0

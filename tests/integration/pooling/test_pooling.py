@@ -15,6 +15,7 @@ from annotator.cli.main import app
 from annotator.domain.errors import BadInput, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.pooling.retrievers.records import RetrievalOptions
+from annotator.pooling.rounds import pooling_sql
 from annotator.pooling.rounds.pool_records import PoolReport
 from annotator.pooling.service import list_pairs, pool_runs, retrieve
 from annotator.storage.database import Database
@@ -54,8 +55,8 @@ class Pool(JudgedWorld):
             session.flush()
             session.delete(pair)
 
-    def run(self, system: str, results: dict[str, list[str]], *, first: int = 1) -> None:
-        """A run that ranks from `first` on, with a score and a further signal."""
+    def run(self, system: str, results: dict[str, list[str]], *, first: int = 1, step: int = 1) -> None:
+        """A run that ranks from `first` on, every `step`-th rank, with a score and a further signal."""
         with self.database.write() as session:
             run = RunRow(dataset_pk=self.dataset_pk, system=system, content_sha256=system, imported_at=NOW)
             session.add(run)
@@ -67,7 +68,7 @@ class Pool(JudgedWorld):
                     session.add(
                         RunEntryRow(
                             run_pk=key_of(run.pk), query_pk=queries[query_id], document_pk=documents[doc_id],
-                            rank=first + index, score=9.5 - index, signals={"벡터": 0.25, "route": [index]},
+                            rank=first + step * index, score=9.5 - index, signals={"벡터": 0.25, "route": [index]},
                         )
                     )  # fmt: skip
 
@@ -98,6 +99,25 @@ def test_the_first_results_are_taken_whether_ranks_begin_at_0_or_1(world: Pool, 
     }
     assert (report.new, report.already_there) == (3, 0)
     assert (dict(report.short), report.without) == ({"Q1": 1}, ("Q3",))
+
+
+def test_ranks_with_gaps_are_counted_by_their_order_beside_runs_without(
+    world: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pooling_sql, "QUERIES_AT_ONCE", 1)
+    world.run("gaps", {"Q2": ["b", "a", "제2조"], "Q1": ["제2조", "b", "a"]}, first=5, step=10)
+    world.run("plain", {"Q2": ["a", "HttpRequest", "b"]}, first=0)
+    assert world.pool().new == 5
+    assert world.places() == {
+        ("Q2", "HttpRequest"): [("plain", 1)],
+        ("Q2", "a"): [("gaps", 15), ("plain", 0)],
+        ("Q2", "b"): [("gaps", 5)],
+        ("Q1", "b"): [("gaps", 15)],
+        ("Q1", "제2조"): [("gaps", 5)],
+    }
+    assert world.pool(depth=3).new == 2
+    assert world.places()["Q2", "b"] == [("gaps", 5), ("plain", 2)]
+    assert world.places()["Q1", "a"] == [("gaps", 25)]
 
 
 def test_every_system_that_proposed_a_pair_is_kept_with_its_signals(world: Pool) -> None:
