@@ -4,7 +4,7 @@ For statements that run on every key press: SQLAlchemy builds an expression, its
 time, which takes longer than the database needs (benchmarks/at_a_million.py). Elsewhere expressions read better and are
 used. `fetch` returns typed rows. Bulk reads of a million rows return the driver's tuples instead, for columns of numbers
 and texts only, which need no conversion on either database. Bulk inserts use one compiled statement: SQLAlchemy's bulk
-insert takes half as long again, and the ORM's twice as long.
+insert takes half as long again, and the ORM's twice as long. On PostgreSQL many rows are copied.
 """
 
 import json
@@ -16,8 +16,9 @@ from functools import lru_cache, partial
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from sqlalchemy import CursorResult, Executable, Table, insert
+from sqlalchemy import Connection, CursorResult, Executable, Table, insert
 from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 from sqlmodel import SQLModel
@@ -229,6 +230,7 @@ def fetch_tuples(session: Session, statement: PreparedSql, values: Mapping[str, 
 
 
 CHUNK = 5_000
+COPIED = 1_000  # from so many rows on
 T = TypeVar("T")
 Prepare = Callable[[Any], Any]
 
@@ -248,7 +250,30 @@ def add_rows(session: Session, row_class: type[SQLModel], rows: Sequence[Mapping
     statement, positional, steps = _compile(table, (*rows[0], *constants), connection.dialect)
     for chunk in split_into_chunks(rows, CHUNK):
         complete = [{**constants, **row} for row in chunk] if constants else chunk
-        connection.exec_driver_sql(statement, _list_parameters(complete, steps, positional=positional))
+        if connection.dialect.name == "postgresql" and len(rows) >= COPIED:
+            _copy_rows(connection, table, complete, steps)
+        else:
+            connection.exec_driver_sql(statement, _list_parameters(complete, steps, positional=positional))
+
+
+def _copy_rows(
+    connection: Connection,
+    table: Table,
+    rows: Sequence[Mapping[str, Any]],
+    steps: Sequence[tuple[str, Prepare | None]],
+) -> None:
+    """Insert rows by PostgreSQL's COPY, which takes a fraction of the time of as many INSERTs. What it refuses is raised as by those."""
+    names = ", ".join(f'"{name}"' for name, _ in steps)
+    statement = f'COPY "{table.name}" ({names}) FROM STDIN'
+    driver = connection.connection.driver_connection
+    assert driver is not None  # a connection that executes statements has one
+    errors = connection.dialect.loaded_dbapi.Error
+    try:
+        with driver.cursor() as cursor, cursor.copy(statement) as copy:
+            for values in _list_parameters(rows, steps, positional=True):
+                copy.write_row(values)
+    except errors as error:
+        raise DBAPIError.instance(statement, None, error, errors, dialect=connection.dialect) from error
 
 
 @lru_cache(maxsize=256)
