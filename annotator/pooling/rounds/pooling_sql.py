@@ -70,8 +70,7 @@ def read_lists(session: Session, runs: Mapping[int, str], depth: int) -> Candida
             f"SELECT query_pk, document_pk, position FROM ({_write_first(before, some_left=some_left)}) entry",
             lists=["runs"],
         )
-        values = {"runs": [run_pk], "depth": depth, "before": before}
-        rows = fetch_tuples(session, statement, values)
+        rows = fetch_tuples(session, statement, {"runs": [run_pk], "depth": depth, "before": before})
         flat = np.fromiter(chain.from_iterable(rows), dtype=np.int64, count=3 * len(rows))
         parts.append((np.full(len(rows), number, dtype=np.int32), flat.reshape(-1, 3)))
     systems = [numbers for numbers, _ in parts] or [np.zeros(0, dtype=np.int32)]

@@ -7,7 +7,7 @@ out. The same request again changes nothing and makes no round.
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -55,9 +55,19 @@ from annotator.pooling.rounds.rounds_sql import (
     find_latest_pair,
     leaves_out_nothing_new,
     list_categories,
+    list_drawn,
     list_left_out,
     list_probabilities,
     list_rounds,
+    raise_probabilities,
+)
+from annotator.pooling.rounds.samples import (
+    carry_chances,
+    check_independent,
+    check_repeated,
+    combine_chances,
+    is_same_draw,
+    read_sample,
 )
 from annotator.pooling.rounds.strategies import (
     BUDGETED,
@@ -67,6 +77,7 @@ from annotator.pooling.rounds.strategies import (
     drop_pairs,
     find_list_depth,
     find_strata,
+    measure_chances,
     pair_candidates,
 )
 from annotator.storage.database import Database, lock_dataset
@@ -110,10 +121,17 @@ class _Gathered:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chosen:
-    """The pairs that a strategy chose. `is_new`: of each, whether it is not in the pool."""
+    """The pairs that a strategy chose. `is_new`: of each, whether it is not in the pool.
+
+    `samples`: the numbers of the stratified rounds before. `chances`: of a further sample, for every candidate, the probability with
+    which this one draws it; `combined`: with which at least one of all samples does.
+    """
 
     choice: PoolChoice
     is_new: NDArray[np.bool_]
+    samples: tuple[int, ...] = ()
+    chances: NDArray[np.float64] | None = None
+    combined: NDArray[np.float64] | None = None
 
 
 def make_round(
@@ -141,6 +159,8 @@ def make_round(
         grades = _read_grades(session, key_of(row.pk), gathered.pairs, pool)
         choice, order, waiting = _choose(session, key_of(row.pk), request, gathered, pool, grades)
         chosen = _Chosen(choice, ~_is_there(gathered.pairs, choice.pairs, pool))
+        if request.strategy == "stratified":
+            chosen = _combine_samples(session, key_of(row.pk), request, gathered, chosen, pool)
         doc_ids = list_doc_ids(session, key_of(row.pk))
         judgments = _count_judgments(session, row, gathered, chosen, doc_ids)
     times = compute_times(database, actor, dataset)
@@ -311,6 +331,46 @@ def _choose(
     return spend_budget(table, gathered.pairs, state, request), order, sum(waiting.values())
 
 
+def _combine_samples(
+    session: Session,
+    dataset_pk: int,
+    request: PoolRequest,
+    gathered: _Gathered,
+    chosen: _Chosen,
+    pool: PoolArrays,
+) -> _Chosen:
+    """Combine the sample's probabilities with those of earlier ones. StateError where they cannot be known."""
+    rounds = [made for made in list_rounds(session, dataset_pk) if made.strategy == "stratified"]
+    samples = [read_sample(made) for made in rounds]
+    numbers = tuple(sample.number for sample in samples)
+    if not samples or (not chosen.is_new.any() and any(is_same_draw(sample, request) for sample in samples)):
+        return replace(chosen, samples=numbers)
+    check_independent(rounds, request)
+    chances = measure_chances(gathered.pairs, find_strata(request))
+    combined = chances
+    runs = {system: run_pk for run_pk, system in list_runs(session, dataset_pk).items()}
+    for sample in samples:
+        systems = {runs[system]: system for system in sample.depths if system in runs}
+        pairs = pair_candidates(read_lists(session, systems, sample.strata[-1].last))
+        in_pool = _is_there(pairs, np.arange(len(pairs.query)), pool)
+        check_repeated(sample, pairs, list_drawn(session, dataset_pk, sample.number), in_pool)
+        combined = combine_chances(combined, carry_chances(sample, pairs, gathered.pairs))
+    return replace(chosen, samples=numbers, chances=chances, combined=combined)
+
+
+def _update_probabilities(
+    session: Session, dataset_pk: int, request: PoolRequest, gathered: _Gathered, chosen: _Chosen
+) -> None:
+    """Raise the probabilities of pairs that earlier rounds drew: this round could draw them too, or takes them for certain."""
+    chances = chosen.chances
+    if request.strategy in ("depth", "fused"):
+        chances = np.zeros(len(gathered.pairs.query))
+        chances[chosen.choice.pairs] = 1.0
+    if chances is not None:
+        keys = zip(gathered.pairs.query.tolist(), gathered.pairs.document.tolist(), strict=True)
+        raise_probabilities(session, dataset_pk, lambda: dict(zip(keys, chances.tolist(), strict=True)))
+
+
 def _count_judgments(
     session: Session, row: DatasetRow, gathered: _Gathered, chosen: _Chosen, doc_ids: Mapping[int, str]
 ) -> int:
@@ -346,8 +406,9 @@ def _store(
 ) -> tuple[int | None, int]:
     """Add the pairs, who proposed them, and the round; return its number, and how many are new.
 
-    Without a new pair there is a round (a number) only if something is left out that no round left out before. StateError if
-    `waiting` pairs of budget rounds have become more since they were counted: the same budget would be spent twice.
+    Without a new pair there is a round (a number) only if something is left out that no round left out before, or if it is a further
+    sample, which changes the probabilities of the earlier ones. StateError if `waiting` pairs of budget rounds have become more since
+    they were counted: the same budget would be spent twice.
     """
     with database.write() as session:
         row = find_dataset(session, dataset)
@@ -357,7 +418,13 @@ def _store(
         if request.strategy in BUDGETED:
             _refuse_second_spending(session, dataset_pk, waiting)
         pool, latest = read_pool(session, dataset_pk), find_latest_pair(session, dataset_pk)
-        chosen = _Chosen(chosen.choice, ~_is_there(gathered.pairs, chosen.choice.pairs, pool))
+        chosen = replace(chosen, is_new=~_is_there(gathered.pairs, chosen.choice.pairs, pool))
+        samples = tuple(
+            made.number for made in list_rounds(session, dataset_pk) if made.strategy == "stratified"
+        )
+        if request.strategy == "stratified" and samples != chosen.samples:
+            raise StateError("another sample was drawn meanwhile: pool again")
+        _update_probabilities(session, dataset_pk, request, gathered, chosen)
         names = _name_new(gathered, chosen, doc_ids)
         for chunk in split_into_chunks(list(names), PAIRS_AT_ONCE):
             add_pairs(session, dataset_pk, row.name, {key: names[key] for key in chunk}, now=now)
@@ -373,7 +440,12 @@ def _store(
             there = names.keys() | set(zip(pool.query.tolist(), pool.document.tolist(), strict=True))
             pooled = [item for item in gathered.retrieved if (item.query_pk, item.document_pk) in there]
             add_candidates(session, dataset_pk, row.name, pooled, now=now)
-        if not names and leaves_out_nothing_new(session, dataset_pk, gathered.left_out):
+        is_further_sample = chosen.chances is not None
+        if (
+            not names
+            and not is_further_sample
+            and leaves_out_nothing_new(session, dataset_pk, gathered.left_out)
+        ):
             return None, 0
         figures = _describe_figures(gathered, chosen, request)
         if order is not None:
@@ -441,15 +513,16 @@ def _list_draws(gathered: _Gathered, chosen: _Chosen) -> dict[tuple[int, int], P
     if choice.stratum is None or choice.inclusion is None:
         return {}
     indexes = choice.pairs[chosen.is_new]
+    inclusions = choice.inclusion[chosen.is_new] if chosen.combined is None else chosen.combined[indexes]
     draws = {}
     for query_pk, document_pk, stratum, inclusion in zip(
         gathered.pairs.query[indexes].tolist(),
         gathered.pairs.document[indexes].tolist(),
         choice.stratum[chosen.is_new].tolist(),
-        choice.inclusion[chosen.is_new].tolist(),
+        inclusions.tolist(),
         strict=True,
     ):
-        probability = None if np.isnan(inclusion) else inclusion
+        probability = None if np.isnan(inclusion) or inclusion >= 1 else inclusion
         draws[query_pk, document_pk] = PairDraw(choice.strata[stratum].name, probability)
     return draws
 

@@ -1,7 +1,7 @@
 """Store the rounds of a dataset's pool, and read them: which pairs came in which round, and what a round left out."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -21,13 +21,14 @@ from annotator.pooling.rounds.round_records import (
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.lookup import key_of
 from annotator.storage.pool_tables import LeftOutRow, PoolRoundRow, RoundPairRow
-from annotator.storage.sql import add_rows, execute_sql, prepare_sql
+from annotator.storage.sql import add_rows, execute_sql, prepare_sql, run_many
 from annotator.storage.tables import DocumentRow, PairRow, PersonRow, ProvenanceRow, QueryRow, RunRow
 
 _NEW_PAIRS = prepare_sql(
     "INSERT INTO round_pair (pair_pk, round_pk) "
     "SELECT pk, :round_pk FROM pair WHERE dataset_pk = :dataset_pk AND pk > :after ORDER BY pk"
 )
+_RAISE = prepare_sql("UPDATE round_pair SET inclusion = :inclusion WHERE pair_pk = :pair_pk")
 
 
 def add_round(
@@ -111,6 +112,44 @@ def add_new_pairs_to_round(
         row = {"pair_pk": pair_pk, "round_pk": round_pk}
         rows.append({**row, "stratum": draw.stratum, "inclusion": draw.inclusion})
     add_rows(session, RoundPairRow, rows)
+
+
+def list_drawn(session: Session, dataset_pk: int, number: int) -> dict[tuple[int, int], str | None]:
+    """Return the stratum of every pair that this round added, by (query_pk, document_pk), but of those that left the pool."""
+    statement = (
+        select(col(PairRow.query_pk), col(PairRow.document_pk), col(RoundPairRow.stratum))
+        .join(RoundPairRow, col(RoundPairRow.pair_pk) == col(PairRow.pk))
+        .join(PoolRoundRow, col(PoolRoundRow.pk) == col(RoundPairRow.round_pk))
+        .where(
+            col(PoolRoundRow.dataset_pk) == dataset_pk,
+            col(PoolRoundRow.number) == number,
+            col(PairRow.retired_at).is_(None),
+        )
+    )
+    return {(query, document): stratum for query, document, stratum in session.execute(statement)}
+
+
+def raise_probabilities(
+    session: Session, dataset_pk: int, list_chances: Callable[[], Mapping[tuple[int, int], float]]
+) -> None:
+    """Combine the probability of every pair that was drawn at random with that of a further, independent draw.
+
+    `list_chances` returns it by (query_pk, document_pk); it is not called if no pair was drawn.
+    """
+    statement = (
+        select(col(PairRow.pk), col(PairRow.query_pk), col(PairRow.document_pk), col(RoundPairRow.inclusion))
+        .join(RoundPairRow, col(RoundPairRow.pair_pk) == col(PairRow.pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(RoundPairRow.inclusion).is_not(None))
+    )
+    drawn = session.execute(statement).all()
+    chances = list_chances() if drawn else {}
+    raised = []
+    for pair_pk, query_pk, document_pk, inclusion in drawn:
+        further = chances.get((query_pk, document_pk), 0.0)
+        if further > 0 and inclusion is not None:
+            combined = 1 - (1 - inclusion) * (1 - further)
+            raised.append({"pair_pk": pair_pk, "inclusion": combined if combined < 1 else None})
+    run_many(session, _RAISE, raised)
 
 
 def leaves_out_nothing_new(session: Session, dataset_pk: int, left_out: Collection[LeftOut]) -> bool:

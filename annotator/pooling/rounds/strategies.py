@@ -188,31 +188,47 @@ def choose_fused(lists: CandidateLists, pairs: CandidatePairs, depth: int) -> Nu
     return chosen
 
 
+def measure_chances(pairs: CandidatePairs, strata: tuple[RankStratum, ...]) -> NDArray[np.float64]:
+    """Return the probability with which `draw_by_rank` draws each pair, whatever the seed; 0 outside the strata."""
+    inside, stratum = _find_strata_of(pairs, strata)
+    _, of_pair, sizes = np.unique(
+        pairs.query[inside] * len(strata) + stratum, return_inverse=True, return_counts=True
+    )
+    chances = np.zeros(len(pairs.query))
+    chances[inside] = _count_drawn(strata, stratum, sizes[of_pair]) / sizes[of_pair]
+    return chances
+
+
 def draw_by_rank(pairs: CandidatePairs, strata: tuple[RankStratum, ...], seed: int) -> PoolChoice:
     """Draw from each query's candidates by stratum of their best rank. See the top of this file."""
+    inside, stratum = _find_strata_of(pairs, strata)
+    by_hash = np.lexsort(
+        (_hash_pairs(pairs.query[inside], pairs.document[inside], seed), stratum, pairs.query[inside])
+    )
+    order, stratum = inside[by_hash], stratum[by_hash]
+    groups = pairs.query[order] * len(strata) + stratum
+    _, of_pair, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    drawn = _count_drawn(strata, stratum, sizes[of_pair])
+    taken = _number_in_groups(groups) < drawn
+    probability = np.where(drawn < sizes[of_pair], drawn / sizes[of_pair], np.nan)
+    by_pair = np.argsort(order[taken])
+    return PoolChoice(order[taken][by_pair], strata, stratum[taken][by_pair], probability[taken][by_pair])
+
+
+def _find_strata_of(pairs: CandidatePairs, strata: tuple[RankStratum, ...]) -> tuple[Numbers, Numbers]:
+    """Return the indexes of the pairs that are in a stratum by their best rank, and the stratum of each of these."""
     firsts = np.array([stratum.first for stratum in strata])
     stratum = np.searchsorted(firsts, pairs.best, side="right") - 1
     lasts = np.array([item.last for item in strata])
     inside = np.flatnonzero((stratum >= 0) & (pairs.best <= lasts[stratum]))
-    order = inside[
-        np.lexsort(
-            (
-                _hash_pairs(pairs.query[inside], pairs.document[inside], seed),
-                stratum[inside],
-                pairs.query[inside],
-            )
-        )
-    ]
-    groups = pairs.query[order] * len(strata) + stratum[order]
-    _, of_pair, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    rates = np.array([item.rate for item in strata])[stratum[order]]
-    drawn = np.ceil(np.round(rates * sizes[of_pair], 9))
-    taken = _number_in_groups(groups) < drawn
-    probability = np.where(drawn < sizes[of_pair], drawn / sizes[of_pair], np.nan)
-    by_pair = np.argsort(order[taken])
-    return PoolChoice(
-        order[taken][by_pair], strata, stratum[order][taken][by_pair], probability[taken][by_pair]
-    )
+    return inside, stratum[inside]
+
+
+def _count_drawn(strata: tuple[RankStratum, ...], stratum: Numbers, sizes: Numbers) -> NDArray[np.float64]:
+    """Return how many are drawn of a stratum of this size in a query."""
+    rates = np.array([item.rate for item in strata])[stratum]
+    drawn: NDArray[np.float64] = np.ceil(np.round(rates * sizes, 9))
+    return drawn
 
 
 def count_strata(pairs: CandidatePairs, choice: PoolChoice) -> tuple[StratumCounts, ...]:

@@ -8,14 +8,14 @@ import pytest
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.domain.errors import NotAllowed, ValidationError
+from annotator.domain.errors import NotAllowed, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest, RankStratum
 from annotator.pooling.rounds.rounds_service import list_pool_rounds, make_round
 from annotator.pooling.rounds.rounds_sql import list_probabilities
 from annotator.pooling.service import list_pairs, pool_results
 from annotator.storage.database import Database
-from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow, ProvenanceRow
+from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow, ProvenanceRow, RunEntryRow
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 
@@ -128,6 +128,42 @@ def test_what_a_sample_drew_keeps_its_probability(world: Pool) -> None:
     assert drawn == {("Q2", "1-1"): 1.0, ("Q2", "2-3"): 0.5, ("Q1", "1-1"): 1.0}
     (made,) = list_pool_rounds(world.database, OPERATOR, "d")
     assert made.options["strata"] == ["1-1:1", "2-3:0.5"] and made.options["seed"] == 5
+
+
+def probabilities(world: Pool) -> dict[tuple[str, str], float]:
+    with world.database.read() as session:
+        listed = list_probabilities(session, world.dataset_pk)
+    return {(pair.query_id, pair.doc_id): pair.inclusion for pair in listed}
+
+
+def test_two_samples_have_the_probability_to_be_drawn_by_either(world: Pool) -> None:
+    strata = (RankStratum(2, 3, 0.5),)
+    pool(world, strategy="stratified", strata=strata, seed=5)
+    assert list(probabilities(world).values()) == [0.5]
+    later: dict[str, Any] = {"strategy": "stratified", "strata": (RankStratum(1, 3, 0.3),), "seed": 6}
+    world.run("s2", {"Q2": ["b", "a"]})  # 1st and 2nd now: only the first sample's list has it at 2 or 3
+    report = pool(world, now=LATER, **later)
+    chances = {"a": 1 / 3, "b": 1 - 0.5 * (2 / 3), "제2조": 1 - 0.5 * (2 / 3)}
+    both = probabilities(world)
+    assert report.round == 2 and both
+    assert both == pytest.approx({(q, doc): chances[doc] if q == "Q2" else 1.0 for q, doc in both})
+    before = rounds(world), both, list_pool_rounds(world.database, OPERATOR, "d")
+    assert pool(world, now=LATER, **later).round is None, "the same draw again"
+    assert (rounds(world), probabilities(world), list_pool_rounds(world.database, OPERATOR, "d")) == before
+    with pytest.raises(StateError, match=r"drew a sample with the seed 5 already"):
+        pool(world, strategy="stratified", strata=(RankStratum(1, 3, 1.0),), seed=5)
+    pool(world, depth=3)
+    assert set(probabilities(world).values()) == {1.0}, "what depth takes for certain is no sample any more"
+
+
+def test_a_second_sample_is_refused_where_the_first_ones_lists_have_changed(world: Pool) -> None:
+    pool(world, strategy="stratified", strata=(RankStratum(1, 3, 0.3),), seed=5)
+    with world.database.write() as session:
+        session.delete(session.scalars(select(RunEntryRow).where(col(RunEntryRow.rank) == 3)).one())
+    before = rounds(world), probabilities(world)
+    with pytest.raises(StateError, match="the runs have changed since round 1 drew its sample"):
+        pool(world, strategy="stratified", strata=(RankStratum(1, 3, 1.0),), seed=6)
+    assert (rounds(world), probabilities(world)) == before
 
 
 def test_what_new_pairs_cost_is_said_by_the_overlap_and_the_measured_pace(world: Pool) -> None:
