@@ -265,8 +265,7 @@ def _copy_rows(
     """Insert rows by PostgreSQL's COPY, which takes a fraction of the time of as many INSERTs. What it refuses is raised as by those."""
     names = ", ".join(f'"{name}"' for name, _ in steps)
     statement = f'COPY "{table.name}" ({names}) FROM STDIN'
-    driver = connection.connection.driver_connection
-    assert driver is not None  # a connection that executes statements has one
+    driver: Any = connection.connection.driver_connection
     errors = connection.dialect.loaded_dbapi.Error
     try:
         with driver.cursor() as cursor, cursor.copy(statement) as copy:
