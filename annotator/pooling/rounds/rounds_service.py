@@ -423,7 +423,7 @@ def _store(
             made.number for made in list_rounds(session, dataset_pk) if made.strategy == "stratified"
         )
         if request.strategy == "stratified" and samples != chosen.samples:
-            raise StateError("another sample was drawn meanwhile: pool again")
+            raise StateError(say("another sample was drawn in the meantime: nothing was added; try again"))
         _update_probabilities(session, dataset_pk, request, gathered, chosen)
         names = _name_new(gathered, chosen, doc_ids)
         for chunk in split_into_chunks(list(names), PAIRS_AT_ONCE):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.errors import StateError
+from annotator.domain.messages import say
 from annotator.pooling.rounds.pool_records import CandidatePairs, PoolChoice, PoolRequest, RankStratum
 from annotator.pooling.rounds.round_records import PoolRound
 from annotator.pooling.rounds.strategies import (
@@ -52,8 +53,11 @@ def check_independent(rounds: Sequence[PoolRound], request: PoolRequest) -> None
     for made in rounds:
         if made.options["seed"] == request.seed:
             raise StateError(
-                f"round {made.number} drew a sample with the seed {request.seed} already, so another one is not independent of it: "
-                "choose another seed (--seed)"
+                say(
+                    "round {number} already drew a sample with the seed {seed}, so another one is not independent of it: choose another seed",
+                    number=made.number,
+                    seed=request.seed,
+                )
             )
         for retrievers, filters in (
             (made.options["retrievers"], made.options.get("filters")),
@@ -61,8 +65,10 @@ def check_independent(rounds: Sequence[PoolRound], request: PoolRequest) -> None
         ):
             if retrievers or filters:
                 raise StateError(
-                    f"round {made.number} drew a sample already: a second one can be combined with it only if both are drawn from "
-                    "imported runs without filters, since otherwise its probabilities are not known; choose pairs by depth instead"
+                    say(
+                        "round {number} already drew a sample: a second one can be combined with it only if both are drawn from imported runs without filters; choose pairs by depth instead",
+                        number=made.number,
+                    )
                 )
 
 
@@ -88,8 +94,10 @@ def check_repeated(
         or counts != sample.figures["strata"]
     ):
         raise StateError(
-            f"the runs have changed since round {sample.number} drew its sample, so the probabilities of a second sample together with "
-            "it are not known; choose pairs by depth instead"
+            say(
+                "the runs have changed since round {number} drew its sample, so the probabilities of both samples together are not known; choose pairs by depth instead",
+                number=sample.number,
+            )
         )
 
 

@@ -105,7 +105,9 @@ def make_round(**options: object) -> PoolRound:
 
 def test_samples_that_are_not_independent_or_not_known_are_refused() -> None:
     check_independent([make_round()], PoolRequest(strategy="stratified", seed=6))
-    with pytest.raises(StateError, match=r"round 1 drew a sample with the seed 5 already.*--seed"):
+    with pytest.raises(
+        StateError, match=r"round 1 already drew a sample with the seed 5.*choose another seed"
+    ):
         check_independent([make_round()], PoolRequest(strategy="stratified", seed=5))
     for made, request in (
         (make_round(retrievers=["bm25"]), PoolRequest(strategy="stratified", seed=6)),
