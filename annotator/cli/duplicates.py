@@ -62,7 +62,7 @@ def duplicates(
         raise typer.BadParameter("--group and --dry-run go with --accept")
     opened, actor = open_as(database, lead)
     if not accept:
-        report = list_duplicates(opened, actor, dataset)
+        report = list_duplicates(opened, actor, dataset, now=now())
         if json:
             print_json(report)
         else:

@@ -63,6 +63,20 @@ class DuplicateReport:
 
 
 @dataclass(frozen=True, slots=True)
+class DuplicatePage:
+    """A part of the groups, with the counts of all that the reader may see (`total` groups).
+
+    `hidden`: groups that are not shown, because they hold a pair that the reader has still to judge. Grades are there only
+    `with_grades`.
+    """
+
+    report: DuplicateReport
+    total: int
+    hidden: int
+    with_grades: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptedDuplicates:
     """The result of accepting grades. `accepted`: documents that took over a grade, `renewed` of them another one than before.
 

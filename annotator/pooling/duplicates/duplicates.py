@@ -6,7 +6,7 @@ judgment, decision or imported grade takes none. A grade that was itself taken o
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from annotator.domain.errors import NotFound, StateError
@@ -84,6 +84,12 @@ def group_duplicates(
             )
         )
     return groups
+
+
+def hide_grades(group: DuplicateGroup) -> DuplicateGroup:
+    """Return the group without any grade."""
+    documents = tuple(replace(document, grade=None) for document in group.documents)
+    return replace(group, grade=None, documents=documents)
 
 
 def report_duplicates(dataset: str, groups: Sequence[DuplicateGroup]) -> DuplicateReport:

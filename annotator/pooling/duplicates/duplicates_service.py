@@ -4,19 +4,28 @@ Nothing is copied silently: each accepted grade says of which document it is, is
 judgment. If the judged document gets another grade later, what was accepted stays and is reported as out of date.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.errors import ConflictError
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.people.service import require_person, require_role
-from annotator.pooling.duplicates.duplicate_records import AcceptedDuplicates, DuplicateGroup, DuplicateReport
+from annotator.pooling.duplicates.duplicate_records import (
+    AcceptedDuplicates,
+    DuplicateGroup,
+    DuplicatePage,
+    DuplicateReport,
+)
 from annotator.pooling.duplicates.duplicates import (
     OPEN_TO_GRADES,
     LeftOutDuplicate,
     choose_groups,
     group_duplicates,
+    hide_grades,
     keep_latest,
     report_duplicates,
 )
@@ -30,6 +39,7 @@ from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pool import PoolCandidate, add_candidates, list_pair_pks
 from annotator.storage.tables import DatasetRow
@@ -37,15 +47,55 @@ from annotator.storage.tables import DatasetRow
 PROVENANCE = "near duplicate"
 """The system name of a pair with an accepted grade; its signal `of` is the judged document's id."""
 STRATEGY = "near duplicates"
+PAGE = 50
 
 
-def list_duplicates(database: Database, actor: Actor, dataset: str) -> DuplicateReport:
-    """Return every group of near duplicates with its settled grade, and what became of it for each document. For leads."""
+def list_duplicates(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DuplicateReport:
+    """Return every group of near duplicates with its settled grade, and what became of it for each document. For leads.
+
+    A lead sees no group that holds a pair which is still theirs to judge. What they are shown of settled grades is recorded: those
+    pairs are never theirs to judge again.
+    """
+    return show_duplicates(database, actor, dataset, now=now, most=None, with_grades=True).report
+
+
+def show_duplicates(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    now: datetime,
+    start: int = 0,
+    most: int | None = PAGE,
+    with_grades: bool = False,
+) -> DuplicatePage:
+    """Return a part of the groups of near duplicates, those with an offer first. For leads.
+
+    Without `with_grades` every grade is None, and nothing is recorded. With them it is as `list_duplicates` says, for the
+    groups of this part.
+    """
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
-        _, groups = _read_groups(session, key_of(row.pk))
-    return report_duplicates(dataset, groups)
+        left_out, groups = _read_groups(session, key_of(row.pk))
+        keys = _list_keys(session, key_of(row.pk), left_out)
+        pair_pks = find_pair_pks(session, {key for named in keys.values() for key in named})
+        to_judge = list_to_judge(session, actor.person_id, pair_pks.values())
+    hidden = {
+        (group.query_id, group.doc_id)
+        for group in groups
+        if any(pair_pks[key] in to_judge for key in keys.get((group.query_id, group.doc_id), ()))
+    }
+    visible = [group for group in groups if (group.query_id, group.doc_id) not in hidden]
+    visible.sort(key=lambda group: not any(item.state in OPEN_TO_GRADES for item in group.documents))
+    shown = visible[start:] if most is None else visible[start : start + most]
+    if with_grades:
+        seen = {pair_pks[key] for group in shown for key in keys.get((group.query_id, group.doc_id), ())}
+        note_seen(database, seen, actor.person_id, now=now)
+    else:
+        shown = [hide_grades(group) for group in shown]
+    report = replace(report_duplicates(dataset, visible), groups=tuple(shown))
+    return DuplicatePage(report, len(visible), len(hidden), with_grades)
 
 
 def accept_duplicates(
@@ -55,12 +105,14 @@ def accept_duplicates(
     *,
     now: datetime,
     pairs: Collection[str] = (),
+    expected: Mapping[str, int] | None = None,
     dry_run: bool = False,
 ) -> AcceptedDuplicates:
     """Give the settled grade of judged documents to their near duplicates: of all groups, or of those whose pair is named.
 
     Only for leads who are persons. All or nothing: StateError if a named group has nothing to accept, or no group has; NotFound
-    for a pair that is no group's. Documents that are judged themselves keep their own grades.
+    for a pair that is no group's. Documents that are judged themselves keep their own grades. `expected`: instead of `pairs`, the
+    grade that the lead has seen for each judged pair; ConflictError if one of them is another one now.
     """
     lead_pk = require_person(actor)
     with database.read() if dry_run else database.write() as session:
@@ -70,7 +122,16 @@ def accept_duplicates(
         if not dry_run:
             lock_dataset(session, dataset_pk)
         left_out, groups = _read_groups(session, dataset_pk)
-        chosen = choose_groups(dataset, groups, pairs)
+        chosen = choose_groups(dataset, groups, pairs if expected is None else list(expected))
+        for group in chosen:
+            if expected is not None and group.grade != expected.get(group.pair or ""):
+                raise ConflictError(
+                    say(
+                        "the grade of {query_id} {doc_id} has changed meanwhile: nothing was accepted",
+                        query_id=group.query_id,
+                        doc_id=group.doc_id,
+                    )
+                )
         members = {(item.query_id, item.doc_id): item for item in left_out}
         open_members = [
             (group, members[group.query_id, document.doc_id])
@@ -99,6 +160,20 @@ def accept_duplicates(
 def _read_groups(session: Session, dataset_pk: int) -> tuple[list[LeftOutDuplicate], list[DuplicateGroup]]:
     left_out = keep_latest(list_left_out_duplicates(session, dataset_pk))
     return left_out, group_duplicates(left_out, list_duplicate_pairs(session, dataset_pk, left_out))
+
+
+def _list_keys(
+    session: Session, dataset_pk: int, left_out: list[LeftOutDuplicate]
+) -> dict[tuple[str, str], set[str]]:
+    """Return the keys of all pairs of each group with a settled grade, by query_id and judged document."""
+    pairs = list_duplicate_pairs(session, dataset_pk, left_out)
+    keys: dict[tuple[str, str], set[str]] = {}
+    for item in left_out:
+        for document_pk in (item.kept_pk, item.document_pk):
+            pair = pairs.get((item.query_pk, document_pk))
+            if pair is not None:
+                keys.setdefault((item.query_id, item.kept_doc_id), set()).add(pair.key)
+    return keys
 
 
 def _store(

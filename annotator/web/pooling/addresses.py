@@ -13,12 +13,13 @@ from annotator.pooling.analysis.pool_analysis_records import PairFilter
 from annotator.web.kit.messages import tr
 from annotator.web.pooling.api import LEFT_OUT
 
-CONTENTS, OVERLAP, DEPTH, ROUNDS, NEW_ROUND, PROPOSALS, PAIRS = (
+CONTENTS, OVERLAP, DEPTH, ROUNDS, NEW_ROUND, DUPLICATES, PROPOSALS, PAIRS = (
     say("Contents"),
     say("Overlap"),
     say("Depth"),
     say("Rounds"),
     say("New round"),
+    say("Near duplicates"),
     say("Proposals"),
     say("Pairs"),
 )

@@ -17,6 +17,7 @@ from annotator.web.page_context import PageContext
 from annotator.web.pooling.addresses import (
     CONTENTS,
     DEPTH,
+    DUPLICATES,
     FILTERS,
     NEW_ROUND,
     OVERLAP,
@@ -34,6 +35,7 @@ TABS = {
     DEPTH: "depth",
     ROUNDS: "rounds",
     NEW_ROUND: "new_round",
+    DUPLICATES: "near_duplicates",
     PROPOSALS: "proposals",
     PAIRS: "pairs",
 }

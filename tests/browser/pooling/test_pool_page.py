@@ -78,6 +78,7 @@ def test_no_tab_of_the_page_violates_wcag_22_aa(
         ("tab=Depth", "By category, at the last ranks"),
         ("tab=Rounds&left=1&rule=near-duplicate", "Left out of round 1 by near-duplicate"),
         ("tab=New+round", "Preview"),
+        ("tab=Near+duplicates&grades=shown", "Near duplicates"),
         ("tab=Proposals", "Proposed by annotators"),
         ("tab=Pairs&system=s1", "Pairs"),
         (f"pair={world.find_key('Q1', 'd')}", "Who proposed it"),

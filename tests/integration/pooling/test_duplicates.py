@@ -9,10 +9,15 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.adjudication.history.history_service import read_pair_history
-from annotator.domain.errors import NotAllowed, NotFound, StateError
+from annotator.dataset.service import change_settings
+from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
 from annotator.domain.people import OPERATOR
 from annotator.pooling.duplicates.duplicate_records import DuplicateGroup
-from annotator.pooling.duplicates.duplicates_service import accept_duplicates, list_duplicates
+from annotator.pooling.duplicates.duplicates_service import (
+    accept_duplicates,
+    list_duplicates,
+    show_duplicates,
+)
 from annotator.pooling.filters.filters import read_filters
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
 from annotator.pooling.rounds.rounds_service import list_left_out_documents, list_pool_rounds, make_round
@@ -21,8 +26,9 @@ from annotator.releases.published_service import trace_qrel
 from annotator.releases.service import publish_release
 from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database
+from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.pool import pair_key
-from annotator.storage.tables import ImportedQrelRow
+from annotator.storage.tables import DocumentRow, ImportedQrelRow, PairRow, QueryRow
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 from tests.integration.release_world import WAIVED
@@ -51,8 +57,20 @@ class DuplicateWorld(Pool):
         self.judge(self.second, "Q2", doc_id, grade)
 
     def group(self) -> DuplicateGroup:
-        (group,) = list_duplicates(self.database, self.lead, "d").groups
+        (group,) = list_duplicates(self.database, OPERATOR, "d", now=LATER).groups
         return group
+
+    def list_seen(self) -> set[tuple[str, str]]:
+        """The pairs that are recorded as seen by the lead."""
+        with self.database.read() as session:
+            statement = (
+                select(col(QueryRow.query_id), col(DocumentRow.doc_id))
+                .join(PairRow, col(PairRow.query_pk) == col(QueryRow.pk))
+                .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+                .join(DisclosureRow, col(DisclosureRow.pair_pk) == col(PairRow.pk))
+                .where(col(DisclosureRow.person_pk) == self.lead.person_id)
+            )
+            return {(query_id, doc_id) for query_id, doc_id in session.execute(statement)}
 
     def accept(self, *pairs: str, dry_run: bool = False) -> tuple[int, int, int]:
         done = accept_duplicates(self.database, self.lead, "d", pairs=pairs, dry_run=dry_run, now=LATER)
@@ -174,7 +192,7 @@ def test_an_accepted_grade_is_out_of_date_when_the_judged_document_gets_another(
     with pytest.raises(StateError, match="Q2 b: it has no settled grade to hand on yet"):
         world.accept(KEPT)
     world.judge(world.second, "Q2", "b", 3)
-    assert list_duplicates(world.database, world.lead, "d").out_of_date == 1
+    assert list_duplicates(world.database, OPERATOR, "d", now=LATER).out_of_date == 1
     assert world.accept() == (1, 1, 0)
     (item,) = world.group().documents
     assert (item.state, item.grade) == ("accepted", 3)
@@ -192,7 +210,7 @@ def test_a_further_near_duplicate_is_left_out_for_the_judged_document_and_not_fo
     report = world.pool_again()
     assert (report.new, report.round) == (0, 4)
     assert world.pool_again().round is None
-    groups = list_duplicates(world.database, world.lead, "d").groups
+    groups = list_duplicates(world.database, OPERATOR, "d", now=LATER).groups
     assert [(group.doc_id, [(item.doc_id, item.state) for item in group.documents]) for group in groups] == [
         ("a", [("b", "accepted"), ("c", "offered")]),
         ("b", [("a", "accepted")]),
@@ -201,7 +219,7 @@ def test_a_further_near_duplicate_is_left_out_for_the_judged_document_and_not_fo
 
 def test_only_a_lead_who_is_a_person_accepts(world: DuplicateWorld) -> None:
     with pytest.raises(NotAllowed):
-        list_duplicates(world.database, world.first, "d")
+        list_duplicates(world.database, world.first, "d", now=LATER)
     with pytest.raises(NotAllowed):
         accept_duplicates(world.database, world.first, "d", now=LATER)
     with pytest.raises(NotAllowed):
@@ -278,3 +296,31 @@ def test_the_command_pool_leaves_documents_out(world: DuplicateWorld) -> None:
     }
     assert _run(world, "pool", "d", "--holes", "--min-length", "5").exit_code == 2
     assert "near-duplicate:exact" in _run(world, *words[:-1]).stdout
+
+
+def test_a_lead_who_sees_the_grades_does_not_judge_these_pairs_and_without_them_nothing_is_recorded(
+    world: DuplicateWorld,
+) -> None:
+    database, lead = world.database, world.lead
+    page = show_duplicates(database, lead, "d", now=LATER)
+    assert [(group.doc_id, group.grade) for group in page.report.groups] == [("b", None)]
+    assert (page.total, page.report.offered, page.with_grades) == (1, 1, False)
+    assert not world.list_seen()
+    page = show_duplicates(database, lead, "d", now=LATER, with_grades=True)
+    assert [(group.doc_id, group.grade) for group in page.report.groups] == [("b", 2)]
+    assert world.list_seen() == {("Q2", "b")}
+
+
+def test_a_lead_is_shown_no_grade_of_a_pair_that_is_still_theirs_to_judge(world: DuplicateWorld) -> None:
+    change_settings(world.database, OPERATOR, "d", {"overlap": "3"}, now=LATER)
+    page = show_duplicates(world.database, world.lead, "d", now=LATER, with_grades=True)
+    assert (page.report.groups, page.hidden, page.total) == ((), 1, 0)
+    assert not world.list_seen()
+
+
+def test_only_the_grade_that_the_lead_has_seen_is_accepted(world: DuplicateWorld) -> None:
+    with pytest.raises(ConflictError, match="the grade of Q2 b has changed meanwhile"):
+        accept_duplicates(world.database, world.lead, "d", expected={KEPT: 3}, now=LATER)
+    assert world.group().documents[0].state == "offered"
+    done = accept_duplicates(world.database, world.lead, "d", expected={KEPT: 2}, now=LATER)
+    assert done.accepted == 1 and world.group().documents[0].grade == 2
