@@ -1,5 +1,6 @@
 """Run `annotator dataset …`: datasets and their settings."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -178,6 +179,56 @@ def unarchive(
         print_json(dataset)
         return
     typer.echo(f"{name} can be judged and changed again.")
+
+
+@app.command("export")
+def export_(
+    name: DatasetArgument,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The zip to write (default: NAME.zip).")
+    ] = None,
+    lead: AsOption = None,
+    database: DatabaseOption = None,
+) -> None:
+    """Write everything of a dataset into one zip: texts, judgments with names, decisions, history, settings. No passwords."""
+    from annotator.dataset.export_service import export_dataset
+    from annotator.domain.errors import StateError
+
+    path = output or Path(f"{name}.zip")
+    if path.exists():
+        raise StateError(f"{path} is there already, and is not written over")
+    opened, actor = open_as(database, lead)
+    pieces = export_dataset(opened, actor, name, now=now())
+    partial = path.with_name(f".{path.name}.partial")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        for piece in pieces:
+            file.write(piece)
+    partial.replace(path)
+    typer.echo(
+        f"Exported {name} to {path} ({path.stat().st_size:,} bytes). Keep it private: it holds all grades with names."
+    )
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip of annotator dataset export.")],
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Another name than the dataset had.")
+    ] = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Restore a dataset from its export: all of it, or nothing. People are matched by username."""
+    from annotator.dataset.restore_service import restore_dataset
+
+    dataset = restore_dataset(open_database(database), OPERATOR, file, name=name, now=now())
+    if json:
+        print_json(dataset)
+        return
+    typer.echo(
+        f"Restored {dataset.name}. People who were not here have no sign-in yet: annotator people set USER --new-password"
+    )
 
 
 def _split_changes(changes: list[str]) -> dict[str, str]:

@@ -28,6 +28,7 @@ from annotator.web import auth
 from annotator.web.adjudication import api as adjudication_api
 from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.agreement import routes as agreement_routes
+from annotator.web.dataset import downloads as dataset_downloads
 from annotator.web.evaluation import routes as evaluation_routes
 from annotator.web.guideline import api as guideline_api
 from annotator.web.importing import downloads as importing_downloads
@@ -121,6 +122,7 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *rendering_api.routes(database),
         *labeling_api.own_work_routes(database),
         *releases_downloads.routes(database, settings),
+        *dataset_downloads.routes(database),
     ]
 
 

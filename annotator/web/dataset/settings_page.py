@@ -8,6 +8,7 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import streamlit as st
@@ -29,6 +30,7 @@ from annotator.domain.errors import AnnotatorError, ConflictError, ValidationErr
 from annotator.domain.messages import say
 from annotator.domain.people import includes
 from annotator.overview.settings_effects_service import describe_effects
+from annotator.web.dataset.downloads import list_address
 from annotator.web.dataset.words import GROUPS, NONE_CHOSEN, REQUIREMENT_WORDS, SettingField, list_fields
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, find_page, require_dataset
@@ -61,6 +63,7 @@ def draw(context: PageContext) -> None:
     with st.container(width=760):
         if not context.is_archived:
             _draw_form(context, dataset)
+        _draw_export(dataset)
         _draw_archive(context, dataset)
         _draw_archived_datasets(context)
 
@@ -261,6 +264,26 @@ def _compare_with_present(context: PageContext, form: SettingsForm, changes: Map
 def _draw_refusal(error: AnnotatorError) -> None:
     lines = (escape_markdown(line) for line in show_refusal(error).splitlines())
     st.error("\n\n".join(lines), icon=":material/error:")
+
+
+def _draw_export(dataset: str) -> None:
+    st.header(tr("Export"))
+    st.text(
+        tr(
+            "One zip with everything: texts, runs, every judgment with names, decisions, history, settings and what was published. "
+            "No passwords. It can be restored as a dataset."
+        )
+    )
+    st.text(
+        tr(
+            "It shows you everybody's grades, so afterwards you are given no pairs of this dataset to judge. The download is in the "
+            "activity log."
+        )
+    )
+    label = escape(tr("Download everything (zip)"))
+    st.html(
+        f'<a class="annotator-link" href="{escape(list_address(dataset))}" target="_self" download>{label}</a>'
+    )
 
 
 def _draw_archive(context: PageContext, dataset: str) -> None:

@@ -47,7 +47,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "/api/cases/leads": ("dataset",), "/api/queue": ("dataset", *QUEUE), "/api/quality": ("dataset", "table"),
     "/api/trail": ("dataset", "format", "pair", "action", "person", "since", "until"),
     "/api/release": ("dataset", "version", "file"), "/api/pool/left-out": ("dataset",),
-    "/api/import": ("dataset", "purpose", "file"),
+    "/api/import": ("dataset", "purpose", "file"), "/api/dataset": ("dataset",),
     "/api/agreement/figures": ("dataset", "table", "by", "first", "second"),
     "/api/agreement/pairs": ("dataset", "pairs", "who", "without", "grades", "grade", "when", "of", "is"),
     "/api/agreement/left-out": ("dataset", "kind"), "/api/agreement/since": ("dataset", "version"),

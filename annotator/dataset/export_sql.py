@@ -1,0 +1,115 @@
+"""List the tables of a dataset's export, which rows of them belong to the dataset, and which columns name rows of other tables.
+
+Follows the foreign keys of the tables, so that a new table is exported by itself. Not exported: credentials, sessions, and who
+holds a pair at this moment. `REFERENCES` has the columns that name rows without a foreign key.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Column, ColumnElement, Integer, Select, Table, and_, func, or_, select
+from sqlalchemy.orm import Session
+from sqlmodel import SQLModel, col
+
+from annotator.storage import adjudication_tables, labeling_tables, pool_tables
+from annotator.storage.lookup import key_of
+from annotator.storage.tables import DatasetRow, PairRow, PersonRow
+
+_DEFINED = (adjudication_tables, labeling_tables, pool_tables)  # their import defines the tables
+LEFT_OUT = ("login_attempt", "login_session", "known_device", "lease", "case_hold")
+PERSON = "person"
+PERSON_COLUMNS = ("pk", "username", "name", "simulated", "created_at")  # neither password nor language
+REFERENCES: Mapping[tuple[str, str], str] = {
+    ("release_qrel", "adjudication_pk"): "adjudication",
+    ("release_qrel", "imported_qrel_pk"): "imported_qrel",
+    ("current_adjudication", "lead_pk"): PERSON,
+    ("current_judgment", "pair_pk"): "pair",
+    ("current_judgment", "annotator_pk"): PERSON,
+    ("current_judgment", "judgment_pk"): "judgment",
+    ("current_judgment", "rubric_pk"): "rubric",
+}
+LISTED: Mapping[tuple[str, str], str] = {
+    ("release_qrel", "judgments"): "judgment",  # keys with spaces between
+    ("document_order", "pair_pks"): "pair",  # a JSON list of keys
+}
+_PARENTS = ("dataset", "pair", "query", "document", "run", "release", "pool_round", "rubric", "quality_draw")
+
+
+def list_tables() -> list[Table]:
+    """Return the exported tables, each after those that it names, `person` and `dataset` first."""
+    tables = SQLModel.metadata.sorted_tables
+    first = [DatasetRow.__tablename__, PERSON]
+    named = {table.name: table for table in tables}
+    return [
+        *(named[str(name)] for name in first),
+        *(table for table in tables if table.name not in (*first, *LEFT_OUT)),
+    ]
+
+
+def list_columns(table: Table) -> list[Column[object]]:
+    """Return the exported columns of a table."""
+    return [column for column in table.columns if table.name != PERSON or column.name in PERSON_COLUMNS]
+
+
+def find_reference(table: Table, column: Column[object]) -> str | None:
+    """Return the table whose rows a column names by their key; None for other columns. `pk` names its own row."""
+    if (table.name, column.name) in REFERENCES:
+        return REFERENCES[table.name, column.name]
+    if column.name == "pk":
+        return table.name
+    return next((key.column.table.name for key in column.foreign_keys), None)
+
+
+def has_number(table: Table) -> bool:
+    """Return whether the rows have a number of their own, which a restore gives anew."""
+    return "pk" in table.columns and isinstance(table.columns["pk"].type, Integer)
+
+
+def select_rows(table: Table, dataset_pk: int) -> Select[Any]:
+    """Select the rows of a table that belong to the dataset, in the order of their keys."""
+    columns: list[Any] = list(list_columns(table))
+    statement: Select[Any] = select(*columns)
+    return statement.where(_belongs(table, dataset_pk)).order_by(*table.primary_key.columns)
+
+
+def _belongs(table: Table, dataset_pk: int) -> ColumnElement[bool]:
+    if table.name == DatasetRow.__tablename__:
+        return table.columns["pk"] == dataset_pk
+    if table.name == PERSON:
+        return or_(*_list_mentions(dataset_pk))
+    if "dataset_pk" in table.columns:
+        return table.columns["dataset_pk"] == dataset_pk
+    parent, column = _find_parent(table)
+    return column.in_(select(parent.columns["pk"]).where(_belongs(parent, dataset_pk)))
+
+
+def _find_parent(table: Table) -> tuple[Table, Column[object]]:
+    """Return a table that the rows name by a column, and through which they belong to the dataset."""
+    for name in _PARENTS:
+        for column in table.columns:
+            if not column.nullable and find_reference(table, column) == name and column.name != "pk":
+                return SQLModel.metadata.tables[name], column
+    raise LookupError(f"the export does not know to which dataset the rows of {table.name} belong")
+
+
+def _list_mentions(dataset_pk: int) -> list[ColumnElement[bool]]:
+    """Return, for each column that names people, that a person is named there in a row of the dataset."""
+    person = SQLModel.metadata.tables[PersonRow.__tablename__]
+    return [
+        person.columns["pk"].in_(select(column).where(and_(_belongs(table, dataset_pk), column.is_not(None))))
+        for table in list_tables()
+        if table.name != PERSON
+        for column in table.columns
+        if find_reference(table, column) == PERSON
+    ]
+
+
+def list_pair_pks(session: Session, dataset_pk: int) -> list[int]:
+    """Return the keys of the dataset's pairs."""
+    statement = select(col(PairRow.pk)).where(col(PairRow.dataset_pk) == dataset_pk)
+    return [key_of(pk) for pk in session.scalars(statement)]
+
+
+def find_highest(session: Session, table: Table) -> int:
+    """Return the highest number of a table's rows; 0 without any."""
+    return session.scalar(select(func.max(table.columns["pk"]))) or 0
