@@ -48,6 +48,7 @@ from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import describe_outage, note_outage
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from annotator.web.server.serve import forbid_outgoing_requests
+from annotator.web.server.start_page import StartPage
 from annotator.web.server.uploads import UploadGuard, free_files_of_ended_sessions
 from annotator.web.session import require_signed_in
 
@@ -93,6 +94,7 @@ def make_app(database: Database, settings: Settings) -> App:
             Middleware(RequestGate, database=database, settings=settings),
             Middleware(Admission, own=[route.path for route in own]),
             Middleware(HostConfig),
+            Middleware(StartPage),
             Middleware(UploadGuard),
         ],
         exception_handlers=EXCEPTION_HANDLERS,

@@ -14,10 +14,8 @@ import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 from urllib.parse import quote
 
-import streamlit
 import structlog
 from anyio import to_thread
 from starlette.datastructures import MutableHeaders
@@ -33,6 +31,7 @@ from annotator.storage.database import Database
 from annotator.web.language import use_language_of
 from annotator.web.plain_page import wants_page
 from annotator.web.server.outage import note_outage, respond_to_outage
+from annotator.web.server.start_page import read_start_page
 from annotator.web.server.uploads import MOST_IMPORT_BYTES
 from annotator.web.session import find_token, is_https, require_own_page, require_same_origin
 
@@ -60,7 +59,7 @@ ELSE = "; ".join(
 @cache
 def make_policy() -> str:
     """Return the Content-Security-Policy: our own scripts, and the inline ones of Streamlit's page by their hashes."""
-    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
+    page = read_start_page().encode()
     digests = [hashlib.sha256(script).digest() for script in INLINE_SCRIPT.findall(page)]
     inline = "".join(f" 'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return f"script-src 'self' blob: 'wasm-unsafe-eval'{inline}; {ELSE}"
