@@ -3,6 +3,8 @@
 The rule is in `labeling/records.py`.
 """
 
+from datetime import datetime
+
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
@@ -56,6 +58,24 @@ def list_annotator_progress(session: Session, dataset_pk: int) -> list[Annotator
         )
         for person in people
     ]
+
+
+def count_judged_since(session: Session, dataset_pk: int, since: datetime) -> int:
+    """Count the current judgments made here since then, without imported ones and those of simulated people."""
+    row = CurrentJudgmentRow
+    statement = (
+        select(func.count())
+        .select_from(row)
+        .join(PersonRow, col(PersonRow.pk) == col(row.annotator_pk))
+        .where(
+            col(row.dataset_pk) == dataset_pk,
+            col(row.made_at) >= int(since.timestamp()),
+            col(row.imported) == 0,
+            col(row.outcome) != "later",
+            col(PersonRow.simulated).is_(False),
+        )
+    )
+    return session.scalar(statement) or 0
 
 
 def count_pairs(session: Session, dataset_pk: int) -> int:

@@ -39,6 +39,7 @@ from annotator.labeling.pair_records import AnnotatorPairState, NextPair
 from annotator.labeling.pair_view_sql import find_whole_text, read_pair_views
 from annotator.labeling.progress_sql import (
     advance_progress,
+    count_judged_since,
     count_pairs,
     list_annotator_progress,
     list_query_progress,
@@ -201,6 +202,14 @@ def list_judgments(
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
         return list_current_judgments(session, key_of(row.pk), history=history)
+
+
+def count_recent_judgments(database: Database, actor: Actor, dataset: str, *, since: datetime) -> int:
+    """Return how many judgments people made here since then; imported and simulated ones do not count. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return count_judged_since(session, dataset_pk, since)
 
 
 def compute_progress(database: Database, actor: Actor, dataset: str) -> LabelingProgress:

@@ -98,7 +98,17 @@ def _explain_reopened(reopened: int) -> Message:
 
 
 Page = Literal[
-    "label", "people", "agreement", "disagreements", "pool", "releases", "questions", "guideline", "quality"
+    "label",
+    "people",
+    "agreement",
+    "disagreements",
+    "pool",
+    "releases",
+    "questions",
+    "guideline",
+    "quality",
+    "import",
+    "settings",
 ]
 _NAMED = 3
 _GATES = {
@@ -109,13 +119,12 @@ _QUALITY = "quality_control"
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """A step for a lead: on a page of the app, by commands, or both."""
+    """A step for a lead."""
 
     what: Message
     why: Message
     page: Page | None = None
     """The page of the app on which it is done."""
-    commands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +172,7 @@ class DatasetFigures:
 def suggest_steps(figures: DatasetFigures) -> tuple[NextStep, ...]:
     """Say what to do next, first things first; one step that says so when nothing is left."""
     if not figures.queries:
-        return (_import_queries(figures),)
+        return (_import_queries(),)
     if not figures.pairs:
         return (_make_pool(figures), *_cover(figures))
     steps = (
@@ -179,35 +188,29 @@ def suggest_steps(figures: DatasetFigures) -> tuple[NextStep, ...]:
     return steps or (_make_last_step(figures),)
 
 
-def _import_queries(figures: DatasetFigures) -> NextStep:
+def _import_queries() -> NextStep:
     return NextStep(
         say("Import the queries"),
         say("The dataset is empty. It begins with what people search for: YAML, JSON, CSV or JSONL."),
-        commands=(f"annotator import queries {figures.dataset} FILE",),
+        page="import",
     )
 
 
 def _make_pool(figures: DatasetFigures) -> NextStep:
-    name = figures.dataset
-    runs = (f"annotator import run {name} FILE --system NAME", f"annotator pool {name} --depth 10")
     if not figures.documents:
         why = say_n(
             "There is {n:,} query and no document to judge for them yet.",
             "There are {n:,} queries and no document to judge for them yet.",
             figures.queries,
         )
-        commands = (f"annotator import documents {name} PATH", *runs)
-        return NextStep(say("Import documents and make the pool"), why, "pool", commands)
-    own = f"annotator pool {name} --depth 10 --retrieve bm25"
+        return NextStep(say("Import documents and make the pool"), why, "import")
     why = say_n(
-        "There is {n:,} query and {documents}, but no pair to judge yet. "
-        "Without a run of a system: use the last command alone.",
-        "There are {n:,} queries and {documents}, but no pair to judge yet. "
-        "Without a run of a system: use the last command alone.",
+        "There is {n:,} query and {documents}, but no pair to judge yet.",
+        "There are {n:,} queries and {documents}, but no pair to judge yet.",
         figures.queries,
         documents=say_n("{n:,} document", "{n:,} documents", figures.documents),
     )
-    return NextStep(say("Make the pool"), why, "pool", (*runs, own))
+    return NextStep(say("Make the pool"), why, "pool")
 
 
 def _judge(figures: DatasetFigures) -> Iterator[NextStep]:
@@ -277,7 +280,7 @@ def _agree(figures: DatasetFigures) -> Iterator[NextStep]:
                 say(
                     "With one judgment for each pair there is no agreement to measure, and a release needs it."
                 ),
-                commands=(f"annotator dataset set {figures.dataset} overlap=2",),
+                page="settings",
             )
             return
         if figures.short:
@@ -336,8 +339,7 @@ def _cover(figures: DatasetFigures) -> Iterator[NextStep]:
             "pool and judge more, or change the requirements.",
             named=named,
         ),
-        "releases",
-        (f"annotator dataset set {figures.dataset} requirements=FILE",),
+        "settings",
     )
 
 

@@ -53,6 +53,10 @@ class Overview:
     agreement: AgreementReport
     coverage: Coverage
     steps: tuple[NextStep, ...]
+    lacking: int
+    """How many judgments the pairs still lack."""
+    open_gates: tuple[str, ...]
+    """The gates of a release that are not met, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,17 @@ def show_overview(
             (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES
         ),
     )
-    return Overview(described, counts, progress, pairs, agreement, coverage, suggest_steps(figures))
+    return Overview(
+        described,
+        counts,
+        progress,
+        pairs,
+        agreement,
+        coverage,
+        suggest_steps(figures),
+        lacking=sum(state.lacking for state in states),
+        open_gates=tuple(gate.name for gate in gates if not gate.met),
+    )
 
 
 def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DatasetStatus:

@@ -20,20 +20,14 @@ def key_of(pk: int | None) -> int:
 
 
 def find_dataset(session: Session, name: str, *, archived_too: bool = False) -> DatasetRow:
-    """Return the dataset of that name. NotFound names the existing datasets.
+    """Return the dataset of that name. NotFound does not name others: not everybody may know of them.
 
     Raises DatasetArchived in a session that writes if the dataset is archived, unless `archived_too`. So no use case changes
     an archived dataset unless it says so.
     """
     row = session.scalars(select(DatasetRow).where(col(DatasetRow.name) == name)).first()
     if row is None:
-        names = session.scalars(select(col(DatasetRow.name)).order_by(col(DatasetRow.name)).limit(20)).all()
-        there = (
-            say("there are: {listed}", listed=", ".join(names))
-            if names
-            else say("there is none yet: annotator dataset create NAME")
-        )
-        raise NotFound(say("no dataset named {name!r}; {there}", name=name, there=there))
+        raise NotFound(say("no dataset named {name!r} is open to you", name=name))
     if row.archived_at is not None and not archived_too and is_writing(session):
         raise DatasetArchived(describe_archived(name))
     return row

@@ -51,15 +51,13 @@ def draw_link(context: PageContext, address: str, label: str | None = None) -> N
 
 
 def draw_steps(context: PageContext, steps: Sequence[NextStep], *, here: str = "overview") -> None:
-    """Draw the steps in their order: what, why, and the commands or the link (none to the page `here`)."""
+    """Draw the steps in their order: what, why, and the link (none to the page `here`)."""
     for number, step in enumerate(steps, start=1):
         why = tr(step.why)
         with st.container(border=True, gap="xxsmall"):
             st.html(
                 f'<p class="annotator-step"><strong>{number}. {escape(tr(step.what))}</strong><br>{escape(why[:1].upper() + why[1:])}</p>'
             )
-            for command in step.commands:
-                st.code(command, language=None)
             if step.page and step.page != here:
                 draw_link(context, step.page)
 

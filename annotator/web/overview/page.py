@@ -1,25 +1,37 @@
-"""Draw the page Overview: what to do next, how well annotators agree, and how far the work is.
+"""Draw the page Overview: when a release is possible and what holds it up, what to do next, how well annotators agree, and how far the work is.
 
 Shows progress by annotator and by query, pairs by status and what the remaining ones wait for, and what the dataset
 covers beside what it is required to cover.
 """
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
+from annotator.labeling.service import count_recent_judgments
+from annotator.overview.glance import (
+    PACE_DAYS,
+    ReleaseForecast,
+    describe_idle,
+    forecast_release,
+    list_blocked,
+    list_idle,
+)
 from annotator.overview.records import PairCounts
 from annotator.overview.service import Overview, show_overview
+from annotator.overview.waiting_service import count_waiting_work
 from annotator.web.agreement.page import draw_changed, find_kept
 from annotator.web.agreement.report_cache import QUICK, KeptReport
 from annotator.web.kit import charts
 from annotator.web.kit.charts import name_person, split_query
-from annotator.web.kit.figures import show_number, show_time
+from annotator.web.kit.figures import show_day, show_number, show_time
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, draw_steps, require_dataset
-from annotator.web.kit.tables import draw_table
+from annotator.web.kit.tables import Cell, Link, draw_link_table, draw_table
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 
@@ -46,9 +58,7 @@ def draw_coverage(coverage: "Coverage") -> None:
         with st.expander(tr("Further figures")):
             rows = [(tr(row.name), tr(row.measured)) for row in figures]
             draw_table(tr("Further figures"), (tr("what"), tr("measured")), rows)
-    draw_note(
-        tr("Measured over the dataset as it is settled now. annotator check measures a file the same way.")
-    )
+    draw_note(tr("Measured over the dataset as it is settled now."))
 
 
 def _row(row: "CoverageRow") -> tuple[str, str, str, str]:
@@ -119,6 +129,8 @@ def draw(context: PageContext) -> None:
     dataset = require_dataset(context)
     kept = find_kept(context, dataset, quick=QUICK)
     overview = show_overview(context.database, context.actor, dataset, agreement=kept.report)
+    if overview.counts.pairs:
+        _draw_glance(context, dataset, overview)
     st.header(tr("What to do next"))
     draw_steps(context, overview.steps)
     if not overview.counts.pairs:
@@ -143,6 +155,52 @@ def draw(context: PageContext) -> None:
     if overview.coverage.required:
         st.header(tr("What it covers"))
         draw_coverage(overview.coverage)
+
+
+def describe_forecast(forecast: ReleaseForecast, *, now: datetime) -> str:
+    """Say when judging ends, and from what that follows."""
+    if forecast.day is None:
+        return "–" if forecast.why is None else tr(forecast.why)
+    return tr_n(
+        "About {day}: {n:,} judgment is left, at {pace} a day.",
+        "About {day}: {n:,} judgments are left, at {pace} a day.",
+        forecast.needed,
+        day=show_day(forecast.day, now=now),
+        pace=show_number(forecast.recent / PACE_DAYS, 1),
+    )
+
+
+def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> None:
+    """Draw the answers that a lead opens the page for, each with the page that it comes from."""
+    st.header(tr("At a glance"))
+    since = context.now - timedelta(days=PACE_DAYS)
+    recent = count_recent_judgments(context.database, context.actor, dataset, since=since)
+    waiting = count_waiting_work(
+        context.database, context.actor, dataset, context.role or "annotator", now=context.now
+    )
+    idle = list_idle(overview.progress.annotators, now=context.now)
+    forecast = forecast_release(overview.lacking, recent, now=context.now)
+    blocked = [_link(dataset, page, tr(words)) for words, page in list_blocked(waiting)]
+    gates = list_gate_names(overview.open_gates)
+    rows: list[Sequence[Cell]] = [
+        (tr("Judging ends"), _link(dataset, "assignment", describe_forecast(forecast, now=context.now))),
+        (
+            tr("Idle"),
+            _link(dataset, "people", tr(describe_idle(idle, pairs_left=overview.pairs.to_judge))),
+        ),
+        (tr("Blocked work"), blocked or tr("Nothing waits for anybody.")),
+        (tr("Gates not met"), _link(dataset, "releases", gates) if gates else tr("Every gate is met.")),
+    ]
+    draw_link_table(tr("At a glance"), (tr("what"), tr("state")), rows, tall=True)
+
+
+def list_gate_names(gates: Sequence[str]) -> str:
+    """Return the gates' names in the reader's language, one after the other."""
+    return ", ".join(name_word(gate).replace("_", " ") for gate in gates)
+
+
+def _link(dataset: str, page: str, words: str) -> Link:
+    return Link(words, f"/{page}?{urlencode({'dataset': dataset})}")
 
 
 def _draw_agreement(overview: Overview, kept: KeptReport) -> None:

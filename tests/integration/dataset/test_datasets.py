@@ -66,10 +66,11 @@ def test_somebody_without_a_role_may_neither_see_nor_change_nor_make(database: D
         create_dataset(database, stranger, "e", now=NOW)
 
 
-def test_an_unknown_dataset_is_answered_with_the_known_ones(database: Database) -> None:
+def test_an_unknown_dataset_is_refused_without_the_names_of_others(database: Database) -> None:
     create_dataset(database, OPERATOR, "d", now=NOW)
-    with pytest.raises(NotFound, match="there are: d"):
+    with pytest.raises(NotFound) as refused:
         show_dataset(database, OPERATOR, "x")
+    assert str(refused.value) == "no dataset named 'x' is open to you"
 
 
 def _list_wanted(database: Database) -> list[int]:

@@ -9,6 +9,7 @@ from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound
 from annotator.domain.people import OPERATOR
+from annotator.labeling.service import count_recent_judgments
 from annotator.overview.service import Overview, show_overview
 from annotator.quality.records import ErrorRate, QualityStatus
 from annotator.releases.service import publish_release
@@ -158,4 +159,24 @@ def test_it_is_for_leads_of_the_dataset(database: Database) -> None:
         show_overview(database, world.hanako, "d")
     with pytest.raises(NotFound):
         show_overview(database, OPERATOR, "nowhere")
+    with pytest.raises(NotFound) as refused:
+        show_overview(database, world.hanako, "nowhere")
+    assert str(refused.value) == "no dataset named 'nowhere' is open to you", "others are not named"
     assert show_overview(database, OPERATOR, "d").counts.queries == 2
+
+
+def test_the_overview_counts_missing_judgments_open_gates_and_the_recent_pace(database: Database) -> None:
+    world = Glance(database)
+    assert world.look().lacking == 8
+    world.judge(world.hanako, "Q1", "Q1/甲", 2)
+    view = world.look()
+    assert view.lacking == 7
+    assert "overlap" in view.open_gates and "kappa" in view.open_gates
+    made = NOW.replace(microsecond=0)
+    counted = [
+        count_recent_judgments(database, world.lead, "d", since=since)
+        for since in (made - timedelta(days=1), made + timedelta(days=1))
+    ]
+    assert counted == [1, 0]
+    with pytest.raises(NotAllowed):
+        count_recent_judgments(database, world.hanako, "d", since=made)

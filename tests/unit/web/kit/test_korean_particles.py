@@ -79,14 +79,12 @@ def test_a_sentence_of_the_app_has_one_form_of_each_particle() -> None:
     [
         (
             say_n(
-                "There is {n:,} query and {documents}, but no pair to judge yet. "
-                "Without a run of a system: use the last command alone.",
-                "There are {n:,} queries and {documents}, but no pair to judge yet. "
-                "Without a run of a system: use the last command alone.",
+                "There is {n:,} query and {documents}, but no pair to judge yet.",
+                "There are {n:,} queries and {documents}, but no pair to judge yet.",
                 2,
                 documents=say_n("{n:,} document", "{n:,} documents", 100),
             ),
-            "질의 2개와 문서 100건이 있지만",
+            "질의 2건, 문서 100건이 있지만",
         ),
         (
             say(

@@ -1,0 +1,58 @@
+"""When judging ends, who is idle, and what is blocked."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from annotator.domain.judgments import AnnotatorProgress
+from annotator.overview.glance import describe_idle, forecast_release, list_blocked, list_idle
+from annotator.overview.waiting_service import WaitingWork
+
+NOW = datetime(2026, 1, 20, 12, tzinfo=UTC)
+
+
+def make_person(name: str, last: datetime | None, *, simulated: bool = False) -> AnnotatorProgress:
+    return AnnotatorProgress(name, name, simulated, 1, 0, 0, last)
+
+
+def test_the_end_follows_from_what_is_left_and_the_pace_of_seven_days() -> None:
+    assert forecast_release(71, 35, now=NOW).day == NOW + timedelta(days=15), "5 a day, the last day begun"
+
+
+@pytest.mark.parametrize(
+    ("needed", "recent", "why"),
+    [
+        (0, 0, "Every pair has its judgments."),
+        (5, 0, "Unknown: nobody judged a pair in the last 7 days."),
+        (100_000, 1, "Not in the next ten years at the present pace."),
+    ],
+)
+def test_an_end_that_cannot_be_told_says_why(needed: int, recent: int, why: str) -> None:
+    forecast = forecast_release(needed, recent, now=NOW)
+    assert (forecast.day, forecast.why) == (None, why)
+
+
+def test_idle_is_who_judged_nothing_in_seven_days_and_no_simulated_annotator() -> None:
+    people = [
+        make_person("花子", NOW - timedelta(days=7)),
+        make_person("민준", NOW - timedelta(days=7, seconds=1)),
+        make_person("new", None),
+        make_person("robot", None, simulated=True),
+    ]
+    idle = list_idle(people, now=NOW)
+    assert [person.name for person in idle] == ["민준", "new"]
+    assert describe_idle(idle, pairs_left=3) == "민준, new"
+    assert describe_idle(idle, pairs_left=0) == "No pair is left to judge."
+    assert describe_idle((), pairs_left=3) == "Everybody judged in the last 7 days."
+    many = [make_person(str(number), None) for number in range(8)]
+    assert describe_idle(many, pairs_left=3) == "0, 1, 2, 3, 4 and 3 more"
+
+
+def test_blocked_work_names_only_what_waits_with_its_page() -> None:
+    assert list_blocked(WaitingWork(news=4)) == ()
+    blocked = list_blocked(WaitingWork(questions=1, disagreements=1_200, checks=2))
+    assert [(str(words), page) for words, page in blocked] == [
+        ("1 question waits for a lead's answer", "questions"),
+        ("1,200 pairs wait for a lead's decision", "disagreements"),
+        ("2 pairs wait for the third expert", "quality"),
+    ]
