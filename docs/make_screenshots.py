@@ -55,6 +55,7 @@ README = (
     ("agreement", "demo-sora", "/agreement", 1280, "light"),
     ("agreement-pairs", "demo-sora", "/agreement?pairs=differing", 1280, "light"),
     ("disagreements", "demo-sora", "/disagreements", 1280, "light"),
+    ("pool", "demo-sora", "/pool?tab=Overlap", 1280, "light"),
     ("quality", "demo-sora", "/quality", 1280, "light"),
     ("releases", "demo-sora", "/releases", 1280, "light"),
     ("published", "demo-sora", "/releases?tab=Published&origin=adjudicated&choose", 1280, "light"),
@@ -72,6 +73,9 @@ PAGES = {
     )},
     **{f"evaluation-{tab.split()[-1].lower()}": f"/evaluation?by=category&tab={tab.replace(' ', '+')}" for tab in (
         "Differences", "Groups", "What the dataset can tell", "Query by query", "Two releases",
+    )},
+    **{f"pool-{tab.split()[-1].lower()}": f"/pool?tab={tab.replace(' ', '+')}" for tab in (
+        "Overlap", "Depth", "Rounds", "New round", "Near duplicates", "Proposals", "Pairs",
     )},
     "evaluation-query": "/evaluation?query=D01&document=guide/web/handler-queue.md%23order",
     "agreement-five": "/agreement?dataset=five",

@@ -128,16 +128,16 @@ def _say_too_few(ranks: RankShare) -> Message:
 def _say_verdict(state: DepthState, values: Mapping[str, object]) -> Message:
     if state == "deep enough":
         return say(
-            "The pool is deep enough: of what stands no higher than its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), less than {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
+            "The pool is deep enough: of the pairs first found at its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), less than {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
             **values,
         )
     if state == "too shallow":
         return say(
-            "The pool is not deep enough: of what stands no higher than its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), more than {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
+            "The pool is not deep enough: of the pairs first found at its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), more than {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
             **values,
         )
     return say(
-        "Whether the pool is deep enough cannot be told yet: of what stands no higher than its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}); the interval holds {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
+        "Whether the pool is deep enough is not known yet: of the pairs first found at its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}); the interval holds {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
         **values,
     )
 

@@ -91,7 +91,7 @@ def _list_links(dataset: str, origin: PooledPairOrigin) -> list[str]:
 def _draw_duplicates(origin: PooledPairOrigin) -> None:
     if not origin.duplicates:
         return
-    title = tr("Left out, because this document is judged in their stead")
+    title = tr("Left out in favor of this document")
     st.header(title)
     draw_note(
         tr_n(

@@ -31,6 +31,7 @@ from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown
 from annotator.web.pooling.kept_fields import KeptFields
+from annotator.web.pooling.strategy_names import STRATEGY_NAMES
 
 FIELDS = KeptFields("new round")
 RETRIEVERS = {
@@ -38,13 +39,6 @@ RETRIEVERS = {
     "tfidf": say("TF-IDF (words)"),
     "lsa": say("LSA (related words)"),
     "hybrid": say("Hybrid (several lists as one)"),
-}
-STRATEGY_NAMES = {
-    "depth": say("First results of each system"),
-    "fused": say("First results of all systems as one list"),
-    "stratified": say("Random sample by rank"),
-    "move-to-front": say("Budget: best documents first"),
-    "adaptive": say("Budget: what decides the systems' order"),
 }
 ABOUT = {
     "depth": say(
@@ -103,6 +97,7 @@ def _choose_several(
         list(options),
         default=FIELDS.find_options(name, options, default),
         key=FIELDS.find_key(name),
+        placeholder=tr("Choose"),
         **further,
     )
     return FIELDS.keep(name, [str(option) for option in chosen])
@@ -147,7 +142,7 @@ def _draw_sources(choices: RoundChoices) -> tuple[list[str], list[str]]:
     systems: list[str] = []
     if choices.systems:
         systems = _choose_several(
-            tr("Systems"),
+            tr("Take candidates from"),
             choices.systems,
             "systems",
             choices.systems,

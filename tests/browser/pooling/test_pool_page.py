@@ -59,9 +59,7 @@ def test_what_a_round_left_out_leads_to_the_pair_that_is_judged_in_its_stead(
     page.get_by_role("link", name="Show what near-duplicate left out of round 1").click()
     left_out = page.get_by_role("table", name="Left out of round 1 by near-duplicate")
     left_out.get_by_role("link", name="Open the pair Q1 d").click()
-    expect(
-        page.get_by_role("heading", name="Left out, because this document is judged in their stead")
-    ).to_be_visible()
+    expect(page.get_by_role("heading", name="Left out in favor of this document")).to_be_visible()
     expect(page.get_by_text("came in round 1")).to_be_visible()
 
 

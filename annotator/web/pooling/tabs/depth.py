@@ -20,7 +20,7 @@ from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 STATES = {
     "deep enough": say("deep enough"),
     "too shallow": say("not deep enough"),
-    "cannot tell": say("cannot be told yet"),
+    "cannot tell": say("not known yet"),
     "too few": say("too few are settled"),
 }
 MOST_CATEGORIES = 50
@@ -49,7 +49,7 @@ def draw(shown: ShownPool) -> None:
         _draw_ranks(title, shares)
     draw_note(
         tr(
-            "All together: a pair stands at its best rank. Lines: 95 % intervals; pairs of one query count as dependent. Dashed: the share below which a pool is deep enough. Pairs without a settled grade count neither way."
+            "All together: a pair counts at its best rank. Lines: 95 % intervals; pairs of one query count as dependent. Dashed: the share below which a pool is deep enough. Pairs without a settled grade count neither way."
         )
     )
     if report.unranked:

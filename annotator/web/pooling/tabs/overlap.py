@@ -53,7 +53,7 @@ def draw(shown: ShownPool) -> None:
         )
     if len(contents.systems) > len(contents.drawn):
         draw_note(
-            tr("The systems with the most pairs have a column each; the others stand together as “others”.")
+            tr("The systems with the most pairs have a column each; the others are combined as “others”.")
         )
 
 
@@ -73,8 +73,8 @@ def describe_overlap(contents: PoolContents) -> str:
     if len(by_gain) > 1 and by_gain[0].alone.relevant > by_gain[1].alone.relevant:
         sentences.append(
             tr_n(
-                "{system} alone has {n:,} relevant document, more than any other system alone.",
-                "{system} alone has {n:,} relevant documents, more than any other system alone.",
+                "Most relevant documents that only one system proposed: {n:,}, by {system}.",
+                "Most relevant documents that only one system proposed: {n:,}, by {system}.",
                 by_gain[0].alone.relevant,
                 system=name_word(by_gain[0].system),
             )

@@ -64,7 +64,7 @@ def _draw_filter(context: PageContext, dataset: str, contents: PoolContents) -> 
         status = _choose(tr("Status"), [name for name in PAIR_STATUSES if contents.statuses[name]], "status")
         system = _choose(tr("System"), [share.system for share in contents.systems], "system")
         alone = system is not None and st.checkbox(
-            tr("only what it alone proposed"), key="alone", bind="query-params", on_change=_start_again
+            tr("only proposed by no other system"), key="alone", bind="query-params", on_change=_start_again
         )
         number = _choose(tr("Round"), rounds, "round") if rounds else None
         text = st.text_input(

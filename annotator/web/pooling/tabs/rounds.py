@@ -30,6 +30,7 @@ from annotator.web.pooling.addresses import (
     list_pairs_address,
     list_pool_address,
 )
+from annotator.web.pooling.strategy_names import name_strategy
 from annotator.web.pooling.system_order import draw_system_order, read_order
 from annotator.web.pooling.tabs.contents import describe_relevant
 from annotator.web.pooling.tabs.pairs import draw_paging
@@ -151,7 +152,7 @@ def _describe_round(dataset: str, item: PoolRound, share: RoundShare | None) -> 
     return [
         Link(number, list_pairs_address(dataset, PairFilter(number=item.number)), says),
         [show_time(item.made_at), item.made_by or tr("on the server")],
-        item.strategy,
+        name_strategy(item.strategy),
         [
             f"{name}: {_show_option(value)}"
             for name, value in item.options.items()
@@ -200,7 +201,7 @@ def _draw_rules(context: PageContext, dataset: str, groups: tuple[LeftOutGroup, 
         return
     draw_link_table(
         listed,
-        [tr("query"), tr("document"), tr("judged in its stead")],
+        [tr("query"), tr("document"), tr("judged instead")],
         [_describe_candidate(dataset, candidate) for candidate in page.candidates],
         tall=True,
     )

@@ -1,0 +1,25 @@
+"""The strategies of rounds, as a lead reads them."""
+
+from annotator.domain.messages import say
+from annotator.web.kit.messages import tr
+
+STRATEGY_NAMES = {
+    "depth": say("First results of each system"),
+    "fused": say("First results of all systems as one list"),
+    "stratified": say("Random sample by rank"),
+    "move-to-front": say("Budget: best documents first"),
+    "adaptive": say("Budget: what decides the systems' order"),
+}
+FURTHER_NAMES = {
+    "holes": say("Unjudged results of the systems"),
+    "relations": say("Suggestions by relations"),
+    "near duplicates": say("Grades of near duplicates"),
+    "results": say("Single results"),
+}
+"""Of rounds that are not made with the form."""
+
+
+def name_strategy(strategy: str) -> str:
+    """Return the name of a round's strategy in the reader's language; an unknown one is returned unchanged."""
+    name = STRATEGY_NAMES.get(strategy) or FURTHER_NAMES.get(strategy)
+    return strategy if name is None else tr(name)
