@@ -183,7 +183,7 @@ def _create(context: PageContext, name: str, settings: Mapping[str, str], rubric
     if refused:
         st.session_state[REFUSED] = refused
         st.rerun()
-    st.switch_page(find_page("overview"), query_params={"dataset": name})
+    st.switch_page(find_page("import"), query_params={"dataset": name})
 
 
 def _find_empty(name: str, grades: Sequence[GradeDefinition]) -> dict[str, str]:

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import text
 
+from annotator.dataset.archive_service import archive_dataset, unarchive_dataset
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
-from tests.browser.conftest import Server, SignIn
+from tests.browser.conftest import DATASET, Server, SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
 
 BURST = "231" * 10
@@ -295,3 +296,18 @@ def test_labeling_stops_with_a_message_when_the_browser_refuses_to_keep_presses(
     expect(page.get_by_role("alert").filter(has_text="refuses to keep judgments")).to_be_visible()
     assert panel(page).get_attribute("data-pair-id") == before
     assert stored(database) == []
+
+
+def test_presses_on_a_dataset_that_was_archived_stay_in_the_browser_until_it_is_unarchived(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    archive_dataset(database, OPERATOR, DATASET, now=datetime.now(UTC))
+    press(page, "231")
+    seen = pressed(page)
+    expect(page.get_by_text("This dataset is archived, so nothing is stored.")).to_be_visible()
+    assert panel(page).get_attribute("data-unsaved") == "3"
+    assert stored(database) == []
+    unarchive_dataset(database, OPERATOR, DATASET, now=datetime.now(UTC))
+    wait_saved(page)
+    assert stored(database) == seen
