@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 settings.register_profile(
@@ -69,6 +70,47 @@ def quick_tables() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(schema, "_upgrade", create)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_databases() -> Iterator[None]:
+    """Let all databases of one kind share the statements that SQLAlchemy has compiled.
+
+    It keeps them by engine and dialect, and nearly every test makes its own: a seventh of the time was compiling.
+    And SQLite need not wait for the disk: no test cuts the power.
+    """
+    from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+    from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+    from sqlalchemy.engine import Engine
+    from sqlalchemy.util import LRUCache
+
+    from annotator.storage.database import Database
+
+    create_own, compiled = Database._create_engine, dict[str, LRUCache]()  # type: ignore[type-arg]
+
+    def create(database: Database) -> Engine:
+        engine = create_own(database)
+        if database.is_sqlite:
+            event.listen(
+                engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous=OFF")
+            )
+        engine._compiled_cache = compiled.setdefault(engine.dialect.name, LRUCache(4_000))
+        return engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Database, "_create_engine", create)
+        for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
+            patch.setattr(dialect, "__eq__", lambda mine, other: type(mine) is type(other))
+            patch.setattr(dialect, "__hash__", lambda mine: hash(type(mine)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_components_of_packages() -> None:
+    """Let Streamlit's test runner start a page as `make_app` does: a quarter of its time was reading packages' metadata."""
+    from annotator.web.server.serve import ignore_components_of_packages
+
+    ignore_components_of_packages()
 
 
 @pytest.fixture(scope="session")

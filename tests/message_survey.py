@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from babel.messages.pofile import read_po
@@ -33,6 +34,7 @@ class Catalog:
     fuzzy: list[Id] = field(default_factory=list)
 
 
+@cache
 def list_sentences() -> dict[Id, list[str]]:
     """Every sentence in the code, with the files (below annotator/) that say it. Read from the syntax tree:
     Babel's own reader passes over what stands inside an f-string."""

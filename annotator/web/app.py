@@ -47,7 +47,7 @@ from annotator.web.server.admission import Admission
 from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import describe_outage, note_outage
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
-from annotator.web.server.serve import forbid_outgoing_requests
+from annotator.web.server.serve import forbid_outgoing_requests, ignore_components_of_packages
 from annotator.web.server.start_page import StartPage
 from annotator.web.server.uploads import UploadGuard, free_files_of_ended_sessions
 from annotator.web.session import require_signed_in
@@ -86,6 +86,7 @@ def make_app(database: Database, settings: Settings) -> App:
     """Return the application over this database, whose schema must be up to date. One per process."""
     set_served(database, settings)
     forbid_outgoing_requests()
+    ignore_components_of_packages()
     own = list_own_routes(database, settings)
     return App(
         SCRIPT,

@@ -1,6 +1,7 @@
 """How the server's connections are set up."""
 
 import errno
+import importlib.metadata
 import resource
 import socket
 import subprocess
@@ -8,9 +9,12 @@ import sys
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+from streamlit.components.v2 import component_manager
+from streamlit.components.v2.component_manager import BidiComponentManager
 from structlog.testing import capture_logs
 
-from annotator.web.server.serve import LoopErrors, bind, raise_open_files
+from annotator.web.server.serve import LoopErrors, bind, ignore_components_of_packages, raise_open_files
 
 FULL = {
     "message": "socket.accept() out of system resource",  # as asyncio says it
@@ -81,3 +85,18 @@ def test_that_no_connection_can_be_accepted_is_one_line_of_log_a_minute_and_othe
         note(loop, other)  # type: ignore[arg-type]
     assert [line["event"] for line in lines] == ["new connections wait"] * 2
     assert handled == [other]
+
+
+def test_no_component_of_another_package_is_registered_and_their_metadata_is_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def list_packages() -> list[object]:
+        raise AssertionError("reads the metadata of every installed package")
+
+    ignore_components_of_packages()
+    monkeypatch.setattr(importlib.metadata, "distributions", list_packages)
+    failures = list[object]()
+    with monkeypatch.context() as patch:
+        patch.setattr(component_manager._LOGGER, "warning", lambda *words: failures.append(words))
+        BidiComponentManager().discover_and_register_components(start_file_watching=False)
+    assert failures == []
