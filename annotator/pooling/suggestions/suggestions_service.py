@@ -45,7 +45,7 @@ from annotator.pooling.suggestions.suggestions_sql import (
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import PairState, iterate_pair_states
+from annotator.storage.pair_states import PairState, iterate_pair_states, list_pair_states
 from annotator.storage.pool import PoolCandidate, add_candidates, list_pair_pks, list_queries
 from annotator.storage.tables import DatasetRow
 
@@ -53,6 +53,8 @@ PROVENANCE = "relation: "
 """What the system name of a suggested pair begins with; the rule's name follows."""
 STRATEGY = "relations"
 """The strategy of a round of suggestions."""
+ATTEMPTS = 3
+"""How often suggestions are computed before the dataset is locked; the last time, what has changed meanwhile is computed again inside."""
 
 
 def suggest(
@@ -68,24 +70,37 @@ def suggest(
 ) -> SuggestReport:
     """Make pairs of what the rules suggest, all of it or nothing. Twice changes nothing.
 
+    Everything is computed before the dataset is locked, and computed again if the pairs concerned have changed by then.
     `rules`: a file, or the name of a template. `skip_unknown`: leave out relations with a document that the dataset does not
     have. BadInput names every bad line of both files; StateError if nothing is settled at grade 3 yet.
     """
     lines = read_relation_lines(relations)
     followed = read_rules(rules, (line.relation for line in lines))
-    with database.read() if dry_run else database.write() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
-        if not dry_run:
-            lock_dataset(session, key_of(row.pk))
-        documents = list_suggestable_documents(session, key_of(row.pk))
-        kept, unknown = check_relations(lines, followed, documents, str(relations), skip_unknown=skip_unknown)
-        plan = _plan(session, row, kept, followed, documents)
+    number = None
+    for attempt in range(ATTEMPTS):
+        with database.read() as session:
+            row = find_dataset(session, dataset)
+            require_role(session, actor, key_of(row.pk), "lead")
+            documents = list_suggestable_documents(session, key_of(row.pk))
+            kept, unknown = check_relations(
+                lines, followed, documents, str(relations), skip_unknown=skip_unknown
+            )
+            plan = _plan(session, row, kept, followed, documents)
         counts = tuple(_count_rule(rule, plan) for rule in followed)
-        number = None
-        if not dry_run:
+        if dry_run:
+            break
+        with database.write() as session:
+            row = find_dataset(session, dataset)
+            require_role(session, actor, key_of(row.pk), "lead")
+            lock_dataset(session, key_of(row.pk))
+            if not _is_current(session, row, plan):
+                if attempt < ATTEMPTS - 1:
+                    continue
+                plan = _plan(session, row, kept, followed, documents)
+                counts = tuple(_count_rule(rule, plan) for rule in followed)
             _store(session, row, plan, now=now)
             number = _store_round(session, row, plan, counts, made_by=actor.person_id, now=now)
+            break
     return SuggestReport(
         dataset=dataset,
         dry_run=dry_run,
@@ -100,6 +115,27 @@ def suggest(
         unknown_documents=unknown,
         outdated=plan.outdated,
         round=number,
+    )
+
+
+def _is_current(session: Session, row: DatasetRow, plan: "_SuggestPlan") -> bool:
+    """Return whether everything that the plan rests on is as it was when it was computed: the pairs that it starts from or leads to,
+    the suggestions that are stored, and the documents."""
+    starts = {(query_id, doc_id) for query_id, doc_ids in plan.settled.items() for doc_id in doc_ids}
+    names = starts | {(item.query_id, item.doc_id) for item in plan.suggested}
+    before = {plan.pool[name].pair_pk: plan.pool[name] for name in names if name in plan.pool}
+    now = {
+        state.pair_pk: _describe_state(state)
+        for state in list_pair_states(session, key_of(row.pk), sorted(before))
+    }
+    query_pks = {query.query_id: pk for pk, query in list_queries(session, key_of(row.pk)).items()}
+    new = {(query_pks[query_id], plan.documents[doc_id]) for query_id, doc_id in plan.new_pairs}
+    there = list_pair_pks(session, key_of(row.pk), {query_pk for query_pk, _ in new}) if new else {}
+    return (
+        now == before
+        and new.isdisjoint(there)
+        and list_relation_suggestions(session, key_of(row.pk)) == plan.stored
+        and list_suggestable_documents(session, key_of(row.pk)) == plan.documents
     )
 
 
@@ -211,9 +247,8 @@ def _plan(
     settled: dict[str, list[str]] = {}
     pool: dict[tuple[str, str], _PoolPairState] = {}
     for state in iterate_pair_states(session, key_of(row.pk)):
-        status, grade = state.settlement.status, state.settlement.grade
-        pool[state.query_id, state.doc_id] = _PoolPairState(state.pair_pk, state.key, status, grade)
-        if grade == SETTLED_AT:
+        pool[state.query_id, state.doc_id] = _describe_state(state)
+        if state.settlement.grade == SETTLED_AT:
             settled.setdefault(state.query_id, []).append(state.doc_id)
     stored = list_relation_suggestions(session, key_of(row.pk))
     if not settled and not stored:
@@ -230,6 +265,10 @@ def _plan(
         sum(starting.isdisjoint(item.from_pairs) for item in stored.values()),
         documents,
     )
+
+
+def _describe_state(state: PairState) -> _PoolPairState:
+    return _PoolPairState(state.pair_pk, state.key, state.settlement.status, state.settlement.grade)
 
 
 def _is_fresh(

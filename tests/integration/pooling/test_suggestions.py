@@ -17,6 +17,7 @@ from annotator.domain.people import OPERATOR
 from annotator.importing.ground_truth_service import import_qrels
 from annotator.pooling.rounds.rounds_sql import list_pair_rounds, list_rounds
 from annotator.pooling.service import list_pairs
+from annotator.pooling.suggestions import suggestions_service
 from annotator.pooling.suggestions.suggestion_records import SuggestionReport, SuggestReport
 from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest
 from annotator.releases.gates_service import check_release
@@ -133,6 +134,34 @@ def test_a_pair_of_the_pool_that_nobody_has_judged_gets_the_suggestion(world: La
     report = world.suggest()
     assert report.new_pairs == 1 and report.suggestions == 2
     assert {counts.rule: counts.waiting for counts in report.rules}["reference"] == 1
+
+
+def test_what_is_judged_while_suggestions_are_computed_is_heeded_and_nobody_waits(
+    world: Laws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.pair("Q1", "법률_제50조")
+    plan = suggestions_service._plan
+
+    def judge_meanwhile(*values: Any) -> Any:
+        planned = plan(*values)
+        monkeypatch.setattr(suggestions_service, "_plan", plan)
+        world.judge_both("법률_제50조", 0)  # on SQLite this would wait for the lock of the suggestions
+        return planned
+
+    monkeypatch.setattr(suggestions_service, "_plan", judge_meanwhile)
+    report = world.suggest()
+    assert (report.new_pairs, report.suggestions) == (1, 1), "the decree only"
+    reference = {counts.rule: counts for counts in report.rules}["reference"]
+    assert (reference.waiting, reference.settled_before) == (0, 1)
+
+
+def test_pairs_that_change_again_and_again_are_computed_under_the_lock(
+    world: Laws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[bool] = []
+    monkeypatch.setattr(suggestions_service, "_is_current", lambda *_: checked.append(False))
+    assert (world.suggest().new_pairs, len(checked)) == (2, suggestions_service.ATTEMPTS)
+    assert world.count()[0] == 7
 
 
 def test_a_suggestion_settles_nothing_and_is_in_no_figure_of_agreement(world: Laws) -> None:
