@@ -39,6 +39,7 @@ TRUTH_FILES: Mapping[str, str] = {
 JUDGMENTS, MANIFEST, SUMS = "judgments.csv", "manifest.json", "SHA256SUMS"
 SIGNATURE = "SHA256SUMS.sig"  # of SUMS, so that it stands in no list of files
 CHANGES, DATASHEET = "CHANGES.md", "DATASHEET.md"
+PROBABILITIES = "qrels.probs"  # only where pairs were drawn at random
 GRADES_PICTURE, CONFUSION_PICTURE = "pictures/grades.svg", "pictures/confusion.svg"
 JUDGMENT_COLUMNS = (*COLUMNS, "guideline_version", "purpose", "simulated")
 WITHOUT_GRADES = (
@@ -153,6 +154,17 @@ def write_judgments(
                 f"{'' if version is None else version},{purpose},{ends[person]}"
             )
     return "".join(lines)
+
+
+def write_probabilities(pairs: Iterable[ReleasePair], chances: Mapping[tuple[str, str], float]) -> str:
+    """Return the lines of `qrels.probs` for these settled pairs: TREC qrels with the probability that each came into the pool.
+
+    `chances`: of the pairs that were drawn at random, by query_id and doc_id; all others were chosen for certain.
+    """
+    return "".join(
+        f"{pair.query_id} 0 {pair.doc_id} {pair.grade or 0} {chances.get((pair.query_id, pair.doc_id), 1.0):.9g}\n"
+        for pair in pairs
+    )
 
 
 def list_files(files: Iterable[ListedFile]) -> list[dict[str, Any]]:

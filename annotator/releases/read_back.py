@@ -15,7 +15,7 @@ from annotator.domain.ground_truth import GroundTruth, Qrel
 from annotator.formats.format import Format
 from annotator.formats.registry import find_format
 from annotator.formats.syntax.source import InputSource
-from annotator.releases.files import JUDGMENTS, TRUTH_FILES, place_file
+from annotator.releases.files import JUDGMENTS, PROBABILITIES, TRUTH_FILES, place_file
 
 QRELS = TRUTH_FILES["trec"]
 CORPUS = f"{TRUTH_FILES['beir']}/corpus.jsonl"
@@ -36,6 +36,37 @@ def read_qrels(folder: Path, faults: list[ReleaseFault]) -> tuple[Qrel, ...] | N
     """Return the canonical qrels; None after noting that they cannot be read."""
     truth = _read(folder, find_format("trec"), faults)
     return None if truth is None else truth.qrels
+
+
+def compare_probabilities(folder: Path, qrels: Sequence[Qrel]) -> list[ReleaseFault]:
+    """Return where `qrels.probs` differs from the canonical qrels, line by line, or has no probability. At most SHOWN faults."""
+    if not is_plain(folder / PROBABILITIES):
+        return []
+    try:
+        lines = (folder / PROBABILITIES).read_text("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        return [ReleaseFault(PROBABILITIES, "a readable text", type(error).__name__)]
+    expected = [f"{qrel.query_id} 0 {qrel.doc_id} {qrel.grade}" for qrel in qrels]
+    faults = []
+    for number, (line, words) in enumerate(zip_longest(lines, [*expected, ""]), 1):
+        given, _, probability = (line or "").rpartition(" ")
+        is_end = words == "" and line == ""
+        if not is_end and (not words or given != words or not _is_probability(probability)):
+            faults.append(
+                ReleaseFault(
+                    PROBABILITIES,
+                    f"{words!r} as in {QRELS}, and a probability" if words else "no further line",
+                    f"line {number}: {line!r:.200}",
+                )
+            )
+    return faults[:SHOWN]
+
+
+def _is_probability(text: str) -> bool:
+    try:
+        return 0 < float(text) <= 1
+    except ValueError:
+        return False
 
 
 def find_differences(

@@ -29,7 +29,7 @@ from annotator.domain.overlap import describe_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.guideline.feedback_sql import count_causes, count_decisions_behind
 from annotator.people.service import require_person, require_role
-from annotator.pooling.rounds.rounds_sql import read_history
+from annotator.pooling.rounds.rounds_sql import read_chances, read_history
 from annotator.quality.records import QualityStatus
 from annotator.releases.comparison import ReleaseComparison
 from annotator.releases.content import assign_numbers, count_content, list_settled
@@ -316,6 +316,7 @@ def _write(
 
     dataset_pk = key_of(row.pk)
     comparison, renames = _begin_comparison(session, row, keep=KEPT_CHANGES)
+    history = read_history(session, dataset_pk)
     with open_partial(target) as folder:
         written = write_release(
             folder,
@@ -337,7 +338,7 @@ def _write(
                     if row.overlap_rules
                     else None,
                     systems=list_systems(session, dataset_pk),
-                    history=read_history(session, dataset_pk),
+                    history=history,
                     decisions=plan.decisions,
                     causes=count_causes(session, dataset_pk),
                     lessons=count_decisions_behind(session, dataset_pk),
@@ -352,6 +353,7 @@ def _write(
                 )
             ),
             signer,
+            chances=read_chances(session, dataset_pk) if history.drawn else None,
         )
     return folder.path, written
 

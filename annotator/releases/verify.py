@@ -20,7 +20,14 @@ from annotator.domain.grades import GRADES
 from annotator.domain.ground_truth import Qrel
 from annotator.releases.datasheet_check import compare_datasheet
 from annotator.releases.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
-from annotator.releases.read_back import QRELS, ReleaseFault, find_differences, is_plain, read_qrels
+from annotator.releases.read_back import (
+    QRELS,
+    ReleaseFault,
+    compare_probabilities,
+    find_differences,
+    is_plain,
+    read_qrels,
+)
 from annotator.releases.recompute import PairJudgments, read_given, recompute, says_origins
 from annotator.releases.signing import check_signature
 
@@ -82,6 +89,7 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
             None if given is None else {name: judgments.list_grades() for name, judgments in given.items()}
         )
         faults += find_differences(folder, qrels, _list_files(folder), list_grade_0=listed, judged=judged)
+        faults += compare_probabilities(folder, qrels)
     if manifest is not None and qrels is not None:
         if given is not None:
             _note(lambda: recompute(given, manifest, qrels), faults, unproven)

@@ -31,6 +31,7 @@ from annotator.releases.files import (
     JUDGMENT_COLUMNS,
     JUDGMENTS,
     MANIFEST,
+    PROBABILITIES,
     SIGNATURE,
     SUMS,
     ContentDigest,
@@ -39,6 +40,7 @@ from annotator.releases.files import (
     list_files,
     write_json,
     write_judgments,
+    write_probabilities,
     write_sums,
 )
 from annotator.releases.folder import PartialFolder
@@ -83,11 +85,14 @@ def write_release(
     renames: Renames,
     write_sheet: WriteSheet,
     sign: Callable[[str], str] | None = None,
+    *,
+    chances: Mapping[tuple[str, str], float] | None = None,
 ) -> WrittenRelease:
     """Write every file of the release. Raises ValidationError for an id that a format cannot contain.
 
     `judged`: the queries in their order, each with its pairs; `documents`: in the order of doc_id. `write_sheet`
     makes the datasheet from the manifest and the counts. `sign` makes the signature of SHA256SUMS from its text.
+    `chances`: of pairs that were drawn at random, by query_id and doc_id, for a file with the probabilities; None or empty: no such file.
     """
     counts = snapshot.counts
     truth = TruthWriter(
@@ -97,11 +102,14 @@ def write_release(
         list_grade_0=snapshot.list_grade_0,
     )
     rows = _ReleaseRows(folder, snapshot)
+    probabilities = folder.open(PROBABILITIES) if chances else None
     for query, pairs in judged:
         settled = rows.add(query, pairs)
         comparison.add(query.query_id, settled)
         if settled:
             truth.add(query, [to_qrel(pair, snapshot.numbers) for pair in settled])
+            if probabilities is not None:
+                probabilities.write(write_probabilities(settled, chances or {}))
     truth.end(documents)
     manifest = describe_release(
         snapshot,

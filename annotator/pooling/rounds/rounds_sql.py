@@ -302,6 +302,24 @@ def _count_left_out(session: Session, dataset_pk: int) -> dict[str, int]:
     return dict(sorted(Counter(rules.values()).items()))
 
 
+def read_chances(session: Session, dataset_pk: int) -> dict[tuple[str, str], float]:
+    """Return the probability of every pair of the pool that was drawn at random, by query_id and doc_id."""
+    statement = (
+        select(col(QueryRow.query_id), col(DocumentRow.doc_id), col(RoundPairRow.inclusion))
+        .select_from(RoundPairRow)
+        .join(PairRow, col(PairRow.pk) == col(RoundPairRow.pair_pk))
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .where(
+            col(PairRow.dataset_pk) == dataset_pk,
+            col(PairRow.retired_at).is_(None),
+            col(RoundPairRow.inclusion) < 1,
+        )
+    )
+    rows = session.execute(statement)
+    return {(query_id, doc_id): chance for query_id, doc_id, chance in rows if chance is not None}
+
+
 def list_probabilities(session: Session, dataset_pk: int) -> list[PairProbability]:
     """Return every pair of the pool by query position and doc_id, with the probability that it was drawn with."""
     statement = (
