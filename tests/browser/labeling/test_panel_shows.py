@@ -80,7 +80,7 @@ def test_the_browser_is_told_no_rank_score_system_or_grade_of_another(
     assert len(pairs) >= 40
     for pair in pairs:
         assert set(pair) == {
-            "pair", "query", "document", "guideline_version", "training", "answer", "outdated"
+            "pair", "query", "document", "guideline_version", "training", "answer", "outdated", "position"
         }  # fmt: skip
         assert set(pair["query"]) == {"query_id", "text", "narrative", "language"}
         assert set(pair["document"]) == {"doc_id", "title", "url", "media_type", "text", "length", "sha256", "metadata"}  # fmt: skip
