@@ -34,6 +34,7 @@ PREFIX = "annotator-files-"
 IDLE_SECONDS = 3_600
 MOST_JOBS = 40
 MOST_PROCESSES = 2
+MOST_BYTES = 4_000_000_000  # of all uploaded files on disk
 POLL_SECONDS = 0.2
 log = structlog.stdlib.get_logger("annotator.web")
 
@@ -119,6 +120,7 @@ class FileJobs:
             (folder / "files").mkdir()
             (folder / "out").mkdir()
             stage_files(uploads, folder / "files")
+            self._check_room(folder, earlier)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
@@ -130,6 +132,15 @@ class FileJobs:
             job.last_seen = time.monotonic()
             self._jobs[person_id, dataset, purpose] = job
         return job
+
+    def _check_room(self, folder: Path, earlier: FileJob | None) -> None:
+        """Raise ValidationError if all uploaded files together would be more than MOST_BYTES; `earlier` is replaced."""
+        with self._lock:
+            others = [job.folder for job in self._jobs.values() if job is not earlier]
+        if sum(map(_measure, (folder, *others))) > MOST_BYTES:
+            raise ValidationError(
+                say("The server holds too many uploaded files at the moment. Try again later.")
+            )
 
     def start(
         self,
@@ -264,6 +275,10 @@ class FileJobs:
 
 
 FILE_JOBS = FileJobs()
+
+
+def _measure(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def find_url(database: Database) -> str:

@@ -241,3 +241,18 @@ def test_a_sweep_that_fails_is_logged_and_the_next_one_comes(monkeypatch: pytest
             swept.result()
     assert sweeps == 3
     assert [line["event"] for line in lines] == ["files of ended sessions were not freed"]
+
+
+def test_only_the_page_of_imports_takes_more_and_larger_files(
+    files: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = Uploads()
+    taken.ask("s", 1, now=0.0, imports=True)
+    put(taken, files, "large", length=MOST_BYTES + 1)
+    assert refusal(taken, files, "larger", length=uploads.MOST_IMPORT_BYTES + 1)[0] == 413
+    for number in range(uploads.MOST_FILES_OF_A_SESSION + 1):
+        put(taken, files, f"{number}")
+    monkeypatch.setattr(uploads, "MOST_IMPORT_FILES", uploads.MOST_FILES_OF_A_SESSION + 2)
+    assert refusal(taken, files, "more") == (413, "this page holds too many files already")
+    taken.ask("s", 1, now=0.0)
+    assert refusal(taken, files, "large again", length=MOST_BYTES + 1)[0] == 413

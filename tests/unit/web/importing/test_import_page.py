@@ -14,6 +14,7 @@ from streamlit.runtime import Runtime
 from streamlit.testing.v1 import AppTest
 
 from annotator.dataset.service import create_dataset
+from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
 from annotator.importing.import_service import show_contents
 from annotator.importing.texts_service import import_queries
@@ -267,6 +268,18 @@ def test_a_cancelled_import_stores_nothing_and_says_so_only_if_that_is_true(
     jobs.start(job, request(database, "lea"), database=database, was_stored=lambda: False)
     job.thread.join()
     assert job.ended == "failed" and job.error_id
+    jobs.discard_all()
+
+
+def test_the_uploaded_files_of_all_people_together_have_a_limit(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = FileJobs()
+    first = stage(jobs, database, "lea")
+    monkeypatch.setattr(file_jobs, "MOST_BYTES", 2 * len(QUERIES.encode()) - 1)
+    with pytest.raises(ValidationError, match="too many uploaded files"):
+        stage(jobs, database, "leo")
+    assert stage(jobs, database, "lea").folder.is_dir() and not first.folder.exists()
     jobs.discard_all()
 
 
