@@ -128,3 +128,9 @@ def test_two_files_of_one_name_and_nothing_at_all_are_refused(tmp_path: Path) ->
         stage(tmp_path, ("q.csv", b"1"), ("q.csv", b"2"))
     with pytest.raises(ValidationError, match="no file to read"):
         stage(tmp_path, ("z.zip", pack({".hidden": b"1"})))
+
+
+def test_files_that_are_no_archive_have_the_same_limit_together(tmp_path: Path) -> None:
+    limits = StagingLimits(files=10, unpacked_mb=1)
+    with pytest.raises(ValidationError, match=r"b\.csv: more than 1 MB"):
+        stage(tmp_path, ("a.csv", b"0" * 700_000), ("b.csv", b"0" * 700_000), limits=limits)
