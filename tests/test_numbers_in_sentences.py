@@ -39,6 +39,7 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "up to {most:,} relevant documents",  # a constant
     "{n} best systems", "{drawn} of {total:,} queries", "{listed} of {total:,}", "{n} of {all:,} queries",  # drawn of many
     "{before:,} and {after:,} queries",  # two numbers that differ
+    "last {days} days",  # a constant: 7
     "{missing:,} of {queries:,} queries",  # a run has results for one query at least
 ))))  # fmt: skip
 

@@ -498,7 +498,7 @@ class TestNames:
     def test_a_name_and_a_dataset_that_do_not_exist_are_named(self, datasets: Database) -> None:
         with pytest.raises(NotFound, match="nobody"):
             change_person(datasets, OPERATOR, "nobody", name="x", now=NOW)
-        with pytest.raises(NotFound, match="there are: law, nablarch"):
+        with pytest.raises(NotFound, match="no dataset named 'lore' is open to you"):
             add(datasets, "x", "lead", "lore")
         with pytest.raises(ValidationError, match="annotator, lead or admin"):
             add(datasets, "x", "root")
