@@ -38,6 +38,7 @@ FOR_ANNOTATORS: dict[str, Act] = {
     "read_version": lambda d, a, p: guideline.read_version(d, a, "d"),
     "compare_versions": lambda d, a, p: guideline.compare_versions(d, a, "d", 1, 1),
     "explain_change": lambda d, a, p: guideline.explain_change(d, a, "d", p),
+    "explain_versions_since": lambda d, a, p: guideline.explain_versions_since(d, a, "d", 1),
     "show_own_checks": lambda d, a, p: calibration.show_own_checks(d, a, "d", now=NOW),
     "list_own_work": lambda d, a, p: work.list_own_work(d, a, "d"),
     "list_work_categories": lambda d, a, p: work.list_work_categories(d, a, "d"),
@@ -57,6 +58,7 @@ FOR_ANNOTATORS: dict[str, Act] = {
 }
 FOR_LEADS: dict[str, Act] = {
     "list_judgments": lambda d, a, p: labeling.list_judgments(d, a, "d"),
+    "count_recent_judgments": lambda d, a, p: labeling.count_recent_judgments(d, a, "d", since=NOW),
     "compute_progress": lambda d, a, p: labeling.compute_progress(d, a, "d"),
     "publish_version": lambda d, a, p: guideline.publish_version(
         d, a, "d", DEFAULT_RUBRIC, base_version=1, change="minor", now=NOW
@@ -87,6 +89,7 @@ FOR_LEADS: dict[str, Act] = {
     "draw_sample": lambda d, a, p: quality.draw_sample(d, a, "d", annotator="ann", now=NOW),
     "preview_sample": lambda d, a, p: quality.preview_sample(d, a, "d", annotator="ann"),
     "list_experts": lambda d, a, p: quality.list_experts(d, a, "d"),
+    "count_open_checks": lambda d, a, p: quality.count_open_checks(d, a, "d"),
     "show_quality": lambda d, a, p: quality.show_quality(d, a, "d", now=NOW),
     "assign": lambda d, a, p: assignment.assign(d, a, "d", ["ann"], CHOSEN, now=NOW),
     "take_back": lambda d, a, p: assignment.take_back(d, a, "d", ["ann"], CHOSEN, now=NOW),

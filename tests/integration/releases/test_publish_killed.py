@@ -144,8 +144,8 @@ def test_what_somebody_is_writing_is_not_removed(
 ) -> None:
     write, seen = write_release, []
 
-    def write_while_others_begin(*args: Any) -> Any:
-        made = write(*args)
+    def write_while_others_begin(*args: Any, **options: Any) -> Any:
+        made = write(*args, **options)
         finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH + timedelta(days=2))
         seen.extend(listed(tmp_path))
         return made
@@ -166,8 +166,8 @@ def test_of_two_leads_who_publish_a_version_in_the_same_moment_one_wins(
     leads = [world.lead, world.person("其他リード", "lead")]
     both_wrote, write = threading.Barrier(2, timeout=60), write_release
 
-    def write_and_wait(*args: Any) -> Any:
-        made = write(*args)
+    def write_and_wait(*args: Any, **options: Any) -> Any:
+        made = write(*args, **options)
         both_wrote.wait()
         return made
 

@@ -527,10 +527,10 @@ def test_of_two_leads_publishing_at_once_one_wins(
 ) -> None:
     other, write = world.person("other lead", "lead"), write_release
 
-    def other_lead_comes_first(*args: Any) -> Any:
+    def other_lead_comes_first(*args: Any, **options: Any) -> Any:
         monkeypatch.setattr(service, "write_release", write)
         publish(world, tmp_path, version, actor=other)
-        return write(*args)
+        return write(*args, **options)
 
     monkeypatch.setattr(service, "write_release", other_lead_comes_first)
     with pytest.raises(ConflictError, match="another lead published"):
@@ -545,11 +545,11 @@ def test_a_lead_who_lost_the_role_meanwhile_does_not_publish(
 ) -> None:
     write = write_release
 
-    def role_is_taken(*args: Any) -> Any:
+    def role_is_taken(*args: Any, **options: Any) -> Any:
         with world.database.write() as session:
             statement = select(MembershipRow).where(col(MembershipRow.person_pk) == world.lead.person_id)
             session.delete(session.scalars(statement).one())
-        return write(*args)
+        return write(*args, **options)
 
     monkeypatch.setattr(service, "write_release", role_is_taken)
     with pytest.raises(NotAllowed):

@@ -11,7 +11,7 @@ from starlette.types import Message
 
 from annotator.web.server.connections import ConnectionLimits, WaitingConnections, ask_system
 from annotator.web.server.gate import BodyTooLarge, find_most_bytes, limit_body
-from annotator.web.server.uploads import MOST_BYTES
+from annotator.web.server.uploads import MOST_IMPORT_BYTES
 
 
 def read(path: str, *pieces: int, length: str | None = None) -> int:
@@ -35,7 +35,7 @@ def test_a_body_has_a_largest_size_by_its_address() -> None:
     assert find_most_bytes("/login") == 20_000
     assert find_most_bytes("/api/judgments") == 2_000_000
     assert find_most_bytes("/api/questions") == 100_000
-    assert find_most_bytes("/_stcore/upload_file/s/f") == MOST_BYTES
+    assert find_most_bytes("/_stcore/upload_file/s/f") == MOST_IMPORT_BYTES
     assert find_most_bytes("/people") == find_most_bytes("/api") == 1_000
 
 

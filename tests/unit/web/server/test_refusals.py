@@ -14,4 +14,4 @@ def test_every_error_of_the_tree_has_a_status_but_an_outage_which_the_gate_answe
         if issubclass(kind, AnnotatorError) and AnnotatorError in kind.__bases__
     }
     assert tree - set(STATUSES) == {DatabaseUnavailable}
-    assert set(STATUSES) <= tree
+    assert set(STATUSES) - tree == {errors.DatasetArchived}  # 423, so that the panel keeps its judgments
