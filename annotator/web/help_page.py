@@ -58,7 +58,7 @@ def describe_decision_keys() -> str:
             "<0> <1> <2> <3> choose the grade, <U> that it cannot be rated; the same key again or <Enter> decides."
         ),
         tr("<N> goes to the field for why, <Esc> returns to the keys, <Ctrl+Enter> decides from the field."),
-        tr("<R> <Q> <M> <E> <S> <B> name the cause, <G> says that the guideline should say so."),
+        tr("<R> <V> <M> <E> <S> <B> name the cause, <G> says that the guideline should say so."),
         tr("<Z> goes back to the pair decided before, to decide it anew; <X> there takes the decision back."),
         tr("<L> puts the pair off, <A> gives it to another lead, <D> asks the annotators to discuss it."),
         tr("<O> shows names and origin, which is recorded; <T> shows the timeline of the pair."),
