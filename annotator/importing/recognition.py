@@ -23,11 +23,20 @@ from annotator.importing.sources import MEDIA_TYPE_BY_SUFFIX
 ORDER: tuple[ImportKind, ...] = ("queries", "documents", "run", "pairs", "judgments", "qrels")
 """The order in which files are imported: each kind needs the ones before it."""
 COLUMNS: Mapping[ImportKind, tuple[str, ...]] = {
-    "queries": ("query_id", "text", "category", "language", "query_type", "difficulty", "primary_domain", "narrative"),
+    "queries": (
+        "query_id",
+        "text",
+        "category",
+        "language",
+        "query_type",
+        "difficulty",
+        "primary_domain",
+        "narrative",
+    ),
     "documents": ("doc_id", "title", "text", "url"),
     "pairs": ("query_id", "doc_id"),
     "judgments": ("query_id", "doc_id", "annotator", "grade", "note", "judged_at", "seconds"),
-}  # fmt: skip
+}
 """The columns that a table of each kind may have, by the names that its reader expects."""
 REQUIRED: Mapping[ImportKind, tuple[str, ...]] = {
     "queries": ("query_id", "text"),
@@ -41,9 +50,50 @@ _READ_AS: Mapping[str, tuple[str, ...]] = {
 }
 """The names that the readers understand by themselves."""
 _MEANINGS: Mapping[str, tuple[str, ...]] = {
-    "query_id": ("id", "qid", "queryid", "topicid", "topic", "no", "number", "番号", "クエリid", "質問id", "질의id", "질문id", "번호"),
-    "text": ("query", "querytext", "question", "content", "body", "質問", "質問文", "クエリ", "本文", "内容", "질의", "질문", "본문", "내용"),
-    "doc_id": ("id", "docid", "documentid", "docno", "path", "file", "文書id", "ファイル", "문서id", "파일", "번호"),
+    "query_id": (
+        "id",
+        "qid",
+        "queryid",
+        "topicid",
+        "topic",
+        "no",
+        "number",
+        "番号",
+        "クエリid",
+        "質問id",
+        "질의id",
+        "질문id",
+        "번호",
+    ),
+    "text": (
+        "query",
+        "querytext",
+        "question",
+        "content",
+        "body",
+        "質問",
+        "質問文",
+        "クエリ",
+        "本文",
+        "内容",
+        "질의",
+        "질문",
+        "본문",
+        "내용",
+    ),
+    "doc_id": (
+        "id",
+        "docid",
+        "documentid",
+        "docno",
+        "path",
+        "file",
+        "文書id",
+        "ファイル",
+        "문서id",
+        "파일",
+        "번호",
+    ),
     "title": ("name", "heading", "タイトル", "題名", "見出し", "제목"),
     "url": ("link", "uri"),
     "annotator": ("user", "username", "judge", "assessor", "判定者", "評価者", "판정자", "평가자"),
@@ -51,7 +101,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
     "note": ("comment", "remark", "メモ", "コメント", "메모"),
     "category": ("カテゴリ", "分類", "카테고리", "분류"),
     "language": ("lang", "言語", "언어"),
-}  # fmt: skip
+}
 """What columns of other names are likely to mean, in lower case without spaces and signs."""
 _FIRST_ROWS = 200
 

@@ -104,13 +104,22 @@ def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
             help=tr("A language tag such as ja, ko or en. It may stay empty."),
         )
         overlap = st.number_input(
-            tr("Judgments per pair"), 1, MOST, defaults.overlap, key="new_overlap",
+            tr("Judgments per pair"),
+            1,
+            MOST,
+            defaults.overlap,
+            key="new_overlap",
             help=tr("How many annotators judge each pair. Agreement needs at least 2."),
-        )  # fmt: skip
+        )
         kappa = st.number_input(
-            tr("Target for Cohen's κ"), -1.0, 1.0, defaults.kappa_target, 0.05, key="new_kappa",
+            tr("Target for Cohen's κ"),
+            -1.0,
+            1.0,
+            defaults.kappa_target,
+            0.05,
+            key="new_kappa",
             help=tr("The agreement that a release needs."),
-        )  # fmt: skip
+        )
     with right:
         profile = st.selectbox(
             tr("Evaluator"),

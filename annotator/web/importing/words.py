@@ -24,12 +24,14 @@ def name_kind(kind: str, *, names: Mapping[str, Message] = KIND_NAMES) -> str:
 
 KIND_HELP: Mapping[str, Message] = {
     "queries": say("A table with the columns query_id and text, or any ground-truth file."),
-    "documents": say("A table with doc_id, title and text; or a folder of texts, HTML, Word, PDF or Excel files."),
+    "documents": say(
+        "A table with doc_id, title and text; or a folder of texts, HTML, Word, PDF or Excel files."
+    ),
     "run": say("The ranked results of one system: TREC lines or JSON."),
     "pairs": say("A table with the columns query_id and doc_id: what is to be judged."),
     "judgments": say("A table with query_id, doc_id, annotator and grade: judgments made elsewhere."),
     "qrels": say("Settled grades of an earlier ground truth, in any of its formats."),
-}  # fmt: skip
+}
 CUT_NAMES: Mapping[str, Message] = {
     "": say("Each file is one document"),
     "sections": say("Split at headings"),

@@ -58,7 +58,9 @@ WRITES: Mapping[str, Act] = {
         db, lead, "d", read_current_rubric(db, lead, "d")[1], base_version=1, change="minor", now=NOW
     ),
     "queries": lambda db, lead, pair, folder: import_queries(db, lead, "d", folder / "queries.csv", now=NOW),
-    "documents": lambda db, lead, pair, folder: import_documents(db, lead, "d", folder / "documents.csv", now=NOW),
+    "documents": lambda db, lead, pair, folder: import_documents(
+        db, lead, "d", folder / "documents.csv", now=NOW
+    ),
     "pairs": lambda db, lead, pair, folder: import_pairs(db, lead, "d", folder / "pairs.csv", now=NOW),
     "judgments": lambda db, lead, pair, folder: import_judgments(
         db, lead, "d", folder / "judgments.csv", now=NOW
@@ -109,14 +111,23 @@ WRITES: Mapping[str, Act] = {
     "undo": lambda db, lead, pair, folder: undo_batch(db, lead, "d", 1, now=NOW),
     "sample": lambda db, lead, pair, folder: draw_sample(db, lead, "d", annotator="kim", now=NOW),
     "propose": lambda db, lead, pair, folder: propose(
-        db, lead, "d", query_id="Q0", doc_id="문서/0-0", event={
-            "id": "00000000-0000-0000-0000-0000000000ab", "outcome": "graded", "grade": 2, "pressed_at": NOW.isoformat(),
-        }, now=NOW,
+        db,
+        lead,
+        "d",
+        query_id="Q0",
+        doc_id="문서/0-0",
+        event={
+            "id": "00000000-0000-0000-0000-0000000000ab",
+            "outcome": "graded",
+            "grade": 2,
+            "pressed_at": NOW.isoformat(),
+        },
+        now=NOW,
     ),
     "publish": lambda db, lead, pair, folder: publish_release(
         db, lead, "d", "1.0.0", exports_dir=folder, now=NOW
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture

@@ -119,9 +119,12 @@ def test_a_dataset_is_restored_beside_itself_under_another_name_and_goes_on(
         named = ("key", "event_id", "name") if name != "person.jsonl" else ()
         assert [drop(row, named) for row in again[name]] == [drop(row, named) for row in rows], name
     event = {
-        "id": "00000000-0000-0000-0000-0000000000ff", "pair": again["pair.jsonl"][0]["key"], "outcome": "later",
-        "grade": None, "pressed_at": NOW.isoformat(),
-    }  # fmt: skip
+        "id": "00000000-0000-0000-0000-0000000000ff",
+        "pair": again["pair.jsonl"][0]["key"],
+        "outcome": "later",
+        "grade": None,
+        "pressed_at": NOW.isoformat(),
+    }
     for name in ("copy", world.name):  # further rows get numbers of their own
         arrived = submit_judgments(world.database, world.hanako, name, events=[], have=[], want=3, now=NOW)
         sent = {**event, "id": event["id"][:-2] + name[:1].encode().hex()[:2], "pair": arrived.pairs[0].pair}
@@ -212,8 +215,10 @@ def test_a_zip_cut_short_a_taken_name_and_a_stranger_are_refused(world: ReleaseW
     before = read_everything(world.database)
     (tmp_path / "b.zip").write_bytes((tmp_path / "a.zip").read_bytes()[:-100])
     attempts: list[tuple[type[AnnotatorError], Actor, str, str | None]] = [
-        (BadInput, OPERATOR, "b.zip", "x"), (ConflictError, OPERATOR, "a.zip", None), (NotAllowed, world.lead, "a.zip", "x"),
-    ]  # fmt: skip
+        (BadInput, OPERATOR, "b.zip", "x"),
+        (ConflictError, OPERATOR, "a.zip", None),
+        (NotAllowed, world.lead, "a.zip", "x"),
+    ]
     for error, actor, file, name in attempts:
         with pytest.raises(error):
             restore_dataset(world.database, actor, tmp_path / file, name=name, now=NOW)

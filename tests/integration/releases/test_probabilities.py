@@ -21,9 +21,14 @@ from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 
 def publish(world: ReleaseWorld, folder: Path, version: str) -> Path:
     return publish_release(
-        world.database, world.lead, world.name, version,
-        exports_dir=folder, now=EPOCH, overrides=dict.fromkeys([*WAIVED, "relevant"], "x"),
-    ).path  # fmt: skip
+        world.database,
+        world.lead,
+        world.name,
+        version,
+        exports_dir=folder,
+        now=EPOCH,
+        overrides=dict.fromkeys([*WAIVED, "relevant"], "x"),
+    ).path
 
 
 def test_a_release_has_the_probabilities_only_if_pairs_were_drawn(

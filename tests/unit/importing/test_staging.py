@@ -47,11 +47,14 @@ def stage(
         ([("a.md", b"1"), ("b.rst", b"2"), ("q.csv", b"3")], {"documents/a.md", "documents/b.rst", "q.csv"}),
         ([("a.md", b"1")], {"a.md"}),
         ([("rst/in/a.rst", b"1"), ("rst/b.rst", b"2"), ("rst/.git/x", b"3")], {"rst/in/a.rst", "rst/b.rst"}),
-        ([("docs.zip", pack({"rst/a.rst": b"1", "rst/b.rst": b"2", "__MACOSX/rst/._a.rst": b"3"}))], {"rst/a.rst", "rst/b.rst"}),
+        (
+            [("docs.zip", pack({"rst/a.rst": b"1", "rst/b.rst": b"2", "__MACOSX/rst/._a.rst": b"3"}))],
+            {"rst/a.rst", "rst/b.rst"},
+        ),
         ([("docs.zip", pack({"a.rst": b"1", "b.rst": b"2"}))], {"docs/a.rst", "docs/b.rst"}),
         ([("one.zip", pack({"run.txt": b"1"}))], {"run.txt"}),
     ],
-)  # fmt: skip
+)
 def test_files_folders_and_archives_are_stored_under_their_names(
     uploads: list[tuple[str, bytes | io.BytesIO]], stored: set[str], tmp_path: Path
 ) -> None:
@@ -65,8 +68,19 @@ def test_names_packed_on_a_japanese_windows_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../a.csv", "/etc/passwd", "a/../../b.csv", "C:\\x.csv", "..\\a.csv", "a\0.csv", "a\n.csv", "x" * 250 + ".csv", "\udcff.csv"]
-)  # fmt: skip
+    "name",
+    [
+        "../a.csv",
+        "/etc/passwd",
+        "a/../../b.csv",
+        "C:\\x.csv",
+        "..\\a.csv",
+        "a\0.csv",
+        "a\n.csv",
+        "x" * 250 + ".csv",
+        "\udcff.csv",
+    ],
+)
 def test_a_name_that_is_no_file_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()

@@ -181,8 +181,11 @@ def test_a_new_dataset_begins_with_a_template_edited_in_place(
     assert made.requirements is not None and made.requirements["size_tier"] == 30
     _, rubric = read_current_rubric(world.database, OPERATOR, "법령-검색")
     assert [grade.name for grade in rubric.grades] == [
-        "Unrelated", "Useful context", "Related background", "Decides",
-    ]  # fmt: skip
+        "Unrelated",
+        "Useful context",
+        "Related background",
+        "Decides",
+    ]
     assert went == [{"dataset": "법령-검색"}]
 
 

@@ -221,9 +221,15 @@ def stage(jobs: FileJobs, database: Database, username: str, content: str = QUER
 def request(database: Database, username: str) -> dict[str, object]:
     actor = find(database, username)
     return {
-        "task": "import", "path": "q.csv", "choices": {"kind": "queries"}, "dry_run": False, "dataset": "d",
-        "person_id": actor.person_id, "username": username, "now": NOW.isoformat(),
-    }  # fmt: skip
+        "task": "import",
+        "path": "q.csv",
+        "choices": {"kind": "queries"},
+        "dry_run": False,
+        "dataset": "d",
+        "person_id": actor.person_id,
+        "username": username,
+        "now": NOW.isoformat(),
+    }
 
 
 def test_a_second_lead_waits_for_the_first_and_is_told_for_whom(database: Database) -> None:
