@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.importing.sections import find_rst_headings
+from annotator.importing.texts.sections import find_rst_headings
 from annotator.pooling.adaptive.candidates import build_candidates
 from annotator.pooling.adaptive.records import CandidateTable
 

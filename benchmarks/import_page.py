@@ -19,7 +19,7 @@ from pathlib import Path
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.importing.import_service import show_contents
+from annotator.importing.uploads.import_service import show_contents
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.importing.file_jobs import FileJob, FileJobs

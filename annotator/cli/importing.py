@@ -27,7 +27,7 @@ from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
-    from annotator.importing.remapping import RemapReport
+    from annotator.importing.remapping.remapping import RemapReport
     from annotator.importing.report import FolderReport, ImportReport
     from annotator.importing.search_endpoint.endpoint_records import FetchReport
     from annotator.storage.database import Database
@@ -111,7 +111,7 @@ def queries(
 ) -> None:
     """Queries: any ground-truth format, or CSV, TSV or JSONL (query_id, text, …)."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.texts_service import import_queries
+    from annotator.importing.texts.texts_service import import_queries
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_queries(
@@ -145,7 +145,7 @@ def documents(
     """Documents: JSONL, CSV or TSV (doc_id, title, text, url, …), or a folder of .md .rst .txt .html (and, with an
     extra, .docx .pdf .xlsx) files."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.texts_service import import_documents
+    from annotator.importing.texts.texts_service import import_documents
 
     common = _common(format_name, encoding, dry_run=dry_run)
     common.update(sections=sections, cut=cut, doc_id=doc_id, title=title, columns=_read_columns(column))
@@ -221,7 +221,7 @@ def run(
     fields; with --from, the answers of a live search endpoint."""
     del errors  # read where the command ends: see terminal.py
     from annotator.domain.errors import ValidationError
-    from annotator.importing.runs_service import import_run, import_runs
+    from annotator.importing.runs.runs_service import import_run, import_runs
 
     of_file = (skip_unknown_queries, id_field, response_time_unit, format_name, encoding)
     of_endpoint = (depth, save, allow_failures)
@@ -348,7 +348,7 @@ def specs(
 @app.command()
 def contents(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
     """What the dataset holds of each kind, and the latest import of each."""
-    from annotator.importing.import_service import show_contents
+    from annotator.importing.uploads.import_service import show_contents
 
     held = show_contents(open_database(database), OPERATOR, dataset)
     if json:
@@ -379,9 +379,9 @@ def look(
 
     from annotator.domain.errors import NotFound
     from annotator.formats.syntax.tables import KINDS
-    from annotator.importing.import_choices import ImportChoices
-    from annotator.importing.preview import preview_file
-    from annotator.importing.recognition import recognize_file, recognize_folder
+    from annotator.importing.uploads.import_choices import ImportChoices
+    from annotator.importing.uploads.preview import preview_file
+    from annotator.importing.uploads.recognition import recognize_file, recognize_folder
 
     if not path.exists():
         raise NotFound(f"{path}: there is no such file or folder")
@@ -422,7 +422,7 @@ def pairs(
 ) -> None:
     """Pairs to be judged: CSV, TSV or JSONL (query_id, doc_id)."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.pairs_service import import_pairs
+    from annotator.importing.judgments.pairs_service import import_pairs
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_pairs(
@@ -450,7 +450,7 @@ def judgments(
 ) -> None:
     """Judgments made elsewhere: CSV, TSV or JSONL (query_id, doc_id, annotator, grade, note, judged_at, seconds)."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.judgments_service import import_judgments
+    from annotator.importing.judgments.judgments_service import import_judgments
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_judgments(
@@ -501,7 +501,7 @@ def qrels(
 ) -> None:
     """An earlier ground truth, of any format: its grades settle the pairs that nobody has judged here."""
     del errors  # read where the command ends: see terminal.py
-    from annotator.importing.ground_truth_service import import_qrels
+    from annotator.importing.judgments.ground_truth_service import import_qrels
 
     common = _common(format_name, encoding, dry_run=dry_run)
     report = import_qrels(
@@ -531,7 +531,7 @@ def _read_columns(given: list[str] | None) -> dict[str, str] | None:
 
 
 def _read_declared(path: Path | None) -> dict[str, Any] | None:
-    from annotator.importing.provenance import read_provenance
+    from annotator.importing.judgments.provenance import read_provenance
 
     return None if path is None else read_provenance(path)
 
@@ -582,7 +582,7 @@ def remap(
     json: JsonOption = False,
 ) -> None:
     """Give documents new ids: one to one takes the judgments along, else the grades become suggestions."""
-    from annotator.importing.remapping_service import remap_documents
+    from annotator.importing.remapping.remapping_service import remap_documents
 
     opened, actor = open_as(database, lead)
     report = remap_documents(opened, actor, dataset, path, now=now(), encoding=encoding, dry_run=dry_run)

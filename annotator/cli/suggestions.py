@@ -127,7 +127,7 @@ def relations(
     """Write the relations between a dataset's law articles, as their own texts state them."""
     from annotator.agreement.report_files import check_target, write_file
     from annotator.formats.relations import write_relations
-    from annotator.importing.relations_service import find_law_relations
+    from annotator.importing.relations.relations_service import find_law_relations
 
     check_target(target)
     report = find_law_relations(open_database(database), OPERATOR, dataset)

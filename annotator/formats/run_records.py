@@ -1,6 +1,6 @@
 """Records of a run file (results with their line numbers, data about a whole answer), and checks of rank and score.
 
-`runs.py` makes them; `importing/run_plan.py` uses them.
+`runs.py` makes them; `importing/runs/run_plan.py` uses them.
 """
 
 import math

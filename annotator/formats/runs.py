@@ -4,7 +4,7 @@ TREC: one result per line, `query_id Q0 doc_id rank score tag`; what follows the
 trec_eval. JSON (Lines, an array or one object): results `query_id,
 doc_id, rank, score, signals{…}`, or answers of a search API: `query_id` (or `query`, its text), `results: [{doc_id,
 score, …}]`, `latency_ms` (or `response_time`); results without ranks are ranked by their order. Every further field is
-kept: a result's in its signals, an answer's in those of the query. `importing/run_plan.py` decides the order of
+kept: a result's in its signals, an answer's in those of the query. `importing/runs/run_plan.py` decides the order of
 results. Refused, mostly with the line: an empty file, several systems unless one name is given for all, JSON options
 for a TREC file, fewer than six fields, a missing or too long id, a rank or score that is not a finite number,
 signals that are not a mapping.

@@ -36,9 +36,9 @@ from annotator.formats.syntax.tables import (
     read_table,
 )
 from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long, read_text, to_utf8
-from annotator.importing.document_names import NamePattern, rename_pages
-from annotator.importing.law_articles import CUTS, Cut, cut_law
-from annotator.importing.office_files import (
+from annotator.importing.texts.document_names import NamePattern, rename_pages
+from annotator.importing.texts.law_articles import CUTS, Cut, cut_law
+from annotator.importing.texts.office_files import (
     INSTALL,
     MACROS,
     MODULES,
@@ -46,7 +46,7 @@ from annotator.importing.office_files import (
     read_office_page,
     require_readable,
 )
-from annotator.importing.sections import SectionedPage, read_page, split_sections
+from annotator.importing.texts.sections import SectionedPage, read_page, split_sections
 
 MEDIA_TYPE_BY_SUFFIX = {
     ".md": "text/markdown",

@@ -1,7 +1,7 @@
 """The tables of pool rounds: how the pool grew, and what each round left out by rule.
 
 A round is one decision of a lead to add pairs, or to leave candidates out. Pairs that came otherwise, or before rounds were kept, have no round. The
-three tables are written by `pooling/rounds/rounds_sql.py`; `importing/remapping_sql.py` carries `left_out` to new document ids.
+three tables are written by `pooling/rounds/rounds_sql.py`; `importing/remapping/remapping_sql.py` carries `left_out` to new document ids.
 """
 
 from datetime import datetime

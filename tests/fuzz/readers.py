@@ -34,10 +34,10 @@ from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.runs import read_run_file
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import read_text
-from annotator.importing.law_articles import CUTS, cut_law
-from annotator.importing.provenance import read_provenance
-from annotator.importing.remapping import read_remap
-from annotator.importing.sections import read_page, split_sections
+from annotator.importing.judgments.provenance import read_provenance
+from annotator.importing.remapping.remapping import read_remap
+from annotator.importing.texts.law_articles import CUTS, cut_law
+from annotator.importing.texts.sections import read_page, split_sections
 from annotator.labeling.calibration import read_check_lines
 
 PROJECT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from annotator.domain.grades import Rubric
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import GuidelineVersion, publish_version, read_version
 from annotator.importing.report import ImportReport
-from annotator.importing.texts_service import import_documents
+from annotator.importing.texts.texts_service import import_documents
 from annotator.storage.database import Database
 from annotator.storage.open_pairs import OpenPairsRequest
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR
-from annotator.importing.runs_service import import_run
+from annotator.importing.runs.runs_service import import_run
 from annotator.storage.adjudication_tables import DisagreementRow, QueryScoreRow, ScoreDueRow, ScoreTotalRow
 from annotator.storage.database import Database
 from annotator.storage.tables import DocumentRow, PairRow, QueryRow

@@ -15,7 +15,7 @@ from annotator.domain.judgments import TrainingState
 from annotator.domain.people import OPERATOR, Actor, WrongSignIn
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.service import EvaluationRequest, evaluate_dataset
-from annotator.importing.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.calibration_service import compute_results, list_checks, remove_check
 from annotator.labeling.questions_service import list_questions
 from annotator.labeling.service import compute_progress, list_judgments, submit_judgments

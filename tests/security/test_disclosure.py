@@ -56,7 +56,7 @@ from annotator.domain.people import OPERATOR, Actor, SignedIn
 from annotator.evaluation.rankings import QueryRankings
 from annotator.evaluation.rankings_service import compare_on_releases, show_query_rankings
 from annotator.guideline.feedback_service import list_decisions_behind, list_worklist
-from annotator.importing.runs_service import import_run
+from annotator.importing.runs.runs_service import import_run
 from annotator.labeling.calibration_service import compute_results, find_candidates, list_checks, set_check
 from annotator.labeling.service import list_judgments
 from annotator.pooling.analysis.pool_analysis_records import PairFilter

@@ -17,7 +17,7 @@ from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import FORMATS, read_truth
 from annotator.formats.syntax.source import MAX_LINE, InputSource
 from annotator.formats.syntax.tables import MAX_CELL, read_rows
-from annotator.importing.provenance import read_provenance
+from annotator.importing.judgments.provenance import read_provenance
 from annotator.importing.sources import FileLayout, read_folder, read_query_source, read_source
 
 DEEP = {

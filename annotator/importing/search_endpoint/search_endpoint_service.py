@@ -26,10 +26,10 @@ from annotator.domain.errors import (
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
 from annotator.domain.messages import count_of
 from annotator.domain.people import Actor
-from annotator.importing import runs_sql
 from annotator.importing.report import Progress, be_silent
-from annotator.importing.run_plan import check_options, check_system
-from annotator.importing.runs_service import FetchedFrom, import_run
+from annotator.importing.runs import runs_sql
+from annotator.importing.runs.run_plan import check_options, check_system
+from annotator.importing.runs.runs_service import FetchedFrom, import_run
 from annotator.importing.search_endpoint.answer import AnswerRefused
 from annotator.importing.search_endpoint.client import (
     DEFAULT_PORTS,
@@ -54,7 +54,7 @@ from annotator.importing.search_endpoint.request_template import list_missing_co
 from annotator.importing.search_endpoint.saved_run import FetchIdentity, SavedRun, open_saved_run
 from annotator.importing.search_endpoint.spec import hash_spec, read_spec_file
 from annotator.importing.sources import hash_file
-from annotator.importing.texts_sql import list_stored_queries
+from annotator.importing.texts.texts_sql import list_stored_queries
 from annotator.people.service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
-from annotator.importing.import_service import show_contents
+from annotator.importing.uploads.import_service import show_contents
 from annotator.storage.database import Database
 from annotator.web.importing.file_jobs import FILE_JOBS
 from annotator.web.importing.file_tasks import PROBLEM_FILE

@@ -24,7 +24,7 @@ import structlog
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
-from annotator.importing.staging import stage_files
+from annotator.importing.uploads.staging import stage_files
 from annotator.storage.database import Database, find_sqlite_file
 from annotator.web.importing.message_json import read_message
 

@@ -15,7 +15,7 @@ from annotator.domain.errors import AnnotatorError, BadInput, DatabaseUnavailabl
 from annotator.domain.people import Actor
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.formats.syntax.tables import KINDS
-from annotator.importing.import_choices import ImportChoices
+from annotator.importing.uploads.import_choices import ImportChoices
 from annotator.storage.database import Database
 from annotator.web.importing.message_json import to_json
 
@@ -52,14 +52,14 @@ def describe_problems(problems: Sequence[FormatError], hint: str) -> Result:
 def _preview(request: Mapping[str, Any]) -> Result | None:
     if "choices" not in request:
         return None
-    from annotator.importing.preview import preview_file
+    from annotator.importing.uploads.preview import preview_file
 
     return asdict(preview_file(Path(request["path"]), ImportChoices(**request["choices"])))
 
 
 def _look(request: Mapping[str, Any], report_progress: Progress) -> Result:
     """Recognise what every file holds; check the first as it was recognised (`then`: the request and its result)."""
-    from annotator.importing.recognition import recognize_upload
+    from annotator.importing.uploads.recognition import recognize_upload
 
     items = recognize_upload(Path())
     shown = [asdict(item) for item in items]
@@ -76,7 +76,7 @@ def _look(request: Mapping[str, Any], report_progress: Progress) -> Result:
 
 
 def _import(request: Mapping[str, Any], report_progress: Progress) -> Result:
-    from annotator.importing.import_service import import_file
+    from annotator.importing.uploads.import_service import import_file
 
     report = import_file(
         Database(request["database"]),
@@ -104,7 +104,7 @@ def _import(request: Mapping[str, Any], report_progress: Progress) -> Result:
 
 def _remap(request: Mapping[str, Any], report_progress: Progress) -> Result:
     del report_progress
-    from annotator.importing.remapping_service import remap_documents
+    from annotator.importing.remapping.remapping_service import remap_documents
 
     report = remap_documents(
         Database(request["database"]),
@@ -184,8 +184,8 @@ def _convert(request: Mapping[str, Any], report_progress: Progress) -> Result:
     import shutil
 
     from annotator.formats.registry import find_format
-    from annotator.importing.conversion_files import is_folder
-    from annotator.importing.conversion_service import prepare_conversion, write_conversion
+    from annotator.importing.conversion.conversion_files import is_folder
+    from annotator.importing.conversion.conversion_service import prepare_conversion, write_conversion
 
     target_format = find_format(request["target"])
     stem = Path(request["path"]).name.split(".")[0]

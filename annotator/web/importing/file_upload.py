@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
-from annotator.importing.staging import LIMITS
+from annotator.importing.uploads.staging import LIMITS
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_number

@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.importing.import_choices import ImportChoices
-from annotator.importing.import_service import was_imported
+from annotator.importing.uploads.import_choices import ImportChoices
+from annotator.importing.uploads.import_service import was_imported
 from annotator.web.importing.choices_form import draw_choices
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (

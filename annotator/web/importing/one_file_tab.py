@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.importing.encodings import ENCODINGS, guess_encoding
+from annotator.importing.uploads.encodings import ENCODINGS, guess_encoding
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (
     choose_file,

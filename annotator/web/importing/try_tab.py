@@ -7,7 +7,7 @@ import streamlit as st
 
 from annotator.dataset.coverage_service import TEMPLATES
 from annotator.formats.registry import FORMATS
-from annotator.importing.encodings import ENCODINGS
+from annotator.importing.uploads.encodings import ENCODINGS
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.file_upload import (

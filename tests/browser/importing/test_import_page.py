@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.importing.import_service import show_contents
+from annotator.importing.uploads.import_service import show_contents
 from annotator.people.service import change_person
 from annotator.storage.database import Database
 from tests.browser.conftest import SignIn

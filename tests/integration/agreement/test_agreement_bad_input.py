@@ -13,8 +13,8 @@ from annotator.cli.main import app
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.importing.judgments_service import import_judgments
-from annotator.importing.texts_service import import_queries
+from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.texts.texts_service import import_queries
 from annotator.storage.database import Database
 from tests.agreement_cases import CASES, Case, Row, check, check_value, list_values
 

@@ -16,7 +16,7 @@ from annotator.agreement.service import compute_agreement, list_groupings, list_
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.importing.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database

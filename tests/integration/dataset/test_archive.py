@@ -34,9 +34,9 @@ from annotator.dataset.service import change_settings, list_datasets, read_curre
 from annotator.domain.errors import ConflictError, DatasetArchived, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version
-from annotator.importing.judgments_service import import_judgments
-from annotator.importing.pairs_service import import_pairs
-from annotator.importing.texts_service import import_documents, import_queries
+from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.pairs_service import import_pairs
+from annotator.importing.texts.texts_service import import_documents, import_queries
 from annotator.labeling.assignment import QuerySelection
 from annotator.labeling.assignment_service import assign, reassign, take_back
 from annotator.labeling.calibration_service import import_checks, remove_check, set_check

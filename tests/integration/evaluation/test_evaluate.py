@@ -18,7 +18,7 @@ from annotator.evaluation.service import (
     evaluate_dataset,
     record_shown_grades,
 )
-from annotator.importing.runs_service import import_run
+from annotator.importing.runs.runs_service import import_run
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow

@@ -11,7 +11,7 @@ from annotator.cli.main import app
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.evaluation.holes_service import PooledHoles, pool_holes
-from annotator.importing.runs_service import import_run
+from annotator.importing.runs.runs_service import import_run
 from annotator.labeling.service import submit_judgments
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database

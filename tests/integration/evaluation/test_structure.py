@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from annotator.cli.main import app
 from annotator.domain.people import OPERATOR
 from annotator.evaluation.service import EvaluationRequest, evaluate_dataset
-from annotator.importing.runs_service import import_run
+from annotator.importing.runs.runs_service import import_run
 from annotator.storage.database import Database
 from tests.integration.judged_world import NOW, JudgedWorld
 

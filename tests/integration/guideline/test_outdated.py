@@ -9,7 +9,7 @@ from sqlmodel import col
 from annotator.domain.judgments import OutdatedReason
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import explain_change
-from annotator.importing.remapping_service import remap_documents
+from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
 from annotator.storage.lookup import key_of

@@ -16,8 +16,8 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.formats import registry
 from annotator.formats.registry import FORMATS, Format, read_truth
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.ground_truth_service import import_qrels
-from annotator.importing.judgments_service import import_judgments
+from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.report import ImportReport
 from annotator.labeling.service import compute_progress, submit_judgments
 from annotator.people.service import find_actor

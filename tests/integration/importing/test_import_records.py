@@ -11,10 +11,10 @@ from sqlmodel import col
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import BadInput
 from annotator.domain.people import OPERATOR
-from annotator.importing.ground_truth_service import import_qrels
-from annotator.importing.judgments_service import import_judgments
-from annotator.importing.runs_service import import_run
-from annotator.importing.texts_service import import_queries
+from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.runs.runs_service import import_run
+from annotator.importing.texts.texts_service import import_queries
 from annotator.storage.database import Database
 from annotator.storage.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of

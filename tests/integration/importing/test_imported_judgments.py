@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from annotator.cli.main import app
 from annotator.domain.people import OPERATOR
-from annotator.importing.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
 from annotator.releases.gates_service import check_release
 from annotator.releases.published_service import trace_qrel

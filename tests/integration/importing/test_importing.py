@@ -14,11 +14,11 @@ from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.importing.judgments_service import import_judgments
-from annotator.importing.pairs_service import import_pairs
+from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.pairs_service import import_pairs
 from annotator.importing.report import ImportReport
-from annotator.importing.runs_service import import_run
-from annotator.importing.texts_service import import_documents, import_queries
+from annotator.importing.runs.runs_service import import_run
+from annotator.importing.texts.texts_service import import_documents, import_queries
 from annotator.people.service import find_actor, require_role
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.current_judgments import list_current_judgments

@@ -20,11 +20,11 @@ from annotator.agreement.service import compute_agreement
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import BadInput, NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.importing.ground_truth_service import import_qrels
-from annotator.importing.remapping import RemapReport
-from annotator.importing.remapping_service import remap_documents
-from annotator.importing.runs_service import import_run
-from annotator.importing.texts_service import import_documents
+from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.remapping.remapping import RemapReport
+from annotator.importing.remapping.remapping_service import remap_documents
+from annotator.importing.runs.runs_service import import_run
+from annotator.importing.texts.texts_service import import_documents
 from annotator.labeling.service import SubmitResponse, compute_progress, list_judgments, submit_judgments
 from annotator.pooling.service import list_pairs, pool_runs
 from annotator.releases.judged_sql import iterate_documents, iterate_judged_queries

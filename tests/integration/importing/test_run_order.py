@@ -10,9 +10,9 @@ from sqlmodel import col
 from annotator.adjudication.impact.impact_service import bring_up_to_date
 from annotator.domain.errors import BadInput, ConflictError, ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.importing.remapping_service import remap_documents
-from annotator.importing.runs_service import import_run
-from annotator.importing.texts_service import import_queries
+from annotator.importing.remapping.remapping_service import remap_documents
+from annotator.importing.runs.runs_service import import_run
+from annotator.importing.texts.texts_service import import_queries
 from annotator.pooling.service import list_pairs, pool_runs
 from annotator.storage.database import Database
 from annotator.storage.import_records import list_import_records

@@ -12,8 +12,8 @@ from sqlmodel import col
 from annotator.domain.errors import AnnotatorError, BadInput
 from annotator.domain.people import OPERATOR
 from annotator.importing.report import FolderReport
-from annotator.importing.runs_service import import_run, import_runs
-from annotator.importing.texts_service import import_queries
+from annotator.importing.runs.runs_service import import_run, import_runs
+from annotator.importing.texts.texts_service import import_queries
 from annotator.storage.database import Database
 from annotator.storage.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of

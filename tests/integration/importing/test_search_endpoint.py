@@ -37,7 +37,7 @@ from annotator.importing.search_endpoint.search_endpoint_service import (
     fetch_run,
 )
 from annotator.importing.search_endpoint.spec import TEMPLATES, print_template
-from annotator.importing.texts_service import import_queries
+from annotator.importing.texts.texts_service import import_queries
 from annotator.people.service import add_person, find_actor
 from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database

@@ -8,9 +8,9 @@ import pytest
 
 from annotator.domain.errors import BadInput
 from annotator.domain.people import OPERATOR
-from annotator.importing import runs_service
-from annotator.importing.runs_service import import_run, import_runs
-from annotator.importing.texts_service import import_queries
+from annotator.importing.runs import runs_service
+from annotator.importing.runs.runs_service import import_run, import_runs
+from annotator.importing.texts.texts_service import import_queries
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables import RunRow

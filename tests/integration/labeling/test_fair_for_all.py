@@ -18,7 +18,7 @@ from annotator.domain.judgments import PairView
 from annotator.domain.overlap import allows_further, conditional_distance, wanted_for
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version
-from annotator.importing.remapping_sql import retire_pairs
+from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import (

@@ -9,7 +9,7 @@ from sqlmodel import col
 from annotator.domain.errors import NotAllowed
 from annotator.domain.judgments import OutdatedReason, OwnAnswer
 from annotator.domain.people import OPERATOR, Actor
-from annotator.importing.remapping_sql import retire_pairs
+from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import AssignmentRow, CheckRow, DisclosureRow, RepeatRow

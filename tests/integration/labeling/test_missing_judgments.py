@@ -14,7 +14,7 @@ from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import add_decisions
 from annotator.domain.overlap import allows_further, conditional_distance, wanted_for
-from annotator.importing.remapping_sql import retire_pairs
+from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database

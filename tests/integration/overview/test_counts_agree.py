@@ -27,8 +27,8 @@ from annotator.cli.main import app
 from annotator.dataset.service import show_dataset
 from annotator.domain.people import OPERATOR
 from annotator.domain.settling import OPEN, SETTLED
-from annotator.importing.ground_truth_service import import_qrels
-from annotator.importing.remapping_service import remap_documents
+from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.labeling.calibration_service import set_check
 from annotator.labeling.questions_service import ask_question, count_open_questions
 from annotator.labeling.service import compute_progress, list_judgments

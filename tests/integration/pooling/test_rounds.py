@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR
-from annotator.importing.remapping_service import remap_documents
+from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.pooling.rounds.round_records import LeftOut, LeftOutDocument, NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import (
     add_round,

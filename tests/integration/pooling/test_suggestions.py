@@ -14,7 +14,7 @@ from annotator.adjudication.history.history_service import read_pair_history
 from annotator.cli.main import app
 from annotator.domain.errors import BadInput, NotAllowed, StateError
 from annotator.domain.people import OPERATOR
-from annotator.importing.ground_truth_service import import_qrels
+from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.pooling.rounds.rounds_sql import list_pair_rounds, list_rounds
 from annotator.pooling.service import list_pairs
 from annotator.pooling.suggestions import suggestions_service

@@ -14,7 +14,7 @@ from sqlalchemy import select, text
 from sqlmodel import col
 
 from annotator.domain.people import OPERATOR, Actor
-from annotator.importing.judgments_service import import_judgments
+from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database

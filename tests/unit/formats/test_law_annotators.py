@@ -11,7 +11,7 @@ from annotator.dataset.coverage_service import check_file
 from annotator.domain.errors import ValidationError
 from annotator.formats.law_annotators import has_mixed_annotators
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.qrel_plan import name_annotators, read_qrel_source
+from annotator.importing.judgments.qrel_plan import name_annotators, read_qrel_source
 
 JUDGED = {"a": {"relevance": 2, "annotator_1": 2, "annotator_2": 1}}
 LAW = json.dumps({"queries": [{"query_id": "Q", "query_text": "t", "ground_truth": JUDGED}]})

@@ -10,10 +10,10 @@ from annotator.dataset.coverage_service import check_file
 from annotator.formats.content_warnings import describe_wrong_counts
 from annotator.formats.registry import read_truth
 from annotator.formats.syntax.source import InputSource
-from annotator.importing.conversion_service import prepare_conversion, write_conversion
-from annotator.importing.qrel_plan import match_qrels, read_qrel_source
+from annotator.importing.conversion.conversion_service import prepare_conversion, write_conversion
+from annotator.importing.judgments.qrel_plan import match_qrels, read_qrel_source
 from annotator.importing.sources import read_query_source
-from annotator.importing.text_plan import QueryText
+from annotator.importing.texts.text_plan import QueryText
 
 NABLARCH = b"""dataset:
   version: "1"

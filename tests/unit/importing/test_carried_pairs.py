@@ -1,6 +1,6 @@
 """What becomes of the pairs of documents that got new ids."""
 
-from annotator.importing.remapping import LivePair, carry_pairs
+from annotator.importing.remapping.remapping import LivePair, carry_pairs
 
 
 def pair(

@@ -3,8 +3,8 @@
 import pytest
 
 from annotator.domain.ground_truth import Document
-from annotator.importing.law_articles import CUTS, Cut, cut_law, find_law_type, read_number
-from annotator.importing.sections import read_page
+from annotator.importing.texts.law_articles import CUTS, Cut, cut_law, find_law_type, read_number
+from annotator.importing.texts.sections import read_page
 
 KOREAN = """---
 제목: 토지법 시행령

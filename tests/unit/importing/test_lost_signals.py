@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotator.domain.ground_truth import Run, RunEntry
-from annotator.importing.lost_signals import (
+from annotator.importing.runs.lost_signals import (
     LostSignal,
     count_partial_signals,
     find_lost_signals,

@@ -18,10 +18,10 @@ from reportlab.pdfgen.canvas import Canvas
 
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import Document
-from annotator.importing import office_files
-from annotator.importing.office_files import read_office_page
-from annotator.importing.sections import split_sections
 from annotator.importing.sources import FileLayout, read_folder, read_single_file
+from annotator.importing.texts import office_files
+from annotator.importing.texts.office_files import read_office_page
+from annotator.importing.texts.sections import split_sections
 
 
 def make_docx() -> bytes:

@@ -7,10 +7,16 @@ import pytest
 from annotator.domain.errors import BadInput, ValidationError
 from annotator.domain.ground_truth import Document, JudgmentLine, Qrel, Query, Run, RunEntry
 from annotator.formats.input_tables import DocumentLine, QueryLine
-from annotator.importing.judgment_plan import plan_events
-from annotator.importing.qrel_plan import QrelPlan, note_annotators, note_plan
-from annotator.importing.run_plan import check_system, hash_run
-from annotator.importing.text_plan import StoredDocument, StoredQuery, hash_text, plan_documents, plan_queries
+from annotator.importing.judgments.judgment_plan import plan_events
+from annotator.importing.judgments.qrel_plan import QrelPlan, note_annotators, note_plan
+from annotator.importing.runs.run_plan import check_system, hash_run
+from annotator.importing.texts.text_plan import (
+    StoredDocument,
+    StoredQuery,
+    hash_text,
+    plan_documents,
+    plan_queries,
+)
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 

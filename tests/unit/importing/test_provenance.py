@@ -6,7 +6,7 @@ import pytest
 
 from annotator.domain.errors import BadInput
 from annotator.domain.import_records import DECLARED
-from annotator.importing.provenance import MAX_TEXT, read_provenance, split_declaration
+from annotator.importing.judgments.provenance import MAX_TEXT, read_provenance, split_declaration
 
 FULL = """\
 who: "대학원생 3명"

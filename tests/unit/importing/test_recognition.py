@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from annotator.formats.registry import FORMATS
-from annotator.importing.encodings import guess_encoding
-from annotator.importing.import_choices import ImportChoices
-from annotator.importing.preview import preview_file
-from annotator.importing.recognition import RecognizedFile, recognize_upload
+from annotator.importing.uploads.encodings import guess_encoding
+from annotator.importing.uploads.import_choices import ImportChoices
+from annotator.importing.uploads.preview import preview_file
+from annotator.importing.uploads.recognition import RecognizedFile, recognize_upload
 
 SAMPLES = Path("annotator/formats/samples").resolve()
 JAPANESE, KOREAN = (

@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.domain.errors import BadInput
-from annotator.importing.remapping import find_applied, name_retired, plan_remap, read_remap
+from annotator.importing.remapping.remapping import find_applied, name_retired, plan_remap, read_remap
 
 
 def plan(*links: str, documents: str = "a b c d", pairs: str = "a b c d"):  # type: ignore[no-untyped-def]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.domain.ground_truth import RunEntry
-from annotator.importing.run_plan import Order, order_results, sort_by_score
+from annotator.importing.runs.run_plan import Order, order_results, sort_by_score
 
 
 def ids(entries: tuple[RunEntry, ...] | list[RunEntry]) -> str:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.importing.sections import read_page, split_sections
+from annotator.importing.texts.sections import read_page, split_sections
 
 MARKDOWN = """\
 ---

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from annotator.domain.errors import ValidationError
-from annotator.importing.staging import StagingLimits, stage_files
+from annotator.importing.uploads.staging import StagingLimits, stage_files
 
 
 def pack(entries: Mapping[str, bytes], *, mode: int | None = None) -> io.BytesIO:

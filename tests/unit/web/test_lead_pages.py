@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotator.dataset.service import change_settings
-from annotator.importing.ground_truth_service import import_qrels
+from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.pooling.suggestions.suggestions_sql import StoredSuggestion, add_relation_suggestions

@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
-from annotator.importing.import_service import show_contents
-from annotator.importing.texts_service import import_queries
+from annotator.importing.texts.texts_service import import_queries
+from annotator.importing.uploads.import_service import show_contents
 from annotator.people.service import add_person, find_actor
 from annotator.settings import Settings
 from annotator.storage.database import Database

@@ -22,7 +22,7 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.grades import DEFAULT_RUBRIC
 from annotator.domain.people import OPERATOR
 from annotator.guideline.service import publish_version
-from annotator.importing.remapping_sql import retire_pairs
+from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.labeling.service import list_judgments
 from annotator.people.service import add_person, change_person, disable_person, find_actor, remove_role
 from annotator.people.sign_in_service import revoke_sessions

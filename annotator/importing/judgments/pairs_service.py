@@ -9,9 +9,9 @@ from annotator.formats.input_tables import read_pairs
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import ColumnNames, read_table
 from annotator.importing.report import ImportReport, Progress, be_silent, note_by_id
-from annotator.importing.run_plan import RESERVED, check_queries
+from annotator.importing.runs.run_plan import RESERVED, check_queries
 from annotator.importing.sources import hash_file
-from annotator.importing.texts_sql import add_documents_by_id, list_query_texts
+from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
 from annotator.importing.transaction_sql import list_given_options, open_import, record_import
 from annotator.storage.database import Database
 from annotator.storage.pool import PoolCandidate, add_candidates

@@ -17,7 +17,6 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.run_records import RunFile
 from annotator.formats.runs import read_run_file
-from annotator.importing import runs_sql
 from annotator.importing.report import (
     FolderReport,
     ImportReport,
@@ -27,7 +26,8 @@ from annotator.importing.report import (
     note_more_queries,
     note_moved,
 )
-from annotator.importing.run_plan import (
+from annotator.importing.runs import runs_sql
+from annotator.importing.runs.run_plan import (
     RunOptions,
     RunPlan,
     check_options,
@@ -36,8 +36,8 @@ from annotator.importing.run_plan import (
     plan_run,
 )
 from annotator.importing.sources import hash_file, read_source
-from annotator.importing.text_plan import QueryText
-from annotator.importing.texts_sql import list_query_texts
+from annotator.importing.texts.text_plan import QueryText
+from annotator.importing.texts.texts_sql import list_query_texts
 from annotator.importing.transaction_sql import ImportTransaction, open_import, record_import
 from annotator.people.service import require_role
 from annotator.storage.database import Database

@@ -16,7 +16,7 @@ from typing import BinaryIO
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say, say_n
 from annotator.domain.texts import holds_no_text
-from annotator.importing.encodings import guess_encoding
+from annotator.importing.uploads.encodings import guess_encoding
 
 MB = 1024 * 1024
 LOOSE = "documents"

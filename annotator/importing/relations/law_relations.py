@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from annotator.importing.law_articles import read_number
+from annotator.importing.texts.law_articles import read_number
 
 SIBLING, DECREE, RULE, REFERENCE = "sibling", "decree", "rule", "reference"
 SUPPLEMENTS = ("부칙", "附則")

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import Document
-from annotator.importing.sections import Heading, SectionedPage
+from annotator.importing.texts.sections import Heading, SectionedPage
 
 if TYPE_CHECKING:
     from docx.document import Document as WordDocument

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from annotator.domain.errors import Problems, ValidationError
-from annotator.importing.sections import SectionedPage
+from annotator.importing.texts.sections import SectionedPage
 
 _PART = re.compile(r"\{([^{}]*)\}")
 NAMES = ("path", "stem", "name", "heading", "own_heading")

@@ -25,7 +25,12 @@ from annotator.formats.registry import detect_format, find_format, list_certain,
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import kind_of_name
 from annotator.formats.syntax.text import describe
-from annotator.importing.conversion_files import WrittenFile, check_target, choose_format, write_target
+from annotator.importing.conversion.conversion_files import (
+    WrittenFile,
+    check_target,
+    choose_format,
+    write_target,
+)
 
 _NAMED = 5
 

@@ -1,6 +1,6 @@
 """Read and write in bulk what remapping needs: documents by id, their pairs and run results.
 
-Call every function inside the transaction of `importing/remapping_service.py`. Judgments, decisions and imported grades
+Call every function inside the transaction of `importing/remapping/remapping_service.py`. Judgments, decisions and imported grades
 stay on their pair. A document that has left keeps its row, and is known by having a retired pair (`storage/pool.py`).
 """
 

@@ -10,10 +10,10 @@ from annotator.domain.ground_truth import Qrel
 from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
 from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
-from annotator.importing.judgment_plan import plan_events
-from annotator.importing.judgments_service import prepare_new_judgments, store_judgments
-from annotator.importing.provenance import refuse_annotators, split_declaration
-from annotator.importing.qrel_plan import (
+from annotator.importing.judgments.judgment_plan import plan_events
+from annotator.importing.judgments.judgments_service import prepare_new_judgments, store_judgments
+from annotator.importing.judgments.provenance import refuse_annotators, split_declaration
+from annotator.importing.judgments.qrel_plan import (
     QrelFile,
     check_earlier_names,
     list_annotator_lines,
@@ -35,10 +35,10 @@ from annotator.importing.report import (
     note_by_id,
     note_joined,
 )
-from annotator.importing.run_plan import RESERVED
+from annotator.importing.runs.run_plan import RESERVED
 from annotator.importing.sources import hash_file
-from annotator.importing.text_plan import QueryText
-from annotator.importing.texts_sql import add_documents_by_id, list_query_texts
+from annotator.importing.texts.text_plan import QueryText
+from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
 from annotator.importing.transaction_sql import (
     ImportTransaction,
     list_given_options,

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
-from annotator.importing.law_relations import LawDocument
-from annotator.importing.text_plan import DocumentKey, QueryText, StoredDocument, StoredQuery
+from annotator.importing.relations.law_relations import LawDocument
+from annotator.importing.texts.text_plan import DocumentKey, QueryText, StoredDocument, StoredQuery
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import derive_work

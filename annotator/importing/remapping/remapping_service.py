@@ -17,8 +17,8 @@ from annotator.domain.errors import Problems
 from annotator.domain.people import Actor
 from annotator.formats.syntax.source import read_regular
 from annotator.formats.syntax.text import describe, to_utf8
-from annotator.importing import remapping_sql
-from annotator.importing.remapping import (
+from annotator.importing.remapping import remapping_sql
+from annotator.importing.remapping.remapping import (
     LivePair,
     RemapCounts,
     RemapFile,
@@ -32,7 +32,7 @@ from annotator.importing.remapping import (
     plan_remap,
     read_remap,
 )
-from annotator.importing.texts_sql import add_documents_by_id, list_document_keys
+from annotator.importing.texts.texts_sql import add_documents_by_id, list_document_keys
 from annotator.people.service import require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.imported_grades import add_suggestions, list_suggestions

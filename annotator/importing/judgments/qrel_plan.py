@@ -29,7 +29,7 @@ from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import describe
 from annotator.importing.sources import hash_content
-from annotator.importing.text_plan import QueryText
+from annotator.importing.texts.text_plan import QueryText
 
 NAMED = 5
 

@@ -14,10 +14,10 @@ from annotator.formats.syntax.grade_scale import GradeScale
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import KINDS, Table, detect_kind, read_rows
 from annotator.formats.syntax.text import to_utf8
-from annotator.importing.import_choices import ImportChoices
-from annotator.importing.office_files import MACROS, MODULES
-from annotator.importing.recognition import list_table_columns
 from annotator.importing.sources import MEDIA_TYPE_BY_SUFFIX, make_layout, read_folder, read_single_file
+from annotator.importing.texts.office_files import MACROS, MODULES
+from annotator.importing.uploads.import_choices import ImportChoices
+from annotator.importing.uploads.recognition import list_table_columns
 
 FIRST = 5
 LONGEST = 160

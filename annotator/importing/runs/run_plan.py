@@ -22,13 +22,13 @@ from annotator.formats.query_names import QueryNames
 from annotator.formats.run_records import QueryResponse, RunFile, RunLine
 from annotator.formats.runs import find_system, keep_tags, name_by_file, require_system
 from annotator.formats.syntax.text import describe
-from annotator.importing.lost_signals import (
+from annotator.importing.runs.lost_signals import (
     LostSignal,
     count_partial_signals,
     find_lost_signals,
     note_lost_signals,
 )
-from annotator.importing.text_plan import QueryText
+from annotator.importing.texts.text_plan import QueryText
 
 Order = Literal["score", "rank"]
 ORDERS: tuple[Order, ...] = ("score", "rank")

@@ -11,10 +11,10 @@ from pathlib import Path
 from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
 from annotator.formats.syntax.tables import ColumnNames
-from annotator.importing import texts_sql
 from annotator.importing.report import ImportReport, Progress, be_silent, note_changed_texts
 from annotator.importing.sources import hash_file, make_layout, read_document_source, read_query_source
-from annotator.importing.text_plan import plan_documents, plan_queries
+from annotator.importing.texts import texts_sql
+from annotator.importing.texts.text_plan import plan_documents, plan_queries
 from annotator.importing.transaction_sql import list_given_options, open_import, record_import
 from annotator.storage.database import Database
 from annotator.storage.outdated import count_on_older_text, mark_outdated

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from annotator.domain.ground_truth import Document
-from annotator.importing.sections import BETWEEN, PageLine, SectionedPage, split_lines
+from annotator.importing.texts.sections import BETWEEN, PageLine, SectionedPage, split_lines
 
 Cut = Literal["articles", "paragraphs", "items"]
 CUTS: tuple[Cut, ...] = get_args(Cut)

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.importing.judgment_plan import ImportedAnnotator
+from annotator.importing.judgments.judgment_plan import ImportedAnnotator
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.current_judgments import derive_current, mark_late
 from annotator.storage.lookup import key_of

@@ -16,7 +16,7 @@ from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.formats.syntax.text import describe
-from annotator.importing.text_plan import DocumentKey, QueryText
+from annotator.importing.texts.text_plan import DocumentKey, QueryText
 
 NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
 

@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.import_records import AFTERWARDS, ImportKind
-from annotator.importing.contents_records import ContentCount, DatasetContents, LastImport
-from annotator.importing.recognition import ORDER
+from annotator.importing.uploads.contents_records import ContentCount, DatasetContents, LastImport
+from annotator.importing.uploads.recognition import ORDER
 from annotator.storage.pool import select_documents_left
 from annotator.storage.tables import (
     CurrentJudgmentRow,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.importing.law_relations import LawRelation, find_relations
-from annotator.importing.texts_sql import list_law_documents
+from annotator.importing.relations.law_relations import LawRelation, find_relations
+from annotator.importing.texts.texts_sql import list_law_documents
 from annotator.people.service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of

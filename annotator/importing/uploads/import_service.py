@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from annotator.domain.people import Actor
-from annotator.importing import contents_sql
-from annotator.importing.contents_records import DatasetContents
-from annotator.importing.ground_truth_service import import_qrels
-from annotator.importing.import_choices import ImportChoices
-from annotator.importing.judgments_service import import_judgments
-from annotator.importing.pairs_service import import_pairs
+from annotator.importing.judgments.ground_truth_service import import_qrels
+from annotator.importing.judgments.judgments_service import import_judgments
+from annotator.importing.judgments.pairs_service import import_pairs
 from annotator.importing.report import FolderReport, ImportReport, Progress, be_silent
-from annotator.importing.runs_service import import_run, import_runs
-from annotator.importing.texts_service import import_documents, import_queries
+from annotator.importing.runs.runs_service import import_run, import_runs
+from annotator.importing.texts.texts_service import import_documents, import_queries
+from annotator.importing.uploads import contents_sql
+from annotator.importing.uploads.contents_records import DatasetContents
+from annotator.importing.uploads.import_choices import ImportChoices
 from annotator.people.service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of

@@ -16,9 +16,9 @@ from annotator.formats.registry import HEAD, list_certain
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import KINDS, Table, kind_of_name, read_rows
 from annotator.formats.syntax.text import to_utf8
-from annotator.importing.encodings import guess_encoding
-from annotator.importing.office_files import MACROS, MODULES
 from annotator.importing.sources import MEDIA_TYPE_BY_SUFFIX
+from annotator.importing.texts.office_files import MACROS, MODULES
+from annotator.importing.uploads.encodings import guess_encoding
 
 ORDER: tuple[ImportKind, ...] = ("queries", "documents", "run", "pairs", "judgments", "qrels")
 """The order in which files are imported: each kind needs the ones before it."""

@@ -12,8 +12,8 @@ from annotator.formats.judgments import read_judgments
 from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.tables import ColumnNames, read_table
-from annotator.importing import judgments_sql
-from annotator.importing.judgment_plan import (
+from annotator.importing.judgments import judgments_sql
+from annotator.importing.judgments.judgment_plan import (
     ImportedJudgmentEvent,
     check_targets,
     list_overtaken,
@@ -22,7 +22,7 @@ from annotator.importing.judgment_plan import (
     repeat_event,
     to_rows,
 )
-from annotator.importing.provenance import refuse_annotators
+from annotator.importing.judgments.provenance import refuse_annotators
 from annotator.importing.report import (
     ImportReport,
     Progress,
@@ -33,9 +33,9 @@ from annotator.importing.report import (
     note_contradicting,
     note_joined,
 )
-from annotator.importing.run_plan import RESERVED
+from annotator.importing.runs.run_plan import RESERVED
 from annotator.importing.sources import hash_file
-from annotator.importing.texts_sql import add_documents_by_id, list_query_texts
+from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
 from annotator.importing.transaction_sql import (
     ImportTransaction,
     list_given_options,

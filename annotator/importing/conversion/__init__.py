@@ -1,0 +1,1 @@
+"""Convert one evaluator's file into another's, without a database."""

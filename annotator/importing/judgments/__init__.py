@@ -1,0 +1,1 @@
+"""Import pairs, judgments and earlier ground truths, with what their importer declares about them."""

@@ -1,0 +1,1 @@
+"""Find relations between documents in their own texts."""

@@ -1,0 +1,1 @@
+"""Give documents new ids, with everything stored under the old ones."""

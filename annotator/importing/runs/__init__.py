@@ -1,0 +1,1 @@
+"""Import runs: which results are kept, in which order, and what their signals lost."""
