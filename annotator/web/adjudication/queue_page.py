@@ -107,7 +107,7 @@ def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> No
         st.text(
             tr_n("The one dispute that there was is decided.", "All {n:,} disputes are decided.", decided)
         )
-    report = find_kept(context, dataset).report
+    report = find_kept(context, dataset).value
     kappa = report.measured.cohen_kappa["unweighted"]
     if kappa.value is None:
         st.text(tr("Agreement is not known: {why}.", why=kappa.why))

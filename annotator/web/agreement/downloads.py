@@ -28,7 +28,7 @@ from annotator.domain.people import Actor
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.storage.database import Database
 from annotator.web.agreement.links import Parameters, list_parameters, read_selection
-from annotator.web.agreement.report_cache import REPORTS
+from annotator.web.agreement.report_cache import find_kept_report
 from annotator.web.agreement.routes import FIGURES, LEFT_OUT, PAIRS
 from annotator.web.agreement.tables import TABLES, TableRequest, list_rows
 from annotator.web.agreement.time_charts import list_since_rows
@@ -116,7 +116,7 @@ def write_figures(database: Database, actor: Actor, dataset: str, request: Table
         raise NotFound(
             say("no table {table!r}; there are: {tables}", table=request.table, tables=", ".join(TABLES))
         )
-    report = REPORTS.find(database, actor, dataset, by=request.by, now=datetime.now(UTC)).report
+    report = find_kept_report(database, actor, dataset, by=request.by, now=datetime.now(UTC)).value
     _version, rubric = read_current_rubric(database, actor, dataset)
     rows = list_rows(report, request, [definition.name for definition in rubric.grades])
     return _write_table(rows)

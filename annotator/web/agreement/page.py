@@ -11,7 +11,7 @@ import streamlit as st
 from annotator.agreement.records import AgreementReport, CoefficientValue
 from annotator.agreement.service import list_groupings
 from annotator.web.agreement.links import find_selection
-from annotator.web.agreement.report_cache import REPORTS, KeptReport, ProgressCallback
+from annotator.web.agreement.report_cache import KeptReport, ProgressCallback, find_kept_report
 from annotator.web.kit.controls import find_chosen_option, note_press
 from annotator.web.kit.figures import show_number, show_time
 from annotator.web.kit.messages import tr, tr_n
@@ -36,7 +36,7 @@ def find_report(context: PageContext, dataset: str, by: str | None) -> Agreement
             draw_changed(kept)
     else:
         placeholder.empty()
-    return kept.report
+    return kept.value
 
 
 def find_kept(
@@ -53,7 +53,7 @@ def find_kept(
     `report_progress`: called with the first figures.
     """
     anew = st.session_state.pop(ANEW, False)
-    return REPORTS.find(
+    return find_kept_report(
         context.database,
         context.actor,
         dataset,
@@ -83,7 +83,7 @@ def draw_changed(kept: KeptReport) -> None:
     if not kept.changed:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        sentence = tr("Measured on {time}; something has changed since.", time=show_time(kept.measured_at))
+        sentence = tr("Measured on {time}; something has changed since.", time=show_time(kept.made_at))
         st.html(f'<p class="annotator-note">{escape(sentence)}</p>', width="content")
         st.button(
             tr("Measure again"),

@@ -23,7 +23,7 @@ from annotator.evaluation.service import EvaluationResult
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.storage.database import Database
 from annotator.web.evaluation.choice import EvaluationChoice, read_choice
-from annotator.web.evaluation.evaluation_cache import EVALUATIONS
+from annotator.web.evaluation.evaluation_cache import find_evaluation
 from annotator.web.evaluation.routes import FIGURES, REPORT, SCORES
 from annotator.web.evaluation.tables import QUERIES, TABLES, list_query_rows, list_rows
 from annotator.web.session import require_signed_in
@@ -116,7 +116,7 @@ def list_report_address(dataset: str, choice: EvaluationChoice) -> str:
 
 
 def _find(database: Database, actor: Actor, dataset: str, choice: EvaluationChoice) -> EvaluationResult:
-    return EVALUATIONS.find(database, actor, dataset, choice, now=datetime.now(UTC)).result
+    return find_evaluation(database, actor, dataset, choice, now=datetime.now(UTC)).value
 
 
 def _name_as(name: str) -> dict[str, str]:

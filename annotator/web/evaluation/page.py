@@ -36,9 +36,9 @@ def draw(context: PageContext) -> None:
         words = tr_n("Scoring {n:,} system …", "Scoring {n:,} systems …", systems)
         placeholder.html(f'<p class="annotator-note" role="status">{escape(words)}</p>')
 
-    from annotator.web.evaluation.evaluation_cache import EVALUATIONS
+    from annotator.web.evaluation.evaluation_cache import find_evaluation
 
-    kept = EVALUATIONS.find(
+    kept = find_evaluation(
         context.database,
         context.actor,
         dataset,
@@ -58,9 +58,9 @@ def draw(context: PageContext) -> None:
 
     query_id = st.query_params.get("query")
     if query_id is not None:
-        draw_query(context, dataset, choice, kept.result, query_id)
+        draw_query(context, dataset, choice, kept.value, query_id)
     else:
-        draw_report(context, dataset, choice, choices, kept.result)
+        draw_report(context, dataset, choice, choices, kept.value)
     keep_focus()
 
 

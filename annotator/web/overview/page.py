@@ -128,7 +128,7 @@ def draw(context: PageContext) -> None:
     st.title(tr("Overview"))
     dataset = require_dataset(context)
     kept = find_kept(context, dataset, quick=QUICK)
-    overview = show_overview(context.database, context.actor, dataset, agreement=kept.report)
+    overview = show_overview(context.database, context.actor, dataset, agreement=kept.value)
     if overview.counts.pairs:
         _draw_glance(context, dataset, overview)
     st.header(tr("What to do next"))
@@ -139,7 +139,7 @@ def draw(context: PageContext) -> None:
         draw_note(
             tr(
                 "Whether agreement is enough, also for a release, is said here as of {time}; something has changed since.",
-                time=show_time(kept.measured_at),
+                time=show_time(kept.made_at),
             )
         )
     left, right = st.columns(2, gap="medium")

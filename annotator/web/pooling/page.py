@@ -26,7 +26,7 @@ from annotator.web.pooling.addresses import (
     ROUNDS,
     list_pool_address,
 )
-from annotator.web.pooling.pool_cache import CONTENTS as KEPT_CONTENTS
+from annotator.web.pooling.pool_cache import find_contents
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 TABS = {
@@ -53,11 +53,11 @@ def draw(context: PageContext) -> None:
 
         draw_pair(context, dataset, pair)
         return
-    contents, counted_at = KEPT_CONTENTS.find(context.database, context.actor, dataset, now=context.now)
-    if not contents.pairs and "tab" not in st.query_params and "tab" not in st.session_state:
+    kept = find_contents(context.database, context.actor, dataset, now=context.now)
+    if not kept.value.pairs and "tab" not in st.query_params and "tab" not in st.session_state:
         st.session_state["tab"] = tr(NEW_ROUND)
-    if counted_at is not None:
-        draw_note(tr("Counted on {time}; something has changed since.", time=show_time(counted_at)))
+    if kept.changed:
+        draw_note(tr("Counted on {time}; something has changed since.", time=show_time(kept.made_at)))
     if "tab" not in st.query_params and any(name in st.query_params for name in FILTERS):
         st.session_state["tab"] = tr(PAIRS)  # an address from before the page had tabs
     apply_url_tab("tab", tuple(TABS))
@@ -65,7 +65,7 @@ def draw(context: PageContext) -> None:
     for tab, (title, name) in zip(drawn, TABS.items(), strict=True):
         if tab.open:
             with tab:
-                _draw_tab(title, name, ShownPool(context, dataset, contents))
+                _draw_tab(title, name, ShownPool(context, dataset, kept.value))
     keep_focus()
 
 

@@ -1,71 +1,33 @@
-"""Keep what was counted in a pool, so that the page drawn again appears at once.
+"""Keep what was counted in a pool (`web/kit/kept_results.py` has the rule)."""
 
-Counted anew when the pool or its judgments have changed; while people label, what took long is kept for 20 times as long, at
-most 10 minutes, and the page says when it was counted. Permission is checked before anything is looked up.
-"""
-
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from threading import Lock
-from time import perf_counter
-from typing import Generic, TypeVar
+from datetime import datetime
 
 from annotator.domain.people import Actor
 from annotator.pooling.analysis.pool_analysis_records import DepthReport, PoolContents
 from annotator.pooling.analysis.pool_analysis_service import read_stamp, show_contents, show_depth
 from annotator.storage.database import Database
+from annotator.web.kit.kept_results import KeptResult, KeptResults
 
-T = TypeVar("T")
-MOST_KEPT = 16
-LONGEST = timedelta(minutes=10)
-TIMES = 20
 QUICK = 0.5  # seconds: counted anew whenever something has changed
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KeptCount(Generic[T]):
-    """What was counted, when, and whether something has changed since."""
-
-    counted: T
-    counted_at: datetime
-    seconds: float
-    stamp: Hashable
+CONTENTS: KeptResults[PoolContents] = KeptResults(most=16)
+DEPTHS: KeptResults[DepthReport] = KeptResults(most=16)
+"""Those of this process, by database and dataset."""
 
 
-@dataclass(slots=True)
-class KeptCounts(Generic[T]):
-    """See the module. The one that was counted longest ago goes first."""
-
-    count: Callable[[Database, Actor, str], T]
-    kept: dict[Hashable, KeptCount[T]] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-
-    def find(
-        self, database: Database, actor: Actor, dataset: str, *, now: datetime
-    ) -> tuple[T, datetime | None]:
-        """Return what was counted, and when, if something has changed since. Raises NotAllowed for anybody but leads."""
-        stamp, name = read_stamp(database, actor, dataset), (database, dataset)
-        with self.lock:
-            kept = self.kept.get(name)
-        if kept is not None and kept.stamp == stamp:
-            return kept.counted, None
-        if (
-            kept is not None
-            and kept.seconds > QUICK
-            and now - kept.counted_at < min(timedelta(seconds=kept.seconds * TIMES), LONGEST)
-        ):
-            return kept.counted, kept.counted_at
-        begun = perf_counter()
-        counted = self.count(database, actor, dataset)
-        with self.lock:
-            self.kept.pop(name, None)
-            self.kept[name] = KeptCount(counted, now, perf_counter() - begun, stamp)
-            for old in list(self.kept)[:-MOST_KEPT]:
-                del self.kept[old]
-        return counted, None
+def find_contents(
+    database: Database, actor: Actor, dataset: str, *, now: datetime
+) -> KeptResult[PoolContents]:
+    """Return what the pool contains, kept or counted now. Raises NotAllowed for anybody but leads."""
+    stamp = read_stamp(database, actor, dataset)
+    return CONTENTS.find(
+        (database, dataset), stamp, lambda: show_contents(database, actor, dataset), now=now, quick=QUICK
+    )
 
 
-CONTENTS: KeptCounts[PoolContents] = KeptCounts(show_contents)
-DEPTHS: KeptCounts[DepthReport] = KeptCounts(show_depth)
-"""Those of this process."""
+def find_depth(database: Database, actor: Actor, dataset: str, *, now: datetime) -> KeptResult[DepthReport]:
+    """Return where relevant documents were found, kept or counted now. Raises NotAllowed for anybody but leads."""
+    stamp = read_stamp(database, actor, dataset)
+    return DEPTHS.find(
+        (database, dataset), stamp, lambda: show_depth(database, actor, dataset), now=now, quick=QUICK
+    )

@@ -14,7 +14,7 @@ from annotator.web.kit.tables import Cell, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.pooling.addresses import ALL
 from annotator.web.pooling.charts import chart_depth, describe_depth, list_points, name_ranks
-from annotator.web.pooling.pool_cache import DEPTHS
+from annotator.web.pooling.pool_cache import find_depth
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 STATES = {
@@ -30,7 +30,7 @@ def draw(shown: ShownPool) -> None:
     """Draw the verdict, the chart of all systems or one, its numbers, and the categories."""
     context, dataset = shown.context, shown.dataset
     with st.spinner(tr("Counting …")):
-        report, _ = DEPTHS.find(context.database, context.actor, dataset, now=context.now)
+        report = find_depth(context.database, context.actor, dataset, now=context.now).value
     st.header(tr("Is the pool deep enough?"))
     if report.verdict is None:
         st.text(

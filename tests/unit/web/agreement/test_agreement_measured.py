@@ -10,11 +10,14 @@ import pytest
 
 from annotator.agreement.records import CoefficientValue
 from annotator.agreement.service import compute_agreement
+from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.agreement import page, report_cache
-from annotator.web.agreement.report_cache import KeptReport, KeptReports
+from annotator.web.agreement.report_cache import KeptReport
+from annotator.web.kit import kept_results
+from annotator.web.kit.kept_results import KeptResult, KeptResults
 from tests.integration.judged_world import JudgedWorld
 from tests.unit.web.lead_pages import find, make_world, open_page, run, words
 
@@ -36,14 +39,14 @@ class Reports:
 
     def find(self, *_: Any, anew: bool, **__: Any) -> KeptReport:
         self.asked.append(anew)
-        return KeptReport(self.report, datetime(2026, 1, 2, 3, 4, tzinfo=UTC), not anew, 1, 1.0)
+        return KeptResult(self.report, datetime(2026, 1, 2, 3, 4, tzinfo=UTC), not anew, 1, 1.0)
 
 
 def test_a_report_that_is_no_longer_new_says_of_when_it_is_and_can_be_measured_again(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reports = Reports(world.database)
-    monkeypatch.setattr(page, "REPORTS", reports)
+    monkeypatch.setattr(page, "find_kept_report", reports.find)
     app = open_page(world, "agreement")
     assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
     app.button(key="measure_again").click()
@@ -58,7 +61,7 @@ def test_the_overview_and_the_agreement_page_show_one_measurement(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reports = Reports(world.database)
-    monkeypatch.setattr(page, "REPORTS", reports)
+    monkeypatch.setattr(page, "find_kept_report", reports.find)
     app = open_page(world, "overview")
     assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
     assert "Whether agreement is enough, also for a release, is said here as of Jan 2, 2026 03:04;" in words(
@@ -74,20 +77,20 @@ def test_the_overview_and_the_agreement_page_show_one_measurement(
 def test_the_overviews_steps_go_by_what_was_judged_a_moment_ago(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reports, shown = KeptReports(), list[KeptReport]()
+    shown: list[KeptReport] = []
 
-    class Reports:
-        def find(self, _: Database, *arguments: Any, **more: Any) -> KeptReport:
-            shown.append(reports.find(world.database, *arguments, **more))
-            return shown[-1]
+    def find_and_note(*arguments: Any, **more: Any) -> KeptReport:
+        shown.append(report_cache.find_kept_report(*arguments, **more))
+        return shown[-1]
 
-    monkeypatch.setattr(page, "REPORTS", Reports())
+    monkeypatch.setattr(report_cache, "REPORTS", KeptResults(most=12, expires=True))
+    monkeypatch.setattr(page, "find_kept_report", find_and_note)
     monkeypatch.setattr("annotator.web.overview.page.QUICK", 60.0)
-    monkeypatch.setattr(report_cache, "TIMES", 10**5)  # every report would be kept
+    monkeypatch.setattr(kept_results, "TIMES", 10**5)  # every report would be kept
     open_page(world, "overview")
     world.judge(find(world, "花子"), "Q1", "遠い", 3)
     page_words = words(open_page(world, "overview"))
-    agreed = [kept.report.measured.observed_agreement or 0.0 for kept in shown]
+    agreed = [kept.value.measured.observed_agreement or 0.0 for kept in shown]
     assert agreed[1] > agreed[0]
     assert "something has changed" not in page_words
 
@@ -139,3 +142,18 @@ def test_by_what_can_be_grouped_is_read_once_a_minute_and_for_each_dataset(
         )
         assert page.list_fields(context, dataset) == ["nothing", "week"]  # type: ignore[arg-type]
     assert read == ["d", "d", "e"]
+
+
+def test_whoever_may_not_see_a_report_is_refused_although_it_is_kept(world: JudgedWorld) -> None:
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    report_cache.find_kept_report(world.database, OPERATOR, "d", by=None, now=now)
+    with pytest.raises(NotAllowed):
+        report_cache.find_kept_report(world.database, find(world, "花子"), "d", by=None, now=now)
+
+
+def test_each_dataset_and_each_field_has_a_report_of_its_own(world: JudgedWorld) -> None:
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    whole = report_cache.find_kept_report(world.database, OPERATOR, "d", by=None, now=now).value
+    by_language = report_cache.find_kept_report(world.database, OPERATOR, "d", by="language", now=now).value
+    assert whole.measured == by_language.measured
+    assert whole.groups != by_language.groups

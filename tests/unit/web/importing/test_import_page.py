@@ -292,7 +292,7 @@ def test_the_uploaded_files_of_all_people_together_have_a_limit(
 def test_files_that_nobody_looks_at_are_deleted(database: Database) -> None:
     jobs = FileJobs()
     job = stage(jobs, database, "lea")
-    jobs.free_idle(now=job.last_seen + file_jobs.IDLE_SECONDS)
+    jobs.free_idle(now=job.last_seen + file_jobs.IDLE_SECONDS - 1)
     assert job.folder.is_dir()
     jobs.free_idle(now=job.last_seen + file_jobs.IDLE_SECONDS + 1)
     assert not job.folder.exists()
