@@ -18,6 +18,8 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of, show_percent
 from annotator.domain.people import OPERATOR
 
+MOST_UNKNOWN = 10
+
 if TYPE_CHECKING:
     from annotator.pooling.suggestions.suggestion_records import MeasuredShare, SuggestReport
 
@@ -134,12 +136,29 @@ def relations(
     write_file(target, write_relations(report.relations))
     if json:
         print_json(
-            {"dataset": dataset, "path": str(target), "documents": report.documents, "counts": report.counts}
+            {
+                "dataset": dataset,
+                "path": str(target),
+                "documents": report.documents,
+                "counts": report.counts,
+                "unknown": [reference._asdict() for reference in report.unknown],
+                "other_laws": report.other_laws,
+            }
         )
         return
     total = count_of(len(report.relations), "relation")
     typer.echo(f"{total} between {count_of(report.documents, 'part', 'parts')} of laws: {target}\n")
     print_table(("relation", "relations"), list(report.counts.items()), empty="No relations.")
+    if report.other_laws:
+        typer.echo(f"\n{count_of(report.other_laws, 'reference')} to laws that the dataset does not have.")
+    if report.unknown:
+        typer.echo(
+            f"\n{count_of(len(report.unknown), 'reference leads', 'references lead')} to no document of the dataset:"
+        )
+        for reference in report.unknown[:MOST_UNKNOWN]:
+            typer.echo(f"  {reference.doc_id}: {reference.words}")
+        if len(report.unknown) > MOST_UNKNOWN:
+            typer.echo(f"  {len(report.unknown) - MOST_UNKNOWN:,} more: --json lists all")
     typer.echo(f"\nNext: annotator suggest {dataset} {target} --rules law --dry-run")
 
 

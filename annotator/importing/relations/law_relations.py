@@ -2,8 +2,9 @@
 
 Works on documents that `law_articles.py` has cut: their fields `law`, `law_type`, `article` and `paragraph` say what they are. An
 act, its decree and its rule belong together by their names. Reads Korean references ("법 제17조제2항 및 제3항", "영 제25조",
-"같은 조제1항", 「…」 with the name of a law of the dataset) and the same in Japanese ("法第十七条第二項"). A reference to
-another law leads nowhere; a paragraph that does not exist leads to its article.
+"같은 조제1항", 「…」 with the name of a law of the dataset) and the same in Japanese ("法第十七条第二項"), also those that are
+relative to the article in which they stand (전조, 다음 조, 前条, 前二条, 次条). A reference to another law leads nowhere; a paragraph
+that does not exist leads to its article. What else leads nowhere is returned too.
 """
 
 import re
@@ -17,8 +18,14 @@ SIBLING, DECREE, RULE, REFERENCE = "sibling", "decree", "rule", "reference"
 SUPPLEMENTS = ("부칙", "附則")
 _NUMBER = r"[0-9０-９]+|[一二三四五六七八九十百千〇]+"
 _BRANCH = rf"(?:[의のノ之](?:{_NUMBER}))*"
+_RELATIVE = (
+    rf"(?<![가-힣])(?:전[ ]?(?P<before_ko>{_NUMBER})?[ ]?조|(?P<after_ko>다음[ ]?조|차조)|본조|이[ ]조)"
+    r"(?=[제의에및과와를은는이가도로]|부터|까지|[^가-힣]|$)"
+    rf"|(?<![一-龥])(?:前(?P<before_ja>{_NUMBER})?条|(?P<after_ja>次条)|本条)(?![例件文約])"
+)
+"""Articles by their place: the one before, the n before, the one after, this one. Not 안전조치, 전조등, 다음 조치, 以前条例."""
 _REFERENCE = re.compile(
-    rf"(?P<article>[제第](?:{_NUMBER})[조条條]{_BRANCH}|같은[ ]?조|同条)(?:[ ]?[제第](?P<paragraph>{_NUMBER})[항項])?(?:[ ]?[제第](?:{_NUMBER})[호号號]{_BRANCH})?"
+    rf"(?P<article>[제第](?:{_NUMBER})[조条條]{_BRANCH}|같은[ ]?조|同条(?![例件文約])|(?P<relative>{_RELATIVE}))(?:[ ]?[제第](?P<paragraph>{_NUMBER})[항項])?(?:[ ]?[제第](?:{_NUMBER})[호号號]{_BRANCH})?"
 )
 _NEXT = re.compile(
     rf"(?P<range>부터|내지|から|乃至)?(?P<join>[ ]?(?:ㆍ|·|,|및|또는|와|과|、|・|及び|並びに|又は|若しくは|まで)?[ ]?)"
@@ -30,6 +37,14 @@ _DECREE_NAMES = ("시행령", "施行令")
 _RULE_NAMES = ("시행규칙", "施行規則")
 _BEFORE = 80
 """Characters before a reference in which the law is named that it refers to."""
+_Number = tuple[int, ...]
+
+
+class UnknownReference(NamedTuple):
+    """A reference in a document's text that leads to no document, although its law is one of the dataset's."""
+
+    doc_id: str
+    words: str
 
 
 class LawRelation(NamedTuple):
@@ -52,6 +67,18 @@ class LawDocument:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class FoundRelations:
+    """What the texts of laws say of each other.
+
+    `unknown`: references that lead to no document. `other_laws`: how many lead to laws that the dataset does not have.
+    """
+
+    relations: tuple[LawRelation, ...]
+    unknown: tuple[UnknownReference, ...]
+    other_laws: int
+
+
 @dataclass(slots=True)
 class _Laws:
     """The documents of each law: by article, and by article and paragraph; and the laws of each family by rank."""
@@ -59,18 +86,20 @@ class _Laws:
     articles: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     paragraphs: dict[str, dict[tuple[str, str], list[str]]] = field(default_factory=dict)
     families: dict[str, dict[str, str]] = field(default_factory=dict)
+    ordered: dict[str, dict[_Number, str]] = field(default_factory=dict)  # of each law, by number
 
 
 class _Citation(NamedTuple):
-    """What a text refers to: a law of the dataset, an article, and a paragraph or ""."""
+    """What a text refers to: an article of a law, and a paragraph or "". `law` is None for one that the dataset does not have."""
 
-    law: str
+    law: str | None
     article: str
     paragraph: str
+    words: str = ""
 
 
-def find_relations(documents: Sequence[LawDocument]) -> list[LawRelation]:
-    """Return the relations between the documents, each once, in the documents' order.
+def find_relations(documents: Sequence[LawDocument]) -> FoundRelations:
+    """Return the relations between the documents, each once, in the documents' order, and what leads nowhere.
 
     `sibling`: parts of one article, from the earlier to the later. `decree`, `rule`: from an article to the decree's or the
     rule's text that refers to it. `reference`: from a text to what it refers to. Supplementary provisions have none.
@@ -80,10 +109,18 @@ def find_relations(documents: Sequence[LawDocument]) -> list[LawRelation]:
     ]
     laws = _index(documents)
     relations: dict[LawRelation, None] = dict.fromkeys(_list_siblings(documents))
+    unknown: dict[UnknownReference, None] = {}
+    other_laws = 0
     ranks = {document.doc_id: _rank(document.law) for document in documents}
     for document in documents:
         for citation in _list_citations(document, laws):
-            for target in _list_targets(citation, laws):
+            if citation.law is None:
+                other_laws += 1
+                continue
+            targets = _list_targets(citation, laws)
+            if not targets:
+                unknown[UnknownReference(document.doc_id, citation.words)] = None
+            for target in targets:
                 if target == document.doc_id:
                     continue
                 relation = {1: DECREE, 2: RULE}.get(ranks[document.doc_id])
@@ -91,7 +128,7 @@ def find_relations(documents: Sequence[LawDocument]) -> list[LawRelation]:
                     relations[LawRelation(target, document.doc_id, relation)] = None
                 if citation.law != document.law or citation.article != document.article:
                     relations[LawRelation(document.doc_id, target, REFERENCE)] = None
-    return list(relations)
+    return FoundRelations(tuple(relations), tuple(unknown), other_laws)
 
 
 def _index(documents: Iterable[LawDocument]) -> _Laws:
@@ -103,6 +140,8 @@ def _index(documents: Iterable[LawDocument]) -> _Laws:
         paragraphs.setdefault((document.article, document.paragraph), []).append(document.doc_id)
         family = laws.families.setdefault(_find_family(document.law), {})
         family[str(_rank(document.law))] = document.law
+    for law, articles in laws.articles.items():
+        laws.ordered[law] = dict(sorted((_read_article(article), article) for article in articles))
     return laws
 
 
@@ -128,22 +167,29 @@ def _list_siblings(documents: Iterable[LawDocument]) -> Iterator[LawRelation]:
 
 
 def _list_citations(document: LawDocument, laws: _Laws) -> Iterator[_Citation]:
-    """Yield what the text refers to within the laws of the dataset."""
+    """Yield what the text refers to, in the order of the text."""
     text = re.sub(r"[ \t　]+", " ", document.text)
     position = 0
     last: _Citation | None = None
     while (match := _REFERENCE.search(text, position)) is not None:
         position = match.end()
-        is_same = match["article"].startswith(("같은", "同"))
-        law = _find_law(text[max(0, match.start() - _BEFORE) : match.start()], document, laws)
-        if is_same:
-            law = last.law if last is not None else None
-        article = last.article if is_same and last is not None else _name(match["article"])
+        words = match[0].strip()
+        if match["article"].startswith(("같은", "同")):
+            # before anything is named, "the same article" is unknown
+            law, article = (last.law, last.article) if last is not None else (document.law, "")
+        elif match["relative"]:
+            law = document.law
+            *earlier, article = _find_relative(match, document, laws)
+            yield from (_Citation(law, name, "", words) for name in earlier)
+        else:
+            law = _find_law(text[max(0, match.start() - _BEFORE) : match.start()], document, laws)
+            article = _name(match["article"])
         if law is None:
-            last = None
+            last = _Citation(None, "", "", words)
+            yield last
             position = _skip_chain(text, position)
             continue
-        last = _Citation(law, article, _name_paragraph(match["paragraph"], law, laws))
+        last = _Citation(law, article, _name_paragraph(match["paragraph"], law, laws), words)
         yield last
         while (further := _NEXT.match(text, position)) is not None and (
             further["article"] or further["paragraph"]
@@ -155,11 +201,46 @@ def _list_citations(document: LawDocument, laws: _Laws) -> Iterator[_Citation]:
                 law,
                 _name(further["article"]) if further["article"] else last.article,
                 _name_paragraph(further["paragraph"], law, laws),
+                further[0].strip(" ㆍ·,、・"),
             )
             if further["range"]:
                 yield from _fill_range(last, following, laws)
             yield following
             last = following
+
+
+def _find_relative(match: re.Match[str], document: LawDocument, laws: _Laws) -> list[str]:
+    """Return the articles that a reference means by their place: this one, the one after, or the last n before.
+
+    [""] if there is none, also where the dataset lacks the article whose number comes before or after.
+    """
+    ordered = laws.ordered[document.law]
+    numbers = list(ordered)
+    here = numbers.index(_read_article(document.article))
+    words = match["relative"]
+    if match["after_ko"] or match["after_ja"]:
+        following = numbers[here : here + 2]
+        return [ordered[following[1]]] if len(following) == 2 and _follows(*following) else [""]
+    if not words.startswith(("전", "前")):
+        return [document.article]
+    count = read_number(match["before_ko"] or match["before_ja"] or "1")
+    before = numbers[max(0, here - count) : here + 1]
+    if count < 1 or len(before) <= count or not all(map(_follows, before, before[1:])):
+        return [""]
+    return [ordered[number] for number in before[:-1]]
+
+
+def _follows(first: _Number, second: _Number) -> bool:
+    """Return whether an article's number is the next one: 17, 17-2, 17-3, 18."""
+    depth = len(second) - 1
+    if first[:depth] != second[:depth]:
+        return False
+    return second[depth] == (first[depth] + 1 if len(first) > depth else 2)
+
+
+def _read_article(article: str) -> _Number:
+    """Return the numbers of an article as ids have it: 제17조의2 is 17, 2."""
+    return tuple(map(read_number, re.findall(_NUMBER, article)))
 
 
 def _skip_chain(text: str, position: int) -> int:
@@ -210,6 +291,8 @@ def _stands_alone(before: str) -> bool:
 
 def _fill_range(first: _Citation, last: _Citation, laws: _Laws) -> Iterator[_Citation]:
     """Yield the articles, or the paragraphs of an article, between both ends of a range."""
+    if first.law is None:
+        return
     articles = laws.articles[first.law]
     if first.article != last.article:
         names = list(articles)
@@ -225,6 +308,8 @@ def _fill_range(first: _Citation, last: _Citation, laws: _Laws) -> Iterator[_Cit
 
 def _list_targets(citation: _Citation, laws: _Laws) -> list[str]:
     """Return the documents of the paragraph; those of the whole article if none is named or it is not one by itself."""
+    if citation.law is None:
+        return []
     paragraphs: Mapping[tuple[str, str], list[str]] = laws.paragraphs[citation.law]
     exact = paragraphs.get((citation.article, citation.paragraph)) if citation.paragraph else None
     return exact or laws.articles[citation.law].get(citation.article, [])

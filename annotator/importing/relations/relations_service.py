@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.importing.relations.law_relations import LawRelation, find_relations
+from annotator.importing.relations.law_relations import LawRelation, UnknownReference, find_relations
 from annotator.importing.texts.texts_sql import list_law_documents
 from annotator.people.service import require_role
 from annotator.storage.database import Database
@@ -16,12 +16,17 @@ from annotator.storage.lookup import find_dataset, key_of
 
 @dataclass(frozen=True, slots=True)
 class RelationReport:
-    """The relations, and how many there are of each kind. `documents`: those that are articles or parts of them."""
+    """The relations, and how many there are of each kind. `documents`: those that are articles or parts of them.
+
+    `unknown`, `other_laws`: references that lead nowhere; see `FoundRelations`.
+    """
 
     dataset: str
     documents: int
     counts: Mapping[str, int]
     relations: tuple[LawRelation, ...]
+    unknown: tuple[UnknownReference, ...]
+    other_laws: int
 
 
 def find_law_relations(database: Database, actor: Actor, dataset: str) -> RelationReport:
@@ -37,6 +42,13 @@ def find_law_relations(database: Database, actor: Actor, dataset: str) -> Relati
                 dataset=dataset,
             )
         )
-    relations = find_relations(documents)
-    counts = Counter(relation.relation for relation in relations)
-    return RelationReport(dataset, len(documents), dict(sorted(counts.items())), tuple(relations))
+    found = find_relations(documents)
+    counts = Counter(relation.relation for relation in found.relations)
+    return RelationReport(
+        dataset,
+        len(documents),
+        dict(sorted(counts.items())),
+        found.relations,
+        found.unknown,
+        found.other_laws,
+    )

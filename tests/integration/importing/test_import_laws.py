@@ -77,6 +77,23 @@ def test_a_dataset_without_laws_has_no_relations(database: Database, tmp_path: P
         import_documents(database, OPERATOR, "d", table, cut="articles", now=NOW)
 
 
+def test_the_command_names_the_references_that_lead_nowhere(
+    database: Database, database_url: str, laws: Path, tmp_path: Path
+) -> None:
+    create_dataset(database, OPERATOR, "d", now=NOW)
+    text = DECREE + "".join(f"제{number}조, " for number in range(51, 63)) + "「건축법」 제1조"
+    (laws / "시행령.md").write_text(text, encoding="utf-8")
+    import_documents(database, OPERATOR, "d", laws, cut="paragraphs", now=NOW)
+    command = ["relations", "d", str(tmp_path / "r.csv"), "--database", database_url]
+    printed = CliRunner().invoke(app, command, catch_exceptions=False).output
+    assert "1 reference to laws that the dataset does not have." in printed
+    assert "12 references lead to no document of the dataset:\n  시행령_제5조: 제51조\n" in printed
+    assert "제60조\n  2 more: --json lists all" in printed
+    told = json.loads(CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False).output)
+    assert (len(told["unknown"]), told["other_laws"]) == (12, 1)
+    assert told["unknown"][0] == {"doc_id": "시행령_제5조", "words": "제51조"}
+
+
 def test_the_file_of_relations_goes_straight_into_suggest(
     database: Database, database_url: str, laws: Path, tmp_path: Path
 ) -> None:

@@ -20,13 +20,17 @@ def list_references(law: str, text: str) -> list[str]:
     targets = [
         *(make(ACT, f"제{number}조") for number in (1, 2, 3, 4)),
         *(make(ACT, "제17조", f"제{number}항") for number in (1, 2, 3)),
+        make(ACT, "제97조"),
+        make(ACT, "제97조의2"),
+        *(make(ACT, "제98조", f"제{number}항") for number in (1, 2, 3)),
+        make(ACT, "제99조의2"),
         make(ACT, "제17조의2"),
         make(DECREE, "제5조"),
         make(DECREE, "제25조", "제1항"),
         make(RULE, "제7조"),
     ]
     source = make(law, "제99조", "", text)
-    relations = find_relations([*targets, source])
+    relations = find_relations([*targets, source]).relations
     return [end for start, end, relation in relations if relation == "reference" and start == source.doc_id]
 
 
@@ -56,6 +60,18 @@ def list_references(law: str, text: str) -> list[str]:
         (RULE, "영 제25조제1항", ["시행령_제25조_제1항"]),
         (RULE, "법 제1조 및 영 제5조", ["법률_제1조", "시행령_제5조"]),
         (RULE, "영 제25조제9항", ["시행령_제25조_제1항"]),
+        (ACT, "전조제2항 및 제3항", ["법률_제98조_제2항", "법률_제98조_제3항"]),
+        (ACT, "전조 및 제1조", ["법률_제98조_제1항", "법률_제98조_제2항", "법률_제98조_제3항", "법률_제1조"]),
+        (
+            ACT,
+            "전2조의 규정",
+            ["법률_제97조의2", "법률_제98조_제1항", "법률_제98조_제2항", "법률_제98조_제3항"],
+        ),
+        (ACT, "전 4조의 규정", []),
+        (ACT, "다음 조에 따라 같은 조제1항", ["법률_제99조의2"]),
+        (ACT, "본조 및 이 조에서 같은 조제1항", []),
+        (ACT, "안전조치, 전조등, 사전조사, 다음 조치와 전조합원", []),
+        (DECREE, "법 제1조와 전조", ["법률_제1조"]),
     ],
 )
 def test_a_reference_leads_to_what_it_names(law: str, text: str, targets: list[str]) -> None:
@@ -69,7 +85,7 @@ def test_what_a_decree_says_of_an_article_is_its_decree_and_so_with_rules() -> N
         make(DECREE, "제13조", "", "법 제17조에서 정하는"),
         make(RULE, "제2조", "", "영 제13조 및 법 제5조"),
     ]
-    assert {tuple(relation) for relation in find_relations(documents)} == {
+    assert {tuple(relation) for relation in find_relations(documents).relations} == {
         ("법률_제17조", "법률_제5조", "reference"),
         ("법률_제17조", "시행령_제13조", "decree"),
         ("시행령_제13조", "법률_제17조", "reference"),
@@ -82,7 +98,7 @@ def test_what_a_decree_says_of_an_article_is_its_decree_and_so_with_rules() -> N
 
 def test_parts_of_an_article_are_siblings_once_and_not_references() -> None:
     documents = [make(ACT, "제17조", f"제{number}항", "제17조제1항에 따라") for number in (1, 2, 3)]
-    assert [tuple(relation) for relation in find_relations(documents)] == [
+    assert [tuple(relation) for relation in find_relations(documents).relations] == [
         ("법률_제17조_제1항", "법률_제17조_제2항", "sibling"),
         ("법률_제17조_제1항", "법률_제17조_제3항", "sibling"),
         ("법률_제17조_제2항", "법률_제17조_제3항", "sibling"),
@@ -90,7 +106,7 @@ def test_parts_of_an_article_are_siblings_once_and_not_references() -> None:
 
 
 def test_supplementary_provisions_have_no_relations() -> None:
-    assert find_relations([make(ACT, "제1조"), make(ACT, "부칙", "", "제1조의 개정규정")]) == []
+    assert find_relations([make(ACT, "제1조"), make(ACT, "부칙", "", "제1조의 개정규정")]).relations == ()
 
 
 def test_two_acts_keep_their_own_decrees() -> None:
@@ -99,7 +115,9 @@ def test_two_acts_keep_their_own_decrees() -> None:
         make("건축법", "제1조"),
         make("건축법 시행령", "제3조", "", "법 제1조에 따라"),
     ]
-    decrees = [tuple(relation) for relation in find_relations(documents) if relation.relation == "decree"]
+    decrees = [
+        tuple(relation) for relation in find_relations(documents).relations if relation.relation == "decree"
+    ]
     assert decrees == [("건축법_제1조", "건축법 시행령_제3조", "decree")]
 
 
@@ -112,7 +130,7 @@ def test_japanese_references_are_read() -> None:
         ),
         LawDocument("令_第2条", "農地法施行令", "施行令", "第2条", "", "第一条の規定により、同法第十七条"),
     ]
-    relations = {tuple(relation) for relation in find_relations(documents)}
+    relations = {tuple(relation) for relation in find_relations(documents).relations}
     assert relations == {
         ("法_第17条_第2項", "令_第1条", "decree"),
         ("令_第1条", "法_第17条_第2項", "reference"),
@@ -120,3 +138,57 @@ def test_japanese_references_are_read() -> None:
         ("令_第1条", "法_第3条の2", "reference"),
         ("令_第2条", "令_第1条", "reference"),
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("前条第二項に規定する", ["第16条_第2項"]),
+        ("前条の規定は次条に準用する", ["第16条_第1項", "第16条_第2項", "第17条の2"]),
+        ("前二条の規定", ["第15条の3", "第16条_第1項", "第16条_第2項"]),
+        ("前三条の規定", []),
+        ("次条第一項及び前条第一項", ["第17条の2", "第16条_第1項"]),
+        ("第十五条の三及び同条第一項", ["第15条の3"]),
+        ("以前条例により、前条件、次条約、同条例第十六条", ["第16条_第1項", "第16条_第2項"]),
+    ],
+)
+def test_japanese_references_are_relative_to_their_article(text: str, targets: list[str]) -> None:
+    def make_document(article: str, paragraph: str = "", words: str = "") -> LawDocument:
+        doc_id = f"{article}_{paragraph}" if paragraph else article
+        return LawDocument(doc_id, "農地法", "法律", article, paragraph, words)
+
+    documents = [
+        make_document("第17条", "", text),
+        make_document("第17条の2"),
+        make_document("第16条", "第1項"),
+        make_document("第16条", "第2項"),
+        make_document("第15条の3"),
+        make_document("第15条"),
+    ]
+    found = find_relations(documents).relations
+    assert [end for start, end, relation in found if relation == "reference"] == targets
+
+
+def test_an_article_is_next_only_by_its_number() -> None:
+    documents = [
+        make(ACT, "제3조", "", "다음 조에"),
+        make(ACT, "제5조", "", "전조에"),
+        make(ACT, "제5조의2", "", "전조에"),
+        make(ACT, "제6조", "", "전조에"),
+    ]
+    found = find_relations(documents)
+    assert [relation[:2] for relation in found.relations] == [
+        ("법률_제5조의2", "법률_제5조"),
+        ("법률_제6조", "법률_제5조의2"),
+    ]
+    assert [tuple(reference) for reference in found.unknown] == [
+        ("법률_제3조", "다음 조"),
+        ("법률_제5조", "전조"),
+    ]
+
+
+def test_references_that_lead_nowhere_are_told_once_and_those_to_other_laws_are_counted() -> None:
+    text = "같은 조 제1항, 제88조제2항, 제88조제2항, 제1조 및 제77조, 「건축법」 제1조 및 제2조, 같은 조, 같은 법 제3조"
+    found = find_relations([make(ACT, "제1조"), make(ACT, "제2조", "", text)])
+    assert [reference.words for reference in found.unknown] == ["같은 조 제1항", "제88조제2항", "및 제77조"]
+    assert found.other_laws == 3
