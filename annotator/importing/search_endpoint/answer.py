@@ -4,6 +4,7 @@ Raises AnswerRefused, with a sentence, for an answer that is not what the spec s
 text, a score that is no finite number, a rank that is no whole number, an answer that says itself that it is not whole.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from annotator.formats.syntax.text import ID_LIMIT, describe, is_too_long
 from annotator.importing.search_endpoint.endpoint_records import AnswerPaths
 
 MAX_NAMES = 12
+MOST_CURSOR = 20_000  # characters of JSON
 
 
 class AnswerRefused(AnnotatorError):
@@ -30,6 +32,7 @@ class AnswerPage:
     total: int | None = None
     engine_ms: float | None = None
     signals: Mapping[str, Any] = field(default_factory=dict)
+    cursor: Any = None  # from where the next page goes on; None: this is the last one
 
 
 def read_page(answer: Any, paths: AnswerPaths) -> AnswerPage:
@@ -48,6 +51,7 @@ def read_page(answer: Any, paths: AnswerPaths) -> AnswerPage:
         _read_total(paths, answer),
         _read_engine_ms(paths, answer),
         _read_signals(paths.query_signals, answer, "query_signals"),
+        _read_cursor(paths.next_cursor, answer),
     )
 
 
@@ -119,6 +123,21 @@ def _read_engine_ms(paths: AnswerPaths, answer: Any) -> float | None:
     if type(value) in (int, float) and math.isfinite(value) and value >= 0:
         return float(value) * factor
     raise AnswerRefused(f"engine time: {path} to be a number from 0, found {describe(value)}")
+
+
+def _read_cursor(path: str | None, answer: Any) -> Any:
+    """Return where the next page begins; None where the answer names nothing: null, an empty text, an empty list."""
+    cursor = _search(path, answer, "next_cursor") if path else None
+    if cursor is None or cursor in ("", [], {}):
+        return None
+    if isinstance(cursor, bool):
+        raise AnswerRefused(
+            f"next_cursor: {path} to be what the next page begins with, found {describe(cursor)}"
+        )
+    length = len(json.dumps(cursor, ensure_ascii=False))
+    if length > MOST_CURSOR:
+        raise AnswerRefused(f"next_cursor: {path} to be at most {MOST_CURSOR:,} characters, found {length:,}")
+    return cursor
 
 
 def _read_signals(paths: Mapping[str, str], value: Any, key: str) -> dict[str, Any]:

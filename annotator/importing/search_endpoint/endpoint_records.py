@@ -21,6 +21,7 @@ class AnswerPaths:
     engine_ms: str | None = None
     engine_seconds: str | None = None
     failed_if: str | None = None  # true for an answer that is no whole answer, although its status is 200
+    next_cursor: str | None = None  # from where the next page goes on; nothing on the last page
     signals: Mapping[str, str] = field(default_factory=dict)  # of a result, by name
     query_signals: Mapping[str, str] = field(default_factory=dict)  # of the whole answer, by name
 
@@ -50,6 +51,7 @@ class EndpointSpec:
     basic_auth: tuple[str, str] | None = None  # user and password
     page_size: int | None = None
     first_page: int = 1
+    first_cursor: str | None = None  # what {cursor} is on the first page; None: it is left out there
     ca_file: str | None = None
     limits: RequestLimits = field(default_factory=RequestLimits)
 

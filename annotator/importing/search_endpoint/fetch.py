@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotator.formats.syntax.text import describe
 from annotator.importing.search_endpoint.answer import AnswerPage, AnswerRefused, find_repeated, read_page
 from annotator.importing.search_endpoint.client import EndpointClient, RequestFailed
 from annotator.importing.search_endpoint.endpoint_records import (
@@ -46,8 +47,10 @@ class EndpointSearcher:
         results: list[dict[str, Any]] = []
         pages: list[AnswerPage] = []
         milliseconds, retries = 0.0, 0
+        sent_cursors: list[Any] = []
         while True:
-            request = fill_request(self.spec, query, depth=self.depth, page=len(pages))
+            cursor = pages[-1].cursor if pages else None
+            request = fill_request(self.spec, query, depth=self.depth, page=len(pages), cursor=cursor)
             answer = self.client.ask(request)
             page = read_page(answer.value, self.spec.paths)
             milliseconds, retries = milliseconds + answer.milliseconds, retries + answer.retries
@@ -59,6 +62,11 @@ class EndpointSearcher:
             results += page.results
             if self._is_last(page, len(results)):
                 break
+            sent_cursors.append(self.spec.first_cursor if cursor is None else cursor)
+            if self.spec.paths.next_cursor and page.cursor in sent_cursors:
+                raise AnswerRefused(
+                    f"next_cursor of page {len(pages)} to lead further, found one that was sent before: {describe(page.cursor)}"
+                )
         ranked = self._rank(results)[: self.depth]
         self._check_length(min(len(results), self.depth), pages)
         return QueryAnswer(
@@ -66,7 +74,11 @@ class EndpointSearcher:
         )
 
     def _is_last(self, page: AnswerPage, count: int) -> bool:
-        if self.spec.page_size is None or not page.results or count >= self.depth:
+        if not page.results or count >= self.depth:
+            return True
+        if self.spec.paths.next_cursor:  # the cursor alone says whether the list goes on
+            return page.cursor is None
+        if self.spec.page_size is None:
             return True
         # a full page may be followed by another; a short one only where the endpoint counts more matches
         return count >= page.total if page.total is not None else len(page.results) < self.spec.page_size

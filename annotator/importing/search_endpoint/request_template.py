@@ -1,8 +1,9 @@
 """Fill the templates of a search endpoint for one query and one page.
 
-A placeholder is {query}, {query_id}, {query.COLUMN}, {depth}, {size}, {offset} or {page}. In an address its value is
+A placeholder is {query}, {query_id}, {query.COLUMN}, {depth}, {size}, {offset}, {page} or {cursor}. In an address its value is
 percent-encoded; in a JSON body it becomes a JSON value: a text that is nothing but a placeholder takes the value's own type
-(a number, a list of numbers). What a value itself contains is never read as a placeholder.
+(a number, a list of numbers). What a value itself contains is never read as a placeholder. While there is no cursor, a member of
+the body and a parameter of the address that are nothing but {cursor} are left out.
 """
 
 import json
@@ -17,6 +18,9 @@ from annotator.importing.search_endpoint.endpoint_records import EndpointQuery, 
 PLACEHOLDER = re.compile(r"\{([a-z_]+(?:\.[^{}\"\s]+)?)\}")
 TEXTS = ("query", "query_id")
 NUMBERS = ("depth", "size", "offset", "page")
+CURSOR = "cursor"
+NAMES = (*TEXTS, *NUMBERS, CURSOR)  # and query.COLUMN
+_ONLY_CURSOR = f"{{{CURSOR}}}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,13 @@ def list_missing_columns(spec: EndpointSpec, query: EndpointQuery) -> list[str]:
     return [column for column in dict.fromkeys(columns) if query.fields.get(column) is None]
 
 
-def fill_request(spec: EndpointSpec, query: EndpointQuery, *, depth: int, page: int) -> EndpointRequest:
-    """Return the request for a page (0, 1, …) of a query's results. `depth`: how many results all pages hold together."""
+def fill_request(
+    spec: EndpointSpec, query: EndpointQuery, *, depth: int, page: int, cursor: Any = None
+) -> EndpointRequest:
+    """Return the request for a page (0, 1, …) of a query's results. `depth`: how many results all pages hold together.
+
+    `cursor`: what the page before named as the place to go on from; None for the first page.
+    """
     size = spec.page_size or depth
     values: dict[str, Any] = {
         "query": query.text,
@@ -54,8 +63,10 @@ def fill_request(spec: EndpointSpec, query: EndpointQuery, *, depth: int, page: 
         "size": size,
         "offset": page * size,
         "page": page + spec.first_page,
+        CURSOR: spec.first_cursor if cursor is None else cursor,
     }
-    url = PLACEHOLDER.sub(lambda match: quote(_to_text(values[match.group(1)]), safe=""), spec.url)
+    template = spec.url if values[CURSOR] is not None else _leave_out_cursor(spec.url)
+    url = PLACEHOLDER.sub(lambda match: quote(_to_text(values[match.group(1)]), safe=""), template)
     if spec.body is None:
         return EndpointRequest(url, None)
     body = json.dumps(_fill(spec.body, values), ensure_ascii=False, allow_nan=False)
@@ -64,7 +75,11 @@ def fill_request(spec: EndpointSpec, query: EndpointQuery, *, depth: int, page: 
 
 def _fill(template: Any, values: Mapping[str, Any]) -> Any:
     if isinstance(template, Mapping):
-        return {name: _fill(item, values) for name, item in template.items()}
+        return {
+            name: _fill(item, values)
+            for name, item in template.items()
+            if item != _ONLY_CURSOR or values[CURSOR] is not None
+        }
     if isinstance(template, list):
         return [_fill(item, values) for item in template]
     if not isinstance(template, str):
@@ -75,5 +90,14 @@ def _fill(template: Any, values: Mapping[str, Any]) -> Any:
     return PLACEHOLDER.sub(lambda match: _to_text(values[match.group(1)]), template)
 
 
+def _leave_out_cursor(url: str) -> str:
+    """Return the address without the parameters that are nothing but {cursor}."""
+    path, mark, parameters = url.partition("?")
+    kept = [part for part in parameters.split("&") if part.partition("=")[2] != _ONLY_CURSOR]
+    return path + mark + "&".join(kept) if kept else path
+
+
 def _to_text(value: Any) -> str:
+    if value is None:  # no cursor yet, within a longer text
+        return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

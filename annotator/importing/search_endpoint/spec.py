@@ -22,6 +22,8 @@ from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing, re
 from annotator.formats.syntax.yaml_text import load_yaml, resolve
 from annotator.importing.search_endpoint.endpoint_records import AnswerPaths, EndpointSpec, RequestLimits
 from annotator.importing.search_endpoint.request_template import (
+    CURSOR,
+    NAMES,
     NUMBERS,
     PLACEHOLDER,
     TEXTS,
@@ -138,6 +140,8 @@ def hash_spec(spec: EndpointSpec) -> str:
         paths.failed_if,
         dict(paths.signals),
         dict(paths.query_signals),
+        # only where there is one: files that were begun without cursors keep their hash
+        *([paths.next_cursor, spec.first_cursor] if paths.next_cursor else []),
     ]
     return hashlib.sha256(json.dumps(content, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
 
@@ -153,6 +157,7 @@ def _make_spec(path: str, values: Mapping[str, Any]) -> EndpointSpec:
         basic_auth=values.get("basic_auth"),
         page_size=values.get("page_size"),
         first_page=values.get("first_page", 1),
+        first_cursor=values.get("first_cursor"),
         ca_file=values.get("ca_file"),
         paths=AnswerPaths(
             results=values["results"],
@@ -169,9 +174,20 @@ def _check_whole(spec: EndpointSpec, values: Mapping[str, Any], problems: TreePr
     if not any(name == "query" or name.startswith("query.") for name in placeholders):
         problems.add(("url",), 'a template that sends the query: "{query}" in url or body', spec.url)
     steps = [name for name in placeholders if name in ("offset", "page")]
-    if spec.page_size is not None and not steps:
-        problems.add(("page_size",), 'used with "{offset}" or "{page}" in url or body', spec.page_size)
-    if spec.page_size is None and steps:
+    cursor = spec.paths.next_cursor
+    if spec.page_size is not None and not steps and cursor is None:
+        problems.add(
+            ("page_size",), 'used with "{offset}", "{page}" or "{cursor}" in url or body', spec.page_size
+        )
+    if cursor is not None and CURSOR not in placeholders:
+        problems.add(("next_cursor",), 'sent back as "{cursor}" in url or body', cursor)
+    if cursor is not None and steps:
+        problems.add(("next_cursor",), f'used without "{{{steps[0]}}}"', "both")
+    if cursor is None and CURSOR in placeholders:
+        problems.add(("url",), 'given with next_cursor, since "{cursor}" turns pages', "no next_cursor")
+    if cursor is None and spec.first_cursor is not None:
+        problems.add(("first_cursor",), "given with next_cursor", "no next_cursor")
+    if spec.page_size is None and steps and cursor is None:
         problems.add(("url",), f'given with page_size, since "{{{steps[0]}}}" turns pages', "no page_size")
     if spec.method == "GET" and spec.body is not None:
         problems.add(("method",), "POST where a body is sent", "GET")
@@ -239,7 +255,7 @@ def _check_unquoted(value: Any, location: Location, problems: TreeProblems) -> N
     if isinstance(value, dict):
         if len(value) == 1:
             (name, inner), *_ = value.items()
-            if is_nothing(inner) and (name in (*NUMBERS, *TEXTS) or name.startswith("query.")):
+            if is_nothing(inner) and (name in NAMES or name.startswith("query.")):
                 problems.add(location, f'"{{{name}}}" in quotes', f"{{{name}}} without quotes")
         for name, inner in value.items():
             _check_unquoted(inner, (*location, name), problems)
@@ -250,8 +266,10 @@ def _check_unquoted(value: Any, location: Location, problems: TreeProblems) -> N
 
 def _check_placeholders(template: Any, location: Location, problems: TreeProblems) -> None:
     for name in list_placeholders(template):
-        if name not in (*NUMBERS, *TEXTS) and not name.startswith("query."):
-            names = ", ".join(f"{{{placeholder}}}" for placeholder in (*TEXTS, "query.COLUMN", *NUMBERS))
+        if name not in NAMES and not name.startswith("query."):
+            names = ", ".join(
+                f"{{{placeholder}}}" for placeholder in (*TEXTS, "query.COLUMN", *NUMBERS, CURSOR)
+            )
             problems.add(location, f"a template with the placeholders {names}", f"{{{name}}}")
 
 
@@ -333,7 +351,7 @@ def _read_text(value: Any, location: Location, problems: TreeProblems) -> str:
     return problems.text(value, location)
 
 
-_PATHS = ("score", "rank", "total", "engine_ms", "engine_seconds", "failed_if")
+_PATHS = ("score", "rank", "total", "engine_ms", "engine_seconds", "failed_if", "next_cursor")
 _READERS: Mapping[str, Callable[[Any, Location, TreeProblems], Any]] = {
     "about": _read_text,
     "url": _read_url,
@@ -348,6 +366,7 @@ _READERS: Mapping[str, Callable[[Any, Location, TreeProblems], Any]] = {
     "query_signals": _read_paths,
     "page_size": _make_number_reader(int, 1, 10_000),
     "first_page": _make_number_reader(int, 0, 1),
+    "first_cursor": _read_text,
     **{name: _make_number_reader(*bounds) for name, bounds in LIMITS.items()},
     "ca_file": _read_text,
 }

@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
 
 import pytest
 from sqlmodel import col, select
@@ -292,6 +293,70 @@ def test_pages_are_turned_until_the_depth_or_the_end(fetching: FetchDesk) -> Non
 def test_pages_that_lie_are_failures(fetching: FetchDesk, answer: Any, message: str) -> None:
     fetching.endpoint.answer = answer
     assert message in fetching.refused(fetching.spec(PAGES, url=PAGED))
+
+
+CURSORS = 'body: {q: "{query}", n: "{size}", after: "{cursor}"}\npage_size: 2\nnext_cursor: next\n'
+
+
+def list_after(query: str, given: dict[str, Any], *, total: int = 5) -> dict[str, Any]:
+    """Two documents after the cursor, which is a list as OpenSearch's search_after; none after the last page."""
+    start = given["after"][0] if "after" in given else 0
+    hits = [{"id": f"d{n}", "s": 9 - n} for n in range(start, min(start + 2, total))]
+    return {"hits": hits, "took": 1, "next": [start + 2, "x"] if start + 2 < total else None}
+
+
+def test_a_cursor_is_followed_until_the_depth_or_the_end(fetching: FetchDesk) -> None:
+    fetching.endpoint.answer = list_after
+    fetching.fetch(fetching.spec(CURSORS, url="/s"), depth=3)
+    assert [len(line["results"]) for line in fetching.lines()] == [3, 3, 3]
+    assert [sent.get("after") for sent in fetching.endpoint.asked] == [None, [2, "x"]] * 3
+    fetching.fetch(fetching.spec(CURSORS, url="/s"), depth=10, system="b", save=fetching.folder / "b.jsonl")
+    assert [doc_id for doc_id, _ in results(fetching, "b")["Q1"]] == ["d0", "d1", "d2", "d3", "d4"]
+
+
+def test_an_empty_page_ends_a_list_although_its_cursor_is_the_one_that_was_sent(fetching: FetchDesk) -> None:
+    # Solr: "when the value of nextCursorMark is the one that you sent, all matching documents have been returned"
+    def list_as_solr(query: str, given: dict[str, Any]) -> Any:
+        if given["after"] == "*":
+            return {"hits": [{"id": "a", "s": 1}], "took": 1, "next": "AoE"}
+        return {"hits": [], "took": 1, "next": "AoE"}
+
+    fetching.endpoint.answer = list_as_solr
+    fetching.fetch(fetching.spec(CURSORS + "first_cursor: '*'\n", url="/s"))
+    assert results(fetching, "live")["Q1"] == [("a", 1)]
+    assert [sent["after"] for sent in fetching.endpoint.asked] == ["*", "AoE"] * 3
+
+
+def list_for_ever(query: str, given: dict[str, Any]) -> dict[str, Any]:
+    """A new document on each page, and in turn one of two cursors."""
+    hits = [{"id": str(uuid4()), "s": 1}]
+    return {"hits": hits, "took": 1, "next": "b" if given.get("after") == "a" else "a"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            list_for_ever,
+            "expected next_cursor of page 3 to lead further, found one that was sent before: 'a'",
+        ),
+        (
+            lambda query, given: {"hits": [{"id": "a", "s": 1}], "took": 1, "next": True},
+            "expected next_cursor: next to be what the next page begins with, found true",
+        ),
+        (
+            lambda query, given: {"hits": [{"id": "a", "s": 1}], "took": 1, "next": "x" * 20_000},
+            "expected next_cursor: next to be at most 20,000 characters, found 20,002",
+        ),
+    ],
+    ids=["for ever", "no cursor", "long"],
+)
+def test_cursors_that_lie_are_failures(fetching: FetchDesk, answer: Any, message: str) -> None:
+    fetching.endpoint.answer = answer
+    assert message in fetching.refused(
+        fetching.spec(CURSORS.replace("page_size: 2", "page_size: 2\nattempts: 1"), url="/s"), depth=50
+    )
+    assert len(fetching.endpoint.asked) <= 30
 
 
 def test_the_better_place_of_a_document_is_kept_where_that_is_asked_for(fetching: FetchDesk) -> None:

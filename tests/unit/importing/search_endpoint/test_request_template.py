@@ -53,6 +53,32 @@ def test_pages_are_counted_by_offset_and_by_number(first_page: int, shown: str) 
     assert url == f"http://h/s?q=x&o=20&n=10&{shown}"
 
 
+def test_before_there_is_a_cursor_what_is_only_a_cursor_is_left_out() -> None:
+    body = {"q": "{query}", "after": "{cursor}", "deep": {"from": "{cursor}", "k": ["at {cursor}"]}}
+    spec = make("http://h/s?c={cursor}&q={query}&cc=x{cursor}&d={cursor}", body)
+    first = fill_request(spec, EndpointQuery("Q", "x"), depth=5, page=0)
+    assert first.url == "http://h/s?q=x&cc=x"
+    assert json.loads(first.body or b"") == {"q": "x", "deep": {"k": ["at "]}}
+    assert fill_request(
+        make("http://h/{query}?c={cursor}"), EndpointQuery("Q", "x"), depth=5, page=0
+    ).url == ("http://h/x")
+
+
+@pytest.mark.parametrize("cursor", ["a&b=c", 7, [1.5, "d3"], {"id": 1}])
+def test_a_cursor_is_sent_back_as_it_came(cursor: Any) -> None:
+    spec = make("http://h/s?q={query}&c={cursor}", {"after": "{cursor}"})
+    request = fill_request(spec, EndpointQuery("Q", "x"), depth=5, page=1, cursor=cursor)
+    assert json.loads(request.body or b"") == {"after": cursor}
+    (sent,) = parse_qs(urlsplit(request.url).query)["c"]
+    assert (sent if isinstance(cursor, str) else json.loads(sent)) == cursor
+
+
+def test_the_first_cursor_is_the_specs() -> None:
+    spec = make("http://h/s?q={query}&c={cursor}", {"after": "{cursor}"}, first_cursor="*")
+    request = fill_request(spec, EndpointQuery("Q", "x"), depth=5, page=0)
+    assert (request.url, request.body) == ("http://h/s?q=x&c=%2A", b'{"after": "*"}')
+
+
 def test_columns_that_a_query_lacks_are_named() -> None:
     spec = make("http://h/{query.language}?q={query}", {"v": "{query.vector}"})
     assert list_missing_columns(spec, EndpointQuery("Q", "x", {"language": "ja"})) == ["vector"]

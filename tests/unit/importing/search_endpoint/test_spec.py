@@ -95,7 +95,23 @@ def test_an_unknown_ready_spec_is_answered_with_those_there_are() -> None:
         (LEAST + "query_signals: {results: x}\n", "a name that the run file has no other use for"),
         (LEAST + "concurrency: 99\n", r"s\.yaml:4: expected concurrency to be a whole number 1-32, found 99"),
         (LEAST + "timeout_seconds: nan\n", r"s\.yaml:4: expected timeout_seconds to be a number"),
-        (LEAST + "page_size: 10\n", r'expected page_size to be used with "\{offset\}" or "\{page\}"'),
+        (
+            LEAST + "page_size: 10\n",
+            r'expected page_size to be used with "\{offset\}", "\{page\}" or "\{cursor\}"',
+        ),
+        (
+            LEAST + "next_cursor: next\n",
+            r'expected next_cursor to be sent back as "\{cursor\}" in url or body',
+        ),
+        (LEAST + "first_cursor: x\n", "expected first_cursor to be given with next_cursor"),
+        (
+            LEAST.replace("{query}", "{query}&c={cursor}"),
+            r'given with next_cursor, since "\{cursor\}" turns pages',
+        ),
+        (
+            LEAST.replace("{query}", "{query}&c={cursor}&o={offset}") + "next_cursor: next\n",
+            r'expected next_cursor to be used without "\{offset\}"',
+        ),
         (
             LEAST.replace("{query}", "{query}&o={offset}"),
             r'given with page_size, since "\{offset\}" turns pages',
@@ -170,3 +186,6 @@ def test_the_hash_of_a_spec_changes_with_what_is_answered_and_not_with_how_fast(
     assert hash_spec(spec) != hash_spec(read(LEAST.replace("/search", "/find")))
     assert hash_spec(spec) != hash_spec(read(LEAST + "score: s\n"))
     assert hash_spec(spec) != hash_spec(read(LEAST + "signals: {a: b}\n"))
+    paged = LEAST.replace("{query}", "{query}&c={cursor}") + "next_cursor: a\n"
+    assert hash_spec(read(paged)) != hash_spec(read(paged.replace("next_cursor: a", "next_cursor: b")))
+    assert hash_spec(read(paged)) != hash_spec(read(paged + "first_cursor: '*'\n"))
