@@ -26,7 +26,7 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "at most {most:,} decisions",  # a constant
     "{n} annotators who", "{n} annotators of {all:,}",  # drawn of many
     "{of} gold pairs", "{of:,} gold pairs",  # said from a few on
-    "Of {all} queries, the first {shown}", "The first {shown} of {all} errors",  # only where they are too many to show
+    "The first {shown} of {all} queries", "your last {timed:,} judgments", "The first {shown} of {all} errors",  # only where they are too many to show
     "annotator dataset set {dataset} requirements=",  # a command
     "{first} to {last} of {all} people",  # only where there are several pages
     "{groups} groups and {systems} systems are drawn", "group of at least {n} queries", "the {n} best systems",  # constants

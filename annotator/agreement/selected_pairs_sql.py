@@ -512,7 +512,7 @@ def _describe_answers(kind: str, before: int | None, given: int | None) -> Messa
 
 
 def _name(grade: int | None) -> str:
-    return say("unrateable") if grade is None else str(grade)
+    return say("cannot rate") if grade is None else str(grade)
 
 
 def _find_group(session: Session, dataset_pk: int, by: str | None, value: str | None) -> PairGroup:

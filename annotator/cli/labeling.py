@@ -47,7 +47,7 @@ COLUMNS = (
 def judgments(
     dataset: DatasetArgument,
     history: Annotated[
-        bool, typer.Option("--history", help="Every judgment ever given, not only current ones.")
+        bool, typer.Option("--history", help="All judgments, not only the current ones.")
     ] = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -67,7 +67,7 @@ def judgments(
     print_table(
         shown,
         [[row[name] for name in shown] for row in rows],
-        empty="No judgment yet. Annotators label in the browser: annotator serve",
+        empty="No judgments yet. Annotators label in the browser. Next: annotator serve",
     )
 
 
@@ -86,15 +86,15 @@ def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: Js
         + (
             count_of(
                 progress.checks,
-                "unjudged pair only checks annotators and is not among them.\n",
-                "unjudged pairs only check annotators and are not among them.\n",
+                "unjudged pair only checks annotators and is not counted.\n",
+                "unjudged pairs only check annotators and are not counted.\n",
             )
             if progress.checks
             else ""
         )
     )
     print_table(
-        ("annotator", "judged", "unrateable", "put off", "last"),
+        ("annotator", "judged", "cannot rate", "later", "last"),
         [
             (
                 item.annotator + (" (simulated)" if item.simulated else ""),
@@ -105,35 +105,40 @@ def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: Js
             )
             for item in progress.annotators
         ],
-        empty="No annotator yet: annotator people add USER --dataset " + dataset,
+        empty="No annotators yet. Next: annotator people add USER --dataset " + dataset,
     )
     typer.echo("")
     print_table(
         ("query", "category", "pairs", "complete", "begun"),
         [(item.query_id, item.category, item.pairs, item.complete, item.begun) for item in progress.queries],
-        empty="No query yet: annotator import queries " + dataset + " FILE",
+        empty="No queries yet. Next: annotator import queries " + dataset + " FILE",
     )
 
 
 def assign(
     dataset: DatasetArgument,
     to: Annotated[
-        list[str] | None, typer.Option("--to", metavar="USER", help="Give the queries to them; repeatable.")
+        list[str] | None,
+        typer.Option("--to", metavar="USER", help="Assign the queries to this person; repeatable."),
     ] = None,
     from_: Annotated[
-        list[str] | None, typer.Option("--from", metavar="USER", help="Take them back; repeatable.")
+        list[str] | None,
+        typer.Option("--from", metavar="USER", help="Unassign the queries from this person; repeatable."),
     ] = None,
     queries: Annotated[
-        str | None, typer.Option(metavar="FILE|IDS", help="A file with an id per line, or ids with commas.")
+        str | None,
+        typer.Option(metavar="FILE|IDS", help="A file with one id per line, or ids separated by commas."),
     ] = None,
     category: Annotated[str | None, typer.Option(help="The queries of this category.")] = None,
     language: Annotated[str | None, typer.Option(help="The queries in this language.")] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Show who waits on whom; changes nothing.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="Show the work left and whom it waits for; changes nothing.")
+    ] = False,
     as_: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Give queries to people (--to), take them back (--from), or show who waits on whom (--list)."""
+    """Assign queries to people (--to), unassign them (--from), or show the work left (--list)."""
     from annotator.labeling import assignment_service
     from annotator.labeling.assignment import QuerySelection
 
@@ -151,21 +156,21 @@ def assign(
     if json:
         print_json(done)
         return
-    verb = "Gave" if to else "Took back"
+    verb = "Assigned" if to else "Unassigned"
     typer.echo(f"{verb} {count_of(done.queries, 'query', 'queries')}: {', '.join(done.people)}.")
     if done.leases:
-        typer.echo(f"{count_of(done.leases, 'pair', 'pairs')} in others' hands went back to the pool.")
+        typer.echo(f"{count_of(done.leases, 'pair', 'pairs')} others had in progress went back to the pool.")
 
 
 def reassign(
     dataset: DatasetArgument,
-    from_: Annotated[str, typer.Option("--from", metavar="USER", help="Who leaves.")],
-    to: Annotated[str, typer.Option("--to", metavar="USER", help="Who goes on.")],
+    from_: Annotated[str, typer.Option("--from", metavar="USER", help="The person who leaves.")],
+    to: Annotated[str, typer.Option("--to", metavar="USER", help="The person who takes over.")],
     as_: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Hand every query given to one person on to another, and free the pairs they hold. What was judged stays."""
+    """Reassign all queries of one person to another, and free the pairs in progress. Judgments stay."""
     from annotator.labeling.assignment_service import reassign as hand_on
 
     opened, actor = open_as(database, as_)
@@ -175,7 +180,7 @@ def reassign(
         return
     typer.echo(
         f"{count_of(done.queries, 'query goes', 'queries go')} from {done.leaver} to {done.to} "
-        f"({done.shared:,} of them shared before); {count_of(done.leases, 'pair', 'pairs')} in hand freed."
+        f"({done.shared:,} of them shared before); {count_of(done.leases, 'pair', 'pairs')} in progress freed."
     )
 
 
@@ -197,21 +202,21 @@ def _show(status: "AssignmentStatus", dataset: str, *, json: bool) -> None:
         print_json({"dataset": dataset, "at": now(), **asdict(status), "rules": str(status.rules)})
         return
     typer.echo(status.rules)
-    typer.echo(f"{status.judgments.done:,} of {count_of(status.judgments.total, 'judgment')} given.")
+    typer.echo(f"{status.judgments.done:,} of {count_of(status.judgments.total, 'judgment')} done.")
     if status.stuck:
-        stuck = count_of(status.stuck, "pair", "pairs")
-        typer.echo(f"{stuck} lack more judgments than there are people who may give them.")
+        stuck = count_of(status.stuck, "pair cannot be finished", "pairs cannot be finished")
+        typer.echo(f"{stuck}: too few people can judge {'it' if status.stuck == 1 else 'them'}.")
     typer.echo("")
     print_table(
-        ("person", "judges", "given", "queries left", "pairs left", "holds", "for"),
+        ("person", "judges", "assigned", "queries left", "pairs left", "in progress", "for"),
         [_describe(person) for person in status.people],
-        empty=f"Nobody yet: annotator people add USER --dataset {dataset}",
+        empty=f"Nobody yet. Next: annotator people add USER --dataset {dataset}",
     )
     typer.echo("")
     print_table(
-        ("query", "category", "language", "open", "begun", "stuck", "given to", "waits for"),
+        ("query", "category", "language", "open", "begun", "stuck", "assigned to", "waiting for"),
         [_describe_query(query) for query in status.queries],
-        empty="No pair lacks a judgment.",
+        empty="No pairs left to judge.",
     )
 
 
@@ -230,7 +235,7 @@ def _describe_query(query: "WaitingQuery") -> tuple[object, ...]:
     return (query.query_id, query.category, query.language, *numbers, assignees, waits or "nobody")
 
 
-app = typer.Typer(help="Training and gold pairs, and what they show.", no_args_is_help=True)
+app = typer.Typer(help="Training and gold pairs, and their results.", no_args_is_help=True)
 
 
 @app.command()
@@ -244,7 +249,7 @@ def mark(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Mark pairs as training or gold: all of the file's lines, or none."""
+    """Mark pairs as training or gold: all lines of the file, or none."""
     from annotator.labeling.calibration_service import import_checks
 
     opened, actor = open_as(database, as_)
@@ -254,8 +259,7 @@ def mark(
         return
     verb = "Would mark" if dry_run else "Marked"
     typer.echo(
-        f"{verb} {count_of(done.added, 'pair')} newly and {done.changed} otherwise than before; "
-        f"{count_of(done.unchanged, 'was', 'were')} marked so."
+        f"{verb} {count_of(done.added, 'new pair')} and changed {done.changed}; {done.unchanged} unchanged."
     )
 
 
@@ -268,7 +272,7 @@ def unmark(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a marked pair ordinary work again, except for those who have answered it."""
+    """Remove the mark of a pair. It goes back to normal labeling, except for those who judged it."""
     from annotator.domain.errors import NotFound
     from annotator.labeling.calibration_service import list_checks, remove_check
 
@@ -278,12 +282,14 @@ def unmark(
     }
     check = checks.get((query_id, doc_id))
     if check is None:
-        raise NotFound(f"{query_id} {doc_id} is not marked; see: annotator calibrate list {dataset}")
+        raise NotFound(
+            f"{query_id} {doc_id} is not marked. To list marked pairs: annotator calibrate list {dataset}"
+        )
     remove_check(opened, actor, dataset, check.pair, now=now())
     if json:
         print_json({"query_id": query_id, "doc_id": doc_id, "kind": check.kind})
         return
-    typer.echo(f"{query_id} {doc_id} is ordinary work again.")
+    typer.echo(f"Mark removed: {query_id} {doc_id} is back in normal labeling.")
 
 
 @app.command("list")
@@ -308,12 +314,12 @@ def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonO
         for check in checks
     ]
     columns = ("query_id", "doc_id", "kind", "grade", "answered", "explanation", "marked_by")
-    print_table(columns, rows, empty=f"No pair is marked. Next: annotator calibrate mark {dataset} FILE")
+    print_table(columns, rows, empty=f"No pairs are marked. Next: annotator calibrate mark {dataset} FILE")
 
 
 @app.command()
 def results(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """Show what training, gold pairs and repeats say of each annotator, by name."""
+    """Show the results of training, gold pairs and repeats for each annotator, sorted by name."""
     from annotator.labeling.calibration_service import compute_results
 
     results = compute_results(open_database(database), OPERATOR, dataset, now=now())
@@ -347,7 +353,7 @@ def results(dataset: DatasetArgument, database: DatabaseOption = None, json: Jso
         "equal",
         "distance",
     )
-    print_table(columns, rows, empty="Nobody has been checked yet.")
+    print_table(columns, rows, empty="No check results yet.")
 
 
 def _share(value: float | None) -> str:

@@ -186,7 +186,7 @@ def _print_status(status: "QualityStatus") -> None:
         ("drawn", status.drawn),
         ("checked", status.checked),
         ("waiting", status.waiting),
-        ("cannot be rated", status.unrateable),
+        ("cannot rate", status.unrateable),
         ("can no longer be judged", status.barred),
         ("outside", status.outside),
         ("settled since the last draw", status.settled_since),

@@ -223,7 +223,7 @@ def _list_grades(pair: SettlementFacts, reasons: QueueReason) -> set[int]:
 
 REASONS = {
     QueueReason.DIFFER: say("grades differ"),
-    QueueReason.UNRATEABLE: say("unrateable for some"),
+    QueueReason.UNRATEABLE: say("some cannot rate"),
     QueueReason.QUALITY: say("quality control"),
     QueueReason.OBJECTION: say("objection"),
     QueueReason.QUESTION: say("question"),

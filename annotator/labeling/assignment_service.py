@@ -112,7 +112,7 @@ def reassign(
 ) -> Handover:
     """Assign every query of `leaver` to `to` instead, and end the leaver's leases. Judgments stay."""
     if leaver == to:
-        raise ValidationError(say("expected two people, found {username} twice", username=to))
+        raise ValidationError(say("{username} is named twice. Name two different people.", username=to))
     with database.write() as session:
         row, facts = _lock_and_read(session, actor, dataset, now=now)
         gone = key_of(find_person(session, leaver).pk)
@@ -224,7 +224,7 @@ def _select_queries(facts: AssignmentFacts, selection: QuerySelection) -> list[O
     wanted = None if selection.query_ids is None else set(selection.query_ids)
     missing = sorted((wanted or set()) - {query.query_id for query in facts.queries})
     if missing:
-        raise NotFound(say("no query with the id {ids}", ids=_list_some(missing)))
+        raise NotFound(say("There is no query with the id {ids}.", ids=_list_some(missing)))
     chosen = [
         query
         for query in facts.queries
@@ -233,7 +233,7 @@ def _select_queries(facts: AssignmentFacts, selection: QuerySelection) -> list[O
         and selection.language in (None, query.language)
     ]
     if not chosen:
-        raise NotFound(say("no query of that category and language"))
+        raise NotFound(say("No query has this category and language."))
     return chosen
 
 
@@ -243,12 +243,12 @@ def _find_taker(facts: AssignmentFacts, username: str) -> DatasetMember:
     if taker is None or not taker.limits:
         raise StateError(
             say(
-                "{username} has no role on this dataset; give one first: annotator people set {username}",
+                "{username} has no role on this dataset. Add {username} to the dataset first.",
                 username=username,
             )
         )
     if taker.disabled:
-        raise StateError(say("{username} is disabled", username=username))
+        raise StateError(say("The account {username} is disabled.", username=username))
     return taker
 
 
@@ -261,7 +261,8 @@ def _require_expertise(taker: DatasetMember, queries: Sequence[OpenQuery]) -> No
     if foreign:
         raise StateError(
             say(
-                "{username} judges no queries of that category or language: {queries}. Change first what they judge.",
+                "{username} does not judge the category or language of these queries: {queries}. Change the "
+                "person's categories or languages first.",
                 username=taker.username,
                 queries=_list_some(foreign),
             )

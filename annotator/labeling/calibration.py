@@ -18,7 +18,7 @@ from annotator.labeling.records import KINDS, GoldMiss, GoldResult, RepeatConsis
 
 COLUMNS = ("query_id", "doc_id", "kind", "grade", "explanation")
 UNEXPLAINED = TextFault(
-    "some words for a training pair", "nothing", say("expected some words for a training pair, found nothing")
+    "some words for a training pair", "nothing", say("a training pair needs an explanation")
 )
 
 
@@ -93,7 +93,7 @@ def score_training(tries: Sequence[CheckTries], total: int, required: float) -> 
 def score_gold(tries: Sequence[CheckTries]) -> GoldResult:
     """Measure how close the answers on gold pairs are to the right grades."""
     if not tries:
-        return GoldResult(0, None, None, why=say("no gold pair has been answered"))
+        return GoldResult(0, None, None, why=say("no gold pair has been judged"))
     graded = [check.latest - check.right for check in tries if check.latest is not None]
     misses = tuple(
         GoldMiss(check.query_id, check.doc_id, check.right, check.latest)
@@ -102,7 +102,7 @@ def score_gold(tries: Sequence[CheckTries]) -> GoldResult:
     )
     exact = 1 - len(misses) / len(tries)
     if not graded:
-        why = say("no gold pair has been given a grade")
+        why = say("no gold pair has a grade yet")
         return GoldResult(len(tries), exact, None, misses, why)
     return GoldResult(len(tries), exact, sum(graded) / len(graded), misses)
 
@@ -114,6 +114,6 @@ def score_repeats(answers: Sequence[tuple[int | None, int | None]]) -> RepeatCon
     equal = sum(first == again for first, again in answers) / len(answers)
     graded = [abs(first - again) for first, again in answers if first is not None and again is not None]
     if not graded:
-        why = say("no pair has been given a grade both times")
+        why = say("no pair has a grade from both times")
         return RepeatConsistency(len(answers), equal, None, why)
     return RepeatConsistency(len(answers), equal, sum(graded) / len(graded))

@@ -121,7 +121,7 @@ def remove_check(database: Database, actor: Actor, dataset: str, pair: str, *, n
         dataset_pk = _lock_for_lead(session, actor, dataset)
         pair_pk = _find_pair(session, dataset_pk, pair)
         if not list_checks_of(session, [pair_pk]):
-            raise NotFound(say("this pair is not marked"))
+            raise NotFound(say("This pair is not marked."))
         delete_checks(session, dataset_pk, [pair_pk], now=now)
 
 

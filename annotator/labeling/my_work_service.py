@@ -171,13 +171,13 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
             )
             answer = next((candidate for candidate in answers if candidate is not None), None)
         if pair_pk is None or answer is None:
-            raise CannotRevise(say("you have not answered this pair"), "not_yours")
+            raise CannotRevise(say("You have not judged this pair."), "not_yours")
         lock = find_lock(session, pair_pk, person_pk)
         if lock == "settled":
-            raise CannotRevise(say("a lead has settled this pair; your answer stays as it is"), lock)
+            raise CannotRevise(say("A lead has settled this pair. Your judgment stays as it is."), lock)
         if lock is not None:
             raise CannotRevise(
-                say("you have seen others' judgments of this pair; yours stays as it is"), lock
+                say("You have seen others' judgments of this pair. Your judgment stays as it is."), lock
             )
         key = pair if answer.purpose == "repeat" else None
         (handed,) = read_pair_views(session, request, [NextPair(pair_pk, key)])

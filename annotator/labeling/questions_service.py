@@ -50,7 +50,7 @@ def ask_question(
         lock_dataset(session, key_of(row.pk))
         pair_pk = find_pair_pk(session, key_of(row.pk), person_pk, pair)
         if pair_pk is None or not was_shown(session, pair_pk, person_pk):
-            raise NotAllowed(say("this pair was not shown to you"))
+            raise NotAllowed(say("This pair was not shown to you."))
         same = find_same_question(session, pair_pk, person_pk, words)
         if same is not None:
             return key_of(same.pk)
@@ -121,7 +121,7 @@ def answer_question(
         question = _require_question(session, row, number)
         if question.answer not in (seen, words):
             raise ConflictError(
-                say("Another lead has answered meanwhile. Read that answer first; yours is not stored.")
+                say("Another lead answered in the meantime. Read that answer first. Yours was not saved.")
             )
         before = _record(question)
         if question.answer != words:
@@ -181,17 +181,17 @@ def _require_question(session: Session, dataset: DatasetRow, number: int) -> Que
 def _require_words(text: str) -> str:
     words = text.strip()
     if not words:
-        raise ValidationError(say("Write something first."))
+        raise ValidationError(say("Enter some text first."))
     if len(words) > MOST_CHARACTERS:
         raise ValidationError(
             say(
-                "Expected at most {most:,} characters, found {found:,}.",
+                "Enter at most {most:,} characters (now {found:,}).",
                 most=MOST_CHARACTERS,
                 found=len(words),
             )
         )
     if holds_no_text(words):
-        raise ValidationError(say("expected text, found a character that is none"))
+        raise ValidationError(say("The text contains a character that cannot be stored. Remove it."))
     return words
 
 

@@ -64,10 +64,10 @@ ACTION_NAMES: Mapping[str, Message] = {
 
 
 def name_answer(outcome: str, grade: int | None) -> str:
-    """Return the grade as text, or "later" or "cannot be rated"."""
+    """Return the grade as text, or "later" or "cannot rate"."""
     if outcome == "later":
         return say("later")
-    return say("cannot be rated") if grade is None else str(grade)
+    return say("cannot rate") if grade is None else str(grade)
 
 
 def describe_event(action: str, values: Mapping[str, Any]) -> Message:

@@ -38,8 +38,8 @@ from annotator.web.page_context import PageContext, find_context
 
 
 def name_answer(outcome: str, grade: int | None, names: Sequence[str]) -> str:
-    """Return the grade with its name, such as "2 · Highly relevant", or "unrateable"."""
-    return tr("unrateable") if grade is None or outcome != "graded" else f"{grade} · {names[grade]}"
+    """Return the grade with its name, such as "2 · Highly relevant", or "cannot rate"."""
+    return tr("cannot rate") if grade is None or outcome != "graded" else f"{grade} · {names[grade]}"
 
 
 def describe_pair(query: str, narrative: str | None, doc_id: str, title: str) -> str:

@@ -194,8 +194,8 @@ def draw_worklist(context: "PageContext", desk: DraftDesk) -> None:
 
 def describe_judgments(decision: DecisionExample) -> str:
     """Return the judgments of a pair and what was decided: "1, 2 → 1"."""
-    given = ", ".join(tr("unrateable") if grade == "unrateable" else str(grade) for grade in decision.grades)
-    decided = tr("unrateable") if decision.decided == "unrateable" else str(decision.decided)
+    given = ", ".join(tr("cannot rate") if grade == "unrateable" else str(grade) for grade in decision.grades)
+    decided = tr("cannot rate") if decision.decided == "unrateable" else str(decision.decided)
     return f"{given or '–'} → {decided}"
 
 

@@ -53,12 +53,12 @@ def draw_people(status: AssignmentStatus) -> None:
 
 def give_dialog() -> None:
     """Open the dialog that gives queries to people, or takes them back."""
-    st.dialog(tr("Give queries to people"), on_dismiss="rerun")(_give)()
+    st.dialog(tr("Assign queries"), on_dismiss="rerun")(_give)()
 
 
 def change_dialog(username: str) -> None:
     """Open the dialog that changes what this person judges."""
-    st.dialog(tr("What somebody judges"), on_dismiss="rerun")(_change)(username)
+    st.dialog(tr("Categories and languages"), on_dismiss="rerun")(_change)(username)
 
 
 def _give() -> None:
@@ -74,10 +74,10 @@ def _give() -> None:
         language = st.selectbox(
             tr("Language"), (None, *status.languages), format_func=lambda name: name or tr("any")
         )
-        ids = st.text_area(tr("Only these queries (one id on each line)"))
+        ids = st.text_area(tr("Only these queries (one id per line)"))
         with st.container(horizontal=True):
-            give = st.form_submit_button(tr("Give"), type="primary")
-            back = st.form_submit_button(tr("Take back"))
+            give = st.form_submit_button(tr("Assign queries"), type="primary")
+            back = st.form_submit_button(tr("Unassign"))
     listed = tuple(line.strip() for line in ids.splitlines() if line.strip())
     chosen = QuerySelection(listed or None, category, language)
     if give or back:
@@ -118,8 +118,8 @@ def _hand_on(context: PageContext, dataset: str, status: AssignmentStatus, perso
             for other in status.people
             if other.username != person.username and not other.disabled
         ]
-        to = st.selectbox(tr("Who goes on with them"), others, index=None)
-        pressed = st.form_submit_button(tr("Hand on"))
+        to = st.selectbox(tr("Reassign to"), others, index=None)
+        pressed = st.form_submit_button(tr("Reassign"))
     if pressed and to:
         _do(
             lambda: reassign(
@@ -158,7 +158,7 @@ def _describe(person: WaitingPerson) -> str:
     if person.held_seconds is not None:
         lines.append(
             tr(
-                "holds {pairs}, for {minutes} min",
+                "{pairs} in progress for {minutes} min",
                 pairs=show_number(person.holds),
                 minutes=person.held_seconds // 60,
             )
@@ -168,7 +168,7 @@ def _describe(person: WaitingPerson) -> str:
 
 
 def _describe_assigned(person: WaitingPerson) -> str:
-    return tr_n("{n:,} query given to them", "{n:,} queries given to them", person.queries)
+    return tr_n("{n:,} query assigned", "{n:,} queries assigned", person.queries)
 
 
 SHOWN_QUERIES = 100
@@ -178,27 +178,25 @@ SHOWN_PEOPLE = 5
 def draw_waiting(status: AssignmentStatus) -> None:
     """Draw the queries that lack judgments, first those that too few people may judge."""
     if not status.queries:
-        st.text(tr("No pair lacks a judgment."))
+        st.text(tr("No pairs left to judge."))
         return
     shown = sorted(status.queries, key=lambda query: not query.stuck)[:SHOWN_QUERIES]
     columns = (
         tr("query"),
         tr("category"),
         tr("language"),
-        tr("pairs to do"),
+        tr("pairs left"),
         tr("begun"),
-        tr("given to"),
-        tr("waits for"),
-        tr("too few people"),
+        tr("assigned to"),
+        tr("waiting for"),
+        tr("pairs with too few people"),
     )
-    draw_table(
-        tr("Queries with pairs that lack judgments"), columns, [_describe_waiting(query) for query in shown]
-    )
+    draw_table(tr("Queries with pairs left"), columns, [_describe_waiting(query) for query in shown])
     if len(shown) < len(status.queries):
         all_queries = show_number(len(status.queries))
         draw_note(
             tr(
-                "Of {all} queries, the first {shown} are shown.",
+                "The first {shown} of {all} queries.",
                 shown=show_number(len(shown)),
                 all=all_queries,
             )
@@ -235,10 +233,10 @@ def draw_overlap(context: PageContext, dataset: str, status: AssignmentStatus) -
     st.text(tr(status.rules))
     st.text(_describe_judgments(status.judgments))
     settings = next(item for item in context.datasets if item.name == dataset)
-    with st.expander(tr("Change by how many")), st.form("overlap", border=False):
+    with st.expander(tr("Change judgments per pair")), st.form("overlap", border=False):
         overlap, rules = _draw_fields(settings, status.categories)
         with st.container(horizontal=True):
-            previewed = st.form_submit_button(tr("See what it makes"))
+            previewed = st.form_submit_button(tr("Preview"))
             changed = st.form_submit_button(tr("Change"), type="primary")
         if previewed or changed:
             _apply_overlap(context, dataset, overlap, rules, change=changed)
@@ -246,42 +244,40 @@ def draw_overlap(context: PageContext, dataset: str, status: AssignmentStatus) -
 
 def _draw_fields(settings: Dataset, categories: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
     """Draw the fields; return the overlap and its rules, as `domain/overlap.py` reads them."""
-    overlap = st.number_input(tr("Annotators for each pair"), 1, MOST, settings.overlap)
+    overlap = st.number_input(tr("Judgments per pair"), 1, MOST, settings.overlap)
     shared = settings.overlap_share or {}
     left, right = st.columns(2)
     percent = left.number_input(
-        tr("Share of the pairs with another number, in %"),
+        tr("Share of pairs with a different number, in %"),
         min_value=0.0,
         max_value=99.9,
         value=float(shared.get("share", 0)) * 100,
         step=5.0,
         format="%g",
-        help=tr(
-            "0: none. Which pairs these are follows from the seed; it does not change when pairs are added."
-        ),
+        help=tr("0: none. The seed decides which pairs these are. Adding pairs does not change the choice."),
     )
-    share_overlap = right.number_input(tr("Annotators for those"), 1, MOST, shared.get("overlap", 2))
+    share_overlap = right.number_input(tr("Judgments for these pairs"), 1, MOST, shared.get("overlap", 2))
     named = settings.overlap_by_category or {}
     by_category = {
         category: st.number_input(
-            tr("Annotators for {category}", category=escape_markdown(category)),
+            tr("Judgments per pair in {category}", category=escape_markdown(category)),
             1,
             MOST,
             named.get(category),
-            placeholder=tr("as the others"),
+            placeholder=tr("same as the others"),
             key=f"overlap of {category}",
         )
         for category in categories[:MANY_CATEGORIES]
     }
     cap = st.number_input(
-        tr("At most, whatever else is said"), 1, MOST, settings.overlap_cap, placeholder=tr("no limit")
+        tr("Maximum judgments per pair"), 1, MOST, settings.overlap_cap, placeholder=tr("no limit")
     )
     distance = st.selectbox(
-        tr("One more annotator when the first two differ by at least"),
+        tr("Add an annotator when the first two grades differ by at least"),
         (None, *DISTANCES),
         index=(None, *DISTANCES).index(settings.third_judgment_from),
         format_func=lambda choice: tr("never") if choice is None else str(choice),
-        help=tr("That judgment is marked as conditional: agreement leaves it out."),
+        help=tr("The extra judgment is conditional and does not count for agreement."),
     )
     chosen = {**{name: wanted for name, wanted in named.items() if name not in by_category}, **by_category}
     return overlap, {
@@ -320,8 +316,8 @@ def _write(overlap: int, rules: dict[str, Any]) -> dict[str, str]:
 
 def _describe_judgments(made: JudgmentProgress) -> str:
     return tr_n(
-        "{total} judgment in all: {done} given, {left} to give.",
-        "{total} judgments in all: {done} given, {left} to give.",
+        "{total} judgment in total: {done} done, {left} left.",
+        "{total} judgments in total: {done} done, {left} left.",
         made.total,
         total=show_number(made.total),
         done=show_number(made.done),
@@ -333,7 +329,7 @@ def draw_disagreement_settings(context: PageContext, dataset: str) -> None:
     """Draw what happens before a decision, and the form that changes it."""
     settings = next(item for item in context.datasets if item.name == dataset)
     st.text(_describe_settings(settings))
-    with st.expander(tr("Change what comes before a decision")), st.form("disputes", border=False):
+    with st.expander(tr("Change decision rules")), st.form("disputes", border=False):
         choices = (None, *DISTANCES)
         distance = st.selectbox(
             tr("Annotators discuss first when their grades differ by at least"),
@@ -341,11 +337,12 @@ def draw_disagreement_settings(context: PageContext, dataset: str) -> None:
             index=choices.index(settings.discuss_from),
             format_func=lambda choice: tr("never") if choice is None else str(choice),
             help=tr(
-                "They see each other's notes without names and may each stand or revise once. A lead can ask for it on any dispute, and decide at any time."
+                "They see each other's notes without names, and each can keep or change their grade once. A "
+                "lead can start a discussion of any disagreement and decide at any time."
             ),
         )
         second = st.checkbox(
-            tr("Where grades differ by 3, two leads must decide the same"), settings.second_adjudicator
+            tr("When grades differ by 3, two leads must make the same decision"), settings.second_adjudicator
         )
         pressed = st.form_submit_button(tr("Change"))
     chosen = {"discuss_from": distance, "second_adjudicator": second}
@@ -364,15 +361,15 @@ def draw_disagreement_settings(context: PageContext, dataset: str) -> None:
 
 def _describe_settings(settings: Dataset) -> str:
     discussed = (
-        tr("Annotators discuss a dispute only where a lead asks for it.")
+        tr("Annotators discuss a disagreement only when a lead asks them to.")
         if settings.discuss_from is None
         else tr(
-            "Annotators discuss a dispute first when their grades differ by {distance} or more.",
+            "Annotators discuss a disagreement first when their grades differ by {distance} or more.",
             distance=settings.discuss_from,
         )
     )
     decided = (
-        tr("Where grades differ by 3, two leads must decide the same.")
+        tr("When grades differ by 3, two leads must make the same decision.")
         if settings.second_adjudicator
         else tr("One lead decides.")
     )
@@ -384,17 +381,17 @@ def draw(context: PageContext) -> None:
     dataset = require_dataset(context)
     status = show_assignment(context.database, context.actor, dataset, now=context.now)
     if not status.all_queries:
-        st.text(tr("There is no query yet. What is to be judged comes first."))
+        st.text(tr("No queries yet. Import queries and documents first."))
         draw_link(context, "overview")
         return
     _warn(status)
-    st.header(tr("By how many a pair is judged"))
+    st.header(tr("Judgments per pair"))
     draw_overlap(context, dataset, status)
-    st.header(tr("Before a lead decides"))
+    st.header(tr("Decision rules"))
     draw_disagreement_settings(context, dataset)
     st.header(tr("People"))
     _draw_people(context, status)
-    st.header(tr("Who waits on whom"))
+    st.header(tr("Blocked work"))
     draw_waiting(status)
 
 
@@ -403,13 +400,14 @@ def _warn(status: AssignmentStatus) -> None:
         return
     st.warning(
         tr_n(
-            "{n:,} pair lacks more judgments than there are people who may give them.",
-            "{n:,} pairs lack more judgments than there are people who may give them.",
+            "{n:,} pair cannot be finished: too few people can judge it.",
+            "{n:,} pairs cannot be finished: too few people can judge them.",
             status.stuck,
         )
         + " "
         + tr(
-            "Add people, widen what they judge, give the queries to more of them, or ask for fewer judgments."
+            "Add people, give them more categories or languages, assign the queries to more of them, or "
+            "lower the judgments per pair."
         ),
         icon=":material/warning:",
     )
@@ -421,10 +419,8 @@ def _draw_people(context: PageContext, status: AssignmentStatus) -> None:
         draw_link(context, "people")
         return
     draw_note(
-        tr(
-            "Queries go to everybody who judges their category and language, until they are given to somebody."
-        )
+        tr("A query goes to everybody who judges its category and language, until you assign it to somebody.")
     )
-    if st.button(tr("Give queries to people"), type="primary", icon=":material/assignment_ind:"):
+    if st.button(tr("Assign queries"), type="primary", icon=":material/assignment_ind:"):
         give_dialog()
     draw_people(status)

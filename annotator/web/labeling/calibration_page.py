@@ -54,18 +54,25 @@ def draw_new_check(context: PageContext, dataset: str) -> None:
         key="find",
         max_chars=200,
         autocomplete="off",
-        help=tr("Ids, or words of the query's text or of the document's title."),
+        help=tr("An id, or words from the query or the document's title."),
     )
     candidates = find_candidates(context.database, context.actor, dataset, words=words, now=context.now)
     if not candidates:
         st.text(
-            tr("No pair is found.")
+            tr("No pairs match.")
             if words.strip()
-            else tr("No pair is settled by two or more yet. Search for one by query or document.")
+            else tr(
+                "No pair has been settled by two or more people yet. Search for a pair by query or document."
+            )
         )
         return
     if not words.strip():
-        draw_note(tr("Pairs that several judged alike make good gold. Search to see any other pair."))
+        draw_note(
+            tr(
+                "Pairs with the same grade from several people make good gold pairs. Search to find other "
+                "pairs."
+            )
+        )
     by_key = {candidate.pair: candidate for candidate in candidates}
     pair = st.selectbox(tr("Pair"), list(by_key), format_func=lambda key: _name(by_key[key]))
     chosen = by_key[pair]
@@ -78,9 +85,9 @@ def draw_new_check(context: PageContext, dataset: str) -> None:
             tr("Explanation"),
             max_chars=10_000,
             key=f"why {pair}",
-            help=tr("Shown after the answer in training; for gold pairs only leads see it."),
+            help=tr("Training: shown after the judgment. Gold: only leads see it."),
         )
-        pressed = st.form_submit_button(tr("Mark this pair"), type="primary")
+        pressed = st.form_submit_button(tr("Mark pair"), type="primary")
     if not pressed:
         return
     if grade is None:
@@ -111,7 +118,7 @@ def draw_existing_checks(context: PageContext, dataset: str, checks: list[CheckP
                 tr("document"): check.doc_id,
                 tr("kind"): name_word(check.kind),
                 tr("right grade"): check.grade,
-                tr("answered by"): check.answered,
+                tr("judged by"): check.answered,
                 tr("explanation"): check.explanation,
                 tr("marked by"): check.marked_by or "",
             }
@@ -123,18 +130,18 @@ def draw_existing_checks(context: PageContext, dataset: str, checks: list[CheckP
     by_key = {check.pair: check for check in checks}
     with st.form("unmark", border=False):
         pair = st.selectbox(
-            tr("Make ordinary again"),
+            tr("Remove mark"),
             list(by_key),
             index=None,
             format_func=lambda key: f"{by_key[key].query_id} · {by_key[key].doc_id}",
             placeholder=tr("Choose a pair"),
-            help=tr("It is handed out again, but not to those who answered it as a check."),
+            help=tr("The pair goes back to normal labeling, except for people who judged it as a check."),
         )
-        pressed = st.form_submit_button(tr("Take the mark back"))
+        pressed = st.form_submit_button(tr("Remove mark"))
     if pressed and pair is not None:
         _do(
             lambda: remove_check(context.database, context.actor, dataset, pair, now=context.now),
-            tr("The pair is ordinary work again."),
+            tr("Mark removed. The pair is back in normal labeling."),
         )
 
 
@@ -144,30 +151,29 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
         left, right = st.columns(2, gap="medium")
         with left:
             score = st.number_input(
-                tr("Share of training pairs to get right"),
+                tr("Training: share of right judgments to pass"),
                 0.0,
                 1.0,
                 dataset.training_score,
                 0.05,
                 help=tr(
-                    "Real pairs come to a new annotator once all training pairs are answered and this share is right."
+                    "New annotators get real pairs after they have judged all training pairs and reached this "
+                    "share."
                 ),
             )
             gold = st.number_input(tr("Share of gold pairs"), 0.0, 0.5, dataset.gold_rate, 0.01)
             idle = st.number_input(
-                tr("Seconds until time stops counting"),
+                tr("Idle seconds before time stops counting"),
                 10,
                 3600,
                 dataset.idle_seconds,
                 10,
-                help=tr(
-                    "After so long without a sign of life the time no longer counts as work on the pair."
-                ),
+                help=tr("After this long without activity, time no longer counts as work on the pair."),
             )
         with right:
             repeat = st.number_input(tr("Share of repeats"), 0.0, 0.5, dataset.repeat_rate, 0.01)
             after = st.number_input(
-                tr("Answers before a pair may come again"), 1, 10_000, dataset.repeat_after, 1
+                tr("Judgments before a pair is repeated"), 1, 10_000, dataset.repeat_after, 1
             )
         pressed = st.form_submit_button(tr("Save settings"))
     if pressed:
@@ -185,7 +191,7 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
         }
         _do(
             lambda: change_settings(context.database, context.actor, dataset.name, changes, now=context.now),
-            tr("The settings are saved."),
+            tr("Settings saved."),
         )
 
 
@@ -303,7 +309,7 @@ def chart_shares(results: Sequence[AnnotatorResult]) -> "alt.Chart":
                 alt.Tooltip("name:N", title=" "),
                 alt.Tooltip("check:N", title=tr("check")),
                 alt.Tooltip("shown:N", title=tr("share")),
-                alt.Tooltip("n:Q", title=tr("answers")),
+                alt.Tooltip("n:Q", title=tr("judgments")),
             ],
         )
         .properties(height=max(len(people), 1) * ROOM * len(kinds) + LEGEND)
@@ -316,7 +322,10 @@ def describe_shares(results: Sequence[AnnotatorResult]) -> str:
         tr("{name}: {check} {share} of {n:,}", name=name, check=check, share=show_share(share), n=n)
         for name, check, share, n in list_shares(results)
     ]
-    return tr("Share of right or equal answers: {list}.", list="; ".join(sentences))
+    return tr(
+        "Share of judgments that are right (for repeats: the same as before): {list}.",
+        list="; ".join(sentences),
+    )
 
 
 def list_result_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, object]]:
@@ -324,16 +333,16 @@ def list_result_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, objec
     return [
         {
             tr("annotator"): name_result(result),
-            tr("training pairs answered"): "–"
+            tr("training pairs judged"): "–"
             if result.training is None
             else f"{result.training.done}/{result.training.total}",
-            tr("right at the first try"): show_share(result.training.first if result.training else None),
-            tr("right at the latest try"): show_share(result.training.latest if result.training else None),
-            tr("gold pairs answered"): result.gold.answered,
+            tr("right on the first try"): show_share(result.training.first if result.training else None),
+            tr("right on the latest try"): show_share(result.training.latest if result.training else None),
+            tr("gold pairs judged"): result.gold.answered,
             tr("exactly right"): show_share(result.gold.exact),
-            tr("mean difference, + is more generous"): show_difference(result.gold.difference, signed=True),
-            tr("repeats answered"): result.repeats.n,
-            tr("equal to one's own"): show_share(result.repeats.equal),
+            tr("mean difference (+: more generous)"): show_difference(result.gold.difference, signed=True),
+            tr("repeats judged"): result.repeats.n,
+            tr("same as before"): show_share(result.repeats.equal),
             tr("mean distance"): show_difference(result.repeats.difference),
             tr("undefined because"): "; ".join(
                 tr(why) for why in (result.gold.why, result.repeats.why) if why
@@ -351,7 +360,7 @@ def list_miss_rows(results: Sequence[AnnotatorResult]) -> list[dict[str, object]
             tr("query"): miss.query_id,
             tr("document"): miss.doc_id,
             tr("right grade"): miss.right,
-            tr("given"): tr("unrateable") if miss.given is None else str(miss.given),
+            tr("given"): tr("cannot rate") if miss.given is None else str(miss.given),
         }
         for result in results
         for miss in result.gold.misses
@@ -376,24 +385,25 @@ def draw(context: PageContext) -> None:
     dataset = require_dataset(context)
     draw_note(
         tr(
-            "Training pairs come before real ones and are explained after the answer. Gold pairs and repeats are hidden among "
-            "the others. Annotators are told that there are such checks. None of these answers enters agreement or qrels."
+            "Annotators judge training pairs first and see an explanation after each. Gold pairs and "
+            "repeats are mixed with real pairs. Annotators know that there are checks, but not which "
+            "pairs they are. Judgments on checks do not count for agreement or qrels."
         )
     )
     draw_done()
     checks = list_checks(context.database, context.actor, dataset, now=context.now)
     results = compute_results(context.database, context.actor, dataset, now=context.now)
     if not checks:
-        st.text(tr("No pair is marked yet. Mark some below: about ten for training, more for gold."))
+        st.text(tr("No pairs are marked yet. Mark about ten pairs for training and more for gold."))
     if any(result.training or result.gold.answered or result.repeats.n for result in results):
-        st.header(tr("What the checks show"))
+        st.header(tr("Check results"))
         _draw_results(results)
     st.header(tr("Marked pairs") if checks else tr("Mark a pair"))
     if checks:
         draw_existing_checks(context, dataset, checks)
         st.header(tr("Mark a pair"))
     draw_new_check(context, dataset)
-    st.header(tr("Rates"))
+    st.header(tr("Check settings"))
     draw_settings(context, next(item for item in context.datasets if item.name == dataset))
     st.header(tr("Time per pair"))
     _draw_times(context, dataset)
@@ -403,29 +413,34 @@ def _draw_results(results: list[AnnotatorResult]) -> None:
     if list_shares(results):
         draw_chart(chart_shares(results), describe_shares(results))
         draw_note(
-            tr("The share of answers that are right; of repeats, that are equal to one's own first answer.")
+            tr(
+                "Share of judgments that are right. For repeats: share that equals the person's own first "
+                "judgment."
+            )
         )
     else:
-        st.text(tr("Nobody has answered a check yet."))
-    draw_note(tr("People stand by name. A difference is a reason to talk about the guideline, not a mark."))
+        st.text(tr("Nobody has judged a check yet."))
+    draw_note(tr("Sorted by name. A difference is a reason to discuss the guideline, not a score."))
     draw_numbers(tr("All figures"), list_result_rows(results))
     misses = list_miss_rows(results)
     if misses:
-        draw_numbers(tr("Misses on gold pairs"), misses)
+        draw_numbers(tr("Wrong judgments on gold pairs"), misses)
 
 
 def _draw_times(context: PageContext, dataset: str) -> None:
     times = compute_times(context.database, context.actor, dataset)
     if not times.n:
-        st.text(tr("No answer has told its time yet."))
+        st.text(tr("No judgment has a recorded time yet."))
         return
     draw_note(
         tr_n(
-            "Median active time of the latest {n:,} answer, by name. Long documents and hard queries take longer.",
-            "Median active time of the latest {n:,} answers, by name. Long documents and hard queries take longer.",
+            "Median active time of the latest {n:,} judgment, sorted by name. Long documents and hard "
+            "queries take longer.",
+            "Median active time of the latest {n:,} judgments, sorted by name. Long documents and hard "
+            "queries take longer.",
             times.n,
         )
     )
     draw_table(
-        tr("Median active time per pair"), (tr("what"), tr("median"), tr("answers")), list_time_rows(times)
+        tr("Median active time per pair"), (tr("what"), tr("median"), tr("judgments")), list_time_rows(times)
     )

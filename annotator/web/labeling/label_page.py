@@ -18,7 +18,7 @@ def draw(context: PageContext) -> None:
     dataset = next((item for item in context.datasets if item.name == context.dataset), None)
     if dataset is None:
         st.title(tr("Label"))
-        st.info(tr("You have no role on any dataset yet. An admin adds you: People, then your username."))
+        st.info(tr("You have no role on any dataset yet. Ask an admin to add you on the page People."))
         return
     st.html(ROOM)
     version, rubric = read_current_rubric(context.database, context.actor, dataset.name)

@@ -50,13 +50,13 @@ def draw_answered(context: PageContext, question: PairQuestion) -> None:
         st.html(_show_answer(question))
         key = f"mark {question.number} {question.in_guideline}"
         st.checkbox(
-            tr("The guideline should say this"),
+            tr("Include in the guideline"),
             value=question.in_guideline,
             key=key,
             on_change=_flag_for_guideline,
             args=(question.number, not question.in_guideline, key),
         )
-        with st.expander(tr("Answer anew")):
+        with st.expander(tr("Change the answer")):
             _draw_form(question)
 
 
@@ -66,10 +66,11 @@ def _draw_question(context: PageContext, question: PairQuestion) -> None:
     if question.unjudged_by_reader:
         draw_note(
             tr(
-                "You may still be given this pair, and what is asked may hint at a grade. Another lead can answer it."
+                "You may still have to judge this pair, and the question may hint at a grade. Another lead "
+                "can answer it."
             )
         )
-        with st.expander(tr("Read the question nevertheless")):
+        with st.expander(tr("Read the question anyway")):
             st.html(question_html)
     else:
         st.html(question_html)
@@ -94,9 +95,9 @@ def _draw_form(question: PairQuestion) -> None:
         persist_state="session",
     )
     if question.answer is None:
-        st.checkbox(tr("The guideline should say this"), key=f"guideline {number}", on_change="ignore")
+        st.checkbox(tr("Include in the guideline"), key=f"guideline {number}", on_change="ignore")
     st.button(
-        tr("Send the answer"),
+        tr("Send answer"),
         type="primary",
         key=f"send {number}",
         on_click=_answer,
@@ -128,7 +129,7 @@ def _answer(number: int, seen: str | None, marked: bool) -> None:
         st.session_state["not answered"] = (number, show_refusal(error))
     else:
         st.session_state.pop(f"answer {number}", None)
-        st.session_state["answered"] = tr("The answer was sent.")
+        st.session_state["answered"] = tr("Answer sent.")
         note_press()
 
 
@@ -181,23 +182,19 @@ def draw(context: PageContext) -> None:
 
 def _draw_all(context: PageContext, questions: list[PairQuestion]) -> None:
     if not questions:
-        st.text(
-            tr(
-                "Nobody has asked anything so far. Annotators ask about a pair while they label, by the key q."
-            )
-        )
+        st.text(tr("No questions yet. Annotators can ask about a pair while labeling: they press q."))
         draw_link(context, "overview")
         return
     waiting = [item for item in questions if item.answer is None]
     answered = [item for item in questions if item.answer is not None]
     st.header(tr("Waiting for an answer"))
     if not waiting:
-        st.text(tr("Every question is answered."))
+        st.text(tr("All questions are answered."))
     for item in waiting[:MOST_WAITING]:
         draw_waiting(context, item)
     left = len(waiting) - MOST_WAITING
     if left > 0:
-        draw_note(tr_n("{n:,} more waits.", "{n:,} more wait.", left))
+        draw_note(tr_n("{n:,} more question is waiting.", "{n:,} more questions are waiting.", left))
     if answered:
         st.header(tr("Answered"))
         for item in answered[:MOST_ANSWERED]:
@@ -206,7 +203,7 @@ def _draw_all(context: PageContext, questions: list[PairQuestion]) -> None:
 
 def _draw_own(context: PageContext, questions: list[PairQuestion]) -> None:
     if not questions:
-        st.text(tr("You have not asked anything so far. Ask about a pair while you label: press q."))
+        st.text(tr("You have not asked any questions yet. To ask about a pair, press q while labeling."))
         draw_link(context, "label")
         return
     for item in questions:

@@ -41,7 +41,7 @@ REASONS = ("unreadable", "wrong_language", "document_missing", "query_unclear", 
 
 def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
     """Draw the answers, each with a link to change it or the reason why it cannot change."""
-    caption = escape(tr("What I did"), quote=True)
+    caption = escape(tr("My judgments"), quote=True)
     heads = (tr("answer"), tr("query"), tr("document"), tr("change"))
     row = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     body = "".join(_row(dataset, answer) for answer in answers)
@@ -53,15 +53,15 @@ def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
 
 
 def name_answer(judgment: OwnJudgment) -> str:
-    """Return the grade, or "put off" or "unrateable"."""
+    """Return the grade, or "put off" or "cannot rate"."""
     if judgment.outcome == "later":
         return tr("put off")
     if judgment.outcome == "graded":
         return str(judgment.grade)
     return (
-        tr("unrateable: {reason}", reason=name_reason(judgment.reason))
+        tr("cannot rate: {reason}", reason=name_reason(judgment.reason))
         if judgment.reason
-        else tr("unrateable")
+        else tr("cannot rate")
     )
 
 
@@ -162,7 +162,7 @@ def _go(page: int) -> None:
 
 
 def _name_answer(answer: str) -> str:
-    return {ANY: tr("all"), "unrateable": tr("unrateable"), "later": tr("put off")}.get(answer, answer)
+    return {ANY: tr("all"), "unrateable": tr("cannot rate"), "later": tr("put off")}.get(answer, answer)
 
 
 def _day(value: object) -> date | None:
@@ -172,16 +172,17 @@ def _day(value: object) -> date | None:
 def draw_pace(pace: LabelingPace) -> None:
     """Draw what is done and left, and how long the rest takes at the annotator's pace, if it is known."""
     done = tr_n("You have judged {n:,} pair.", "You have judged {n:,} pairs.", pace.done)
-    left = tr_n("{n:,} more is open to you.", "{n:,} more are open to you.", pace.left)
+    left = tr_n("{n:,} pair left.", "{n:,} pairs left.", pace.left)
     st.text(f"{done} {left}")
     if not pace.left:
         return
     if pace.seconds is None or pace.needed is None:
-        st.text(tr("How long that takes is not known yet: it is told from 10 answers on."))
+        st.text(tr("The time left appears after 10 judgments."))
         return
     st.text(
         tr(
-            "At your pace that takes {duration} ({seconds} seconds a pair, the median of your last {timed:,} answers).",
+            "At your pace, this takes {duration} ({seconds} seconds per pair, the median of your last "
+            "{timed:,} judgments).",
             duration=show_duration(pace.needed),
             seconds=show_number(pace.seconds, 1),
             timed=pace.timed,
@@ -193,14 +194,15 @@ def draw_checks(own: OwnChecks) -> None:
     """Draw that there are checks, and the annotator's own results in training and repeats."""
     draw_note(
         tr(
-            "Some pairs are checks: training before real pairs, and among the real ones pairs whose grade is known and pairs "
-            "of your own that come again. They are not marked, and your answers on them never enter the results."
+            "Some pairs are checks: training pairs before the real ones, and hidden among the real ones, "
+            "pairs with a known grade and pairs you judged before. Your judgments on checks never count "
+            "in the results."
         )
     )
     if own.trained is not None and own.trained.latest is not None:
         st.text(
             tr(
-                "Training: {right} right of {done} answered, {required} needed of {total}.",
+                "Training: {right} right so far ({done} of {total} judged). You need {required} of {total}.",
                 right=show_share(own.trained.latest),
                 done=own.trained.done,
                 required=show_share(own.trained.required),
@@ -208,12 +210,14 @@ def draw_checks(own: OwnChecks) -> None:
             )
         )
     if own.repeats.equal is None:
-        st.text(tr("Consistency with yourself is undefined: {why}.", why=own.repeats.why or ""))
+        st.text(tr("Your consistency cannot be computed: {why}.", why=own.repeats.why or ""))
         return
     st.text(
         tr_n(
-            "{n:,} pair was judged again: {equal} got the same answer, at a mean distance of {distance} grades.",
-            "{n:,} pairs were judged again: {equal} got the same answer, at a mean distance of {distance} grades.",
+            "You judged {n:,} pair a second time: {equal} the same as before, with a mean difference of "
+            "{distance} grades.",
+            "You judged {n:,} pairs a second time: {equal} the same as before, with a mean difference of "
+            "{distance} grades.",
             own.repeats.n,
             equal=show_share(own.repeats.equal),
             distance=show_difference(own.repeats.difference),
@@ -238,15 +242,15 @@ def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> N
     """Draw the annotator's agreement with the others and their grades against the others', if there are enough pairs."""
     draw_note(
         tr(
-            "You and all others together, over pairs that need no more judgments. Where you differ, nobody is right by that: "
-            "it is a reason to talk about the guideline."
+            "Compares your grades with everyone else's on pairs that need no more judgments. A "
+            "difference does not mean that somebody is wrong. It is a reason to discuss the guideline."
         )
     )
     if agreement.kappa is None:
         st.text(
             tr_n(
-                "You share {n:,} such pair with others; from {least} pairs on there is something to tell.",
-                "You share {n:,} such pairs with others; from {least} pairs on there is something to tell.",
+                "You share {n:,} such pair with others. Your agreement appears from {least} pairs on.",
+                "You share {n:,} such pairs with others. Your agreement appears from {least} pairs on.",
                 agreement.pairs,
                 least=FEW_OWN,
             )
@@ -254,8 +258,10 @@ def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> N
         return
     st.text(
         tr_n(
-            "Over {n:,} pair your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
-            "Over {n:,} pairs your grade is another's {share} of the time; Cohen's κ with them is {kappa}.",
+            "On {n:,} pair, you and another annotator gave the same grade {share} of the time. Cohen's "
+            "κ: {kappa}.",
+            "On {n:,} pairs, you and another annotator gave the same grade {share} of the time. Cohen's "
+            "κ: {kappa}.",
             agreement.pairs,
             share=show_share(agreement.observed_agreement),
             kappa=show_value(agreement.kappa),
@@ -268,8 +274,8 @@ def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> N
         for name, counts in zip(name_grades(grade_names), agreement.confusion, strict=True)
     ]
     with st.expander(tr("Your grades and the others'")):
-        caption = tr("Your grades in the rows, those of the others in the columns")
-        draw_note(caption + ". " + tr("A row of fewer than five comparisons is left out."))
+        caption = tr("Rows: your grades. Columns: the others' grades")
+        draw_note(caption + ". " + tr("Rows with fewer than five comparisons are hidden."))
         draw_table(caption, [tr("your grade"), *name_grades(grade_names)], rows)
 
 
@@ -282,7 +288,7 @@ def _describe_leaning(agreement: OwnAgreement) -> str:
         low, high = (show_difference(end, signed=True) for end in leaning.ci95)
         interval = f" [{low}, {high}]"
     mean = show_difference(leaning.mean, signed=True) + interval
-    return tr("On average your grade lies {mean} from theirs (+ is higher).", mean=mean)
+    return tr("On average, your grades differ from theirs by {mean} (+: yours are higher).", mean=mean)
 
 
 def draw(context: PageContext) -> None:
@@ -296,20 +302,20 @@ def draw(context: PageContext) -> None:
     names = [definition.name for definition in rubric.grades]
     with st.container():
         draw_discussions(context, dataset, names)
-    st.header(tr("What I did"))
+    st.header(tr("My judgments"))
     _draw_answers(context, dataset)
     with st.container():
         draw_decisions(context, dataset, names)
-    st.header(tr("How consistent I am"))
+    st.header(tr("My consistency"))
     draw_checks(show_own_checks(database, actor, dataset, now=context.now))
     if next(
         dataset_settings for dataset_settings in context.datasets if dataset_settings.name == dataset
     ).show_own_agreement:
-        st.header(tr("How I agree with the others"))
+        st.header(tr("My agreement with others"))
         draw_own_agreement(show_own_agreement(database, actor, dataset), names)
     questions = list_own_questions(database, actor, dataset)
     if questions:
-        st.header(tr("Questions I asked"))
+        st.header(tr("My questions"))
         draw_questions(questions)
     keep_focus()
 
@@ -320,8 +326,8 @@ def _draw_answers(context: PageContext, dataset: str) -> None:
         context.database, context.actor, dataset, wanted, zone=find_zone(), page=find_page(), size=SIZE
     )
     if not page.total:
-        st.text(tr("There is no answer of yours of this kind."))
+        st.text(tr("No judgments match."))
         return
-    st.text(tr_n("{n:,} answer, the latest first.", "{n:,} answers, the latest first.", page.total))
+    st.text(tr_n("{n:,} judgment, newest first.", "{n:,} judgments, newest first.", page.total))
     draw_answers(dataset, page.judgments)
     draw_pages(page.total)

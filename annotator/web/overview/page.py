@@ -75,7 +75,7 @@ def list_annotator_rows(people: Sequence[AnnotatorProgress]) -> list[Row]:
             tr("annotator"): name_person(annotator),
             tr("name"): annotator.name,
             tr("judged"): annotator.judged,
-            tr("unrateable"): annotator.unrateable,
+            tr("cannot rate"): annotator.unrateable,
             tr("later"): annotator.later,
             tr("last"): show_time(annotator.last_judged_at) if annotator.last_judged_at else tr("never"),
         }

@@ -129,7 +129,7 @@ def draw_counts(status: QualityStatus) -> None:
         (tr("drawn"), status.drawn),
         (tr("checked"), status.checked),
         (tr("waiting"), status.waiting),
-        (tr("cannot be rated"), status.unrateable),
+        (tr("cannot rate"), status.unrateable),
         (tr("can no longer be judged"), status.barred),
         (tr("settled since"), status.settled_since),
     )

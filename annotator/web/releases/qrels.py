@@ -69,7 +69,7 @@ def draw_trace(trace: "QrelTrace", key: str, guidelines: "Sequence[Guideline]") 
 def _list_parts(trace: "QrelTrace") -> list[str]:
     parts = [_head(tr("Judgments"))] if trace.judgments else []
     for judgment in trace.judgments:
-        answer = tr("cannot be rated") if judgment.grade is None else f"{judgment.grade}"
+        answer = tr("cannot rate") if judgment.grade is None else f"{judgment.grade}"
         marks = [tr("simulated")] if judgment.simulated else []
         marks += [name_word(judgment.purpose)] if judgment.purpose != COUNTED_PURPOSE else []
         parts.append(

@@ -50,7 +50,7 @@ def test_a_proposal_goes_to_the_other_annotator_blind(
     expect(page.locator(".proposallines")).to_have_text("retryCount を指定する。")
     page.keyboard.press("3")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Proposed, with your grade.")).to_be_visible()
+    expect(page.get_by_text("Document proposed with your grade.")).to_be_visible()
     assert panel(page).get_attribute("data-pair-id") == before
     assert [grade for _pair, grade in stored(database)] == [3]
 
@@ -80,8 +80,8 @@ def test_what_was_typed_for_a_proposal_survives_a_failure_and_a_reload(
     page.keyboard.press("2")
     page.locator("#proposenote").fill("だから関連する")
     context.set_offline(True)
-    page.get_by_role("button", name="Propose it").click()
-    expect(page.get_by_text("What you wrote is kept in this browser; send it again.")).to_be_visible()
+    page.get_by_role("button", name="Propose document").click()
+    expect(page.get_by_text("Your text is kept in this browser. Send it again.")).to_be_visible()
     context.set_offline(False)
     page.reload()
     open_panel(page)
@@ -90,8 +90,8 @@ def test_what_was_typed_for_a_proposal_survives_a_failure_and_a_reload(
     expect(page.get_by_role("dialog").get_by_role("button", name="Highly relevant")).to_have_attribute(
         "aria-pressed", "true"
     )
-    page.get_by_role("button", name="Propose it").click()
-    expect(page.get_by_text("Proposed, with your grade.")).to_be_visible()
+    page.get_by_role("button", name="Propose document").click()
+    expect(page.get_by_text("Document proposed with your grade.")).to_be_visible()
     assert [grade for _pair, grade in stored(database)] == [2]
 
 
@@ -121,13 +121,13 @@ def test_a_document_of_the_pool_is_judged_from_the_dialog_and_does_not_come_agai
     other.filter(has_not_text=current).click()
     expect(page.locator(".proposaltext")).to_be_focused()  # the document is there to be read, and graded
     page.keyboard.press("0")
-    page.get_by_role("button", name="Judge it").click()
+    page.get_by_role("button", name="Judge document").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     wait_saved(page)
     press(page, "3")
     wait_saved(page)
     assert [grade for _pair, grade in stored(database)] == [0, 3]
-    expect(page.locator(".empty")).to_contain_text("All done. Pairs that you have judged: 2.")
+    expect(page.locator(".empty")).to_contain_text("All done. Pairs you judged: 2.")
 
 
 def test_a_question_is_kept_while_typed_and_the_answer_comes_to_the_asker(
@@ -143,16 +143,16 @@ def test_a_question_is_kept_while_typed_and_the_answer_comes_to_the_asker(
     page.keyboard.press("End")
     page.keyboard.type("含まれますか")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Your question was sent.")).to_be_visible()
+    expect(page.get_by_text("Question sent.")).to_be_visible()
 
     leads = browser.new_context(locale="en-US")
     lead = leads.new_page()
     sign_in(lead, "lea", to="/questions?dataset=demo")
-    lead.get_by_text("Read the question nevertheless").click()
+    lead.get_by_text("Read the question anyway").click()
     expect(lead.get_by_text("これは設定に含まれますか")).to_be_visible()
     lead.get_by_label("Your answer").fill("はい、含まれます。")
-    lead.get_by_role("button", name="Send the answer").press("Enter")
-    expect(lead.get_by_text("Every question is answered.")).to_be_visible()
+    lead.get_by_role("button", name="Send answer").press("Enter")
+    expect(lead.get_by_text("All questions are answered.")).to_be_visible()
     expect(lead.get_by_role("heading", name="Waiting for an answer")).to_be_focused()  # the button is gone
     leads.close()
     page.goto(page.url.replace("/label", "/questions"))

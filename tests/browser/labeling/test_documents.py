@@ -44,9 +44,7 @@ def test_plain_text_is_shown_exactly_as_it_is(page: Page, answers: Answers) -> N
     assert answers.asked == ["http://view.test/"]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"), [(None, "has not been imported"), ("", "This document is empty.")]
-)
+@pytest.mark.parametrize(("text", "message"), [(None, "was not imported"), ("", "This document is empty.")])
 def test_a_document_without_text_says_so(
     page: Page, answers: Answers, text: str | None, message: str
 ) -> None:
@@ -203,7 +201,7 @@ def test_the_whole_of_a_document_that_was_handed_cut_comes_behind_what_is_read(
     show(page, whole[:200_000], length=len(whole), query="終わり")
     page.evaluate("() => window.view.openFind()")
     page.get_by_role("searchbox").fill("終わり")
-    expect(page.get_by_text("The loaded part was searched").first).to_be_visible()
+    expect(page.get_by_text("Only the loaded part was searched").first).to_be_visible()
     page.get_by_role("searchbox").press("Escape")
     region(page).evaluate("(e) => { e.scrollTop = 1000; }")
     page.get_by_role("button", name="Show the whole document").evaluate("(e) => e.click()")

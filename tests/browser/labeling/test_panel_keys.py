@@ -125,7 +125,7 @@ def test_going_back_changes_the_grade_of_the_pair_before_and_then_goes_on(
 def test_cannot_rate_asks_for_the_reason_and_takes_one_more_key(page: Page, database: Database) -> None:
     first = on_screen(page)
     page.keyboard.press("u")
-    dialog = page.get_by_role("dialog", name="Why can it not be rated?")
+    dialog = page.get_by_role("dialog", name="Cannot rate: choose a reason")
     expect(dialog.get_by_role("button", name="Unreadable")).to_be_focused()
     press(page, "lz0n")
     page.keyboard.press("Escape")

@@ -138,9 +138,9 @@ def test_a_refused_answer_is_taken_back_on_its_row_at_once_and_what_is_settled_i
             pair = session.query(PairRow).filter_by(key=key).one()
             session.add(DisclosureRow(pair_pk=key_of(pair.pk), person_pk=hanako, disclosed_at=NOW))
     press(page, "2")
-    expect(page.get_by_role("alert")).to_contain_text("you have seen what others answered")
+    expect(page.get_by_role("alert")).to_contain_text("you have seen others' judgments")
     for row in (0, 1):
-        expect(rows(page).nth(row)).to_contain_text("Needs nothing more")
+        expect(rows(page).nth(row)).to_contain_text("No judgment needed")
     press(page, "0")
     wait_saved(page)
     assert [grade for _pair, grade in stored(database)] == [0]
@@ -153,9 +153,9 @@ def test_in_training_the_list_steps_aside_and_comes_back_when_it_is_passed(
     change_settings(database, OPERATOR, "demo", {"training_score": "1"}, now=NOW)
     set_check(database, OPERATOR, "demo", training, kind="training", grade=3, explanation="全部", now=NOW)
     page.reload()
-    expect(page.get_by_text("Training comes one pair at a time.")).to_be_visible()
+    expect(page.get_by_text("Training shows one pair at a time.")).to_be_visible()
     strip = page.get_by_role("group", name="About this pair")
-    expect(strip).to_contain_text("After your answer you are told the right grade.")
+    expect(strip).to_contain_text("You see the right grade after your judgment.")
     expect(rows(page)).to_have_count(0)
     press(page, "3")
     expect(strip).to_contain_text("Training passed: 1 of 1 right.")

@@ -293,7 +293,7 @@ def test_labeling_stops_with_a_message_when_the_browser_refuses_to_keep_presses(
     )
     before = panel(page).get_attribute("data-pair-id")
     press(page, "2")
-    expect(page.get_by_role("alert").filter(has_text="refuses to keep judgments")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="cannot store judgments")).to_be_visible()
     assert panel(page).get_attribute("data-pair-id") == before
     assert stored(database) == []
 
@@ -305,7 +305,7 @@ def test_presses_on_a_dataset_that_was_archived_stay_in_the_browser_until_it_is_
     archive_dataset(database, OPERATOR, DATASET, now=datetime.now(UTC))
     press(page, "231")
     seen = pressed(page)
-    expect(page.get_by_text("This dataset is archived, so nothing is stored.")).to_be_visible()
+    expect(page.get_by_text("This dataset is archived, so nothing can be saved.")).to_be_visible()
     assert panel(page).get_attribute("data-unsaved") == "3"
     assert stored(database) == []
     unarchive_dataset(database, OPERATOR, DATASET, now=datetime.now(UTC))

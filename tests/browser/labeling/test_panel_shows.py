@@ -120,11 +120,11 @@ def test_that_a_lead_settled_the_pair_on_the_screen_is_said_and_a_judgment_of_it
         derive_decided(session, [key_of(pair.pk)])
     held[0].continue_()
     page.unroute("**/api/judgments")
-    expect(page.get_by_role("alert").filter(has_text="This pair needs nothing any more")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="This pair needs no more judgments")).to_be_visible()
     assert panel(page).get_attribute("data-pair-id") == key
     press(page, "1")
     expect(page.get_by_role("alert").filter(has_text="a lead has settled this pair")).to_be_visible()
-    page.get_by_role("button", name="I have seen this").click()
+    page.get_by_role("button", name="Got it").click()
     expect(page.get_by_role("alert")).to_be_hidden()
     assert panel(page).get_attribute("data-unsaved") == "0"
 
@@ -149,7 +149,7 @@ def test_what_was_put_off_comes_back_unanswered_with_its_note_and_the_end_of_the
     expect(page.get_by_role("group", name="About this pair")).to_be_hidden()
     expect(page.get_by_role("textbox", name="Note")).to_have_value("後で見る")
     press(page, "2")
-    expect(page.get_by_text("All done. Pairs that you have judged: 2.")).to_be_visible()
+    expect(page.get_by_text("All done. Pairs you judged: 2.")).to_be_visible()
     with database.write() as session:
         session.connection().exec_driver_sql("UPDATE query SET query_id = 'old', position = 9")
     fill_pool_again(database)

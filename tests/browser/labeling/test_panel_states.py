@@ -56,7 +56,7 @@ def test_nothing_is_stored_under_the_name_of_somebody_who_signed_in_in_another_t
     page.bring_to_front()
     press(page, "23")
     seen = pressed(page)
-    expect(alert(page, "Somebody else has signed in in this browser meanwhile.")).to_be_visible()
+    expect(alert(page, "Somebody else has signed in with this browser.")).to_be_visible()
     assert stored(database) == stored(database, "minjun") == []
     context.clear_cookies()
     sign_in(other, "hanako", to="/help")
@@ -76,14 +76,14 @@ def test_a_role_taken_and_a_disabled_account_are_said_and_what_was_pressed_is_ke
         session.delete(membership)
     press(page, "2")
     expect(
-        alert(page, "They are kept in this browser. You may not label this dataset any more.")
+        alert(page, "They are kept in this browser. You can no longer label this dataset.")
     ).to_be_visible()
     with database.write() as session:
         session.add(MembershipRow.model_validate(kept))
     wait_saved(page)
     disable_person(database, OPERATOR, "hanako", now=NOW)
     press(page, "3")
-    expect(alert(page, "your account was closed")).to_be_visible()
+    expect(alert(page, "your account was disabled")).to_be_visible()
     change_person(database, OPERATOR, "hanako", enable=True, now=NOW)
     sign_in(context.new_page(), "hanako", to="/help")
     wait_saved(page)
@@ -103,10 +103,10 @@ def test_a_judgment_that_is_refused_keeps_its_note_on_the_screen_also_over_a_rel
     page.keyboard.press("Escape")
     press(page, "1")
     for _ in range(2):
-        expect(alert(page, "you have seen what others answered")).to_contain_text("Your note: 三行 메모")
+        expect(alert(page, "you have seen others' judgments")).to_contain_text("Your note: 三行 메모")
         page.reload()
         open_panel(page)
-    page.get_by_role("button", name="I have seen this").click()
+    page.get_by_role("button", name="Got it").click()
     expect(page.get_by_role("alert")).to_be_hidden()
     assert stored(database) == []
 
@@ -120,7 +120,7 @@ def test_an_answered_pair_opens_by_its_address_or_by_z_after_a_reload_and_says_w
     (first, _), (second, _) = stored(database)
     open_panel(page, f"{server.address}/label?dataset=demo&pair={first}")
     strip = page.get_by_role("group", name="About this pair")
-    expect(strip).to_contain_text("Your answer: 1 Marginally relevant.")
+    expect(strip).to_contain_text("Your judgment: 1 Marginally relevant.")
     assert on_screen(page) == first
     press(page, "3")
     expect(panel(page)).not_to_have_attribute("data-pair-id", first)
@@ -133,7 +133,7 @@ def test_an_answered_pair_opens_by_its_address_or_by_z_after_a_reload_and_says_w
     expect(page.get_by_text("This pair cannot be opened: a lead has settled this pair")).to_be_visible()
     press(page, "z")
     expect(panel(page)).to_have_attribute("data-pair-id", second)
-    expect(strip).to_contain_text("Your answer: 2 Highly relevant.")
+    expect(strip).to_contain_text("Your judgment: 2 Highly relevant.")
     settle(database, second)
     press(page, "0")
     expect(alert(page, "a lead has settled this pair; it can no longer be judged.")).to_be_visible()
@@ -164,7 +164,7 @@ def test_a_lease_that_ran_out_while_offline_keeps_the_judgment_and_says_that_it_
     assert response.acknowledged
     context.set_offline(False)
     wait_saved(page)
-    expect(page.get_by_text("Your judgment is kept and counted as well.")).to_be_visible()
+    expect(page.get_by_text("Your judgment is saved and counts too.")).to_be_visible()
     assert (stored(database), stored(database, "minjun")) == ([(pair, 2)], [(pair, 1)])
 
 
@@ -225,7 +225,7 @@ def test_forbidden_storage_is_said_before_the_first_press_and_an_answer_of_anoth
     )
     press(page, "2")
     seen = pressed(page)
-    expect(alert(page, "The server is of another version than this page.")).to_be_visible()
+    expect(alert(page, "The server has another version than this page.")).to_be_visible()
     page.evaluate("window.fetch = own")
     wait_saved(page)
     page.add_init_script(
@@ -233,7 +233,7 @@ def test_forbidden_storage_is_said_before_the_first_press_and_an_answer_of_anoth
     )
     page.reload()
     open_panel(page)
-    expect(alert(page, "This browser refuses to keep judgments")).to_be_visible()
+    expect(alert(page, "This browser cannot store judgments")).to_be_visible()
     before = on_screen(page)
     press(page, "1")
     assert on_screen(page) == before
@@ -245,7 +245,7 @@ def test_the_history_keeps_both_values_of_a_changed_judgment(
 ) -> None:
     start(page, database, sign_in)
     press(page, "1z")
-    expect(page.get_by_role("group", name="About this pair")).to_contain_text("Your answer: 1")
+    expect(page.get_by_role("group", name="About this pair")).to_contain_text("Your judgment: 1")
     press(page, "u1")
     wait_saved(page)
     history = sorted(list_judgments(database, OPERATOR, "demo", history=True), key=lambda j: j.judged_at)

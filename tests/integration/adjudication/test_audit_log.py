@@ -240,7 +240,7 @@ def test_the_history_of_a_pair_is_told_from_its_judgments_on_without_names(audit
         (minjun, "judged", "judged 3: 第17条に書いてある"),
         (hanako, "judged", "judged 1 instead of 0"),
         (minjun, "judged", "put the pair off"),
-        (minjun, "judged", "judged cannot be rated"),
+        (minjun, "judged", "judged cannot rate"),
     ]
     assert not {"花子", "민준"} & set(" ".join(f"{who} {sentence}" for who, _, sentence in entries).split())
 

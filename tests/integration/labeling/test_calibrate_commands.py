@@ -24,8 +24,8 @@ def test_pairs_are_marked_listed_answered_shown_and_unmarked(database: Database,
     ann = world.person("ann")
     path = tmp_path / "marks.csv"
     path.write_text("query_id,doc_id,kind,grade,explanation\nQ1,문서/1,training,3,答え\nQ1,문서/2,gold,1,\n")
-    assert "No pair is marked." in run(database, "list", "d").stdout
-    assert "Would mark 2 pairs newly" in run(database, "mark", "d", str(path), "--dry-run").stdout
+    assert "No pairs are marked." in run(database, "list", "d").stdout
+    assert "Would mark 2 new pairs" in run(database, "mark", "d", str(path), "--dry-run").stdout
     done = run(database, "mark", "d", str(path), "--json")
     assert json.loads(done.stdout) == {"added": 2, "changed": 0, "unchanged": 0, "dry_run": False}
     assert "答え" in run(database, "list", "d").stdout
@@ -35,7 +35,7 @@ def test_pairs_are_marked_listed_answered_shown_and_unmarked(database: Database,
     assert result["gold"]["misses"] == [{"query_id": "Q1", "doc_id": "문서/2", "right": 1, "given": 3}]
     assert result["repeats"]["why"] == "no pair has been judged a second time"
     assert "+2.00" in run(database, "results", "d").stdout
-    assert "ordinary work again" in run(database, "unmark", "d", "Q1", "문서/2").stdout
+    assert "back in normal labeling" in run(database, "unmark", "d", "Q1", "문서/2").stdout
     assert [check["doc_id"] for check in json.loads(run(database, "list", "d", "--json").stdout)] == [
         "문서/1"
     ]

@@ -21,7 +21,7 @@ def test_every_action_has_a_name_and_a_sentence_even_without_a_word_of_what_it_w
     [
         ("decided", None, GRADED, "decided 2: {第17条} 🔎"),
         ("decided", {"outcome": "graded", "grade": 0}, {**GRADED, "rationale": ""}, "decided 2 instead of 0"),
-        ("decided", {"outcome": "withdrawn"}, {"outcome": "unrateable"}, "decided cannot be rated"),
+        ("decided", {"outcome": "withdrawn"}, {"outcome": "unrateable"}, "decided cannot rate"),
         (
             "decided",
             None,

@@ -25,7 +25,7 @@ EVENT = AuditLogEntry(
     ("action", "changed", "message"),
     [
         ("judged", {}, "judged 2"),
-        ("judged", {"outcome": "unrateable", "grade": None}, "judged cannot be rated"),
+        ("judged", {"outcome": "unrateable", "grade": None}, "judged cannot rate"),
         ("judged", {"outcome": "later", "grade": None}, "put the pair off"),
         ("judged", {"before": ("graded", 0)}, "judged 2 instead of 0"),
         ("judged", {"before": ("later", None)}, "judged 2"),

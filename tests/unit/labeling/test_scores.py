@@ -50,10 +50,10 @@ def test_gold_counts_the_latest_answer_and_signs_the_difference() -> None:
 
 def test_gold_without_answers_or_grades_says_why_it_is_undefined() -> None:
     nothing = score_gold([])
-    assert (nothing.answered, nothing.exact, nothing.why) == (0, None, "no gold pair has been answered")
+    assert (nothing.answered, nothing.exact, nothing.why) == (0, None, "no gold pair has been judged")
     result = score_gold([tries(1, None, None)])
     assert (result.exact, result.difference) == (0, None)
-    assert result.why == "no gold pair has been given a grade"
+    assert result.why == "no gold pair has a grade yet"
 
 
 def test_consistency_is_the_share_equal_and_the_mean_distance() -> None:
@@ -65,4 +65,4 @@ def test_consistency_without_repeats_or_grades_says_why_it_is_undefined() -> Non
     nothing = score_repeats([])
     assert (nothing.n, nothing.equal, nothing.why) == (0, None, "no pair has been judged a second time")
     result = score_repeats([(None, 1)])
-    assert (result.equal, result.why) == (0, "no pair has been given a grade both times")
+    assert (result.equal, result.why) == (0, "no pair has a grade from both times")

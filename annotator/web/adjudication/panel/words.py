@@ -93,7 +93,7 @@ def _form() -> dict[str, str]:
         "saiddecided": tr("Decided: {grade}."),
         "saidlater": tr("Put off."),
         "noback": tr("There is no decision before this one in this tab."),
-        "unrateable": tr("cannot be rated"),
+        "unrateable": tr("cannot rate"),
         "withdrawn": tr("taken back"),
     }
 
@@ -102,7 +102,7 @@ def _case() -> dict[str, str]:
     return {
         "why_title": tr("Why it is here"),
         "why_differ": tr("grades differ"),
-        "why_unrateable": tr("unrateable for some"),
+        "why_unrateable": tr("some cannot rate"),
         "why_quality": tr("quality control objects"),
         "why_objection": tr("an annotator objects"),
         "why_question": tr("an open question"),

@@ -11,14 +11,14 @@ def document_words() -> dict[str, str]:
     return {
         "doc_label": tr("Document"),
         "doc_tools": tr("In this document"),
-        "doc_notext": tr("The text of this document has not been imported; only its id is known."),
+        "doc_notext": tr("The text of this document was not imported. Only its id is known."),
         "doc_empty": tr("This document is empty."),
         "doc_whole": tr("Show the whole document ({n} characters)"),
         "doc_loading": tr("Loading the whole document …"),
         "doc_wholefailed": tr("The rest could not be loaded. Try again"),
         "doc_blocked": tr("Images and embedded content not shown: {n}"),
         "doc_cut": tr(
-            "Only the beginning is shown; the button at the end shows the whole document as its source."
+            "Only the beginning is shown. The button at the end shows the whole document as source text."
         ),
         "doc_source": tr("Source"),
         "doc_matches": tr("Matches: {n}"),
@@ -32,7 +32,7 @@ def document_words() -> dict[str, str]:
         "doc_found": tr("Found: {n}"),
         "doc_found_at": tr("{at} of {n}"),
         "doc_foundnone": tr("Not found"),
-        "doc_foundpart": tr("The loaded part was searched, not the whole document."),
+        "doc_foundpart": tr("Only the loaded part was searched, not the whole document."),
         "doc_close": tr("Close"),
         "doc_about": tr("About this document"),
         "doc_newtab": tr("Opens in a new tab"),
@@ -47,15 +47,15 @@ def list_words() -> dict[str, str]:
         "list_count": tr("{done} of {total} done"),
         "list_position": tr("{at} of {of}:"),
         "list_open": tr("Not judged yet."),
-        "list_putoff": tr("Put off"),
-        "list_closed": tr("Needs nothing more"),
-        "list_training": tr("Training comes one pair at a time. The list comes back when training is over."),
-        "list_alldone": tr("All {n} are done. The next query follows."),
+        "list_putoff": tr("Later"),
+        "list_closed": tr("No judgment needed"),
+        "list_training": tr("Training shows one pair at a time. The list returns after training."),
+        "list_alldone": tr("All {n} done. The next query follows."),
         **_propose(),
         **_ask(),
         "why_unreachable_once": tr("The server cannot be reached."),
-        "send_kept": tr("What you wrote is kept in this browser; send it again."),
-        "send_refused": tr("The server refused it. What you wrote is kept in this browser."),
+        "send_kept": tr("Your text is kept in this browser. Send it again."),
+        "send_refused": tr("The server did not accept it. Your text is kept in this browser."),
     }
 
 
@@ -64,30 +64,30 @@ def _propose() -> dict[str, str]:
         "propose_title": tr("Propose a document for this query"),
         "propose_search": tr("Search all documents of the dataset"),
         "propose_found": tr("Documents found"),
-        "propose_type": tr("Type at least two characters. ↓ ↑ and Enter choose."),
-        "propose_preparing": tr("The search is being prepared … {n} %"),
-        "propose_beginning": tr("Of each document the first {n} characters are searched."),
+        "propose_type": tr("Type at least two characters. Choose with ↓ ↑ and Enter."),
+        "propose_preparing": tr("Preparing the search … {n} %"),
+        "propose_beginning": tr("Searches the first {n} characters of each document."),
         "propose_count": tr("Found: {n}"),
-        "propose_none": tr("No document was found."),
+        "propose_none": tr("No documents found."),
         "propose_inpool": tr("in the pool"),
         "propose_judged": tr("judged by you"),
-        "propose_inpool_long": tr("This document is in the pool of this query already; others judge it."),
-        "propose_judged_long": tr("You have judged this document for this query already."),
-        "propose_open_long": tr("This document is in the pool already and open to you: judge it here."),
+        "propose_inpool_long": tr("This document is already in the query's pool. Others judge it."),
+        "propose_judged_long": tr("You have already judged this document for this query."),
+        "propose_open_long": tr("This document is already in the pool. You can judge it here."),
         "propose_choose": tr("Choose a document to read it here, then grade it."),
         "propose_grade": tr("Your grade"),
         "propose_nograde": tr("Choose a grade first: 0–3."),
-        "propose_send": tr("Propose it"),
-        "propose_judge": tr("Judge it"),
+        "propose_send": tr("Propose document"),
+        "propose_judge": tr("Judge document"),
         "propose_sent": tr(
-            "Proposed, with your grade. Others judge it without knowing that it was proposed."
+            "Document proposed with your grade. Others will judge it without knowing that it was proposed."
         ),
         "propose_judged_now": tr("Judged."),
         "propose_taken": tr(
-            "This document has come into the pool meanwhile. Look at it again, then judge it."
+            "This document was added to the pool in the meantime. Read it again, then judge it."
         ),
-        "propose_gone": tr("This document is not in the dataset any more."),
-        "propose_notyours": tr("This query is judged by others, so nothing can be proposed for it here."),
+        "propose_gone": tr("This document is no longer in the dataset."),
+        "propose_notyours": tr("Others judge this query, so you cannot propose a document for it."),
         "propose_cut": tr("Only the first {n} characters are shown."),
     }
 
@@ -97,14 +97,14 @@ def _ask() -> dict[str, str]:
         "ask_title": tr("Ask the lead about this pair"),
         "ask_label": tr("Your question"),
         "ask_hint": tr(
-            "Say what is unclear, not which grade you would give: a lead may still have to judge this pair. "
-            "What you type is kept until it is sent."
+            "Describe what is unclear, not the grade you would give: a lead may still have to judge this "
+            "pair. Your text is kept until you send it."
         ),
         "ask_send": tr("Send"),
-        "ask_empty": tr("Write something first."),
+        "ask_empty": tr("Enter some text first."),
         "ask_own": tr("Your questions and the answers"),
-        "ask_sent": tr("Your question was sent. The answer will stand on the page Questions."),
-        "ask_notyours": tr("This pair is not yours any more, so nothing can be asked about it."),
+        "ask_sent": tr("Question sent. The answer will appear on the page Questions."),
+        "ask_notyours": tr("This pair is no longer yours, so you cannot ask about it."),
     }
 
 
@@ -125,10 +125,10 @@ def list_keys() -> list[tuple[tuple[str, ...], str]]:
     """Return every key with what it does, for the sheet of keys."""
     return [
         (("0", "1", "2", "3"), tr("Grade")),
-        (("u",), tr("Cannot be rated; asks for the reason (1–5)")),
+        (("u",), tr("Cannot rate; asks for a reason (1–5)")),
         (("l",), tr("Later: the pair comes back at the end")),
-        (("z", "⌫"), tr("Back to the pair before, to look at it or to change the answer")),
-        (("⏎",), tr("Confirm or keep an earlier answer; go on after an explanation")),
+        (("z", "⌫"), tr("Back to the previous pair, to look at it or change the judgment")),
+        (("⏎",), tr("Confirm or keep an earlier judgment; continue after an explanation")),
         (("n",), tr("Note; Esc returns to the keys")),
         (("j", "k"), tr("Scroll the document down, up")),
         (("/",), tr("Find in the document")),
@@ -144,7 +144,7 @@ def _work() -> dict[str, str]:
     return {
         "heading": tr("Label: {dataset}"),
         "query": tr("Query"),
-        "narrative": tr("What is needed"),
+        "narrative": tr("Information need"),
         "document": tr("Document"),
         "pair_position": tr("Document {at} of {of}"),
         "reading": tr("Query and document"),
@@ -154,7 +154,7 @@ def _work() -> dict[str, str]:
         "progress": tr("Pairs done"),
         "count": tr("{done} of {total}"),
         "note": tr("Note (optional)"),
-        "notehint": tr("Why, if it was not obvious. Esc returns to the keys."),
+        "notehint": tr("Reason, if not obvious. Esc returns to the keys."),
         "do_back": tr("Back"),
         "do_later": tr("Later"),
         "do_unrateable": tr("Cannot rate"),
@@ -165,12 +165,10 @@ def _work() -> dict[str, str]:
         "do_again": tr("Look again"),
         "close": tr("Close"),
         "loading": tr("Loading the next pairs …"),
-        "finished": tr(
-            "All done. Pairs that you have judged: {n}. Thank you.\nIf more come to you, they appear here."
-        ),
-        "nonenow": tr("Nothing is open for you at the moment: others are at work on what is left."),
+        "finished": tr("All done. Pairs you judged: {n}. Thank you.\nNew pairs will appear here."),
+        "nonenow": tr("Nothing to judge at the moment. Others are working on the pairs left."),
         "nothing": tr(
-            "There is nothing to label in this dataset yet.\nAs soon as a lead has made the pool, its pairs appear here."
+            "There is nothing to label in this dataset yet.\nPairs appear here when a lead has made the pool."
         ),
     }
 
@@ -178,9 +176,9 @@ def _work() -> dict[str, str]:
 def _answers() -> dict[str, str]:
     return {
         "graded": tr("Graded {grade}."),
-        "said_unrateable": tr("Marked as cannot be rated."),
+        "said_unrateable": tr("Marked as cannot rate."),
         "said_later": tr("Put off."),
-        "reason_title": tr("Why can it not be rated?"),
+        "reason_title": tr("Cannot rate: choose a reason"),
         "reason_unreadable": tr("Unreadable"),
         "reason_wrong_language": tr("Wrong language"),
         "reason_document_missing": tr("Document missing"),
@@ -189,36 +187,36 @@ def _answers() -> dict[str, str]:
         "reason_words": tr("Which reason?"),
         "reason_save": tr("Save"),
         "reason_empty": tr("Write the reason."),
-        "wentback": tr("Back to a pair that you answered. A grade changes your answer."),
-        "answered": tr("You have answered this pair. A grade changes your answer."),
-        "youranswer": tr("Your answer: {answer}."),
+        "wentback": tr("You went back to a pair you judged. A new grade replaces your judgment."),
+        "answered": tr("You have judged this pair. A new grade replaces your judgment."),
+        "youranswer": tr("Your judgment: {answer}."),
         "keep": tr("Keep it"),
         "older_standard": tr(
-            "You judged this by version {n} of the guideline; what the grades mean has changed since."
+            "You judged this pair with guideline version {n}. The grade definitions have changed since."
         ),
         "older_text": tr("The document has changed since you judged it."),
         "confirm": tr("Confirm"),
         "whatchanged": tr("What changed"),
-        "loading_changes": tr("Loading what changed …"),
-        "nochanges": tr("What changed could not be loaded. Judge what is on the screen."),
-        "changes_standard": tr("The guideline, from version {from} to version {to}"),
-        "changes_text": tr("The document's text"),
+        "loading_changes": tr("Loading changes …"),
+        "nochanges": tr("The changes could not be loaded. Judge what you see on the screen."),
+        "changes_standard": tr("Guideline: version {from} → version {to}"),
+        "changes_text": tr("Document text"),
         "changes_cut": tr("Only the beginning of the changes is shown."),
-        "skipped": tr("… lines that are the same: {n} …"),
+        "skipped": tr("… unchanged lines: {n} …"),
         "added": tr("Added: "),
         "removed": tr("Removed: "),
         "training": tr("Training: {n} of {m}."),
         "training_plain": tr("Training."),
-        "training_hint": tr("After your answer you are told the right grade."),
-        "training_waits": tr("Your answer is being saved; the right grade follows."),
+        "training_hint": tr("You see the right grade after your judgment."),
+        "training_waits": tr("Saving your judgment. The right grade follows."),
         "training_right": tr("Right: {grade} {name}."),
-        "training_wrong": tr("The right grade is {grade} {name}. Your answer was: {answer}."),
-        "training_passed": tr("Training passed: {right} of {total} right. The real pairs follow."),
+        "training_wrong": tr("The right grade is {grade} {name}. Your judgment: {answer}."),
+        "training_passed": tr("Training passed: {right} of {total} right. Real pairs follow."),
         "training_again": tr(
-            "{right} of {total} right; {required} % are needed. What you did not get right comes again."
+            "{right} of {total} right. You need {required} %. The pairs you got wrong come again."
         ),
-        "training_over": tr("Training is over. The real pairs follow."),
-        "goon": tr("Go on"),
+        "training_over": tr("Training is over. Real pairs follow."),
+        "goon": tr("Continue"),
     }
 
 
@@ -240,53 +238,61 @@ def _states() -> dict[str, str]:
         "allsaved": tr("All saved"),
         "unsaved": tr("{n} not saved yet"),
         "unsavedlong": tr("{n} not saved yet. They are kept in this browser."),
-        "why_slow": tr("The server has not answered yet; trying again by itself."),
-        "why_unreachable": tr("The server cannot be reached; trying again by itself."),
-        "why_database": tr("The database cannot be used just now; trying again by itself."),
-        "why_offline": tr("This computer is offline; saving goes on by itself when it is back."),
+        "why_slow": tr("The server has not answered yet. Retrying automatically."),
+        "why_unreachable": tr("The server cannot be reached. Retrying automatically."),
+        "why_database": tr("The database is unavailable. Retrying automatically."),
+        "why_offline": tr("This computer is offline. Saving resumes when it is back online."),
         "why_signedout": tr(
-            "You are signed out: in another tab, or because your session was ended or your account was closed."
+            "You are signed out: you signed out in another tab, your session ended, or your account was "
+            "disabled."
         ),
         "why_other_person": tr(
-            "Somebody else has signed in in this browser meanwhile. Nothing of yours is stored under their name; it waits here until you sign in again."
+            "Somebody else has signed in with this browser. Your judgments are not saved under their "
+            "name. They wait here until you sign in again."
         ),
-        "why_notallowed": tr("You may not label this dataset any more. Ask its lead."),
-        "why_nodataset": tr("The server does not know this dataset any more. Ask its lead."),
+        "why_notallowed": tr("You can no longer label this dataset. Ask its lead."),
+        "why_nodataset": tr("This dataset is no longer on the server. Ask its lead."),
         "why_archived": tr(
-            "This dataset is archived, so nothing is stored. Your judgments stay in this browser until a lead unarchives it."
+            "This dataset is archived, so nothing can be saved. Your judgments stay in this browser "
+            "until a lead unarchives the dataset."
         ),
         "why_rejected": tr(
-            "The server did not understand this page; it may be of another version. Reload the page; nothing is lost by it."
+            "The server did not understand this page. It may have a new version. Reload the page: "
+            "nothing will be lost."
         ),
         "why_other_version": tr(
-            "The server is of another version than this page. Reload the page; nothing is lost by it."
+            "The server has another version than this page. Reload the page: nothing will be lost."
         ),
         "why_storage": tr(
-            "This browser refuses to keep judgments (its storage is full or forbidden), so labeling has stopped: nothing is taken that could get lost. Free some space or allow site data, then press again."
+            "This browser cannot store judgments because its storage is full or blocked. Labeling has "
+            "stopped so that nothing gets lost. Free some space or allow site data, then press the key "
+            "again."
         ),
         "signin": tr("Sign in again"),
-        "elsewhere": tr("You judged this pair in another tab. A grade here changes that one."),
+        "elsewhere": tr("You judged this pair in another tab. A grade here replaces that judgment."),
         "needless": tr(
-            "This pair needs nothing any more: you judged it elsewhere, a lead has settled it, or it has left the pool."
+            "This pair needs no more judgments: you judged it elsewhere, a lead settled it, or it left "
+            "the pool."
         ),
         "surplus": tr(
-            "The time for which a pair was kept for you had run out, and others have judged it meanwhile. Your judgment is kept and counted as well."
+            "Your reservation of a pair ended, and others judged it in the meantime. Your judgment is "
+            "saved and counts too."
         ),
     }
 
 
 def _refusals() -> dict[str, str]:
     return {
-        "refused": tr("{n} could not be stored. What was stored before stays as it was:"),
+        "refused": tr("Not saved: {n}. Earlier judgments are unchanged:"),
         "refusednote": tr("Your note: {note}"),
-        "forget": tr("I have seen this"),
+        "forget": tr("Got it"),
         "notopened": tr("This pair cannot be opened: {why}"),
         "refused_bad_event": tr("the server could not read the judgment."),
-        "refused_known_id": tr("the server has another judgment under the same number."),
+        "refused_known_id": tr("the server already has a different judgment with this number."),
         "refused_not_in_pool": tr("this pair has left the pool."),
         "refused_settled": tr("a lead has settled this pair; it can no longer be judged."),
         "refused_disclosed": tr(
-            "you have seen what others answered, so your own answer can no longer be given or changed."
+            "you have seen others' judgments, so you can no longer judge this pair or change your judgment."
         ),
-        "refused_not_yours": tr("this pair is not one of yours."),
+        "refused_not_yours": tr("this pair is not assigned to you."),
     }

@@ -44,7 +44,7 @@ def here(world: JudgedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_discussion_or_a_decision_the_page_says_nothing_of_them(world: JudgedWorld) -> None:
     change_settings(world.database, OPERATOR, "d", {"discuss_from": "off"}, now=NOW)
     assert headings(open_page(world, "work", find(world, "花子"))) == [
-        "My work", "What I did", "How consistent I am",
+        "My work", "My judgments", "My consistency",
     ]  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_one_looks_and_then_stands_or_revises(world: JudgedWorld) -> None:
     assert "그대로 &lt;i&gt;" in words(app) and "민준" not in words(app)
     choice = next(element for element in app.radio if element.label == "Your answer after looking")
     assert [option.split(" · ")[0] for option in choice.options] == [
-        "I stand by 0", "I revise to 1", "I revise to 2", "I revise to 3", "I revise to unrateable",
+        "I stand by 0", "I revise to 1", "I revise to 2", "I revise to 3", "I revise to cannot rate",
     ]  # fmt: skip
     choice.set_value(2)
     next(element for element in app.text_area if element.label == "Why, if you like").set_value("第17条")

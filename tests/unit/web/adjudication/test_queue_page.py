@@ -95,7 +95,7 @@ def test_a_pair_that_cannot_be_rated_for_one_shows_a_dash_among_the_grades(world
     world.judge(find(world, "花子"), "Q2", "不", 2)
     world.judge(find(world, "simulated_1"), "Q2", "不", None)
     row = next(row for row in table(open_page(world, "disagreements")) if row["document"] == "不")
-    assert (row["grades"], row["apart"], row["why"]) == ("2 –", "1", "unrateable for some; simulated")
+    assert (row["grades"], row["apart"], row["why"]) == ("2 –", "1", "some cannot rate; simulated")
 
 
 def test_the_address_filters_and_sorts_and_what_it_cannot_mean_is_passed_over(world: JudgedWorld) -> None:

@@ -74,17 +74,17 @@ def _keep_open(username: str | None) -> None:
 def test_the_rules_stand_in_words_with_what_they_come_to(world: AssignmentWorld, lead: Actor) -> None:
     shown = words(open_page(world.database, lead))
     assert "Each pair is judged by 2 annotators." in shown
-    assert "24 judgments in all: 0 given, 24 to give." in shown
+    assert "24 judgments in total: 0 done, 24 left." in shown
     assert "&lt;b&gt;花子" in shown
     assert "<b>花子" not in shown
 
 
 def test_a_change_is_previewed_before_it_is_made(world: AssignmentWorld, lead: Actor) -> None:
     app = open_page(world.database, lead)
-    next(box for box in app.number_input if box.label == "Annotators for each pair").set_value(1)
-    next(box for box in app.number_input if box.label == "Annotators for howto").set_value(2)
-    press(app, "See what it makes")
-    assert "18 judgments in all" in app.info[0].value.replace("\\", "")
+    next(box for box in app.number_input if box.label == "Judgments per pair").set_value(1)
+    next(box for box in app.number_input if box.label == "Judgments per pair in howto").set_value(2)
+    press(app, "Preview")
+    assert "18 judgments in total" in app.info[0].value.replace("\\", "")
     assert show_dataset(world.database, OPERATOR, "d")[0].overlap == 2
     press(app, "Change")
     dataset, _ = show_dataset(world.database, OPERATOR, "d")
@@ -94,7 +94,7 @@ def test_a_change_is_previewed_before_it_is_made(world: AssignmentWorld, lead: A
 
 def test_what_cannot_be_is_refused_where_it_was_asked(world: AssignmentWorld, lead: Actor) -> None:
     app = open_page(world.database, lead)
-    next(box for box in app.number_input if box.label.startswith("At most")).set_value(1)
+    next(box for box in app.number_input if box.label == "Maximum judgments per pair").set_value(1)
     press(app, "Change")
     assert "expected at least the overlap" in app.error[0].value
     assert show_dataset(world.database, OPERATOR, "d")[0].overlap_rules is None
@@ -104,7 +104,7 @@ def test_pairs_that_too_few_may_judge_are_warned_of(world: AssignmentWorld, lead
     assert not open_page(world.database, lead).warning
     assign(world.database, OPERATOR, "d", ["kim"], QuerySelection(("Q0",)), now=NOW)
     app = open_page(world.database, lead)
-    assert "3 pairs lack more judgments than there are people who may give them." in app.warning[0].value
+    assert "3 pairs cannot be finished: too few people can judge them." in app.warning[0].value
 
 
 def test_queries_are_given_and_taken_back_in_the_dialog(world: AssignmentWorld, lead: Actor) -> None:
@@ -117,18 +117,18 @@ def test_queries_are_given_and_taken_back_in_the_dialog(world: AssignmentWorld, 
 
     app = open_dialog()
     fill(app)
-    press(app, "Give")
+    press(app, "Assign queries")
     assert given() == 2
     app = open_dialog()
     fill(app)
     app.text_area[0].set_value("Q0\n")
-    press(app, "Take back")
+    press(app, "Unassign")
     assert given() == 1
     app = open_dialog()
     fill(app)
     app.text_area[0].set_value("Q77")
-    press(app, "Give")
-    assert "no query with the id Q77" in app.error[0].value
+    press(app, "Assign queries")
+    assert "There is no query with the id Q77" in app.error[0].value
     assert given() == 1
 
 
@@ -143,7 +143,7 @@ def test_a_lead_sets_what_somebody_judges_and_hands_their_queries_on(
     assert kim.memberships == (Membership("d", "annotator", None, ("ko",)),)
     app = open_dialog("kim")
     app.selectbox[0].set_value("<b>花子")
-    press(app, "Hand on")
+    press(app, "Reassign")
     assert show_assignment(world.database, OPERATOR, "d", now=NOW).queries[0].given_to == ("<b>花子",)
 
 
@@ -152,7 +152,7 @@ def test_an_empty_dataset_leads_to_the_overview(world: AssignmentWorld, lead: Ac
         session.add(MembershipRow(person_pk=lead.person_id or 0, dataset_pk=None, role="lead"))
     create_dataset(world.database, OPERATOR, "empty", now=NOW)
     app = open_page(world.database, lead, "empty")
-    assert "There is no query yet." in words(app)
+    assert "No queries yet." in words(app)
     assert links(app) == [("overview", "dataset=empty")]
 
 

@@ -34,7 +34,7 @@ def choose(app: AppTest, kind: str, grade: int, explanation: str) -> AppTest:
     kinds.set_value(kind)
     grades.set_value(grade)
     app.text_area[0].set_value(explanation)
-    return run(press(app, "Mark this pair"))
+    return run(press(app, "Mark pair"))
 
 
 def press(app: AppTest, label: str) -> AppTest:
@@ -44,8 +44,8 @@ def press(app: AppTest, label: str) -> AppTest:
 
 def test_without_marks_the_page_says_what_to_do_and_offers_pairs_judged_alike(world: JudgedWorld) -> None:
     app = open_page(world, "calibration")
-    assert headings(app) == ["Calibration", "Mark a pair", "Rates", "Time per pair"]
-    assert "No pair is marked yet." in words(app)
+    assert headings(app) == ["Calibration", "Mark a pair", "Check settings", "Time per pair"]
+    assert "No pairs are marked yet." in words(app)
     offered = app.selectbox[0].options
     assert offered == ["Q1 · 同じ (unanimous 0)", "Q2 · 같은 (unanimous 3)"]
     assert app.radio[1].value == 0  # the settled grade is suggested
@@ -58,7 +58,7 @@ def test_a_pair_is_searched_looked_at_and_marked_and_its_mark_taken_back(world: 
     run(app)
     assert app.selectbox[0].options == ["Q1 · 遠い (disagreement)"]
     assert "&lt;script&gt;alert(1)&lt;/script&gt; __init__" in words(app)
-    run(press(app, "Mark this pair"))
+    run(press(app, "Mark pair"))
     assert [error.value for error in app.error] == ["Choose the right grade."]
     choose(app, "training", 3, "それが *答え*")
     lead = find(world, "lead")
@@ -66,17 +66,15 @@ def test_a_pair_is_searched_looked_at_and_marked_and_its_mark_taken_back(world: 
     assert (marked.doc_id, marked.kind, marked.grade) == ("遠い", "training", 3)
     assert (marked.explanation, marked.marked_by) == ("それが *答え*", "lead")
     assert [item.value for item in app.success] == ["Marked Q1 · 遠い (disagreement)."]
-    back = next(box for box in app.selectbox if box.label == "Make ordinary again")
+    back = next(box for box in app.selectbox if box.label == "Remove mark")
     back.set_value(marked.pair)
-    run(press(app, "Take the mark back"))
+    run(press(app, "Remove mark"))
     assert list_checks(world.database, lead, "d", now=NOW) == []
 
 
 def test_training_without_an_explanation_is_refused_with_what_was_expected(world: JudgedWorld) -> None:
     app = choose(open_page(world, "calibration"), "training", 0, " ")
-    assert [error.value for error in app.error] == [
-        "explanation: expected some words for a training pair, found nothing"
-    ]
+    assert [error.value for error in app.error] == ["explanation: a training pair needs an explanation"]
 
 
 def test_results_stand_by_name_in_words_with_the_figures_one_click_away(world: JudgedWorld) -> None:
@@ -86,17 +84,17 @@ def test_results_stand_by_name_in_words_with_the_figures_one_click_away(world: J
     world.judge(hanako, "Q1", "遠い", 2, purpose="gold")
     repeat(world, hanako, "Q1", "同じ", 0)
     app = open_page(world, "calibration")
-    assert headings(app)[1:3] == ["What the checks show", "Marked pairs"]
+    assert headings(app)[1:3] == ["Check results", "Marked pairs"]
     assert alternatives(app) == [
-        "Share of right or equal answers: 花子: gold 0 % of 1; 花子: repeat 100 % of 1."
+        "Share of judgments that are right (for repeats: the same as before): 花子: gold 0 % of 1; 花子: repeat 100 % of 1."
     ]
     drawn = json.loads(app.get("vega_lite_chart")[0].proto.spec)["encoding"]
     assert drawn["color"]["legend"]["columns"] == 2, "three in a row are cut on a narrow screen"
     assert drawn["x"]["axis"]["values"][-1] == 1, "the axis says where all is right"
     figures, misses = app.dataframe[0].value, app.dataframe[1].value
     assert list(figures["annotator"]) == ["simulated_1 (simulated)", "花子"]
-    assert list(figures["mean difference, + is more generous"]) == ["–", "+2.00"]
-    assert "no gold pair has been answered" in figures["undefined because"][0]
+    assert list(figures["mean difference (+: more generous)"]) == ["–", "+2.00"]
+    assert "no gold pair has been judged" in figures["undefined because"][0]
     assert list(misses["given"]) == ["2"]
     assert "simulated_1 (simulated)" in words(app)  # the medians
 
@@ -105,8 +103,8 @@ def test_the_rates_are_settings_of_the_dataset(world: JudgedWorld) -> None:
     app = open_page(world, "calibration")
     fields = {field.label: field for field in app.number_input}
     fields["Share of gold pairs"].set_value(0.07)
-    fields["Answers before a pair may come again"].set_value(12)
-    fields["Share of training pairs to get right"].set_value(0.9)
+    fields["Judgments before a pair is repeated"].set_value(12)
+    fields["Training: share of right judgments to pass"].set_value(0.9)
     run(press(app, "Save settings"))
     dataset, _counts = show_dataset(world.database, find(world, "lead"), "d")
     assert (dataset.gold_rate, dataset.repeat_after, dataset.training_score) == (0.07, 12, 0.9)

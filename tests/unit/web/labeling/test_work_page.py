@@ -30,10 +30,10 @@ def world(database: Database) -> JudgedWorld:
 def test_the_page_shows_the_own_answers_only_with_a_way_to_change_them(world: JudgedWorld) -> None:
     world.judge(find(world, "simulated_1"), "Q1", "遠い", 1, note="nobody's business")
     app = open_page(world, "work", find(world, "花子"))
-    assert headings(app) == ["My work", "What I did", "How consistent I am"]
+    assert headings(app) == ["My work", "My judgments", "My consistency"]
     shown = words(app)
-    assert "You have judged 4 pairs. 0 more are open to you." in shown
-    assert "4 answers, the latest first." in shown
+    assert "You have judged 4 pairs. 0 pairs left." in shown
+    assert "4 judgments, newest first." in shown
     assert "ノート &lt;i&gt;遠い" in shown and "nobody's business" not in shown
     assert "ハンドラキュー &lt;b&gt;🔎" in shown
     assert shown.count("/label?dataset=d&amp;pair=") == 4
@@ -44,13 +44,13 @@ def test_answers_are_filtered_and_turned_page_by_page(world: JudgedWorld) -> Non
     app = open_page(world, "work", find(world, "花子"))
     app.text_input(key="words").set_value("검색")
     run(app)
-    assert "2 answers, the latest first." in words(app)
+    assert "2 judgments, newest first." in words(app)
     app.selectbox(key="answer").set_value("3")
     run(app)
-    assert "1 answer, the latest first." in words(app)
+    assert "1 judgment, newest first." in words(app)
     app.selectbox(key="category").set_value("設定")
     run(app)
-    assert "There is no answer of yours of this kind." in words(app)
+    assert "No judgments match." in words(app)
 
 
 def test_more_than_a_page_is_turned(world: JudgedWorld) -> None:
@@ -66,7 +66,7 @@ def test_more_than_a_page_is_turned(world: JudgedWorld) -> None:
     run(app)
     assert "Page 2 of 2" in words(app)
     assert "more/0" in words(app) and "more/22" not in words(app)
-    pace = "At your pace that takes about 1 minute (2.5 seconds a pair, the median of your last 23 answers)."
+    pace = "At your pace, this takes about 1 minute (2.5 seconds per pair, the median of your last 23 judgments)."
     assert pace in words(app)
 
 
@@ -85,10 +85,13 @@ def test_training_and_consistency_are_ones_own_and_gold_is_not_told(world: Judge
     world.judge(hanako, "Q2", "近い", 3, purpose="training")
     repeat(world, hanako, "Q1", "同じ", 1)
     shown = words(open_page(world, "work", hanako))
-    assert "Training: 100 % right of 1 answered, 80 % needed of 1." in shown
-    assert "1 pair was judged again: 0 % got the same answer, at a mean distance of 1.00 grades." in shown
+    assert "Training: 100 % right so far (1 of 1 judged). You need 80 % of 1." in shown
+    assert (
+        "You judged 1 pair a second time: 0 % the same as before, with a mean difference of 1.00 grades."
+        in shown
+    )
     assert "gold" not in shown and "secret" not in shown
-    assert "undefined: no pair has been judged a second time" in words(
+    assert "cannot be computed: no pair has been judged a second time" in words(
         open_page(world, "work", find(world, "simulated_1"))
     )
 
