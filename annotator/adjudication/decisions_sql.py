@@ -142,7 +142,7 @@ FROM current_adjudication c JOIN adjudication a ON a.pk = c.adjudication_pk WHER
 _DISTANCES = prepare_sql("SELECT pair_pk, distance FROM dispute WHERE pair_pk IN :pairs", lists=["pairs"])
 _PROPOSALS = prepare_sql(
     """
-SELECT o.pair_pk, o.lead_pk, p.username AS lead, o.outcome, o.grade, o.rationale, o.cause, o.in_guideline
+SELECT o.pair_pk, o.lead_pk, p.username AS lead, coalesce(nullif(p.name, ''), p.username) AS lead_name, o.outcome, o.grade, o.rationale, o.cause, o.in_guideline
 FROM decision_proposal o JOIN person p ON p.pk = o.lead_pk WHERE o.pair_pk IN :pairs ORDER BY o.pair_pk, o.proposed_at, o.lead_pk""",
     lists=["pairs"],
 )
@@ -194,6 +194,7 @@ class _ProposalRow(NamedTuple):
     pair_pk: int
     lead_pk: int
     lead: str
+    lead_name: str
     outcome: Outcome
     grade: int | None
     rationale: str
@@ -213,6 +214,7 @@ def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, tup
             in_guideline=row.in_guideline,
             lead_pk=row.lead_pk,
             lead=row.lead,
+            lead_name=row.lead_name,
         )
         proposals[row.pair_pk] = (*proposals.get(row.pair_pk, ()), proposal)
     return proposals

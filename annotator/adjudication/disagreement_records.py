@@ -70,6 +70,8 @@ class DisagreementStatus:
     held_by: str | None  # another lead who has it open (username)
     assigned_to: str | None  # username
     lacking: int  # judgments that the pair still lacks
+    holder_name: str | None = None  # as leads see it
+    assigned_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

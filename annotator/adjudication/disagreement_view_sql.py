@@ -65,7 +65,9 @@ class _PairRow(NamedTuple):
     flips: int | None
     holder_pk: int | None
     held_by: str | None
+    holder_name: str | None
     assigned_to: str | None
+    assigned_name: str | None
     judged: bool
 
 
@@ -74,7 +76,8 @@ _PAIRS = prepare_sql(
 SELECT p.pk, p.key, p.query_pk, p.document_pk, p.lacking, q.query_id, q.text AS query, q.narrative, q.language, q.category,
   d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra, substr(t.text, 1, :most) AS text, length(t.text) AS length,
   coalesce(x.waiting, 0) AS waiting, coalesce(x.distance, 0) AS distance, x.taste, x.since, x.impact, x.recall_impact,
-  x.mrr_impact, x.flips, h.lead_pk AS holder_pk, g.username AS held_by, f.username AS assigned_to,
+  x.mrr_impact, x.flips, h.lead_pk AS holder_pk, g.username AS held_by, coalesce(nullif(g.name, ''), g.username) AS holder_name,
+  f.username AS assigned_to, coalesce(nullif(f.name, ''), f.username) AS assigned_name,
   EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :lead_pk AND j.outcome <> 'later') AS judged
 FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
 LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
@@ -90,7 +93,7 @@ _KEYS = prepare_sql(
 _DECISIONS = prepare_sql(
     """
 SELECT a.pair_pk, x.key AS pair, a.revision, a.outcome, a.grade, a.rationale, a.reason, a.cause, a.in_guideline, a.seconds,
-  a.decided_at, a.lead_pk, p.username AS lead
+  a.decided_at, a.lead_pk, p.username AS lead, coalesce(nullif(p.name, ''), p.username) AS lead_name
 FROM adjudication a JOIN person p ON p.pk = a.lead_pk JOIN pair x ON x.pk = a.pair_pk WHERE a.pair_pk IN :pairs ORDER BY a.pair_pk, a.revision""",
     lists=["pairs"],
 )
@@ -116,6 +119,7 @@ class _StoredDecision(NamedTuple):
     decided_at: datetime
     lead_pk: int
     lead: str
+    lead_name: str
 
 
 class _QuestionRow(NamedTuple):
@@ -206,6 +210,8 @@ def _to_status(row: _PairRow, lead_pk: int | None) -> DisagreementStatus:
         impact=impact,
         held_by=row.held_by if row.holder_pk != lead_pk else None,
         assigned_to=row.assigned_to,
+        holder_name=row.holder_name if row.holder_pk != lead_pk else None,
+        assigned_name=row.assigned_name,
         lacking=row.lacking,
     )
 
@@ -224,6 +230,7 @@ def _to_decision(row: _StoredDecision) -> Decision:
         decided_at=row.decided_at,
         lead_pk=row.lead_pk,
         lead=row.lead,
+        lead_name=row.lead_name,
     )
 
 

@@ -6,7 +6,7 @@ Judgments, decisions, proposals, causes and policies.
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, get_args
 
@@ -81,6 +81,7 @@ class Decision(DecisionContent):
     decided_at: datetime
     lead_pk: int
     lead: str  # the username
+    lead_name: str = field(default="", compare=False)  # as leads see it; empty where nobody is shown it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +90,7 @@ class DecisionProposal(DecisionContent):
 
     lead_pk: int
     lead: str  # the username
+    lead_name: str = field(default="", compare=False)  # as leads see it; empty where nobody is shown it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
+from annotator.adjudication.queue.lead_holds_sql import list_names
 from annotator.domain.import_records import TAKEN_OVER
 from annotator.storage.adjudication_tables import (
     AdjudicationRow,
@@ -187,9 +188,14 @@ def _list_recorded(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
         .where(col(AuditEventRow.pair_pk) == pair.pk)
         .order_by(col(AuditEventRow.pk))
     )
-    for row, name in session.execute(statement):
-        values = {"before": row.before, "after": row.after}
-        yield HistoryEvent(row.at, row.action, None, name or OPERATOR, values)
+    recorded = list(session.execute(statement))
+    assignees = {row.after["to"] for row, _ in recorded if row.after and row.after.get("to")}
+    names = list_names(session, assignees) if assignees else {}
+    for row, name in recorded:
+        after = row.after
+        if after and after.get("to"):
+            after = {**after, "to": names.get(after["to"], after["to"])}
+        yield HistoryEvent(row.at, row.action, None, name or OPERATOR, {"before": row.before, "after": after})
 
 
 def _list_versions(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:

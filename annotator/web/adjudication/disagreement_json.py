@@ -115,7 +115,9 @@ def _write_status(status: DisagreementStatus) -> dict[str, Any]:
         "taste": status.taste,
         "since": None if status.since is None else _write_time(status.since),
         "held_by": status.held_by,
+        "held_by_name": status.holder_name or status.held_by,
         "assigned_to": status.assigned_to,
+        "assigned_to_name": status.assigned_name or status.assigned_to,
         "lacking": status.lacking,
         "impact": None if status.impact is None else status.impact._asdict(),
     }
@@ -143,7 +145,11 @@ def _write_judgment(judgment: AnonymousJudgment) -> dict[str, Any]:
 
 
 def _write_decision_with_lead(decision: Decision, username: str) -> dict[str, Any]:
-    return {**write_decision(decision), "by": decision.lead, "yours": decision.lead == username}
+    return {
+        **write_decision(decision),
+        "by": decision.lead_name or decision.lead,
+        "yours": decision.lead == username,
+    }
 
 
 def _write_proposal(proposal: DecisionProposal, username: str) -> dict[str, Any]:
@@ -152,7 +158,7 @@ def _write_proposal(proposal: DecisionProposal, username: str) -> dict[str, Any]
         "grade": proposal.grade,
         "rationale": proposal.rationale,
         "cause": proposal.cause,
-        "by": proposal.lead,
+        "by": proposal.lead_name or proposal.lead,
         "yours": proposal.lead == username,
     }
 

@@ -2,13 +2,16 @@
 
 import re
 from typing import Any
+from uuid import UUID
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from annotator.adjudication.discussion.discussion_service import object_to_decision
 from annotator.adjudication.records import Decision
-from annotator.adjudication.service import show_disagreement
+from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.people import OPERATOR, Actor
+from annotator.labeling.questions_service import answer_question, ask_question
 from annotator.people.service import change_person, choose_language, find_actor
 from annotator.storage.database import Database
 from annotator.storage.pool import pair_key
@@ -149,7 +152,7 @@ def test_what_changed_under_a_decision_brings_it_back_with_what_was_written(
     press(page, "Control+Enter")
     part(page, "alert").get_by_role("button", name="Look at it now").click()
     wait_for(page, "中間")
-    expect(part(page, "told")).to_contain_text("ada decided meanwhile")
+    expect(part(page, "told")).to_contain_text("Ada decided meanwhile")
     press(page, "l")  # the other lead's decision may stand: it does not come back with the next reload
     expect(panel(page)).not_to_have_attribute("data-pair-id", key_of("中間"))
     assert "refused" not in page.evaluate("JSON.stringify(localStorage)")
@@ -190,6 +193,40 @@ def test_one_goes_back_sees_what_was_decided_and_decides_anew(
     wait_for(page, other)
     wait_saved(page)
     assert decisions_on(world, first)[-1].outcome == "withdrawn"
+
+
+def test_objections_and_questions_come_first_and_are_in_sight_and_leads_are_called_by_their_names(
+    world: JudgedWorld, page: Page, sign_in: SignIn
+) -> None:
+    ada, first = find_person(world, "ada"), find_person(world, "first")
+    seen = show_disagreement(world.database, ada, "d", key_of("遠い"), now=NOW).seen
+    adjudicate(world.database, ada, "d", key_of("遠い"), grade=3, rationale="第17条", seen=seen, now=NOW)
+    object_to_decision(world.database, first, "d", key_of("遠い"), text="見出しだけです", seen=1, now=NOW)
+    question = ask_question(
+        world.database,
+        first,
+        "d",
+        pair=key_of("遠い"),
+        text="第2章ですか",
+        event_id=str(UUID(int=7)),
+        now=NOW,
+    )
+    answer_question(
+        world.database, ada, "d", question, "はい、第2章です", seen=None, in_guideline=False, now=NOW
+    )
+    page.set_viewport_size({"width": 1280, "height": 800})
+    sign_in(page, "lea", to=f"/disagreements?dataset=d&pair={key_of('遠い')}")
+    wait_for(page, "遠い")
+    told = part(page, "told")
+    assert told.locator("section").evaluate_all("parts => parts.slice(0, 2).map(part => part.className)") == [
+        "objections",
+        "questions",
+    ]
+    box = told.bounding_box() or {}
+    for words in ("見出しだけです", "はい、第2章です"):
+        line = told.get_by_text(words).bounding_box() or {}
+        assert box["y"] <= line["y"] and line["y"] + line["height"] <= min(box["y"] + box["height"], 800)
+    expect(told.locator(".history li")).to_contain_text("Ada ·")
 
 
 def test_what_was_decided_while_the_server_was_away_is_stored_once_it_is_back(

@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from annotator.adjudication.records import CAUSES
+from annotator.adjudication.service import assign_disagreement
 from annotator.domain.people import Actor
 from annotator.storage.adjudication_tables import (
     AdjudicationRow,
@@ -146,10 +147,22 @@ def test_the_same_decision_sent_twice_is_one_and_another_is_told_what_changed(be
     assert (status, refused["code"]) == (409, "changed")
     assert "at 2" in refused["error"]
     (decision,) = refused["case"]["decisions"]
-    assert (decision["grade"], decision["by"], decision["yours"]) == (2, "lea", False)
+    assert (decision["grade"], decision["by"], decision["yours"]) == (2, "lea Realname", False)
     assert lou.decide(bench.far, 0, seen=refused["case"]["seen"])[0] == 200
     assert bench.count(AdjudicationRow) == 2
     assert bench.count(AuditEventRow) == 2
+
+
+def test_leads_have_the_same_name_in_the_decisions_the_proposals_and_the_history(bench: Bench) -> None:
+    lea, lou = bench.browse(), bench.browse(bench.lou)
+    lea.decide(bench.far, 2)
+    assign_disagreement(bench.database, bench.lou, "d", bench.far, to="lea", now=NOW)
+    shown = lou.look(bench.far)
+    assert (shown["assigned_to"], shown["assigned_to_name"]) == ("lea", "lea Realname")
+    _, history = lou.get("/api/cases/trail", pair=bench.far)
+    said = {event["action"]: (event["who"], event["said"]) for event in history["events"]}
+    assert said["decided"][0] == shown["decisions"][0]["by"] == "lea Realname"
+    assert said["assigned"] == ("lou Realname", "gave the case to lea Realname")
 
 
 def test_a_decision_can_be_taken_back_and_the_pair_is_open_again(bench: Bench) -> None:

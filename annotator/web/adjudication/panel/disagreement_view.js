@@ -1,5 +1,5 @@
-// What is shown of a disagreement beside its document: why it is here, what each annotator says, what was asked and objected,
-// the query's other documents, and what was decided so far. Everything is set as text.
+// What is shown of a disagreement beside its document: objections and questions first, since they wait for an answer; then why
+// it is here, what each annotator says, what was decided so far, and the query's other documents. Everything is set as text.
 
 import { make, makeText } from "../../kit/panel/elements.js";
 import { fill } from "../../kit/panel/sentences.js";
@@ -43,9 +43,9 @@ export class DisagreementView {
   /** @param {Disagreement} disagreement */
   show(disagreement) {
     const parts = [
-      this.drawReturned(disagreement), this.drawReasons(disagreement), ...this.drawTaken(disagreement), this.drawJudgments(disagreement),
-      ...this.drawNotices(disagreement), this.drawHistory(disagreement), this.drawObjections(disagreement), this.drawQuestions(disagreement),
-      this.drawAlike(disagreement), this.drawNeighbours(disagreement),
+      this.drawReturned(disagreement), this.drawObjections(disagreement), this.drawQuestions(disagreement),
+      this.drawReasons(disagreement), ...this.drawTaken(disagreement), this.drawJudgments(disagreement), ...this.drawNotices(disagreement),
+      this.drawHistory(disagreement), this.drawAlike(disagreement), this.drawNeighbours(disagreement),
     ];
     this.host.replaceChildren(...parts.filter((part) => part !== null));
     this.host.scrollTop = 0;
@@ -118,10 +118,10 @@ export class DisagreementView {
    * Draw before whom it is open, and to whom it was given: what one knows before one begins.
    * @param {Disagreement} disagreement
    */
-  drawTaken({ held_by, assigned_to }) {
+  drawTaken({ held_by_name, assigned_to, assigned_to_name }) {
     const { words } = this, lines = [];
-    if (held_by) lines.push(fill(words.heldby, { who: held_by }));
-    if (assigned_to) lines.push(assigned_to === this.username ? words.assignedyou : fill(words.assignedto, { who: assigned_to }));
+    if (held_by_name) lines.push(fill(words.heldby, { who: held_by_name }));
+    if (assigned_to) lines.push(assigned_to === this.username ? words.assignedyou : fill(words.assignedto, { who: assigned_to_name }));
     return lines.map((line) => makeText("p", line, "notice"));
   }
 

@@ -63,7 +63,9 @@
  * @property {number | null} lacking judgments
  * @property {string | null} since
  * @property {string | null} held_by another lead before whom it is open
+ * @property {string | null} held_by_name
  * @property {string | null} assigned_to
+ * @property {string | null} assigned_to_name
  * @property {string | null} barred why this lead may not decide it
  * @property {number | null} [contested_grade]
  * @property {{ ndcg: number | null, recall: number | null, mrr: number | null, flips: number | null } | null} impact

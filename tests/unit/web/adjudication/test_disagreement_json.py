@@ -26,7 +26,15 @@ AT = datetime(2026, 3, 4, 12, tzinfo=timezone(timedelta(hours=9)))
 WRITTEN = "2026-03-04T03:00:00+00:00"
 TURN = DiscussionTurn("graded", 2, "그대로", True, AT)
 STATUS = DisagreementStatus(
-    QueueReason.DIFFER | QueueReason.OBJECTION, 3, True, AT, DecisionImpact(0.1, 0.2, 0.3, 4), "lin", "lea", 2
+    QueueReason.DIFFER | QueueReason.OBJECTION,
+    3,
+    True,
+    AT,
+    DecisionImpact(0.1, 0.2, 0.3, 4),
+    "lin",
+    "lea",
+    2,
+    "林",
 )
 VIEW = DisagreementView(
     pair="p",
@@ -48,6 +56,7 @@ VIEW = DisagreementView(
             decided_at=AT,
             lead_pk=2,
             lead="lou",
+            lead_name="Lou 🌱",
             outcome="graded",
             grade=2,
             rationale="第17条",
@@ -59,7 +68,13 @@ VIEW = DisagreementView(
     proposals=(
         DecisionProposal(lead_pk=1, lead="lea", outcome="graded", grade=1, rationale="mine"),
         DecisionProposal(
-            lead_pk=2, lead="lou", outcome="unrateable", grade=None, rationale="theirs", cause="slip"
+            lead_pk=2,
+            lead="lou",
+            lead_name="Lou 🌱",
+            outcome="unrateable",
+            grade=None,
+            rationale="theirs",
+            cause="slip",
         ),
     ),
     needs_two_leads=True,
@@ -86,7 +101,9 @@ def test_the_json_holds_everything_under_the_names_that_the_panel_reads() -> Non
         "taste": True,
         "since": WRITTEN,
         "held_by": "lin",
+        "held_by_name": "林",
         "assigned_to": "lea",
+        "assigned_to_name": "lea",
         "barred": "you judged this pair",
         "lacking": 2,
         "contested_grade": 2,
@@ -150,7 +167,7 @@ def test_the_json_holds_everything_under_the_names_that_the_panel_reads() -> Non
             "cause": "slip",
             "in_guideline": True,
             "decided_at": WRITTEN,
-            "by": "lou",
+            "by": "Lou 🌱",
             "yours": False,
         }
     ]
@@ -158,10 +175,10 @@ def test_the_json_holds_everything_under_the_names_that_the_panel_reads() -> Non
 
 def test_the_json_marks_the_leads_own_and_puts_anothers_proposal_first() -> None:
     written = write_disagreement(VIEW, "lea")
-    assert (written["proposal"]["by"], written["proposal"]["yours"]) == ("lou", False)
+    assert (written["proposal"]["by"], written["proposal"]["yours"]) == ("Lou 🌱", False)
     assert [(proposal["by"], proposal["yours"]) for proposal in written["proposals"]] == [
         ("lea", True),
-        ("lou", False),
+        ("Lou 🌱", False),
     ]
     alone = write_disagreement(replace(VIEW, proposals=VIEW.proposals[:1]), "lea")
     assert (alone["proposal"]["by"], alone["proposal"]["yours"]) == ("lea", True)
