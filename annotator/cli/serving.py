@@ -24,15 +24,23 @@ from annotator.domain.people import OPERATOR
 if TYPE_CHECKING:
     from annotator.adjudication.queue.queue_records import QueuePace
     from annotator.overview.service import DatasetStatus
+    from annotator.storage.database import Database
 
 
 HostOption = Annotated[str, typer.Option(help="The address to listen on. 127.0.0.1: this machine only.")]
 PortOption = Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")]
 
 
+EVERY_ADDRESS = ("http://0.0.0.0", "http://[::]")  # to listen on; no browser can open them everywhere
+
+
 def serve(host: HostOption = "127.0.0.1", port: PortOption = 8501, database: DatabaseOption = None) -> None:
-    """Serve the app; brings the database's schema up to date first. Ctrl+C ends it."""
+    """Serve the app; brings the database's schema up to date first. Ctrl+C ends it.
+
+    While nobody has an account, it prints a one-time address with which the first admin is made in a browser.
+    """
     from annotator.people.service import has_anybody_who_signs_in
+    from annotator.people.setup_service import is_set_up
     from annotator.releases.service import finish_publishing
     from annotator.settings import Settings
     from annotator.web.server.serve import is_loopback, serve_app
@@ -45,15 +53,38 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8501, database: Dat
             "in the clear. Put a proxy with https before it and set ANNOTATOR_SECURE_COOKIE=true.",
             err=True,
         )
-    if not has_anybody_who_signs_in(opened):
+    if is_set_up(opened) and not has_anybody_who_signs_in(opened):
         typer.echo(
-            "Nobody can sign in yet. Add the first admin: annotator people add NAME --role admin", err=True
+            "Nobody can sign in: every account is disabled. Enable one: annotator people set USER --enable",
+            err=True,
         )
-    serve_app(opened, settings, host=host, port=port, ready=_announce)
+
+    def announce(address: str) -> None:
+        _announce(address)
+        _announce_setup(opened, address)
+
+    serve_app(opened, settings, host=host, port=port, ready=announce)
 
 
 def _announce(address: str) -> None:
     typer.echo(f"Annotator is served at {address} (Ctrl+C ends it)")
+
+
+def _announce_setup(database: "Database", address: str) -> None:
+    """Print the one-time address with which the first admin is made, if nobody has an account. To stdout, never to the log."""
+    from annotator.people.setup_service import make_setup_link
+
+    link = make_setup_link(database, now=now())
+    if link is None:
+        return
+    host, _, port = address.rpartition(":")
+    reachable = f"http://localhost:{port}" if host in EVERY_ADDRESS else address
+    until = link.expires_at.strftime("%Y-%m-%d %H:%M UTC")
+    typer.echo(f"Nobody has an account yet. Open this address to make the first admin (once, until {until}):")
+    typer.echo(f"  {reachable}/setup#{link.token}")
+    if host in EVERY_ADDRESS:
+        typer.echo("From another machine, write the server's name in place of localhost.")
+    typer.echo("Without a browser: annotator people add NAME --role admin")
 
 
 def demo(

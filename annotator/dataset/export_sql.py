@@ -16,7 +16,7 @@ from annotator.storage.lookup import key_of
 from annotator.storage.tables import DatasetRow, PairRow, PersonRow
 
 _DEFINED = (adjudication_tables, labeling_tables, pool_tables)  # their import defines the tables
-LEFT_OUT = ("login_attempt", "login_session", "known_device", "lease", "case_hold")
+LEFT_OUT = ("login_attempt", "login_session", "known_device", "one_time_link", "lease", "case_hold")
 PERSON = "person"
 PERSON_COLUMNS = ("pk", "username", "name", "simulated", "created_at")  # neither password nor language
 REFERENCES: Mapping[tuple[str, str], str] = {

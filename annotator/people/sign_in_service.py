@@ -7,6 +7,8 @@ import hashlib
 import secrets
 from datetime import datetime, timedelta
 
+from sqlalchemy.orm import Session
+
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor, LoginSession, SignedIn, WrongSignIn
@@ -74,16 +76,22 @@ def sign_in(
     if person is None or stored_hash is None or not is_right:
         raise WrongSignIn
     new_hash = hash_password(password) if is_outdated(stored_hash) else stored_hash
-    token = secrets.token_urlsafe(32)
     with database.write() as session:
         row = lock_person(session, username)
         if row is None or row.disabled_at is not None or row.password_hash != stored_hash:
             raise WrongSignIn
         row.password_hash = new_hash
         clear_own_failures(session, username=username, address=address_group, device_sha256=device_sha256)
-        opened = {"token_sha256": _digest(token), "person_pk": row.pk}
-        times = {"created_at": now, "expires_at": now + lifetime}
-        session.add_all([row, LoginSessionRow.model_validate({**opened, **times})])
+        session.add(row)
+        return open_session(session, key_of(row.pk), now=now, lifetime=lifetime)
+
+
+def open_session(session: Session, person_pk: int, *, now: datetime, lifetime: timedelta) -> str:
+    """Sign the person in within this transaction, and return the token. Only its hash is stored."""
+    token = secrets.token_urlsafe(32)
+    opened = {"token_sha256": _digest(token), "person_pk": person_pk}
+    times = {"created_at": now, "expires_at": now + lifetime}
+    session.add(LoginSessionRow.model_validate({**opened, **times}))
     return token
 
 

@@ -354,6 +354,40 @@ class LoginAttemptRow(SQLModel, table=True):
     device_sha256: str | None = None
 
 
+class OneTimeLinkRow(SQLModel, table=True):
+    """A link that is used once; only the hash of its token is stored. Rows are never deleted: they record who was let in by whom.
+
+    `purpose`: "setup" makes the first admin; "invitation" gives `role` on `dataset_pk` (null: on every dataset); "password"
+    lets `person_pk` choose a new password. `note`: for whom it is, as its author wrote it. `author_pk`, `revoker_pk`: null for
+    the operator. `user_pk`: who used it.
+    """
+
+    __tablename__ = "one_time_link"
+    __table_args__ = (
+        CheckConstraint("purpose IN ('setup', 'invitation', 'password')", name="purpose"),
+        CheckConstraint("role IN ('annotator', 'lead', 'admin')", name="role"),
+        CheckConstraint("(purpose = 'invitation') = (role IS NOT NULL)", name="role_iff_invitation"),
+        CheckConstraint("(purpose = 'password') = (person_pk IS NOT NULL)", name="person_iff_password"),
+        CheckConstraint("(used_at IS NULL) = (user_pk IS NULL)", name="user_iff_used"),
+        CheckConstraint("used_at IS NULL OR revoked_at IS NULL", name="used_or_revoked"),
+    )
+
+    pk: int | None = Field(default=None, primary_key=True)
+    token_sha256: str = Field(unique=True)
+    purpose: str
+    role: str | None = None
+    dataset_pk: int | None = Field(default=None, foreign_key="dataset.pk", index=True)
+    person_pk: int | None = Field(default=None, foreign_key="person.pk")
+    note: str = text_column()
+    author_pk: int | None = Field(default=None, foreign_key="person.pk")
+    created_at: datetime = time_column()
+    expires_at: datetime = time_column()
+    used_at: datetime | None = time_column(nullable=True)
+    user_pk: int | None = Field(default=None, foreign_key="person.pk")
+    revoked_at: datetime | None = time_column(nullable=True)
+    revoker_pk: int | None = Field(default=None, foreign_key="person.pk")
+
+
 class JudgmentRow(SQLModel, table=True):
     """One annotator's judgment of one pair, as it was given. Append-only.
 

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import TooManyAttempts, WrongSignIn
+from annotator.people.setup_service import is_set_up
 from annotator.people.sign_in_service import know_device, sign_in, sign_out
 from annotator.settings import Settings
 from annotator.storage.database import Database
@@ -47,9 +48,9 @@ def routes(database: Database, settings: Settings) -> list[Route]:
         Route("/login", door.sign_in, methods=["POST"]),
         Route("/logout", door.ask, methods=["GET"]),
         Route("/logout", door.sign_out, methods=["POST"]),
-        Route("/login.css", _send("login.css", "text/css"), methods=["GET"]),
+        Route("/login.css", send_file(HERE / "login.css", "text/css"), methods=["GET"]),
         Route(
-            "/favicon.png", _send("icon.svg", "image/svg+xml"), methods=["GET"]
+            "/favicon.png", send_file(HERE / "icon.svg", "image/svg+xml"), methods=["GET"]
         ),  # the name Streamlit's page uses
     ]
 
@@ -60,13 +61,26 @@ class SignInRoutes:
     def __init__(self, database: Database, settings: Settings) -> None:
         self.database, self.settings = database, settings
         self.limiter: CapacityLimiter | None = None
+        self.set_up = False
 
     async def show_form(self, request: Request) -> Response:
-        """Return the form; whoever is signed in already goes on."""
+        """Return the form; whoever is signed in already goes on, and before there is an account the page `/setup` comes first."""
         wanted = choose_local_path(request.query_params.get("next"))
         if find_signed_in(request) is not None:
             return RedirectResponse(wanted, 303)
+        if not await self._is_set_up():
+            return RedirectResponse("/setup", 303)
         return _draw_form(wanted=wanted)
+
+    async def _is_set_up(self) -> bool:
+        """Return whether anybody could sign in. Once true it stays so; while the database is away it counts as true."""
+        if not self.set_up:
+            try:
+                self.set_up = await to_thread.run_sync(lambda: is_set_up(self.database))
+            except DatabaseUnavailable as error:
+                note_outage(error)
+                return True
+        return self.set_up
 
     async def sign_in(self, request: Request) -> Response:
         """Check the form; 303 with the cookie, or the form again with the reason."""
@@ -98,10 +112,7 @@ class SignInRoutes:
             return _draw_form(
                 problem="unavailable", wanted=wanted, username=username, status=503, seconds=RETRY_SECONDS
             )
-        response = RedirectResponse(wanted, 303)
-        set_cookie(response, token, request, self.settings)
-        set_device_cookie(response, device, request, self.settings)
-        return response
+        return make_session_answer(wanted, token, device, request, self.settings)
 
     async def ask(self, request: Request) -> Response:
         """Return a page with the button that signs out; signing out itself takes a POST."""
@@ -133,19 +144,35 @@ class SignInRoutes:
         token = sign_in(
             self.database, username, password, address=address, device=device, now=now, lifetime=lifetime
         )
-        self._end_sessions(request)
-        return token, know_device(self.database, token, device=device, now=now)
+        return token, keep_signed_in(self.database, request, token, now=now)
 
     def _end_sessions(self, request: Request) -> None:
         for token in list_tokens(request):
             sign_out(self.database, token, now=datetime.now(UTC))
 
 
-def _send(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+def keep_signed_in(database: Database, request: Request, token: str, *, now: datetime) -> str:
+    """End the browser's earlier sessions, and return the token by which the form knows the browser from now on."""
+    for earlier in list_tokens(request):
+        sign_out(database, earlier, now=now)
+    return know_device(database, token, device=find_device(request), now=now)
+
+
+def make_session_answer(
+    wanted: str, token: str, device: str, request: Request, settings: Settings
+) -> Response:
+    """Return the answer that gives the browser both cookies and goes on to the path."""
+    response = RedirectResponse(wanted, 303)
+    set_cookie(response, token, request, settings)
+    set_device_cookie(response, device, request, settings)
+    return response
+
+
+def send_file(path: Path, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    """Return a handler that sends one of the program's own files, the same for everybody."""
+
     async def send(_request: Request) -> Response:
-        return FileResponse(
-            HERE / name, media_type=media_type, headers={"Cache-Control": "public, max-age=86400"}
-        )
+        return FileResponse(path, media_type=media_type, headers={"Cache-Control": "public, max-age=86400"})
 
     return send
 

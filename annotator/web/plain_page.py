@@ -6,6 +6,7 @@ The sign-in page, and what is shown where the app cannot be.
 import html
 import string
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -27,6 +28,36 @@ def fill_markup(template: str, values: Mapping[str, str], **markup: str) -> str:
     """Fill the template with every value escaped; `markup` is ours and goes in as it is."""
     escaped = {key: html.escape(value) for key, value in values.items()}
     return string.Template(template).substitute(escaped, **markup)
+
+
+@dataclass(frozen=True, slots=True)
+class PlainField:
+    """A field of a form: its name, its label, and what a browser may fill in."""
+
+    name: str
+    label: str
+    autocomplete: str
+    is_password: bool = False
+
+
+def draw_field(field: PlainField, *, value: str, problem: str, focused: bool) -> str:
+    """Return a required field with its label, and its problem below it. A password is never filled in."""
+    is_name = field.autocomplete == "username"
+    return fill_markup(
+        '<label for="$name">$label</label><input id="$name" name="$name" type="$type" value="$value" required '
+        'autocomplete="$autocomplete"$further$invalid$focus><p class="problem" id="$name-problem">$problem</p>',
+        {
+            "name": field.name,
+            "label": field.label,
+            "type": "password" if field.is_password else "text",
+            "value": "" if field.is_password else value[:200],
+            "autocomplete": field.autocomplete,
+            "problem": problem,
+        },
+        further=' autocapitalize="none" autocorrect="off" spellcheck="false"' if is_name else "",
+        invalid=f' aria-invalid="true" aria-describedby="{field.name}-problem"' if problem else "",
+        focus=" autofocus" if focused else "",
+    )
 
 
 def draw_plain_page(title: str, body: str) -> str:

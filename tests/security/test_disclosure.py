@@ -538,7 +538,9 @@ def test_every_route_page_and_command_is_listed_with_what_it_discloses(
 
 def _list_routes(app: Any) -> Iterator[Any]:
     for route in getattr(app, "_user_routes", None) or app.routes:
-        if getattr(route, "path", "").startswith(("/api", "/login", "/logout", "/healthz", "/readyz")):
+        if getattr(route, "path", "").startswith(
+            ("/api", "/login", "/logout", "/setup", "/healthz", "/readyz")
+        ):
             yield route
 
 

@@ -1,6 +1,7 @@
 """`annotator people …` and the refusals of `annotator serve`, as a user types them."""
 
 import json
+import re
 import socket
 from datetime import UTC, datetime
 
@@ -12,6 +13,7 @@ from annotator.cli.main import app
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import AnnotatorError, StateError
 from annotator.domain.people import OPERATOR
+from annotator.people.setup_service import check_setup_link
 from annotator.people.sign_in_service import sign_in
 from annotator.storage.database import Database
 
@@ -133,9 +135,7 @@ def test_a_port_in_use_is_refused_with_another_to_try(database: Database) -> Non
         done = run(database, "serve", "--port", str(port))
     assert isinstance(done.exception, StateError)
     assert f"cannot listen on 127.0.0.1:{port}" in str(done.exception)
-    assert (
-        "Nobody can sign in yet. Add the first admin: annotator people add NAME --role admin" in done.stderr
-    )
+    assert "/setup#" not in done.output
 
 
 @pytest.mark.parametrize(
@@ -151,3 +151,34 @@ def test_an_address_that_others_reach_is_warned_about_unless_https_is_before_it(
     done = run(database, "serve", "--host", host)
     assert done.exit_code == 0, done.exception
     assert ("passwords and sign-ins travel in the clear" in " ".join(done.stderr.split())) is warned
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [("http://127.0.0.1:8501", "http://127.0.0.1:8501"), ("http://0.0.0.0:8501", "http://localhost:8501"),
+     ("http://[::]:8501", "http://localhost:8501")],
+)  # fmt: skip
+def test_the_server_prints_an_address_for_the_first_admin_until_there_is_an_account(
+    database: Database, monkeypatch: pytest.MonkeyPatch, address: str, shown: str
+) -> None:
+    monkeypatch.setattr(
+        "annotator.web.server.serve.serve_app", lambda *_args, ready, **_kwargs: ready(address)
+    )
+    done = run(database, "serve")
+    found = re.search(r"^  (http\S+)/setup#([\w-]{43})$", done.stdout, re.MULTILINE)
+    assert found is not None, done.output
+    assert found[1] == shown
+    assert ("in place of localhost" in done.stdout) is (shown != address)
+    check_setup_link(database, found[2], address="192.0.2.1", now=datetime.now(UTC))
+    run(database, "people", "add", "hanako")
+    assert "/setup" not in run(database, "serve").output
+
+
+def test_the_server_says_how_to_go_on_when_every_account_is_disabled(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotator.web.server.serve.serve_app", lambda *_args, **_kwargs: None)
+    run(database, "people", "add", "hanako")
+    assert "every account is disabled" not in run(database, "serve").stderr
+    run(database, "people", "disable", "hanako")
+    assert "Enable one: annotator people set USER --enable" in run(database, "serve").stderr

@@ -1,0 +1,79 @@
+"""Read and write one-time links, and count the attempts at guessing one.
+
+Attempts are kept with the failed sign-ins, under a name that no person can have.
+"""
+
+import hashlib
+import hmac
+from datetime import datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.people.sign_in_limits import WINDOW, check_unknown_browser
+from annotator.people.sign_in_sql import clear_old, clear_own_failures, list_failures
+from annotator.storage.database import lock_dataset
+from annotator.storage.roles import ROLES_LOCK
+from annotator.storage.tables import LoginAttemptRow, OneTimeLinkRow, PersonRow
+
+GUESSED = "/link"
+"""The username under which attempts with a link are counted: usernames have no "/"."""
+
+
+def has_account(session: Session) -> bool:
+    """Return whether anybody has a password, disabled or not. People known only from imported files have none."""
+    statement = select(col(PersonRow.pk)).where(col(PersonRow.password_hash).is_not(None))
+    return session.scalars(statement.limit(1)).first() is not None
+
+
+def find_link(session: Session, token_sha256: str) -> OneTimeLinkRow | None:
+    """Return the link with this hash. Locks it on PostgreSQL until the transaction ends, so that it is used only once.
+
+    How long the database takes tells at most how a hash begins, and nothing of the token; the rest takes constant time.
+    """
+    statement = select(OneTimeLinkRow).where(col(OneTimeLinkRow.token_sha256) == token_sha256)
+    link = session.scalars(statement.with_for_update()).first()
+    return link if link is not None and hmac.compare_digest(link.token_sha256, token_sha256) else None
+
+
+def revoke_setup_links(session: Session, *, now: datetime) -> None:
+    """Revoke the links that would make a first admin and were not used."""
+    session.execute(
+        update(OneTimeLinkRow)
+        .where(
+            col(OneTimeLinkRow.purpose) == "setup",
+            col(OneTimeLinkRow.used_at).is_(None),
+            col(OneTimeLinkRow.revoked_at).is_(None),
+        )
+        .values(revoked_at=now)
+    )
+
+
+def begin_guess(session: Session, address_group: str, *, now: datetime) -> None:
+    """Count an attempt with a link as failed before the link is checked, by the limits of sign-in.
+
+    Raises TooManyAttempts. Attempts wait for each other, so that those of the same moment all count.
+    """
+    lock_dataset(session, ROLES_LOCK)
+    clear_old(session, now=now, window=WINDOW)
+    of_links = list_failures(session, now=now, window=WINDOW, username=GUESSED)
+    of_address = list_failures(session, now=now, window=WINDOW, address=address_group)
+    check_unknown_browser(
+        [(failure.at, failure.address) for failure in of_links],
+        [failure.at for failure in of_address if failure.device_sha256 is None],
+        address_group,
+        now=now,
+    )
+    attempt = {"username": GUESSED, "address": address_group, "at": now}
+    session.add(LoginAttemptRow.model_validate(attempt))
+
+
+def end_guess(session: Session, address_group: str) -> None:
+    """Forget the failed attempts from this address, after a link was right."""
+    clear_own_failures(session, username=GUESSED, address=address_group, device_sha256=None)
+
+
+def digest_token(token: str) -> str:
+    """Return the SHA-256 that is stored in place of a link's token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

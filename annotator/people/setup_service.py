@@ -1,0 +1,135 @@
+"""Make the first admin in the browser, with the one-time link that the server prints when it starts.
+
+The link works once, for LIFETIME, and only while nobody has an account; a restart of the server prints another, which
+replaces it.
+"""
+
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import NotAllowed, StateError
+from annotator.domain.messages import say
+from annotator.people.credentials import hash_password
+from annotator.people.links_sql import (
+    begin_guess,
+    digest_token,
+    end_guess,
+    find_link,
+    has_account,
+    revoke_setup_links,
+)
+from annotator.people.new_account import AccountRefused, NewAccount, check_new_account
+from annotator.people.sign_in_limits import group_address
+from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.lookup import key_of
+from annotator.storage.roles import ROLES_LOCK, is_username_taken, set_role
+from annotator.storage.tables import OneTimeLinkRow, PersonRow
+
+LIFETIME = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True)
+class SetupLink:
+    """The link that makes the first admin."""
+
+    token: str = field(repr=False)
+    expires_at: datetime
+
+
+class AlreadySetUp(StateError):
+    """Somebody has an account already."""
+
+    def __init__(self) -> None:
+        super().__init__(say("this server has its first admin already"))
+
+
+class SetupLinkRefused(NotAllowed):
+    """The link is unknown, expired or replaced."""
+
+
+def is_set_up(database: Database) -> bool:
+    """Return whether anybody has an account, disabled or not."""
+    with database.read() as session:
+        return has_account(session)
+
+
+def make_setup_link(database: Database, *, now: datetime) -> SetupLink | None:
+    """Make the link for the first admin in place of earlier ones; None if somebody has an account already.
+
+    Only the hash of its token is stored.
+    """
+    token, expires_at = secrets.token_urlsafe(32), now + LIFETIME
+    with database.write() as session:
+        lock_dataset(session, ROLES_LOCK)
+        if has_account(session):
+            return None
+        revoke_setup_links(session, now=now)
+        made = {"token_sha256": digest_token(token), "purpose": "setup"}
+        times = {"created_at": now, "expires_at": expires_at}
+        session.add(OneTimeLinkRow.model_validate({**made, **times}))
+    return SetupLink(token, expires_at)
+
+
+def check_setup_link(database: Database, token: str, *, address: str, now: datetime) -> None:
+    """Raise unless the link would make the first admin now: AlreadySetUp, SetupLinkRefused, or TooManyAttempts."""
+    with database.write() as session:
+        begin_guess(session, group_address(address), now=now)
+    with database.write() as session:
+        _require_link(session, token, now=now)
+        end_guess(session, group_address(address))
+
+
+def make_first_admin(
+    database: Database,
+    token: str,
+    account: NewAccount,
+    *,
+    address: str,
+    now: datetime,
+    lifetime: timedelta = SESSION_LIFETIME,
+) -> str:
+    """Make the admin of everything, use the link up, and return the token of the admin's session.
+
+    Raises what `check_setup_link` does, and AccountRefused with the problems of each field; the link then still works.
+    """
+    check_setup_link(database, token, address=address, now=now)
+    account = check_new_account(account)
+    password_hash = hash_password(account.password)
+    with database.write() as session:
+        lock_dataset(session, ROLES_LOCK)
+        link = _require_link(session, token, now=now)
+        if is_username_taken(session, account.username):
+            raise AccountRefused({"username": say("this username is taken; choose another")})
+        row = PersonRow.model_validate(
+            {
+                "username": account.username,
+                "name": account.name,
+                "password_hash": password_hash,
+                "created_at": now,
+            }
+        )
+        session.add(row)
+        session.flush()
+        set_role(session, key_of(row.pk), None, "admin")
+        link.used_at, link.user_pk = now, row.pk
+        session.add(link)
+        return open_session(session, key_of(row.pk), now=now, lifetime=lifetime)
+
+
+def _require_link(session: Session, token: str, *, now: datetime) -> OneTimeLinkRow:
+    if has_account(session):
+        raise AlreadySetUp
+    link = find_link(session, digest_token(token))
+    if link is None or link.purpose != "setup":
+        raise SetupLinkRefused(say("this address is not valid; open it exactly as the server printed it"))
+    if link.revoked_at is not None:
+        raise SetupLinkRefused(
+            say("this address was replaced when the server started again; open the one that it printed last")
+        )
+    if now >= link.expires_at or link.used_at is not None:
+        raise SetupLinkRefused(say("this address has expired; restart the server to get a new one"))
+    return link

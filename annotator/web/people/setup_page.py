@@ -1,0 +1,204 @@
+"""The page `/setup`: make the first admin, with the one-time address that the server prints when it starts.
+
+`GET /setup` says where to find the address, or that the server is set up already. Its script posts the token of the
+address's fragment; the answer is the form, which posts the token again with name, username and password. Then the admin is
+signed in and goes on to the page New dataset. The token is in no address, log or header that the server sees.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from annotator import __version__
+from annotator.domain.errors import DatabaseUnavailable
+from annotator.domain.people import TooManyAttempts
+from annotator.people.new_account import AccountRefused, NewAccount
+from annotator.people.setup_service import (
+    AlreadySetUp,
+    SetupLinkRefused,
+    check_setup_link,
+    is_set_up,
+    make_first_admin,
+)
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.auth import AT_ONCE, keep_signed_in, make_session_answer, send_file
+from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.plain_page import PlainField, draw_field, draw_plain_page, fill_markup
+from annotator.web.server.outage import RETRY_SECONDS, note_outage
+
+FIRST_PAGE = "/new-dataset"
+SCRIPT = f'<script src="/one-time-link.js?{__version__}" defer></script>'
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def routes(database: Database, settings: Settings) -> list[Route]:
+    """Return the routes of the page and of the script of one-time links."""
+    page = SetupPage(database, settings)
+    script = Path(__file__).parent / "one_time_link.js"
+    return [
+        Route("/setup", page.show, methods=["GET"]),
+        Route("/setup", page.answer, methods=["POST"]),
+        Route("/one-time-link.js", send_file(script, "text/javascript"), methods=["GET"]),
+    ]
+
+
+class SetupPage:
+    """The handlers, bound to what is served."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self.database, self.settings = database, settings
+        self.limiter: CapacityLimiter | None = None
+
+    async def show(self, _request: Request) -> Response:
+        """Return the page that takes the token out of the address, and says where to find the address."""
+        if await to_thread.run_sync(lambda: is_set_up(self.database)):
+            return _draw_done()
+        return _draw_without_link()
+
+    async def answer(self, request: Request) -> Response:
+        """Check the token that the script posts and show the form; make the admin when the form is posted."""
+        async with request.form(max_files=0, max_fields=10) as form:
+            typed = {name: str(value) for name, value in form.items()}
+        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
+        address, now = request.client.host if request.client else "", datetime.now(UTC)
+        token = typed.get("token", "")
+        try:
+            if "username" not in typed:
+                await self._run(lambda: check_setup_link(self.database, token, address=address, now=now))
+                return _draw_form({"token": token})
+            session_token, device = await self._run(lambda: self._make_admin(typed, address, request, now))
+        except AlreadySetUp:
+            log.info("setup refused", address=address, why="set up already")
+            return _draw_done(status=409)
+        except SetupLinkRefused as error:
+            log.warning("setup refused", address=address, why=str(error))
+            return _draw_without_link(show_refusal(error), status=403)
+        except TooManyAttempts as error:
+            log.warning("setup limited", address=address, retry_seconds=error.seconds)
+            return _draw_without_link(show_refusal(error), status=429, seconds=error.seconds)
+        except AccountRefused as error:
+            problems = {name: tr(problem) for name, problem in error.problems.items()}
+            return _draw_form(typed, problems=problems, status=400)
+        except DatabaseUnavailable as error:
+            note_outage(error)
+            message = tr("The database cannot be used just now. Try again in a moment.")
+            return _draw_form(typed, message=message, status=503, seconds=RETRY_SECONDS)
+        log.info("first admin created", address=address)
+        return make_session_answer(FIRST_PAGE, session_token, device, request, self.settings)
+
+    async def _run(self, act: Callable[[], Any]) -> Any:
+        return await to_thread.run_sync(act, limiter=self.limiter)
+
+    def _make_admin(
+        self, typed: dict[str, str], address: str, request: Request, now: datetime
+    ) -> tuple[str, str]:
+        """Return the tokens of the new session and of the browser, for their cookies."""
+        account = NewAccount(
+            name=typed.get("name", ""), username=typed["username"], password=typed.get("password", "")
+        )
+        token = make_first_admin(
+            self.database,
+            typed.get("token", ""),
+            account,
+            address=address,
+            now=now,
+            lifetime=timedelta(hours=self.settings.session_hours),
+        )
+        return token, keep_signed_in(self.database, request, token, now=now)
+
+
+def _draw_done(*, status: int = 200) -> Response:
+    title = tr("Annotator is set up")
+    body = fill_markup(
+        '<h1>$title</h1><p class="lead">$lead</p><a href="/login">$sign_in</a>',
+        {
+            "title": title,
+            "lead": tr(
+                "The first admin exists already. Sign in, or ask an admin of your team for an invitation."
+            ),
+            "sign_in": tr("Sign in"),
+        },
+    )
+    return HTMLResponse(draw_plain_page(title, body), status)
+
+
+def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0) -> Response:
+    title = tr("Set up Annotator")
+    values = {
+        "title": title,
+        "message": message,
+        "lead": tr("Nobody has an account yet. The first one is made with a one-time address."),
+        "where": tr(
+            "The server printed the address when it started. Copy the whole of it, with everything after the #."
+        ),
+        "lost": tr("Lost, or older than a day? Restart the server: it prints a new one."),
+        "no_script": tr("This page needs JavaScript. Switch it on in the browser and reload the page."),
+    }
+    body = fill_markup(
+        '<h1>$title</h1><p class="lead">$lead</p><div role="alert">$message</div><p>$where</p><p class="lost">$lost</p>'
+        '<noscript><div role="alert">$no_script</div></noscript>'
+        '<form method="post" action="/setup" id="open-link" hidden><input type="hidden" name="token"></form>'
+        + SCRIPT,
+        values,
+    )
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return HTMLResponse(draw_plain_page(title, body), status, headers=headers)
+
+
+def _draw_form(
+    typed: dict[str, str],
+    *,
+    problems: dict[str, str] | None = None,
+    message: str = "",
+    status: int = 200,
+    seconds: int = 0,
+) -> Response:
+    title, problems = tr("Set up Annotator"), problems or {}
+    values = {
+        "title": title,
+        "lead": tr(
+            "Create the first account. It is an admin of everything: it makes datasets and invites others."
+        ),
+        "message": message,
+        "token": typed.get("token", ""),
+        "create": tr("Create account"),
+        "show": tr("Show password"),
+    }
+    body = fill_markup(
+        '<h1>$title</h1><p class="lead">$lead</p><div role="alert">$message</div>'
+        '<form method="post" action="/setup" autocomplete="on"><input type="hidden" name="token" value="$token">$fields'
+        '<label class="check" hidden><input type="checkbox" id="show-password">$show</label>'
+        '<button type="submit">$create</button></form>' + SCRIPT,
+        values,
+        fields=draw_account_fields(typed, problems),
+    )
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return HTMLResponse(draw_plain_page(title, body), status, headers=headers)
+
+
+def draw_account_fields(typed: dict[str, str], problems: dict[str, str]) -> str:
+    """Return the fields of a new account. Each problem is below its field; the first such field has the focus."""
+    fields = (
+        PlainField("name", tr("Name, as others see it"), "name"),
+        PlainField("username", tr("Username, to sign in with"), "username"),
+        PlainField("password", tr("Password (10 characters or more)"), "new-password", is_password=True),
+    )
+    focused = next((field.name for field in fields if field.name in problems), fields[0].name)
+    return "".join(
+        draw_field(
+            field,
+            value=typed.get(field.name, ""),
+            problem=problems.get(field.name, ""),
+            focused=field.name == focused,
+        )
+        for field in fields
+    )
