@@ -99,11 +99,11 @@ def open_tab(browser: Browser, port: int) -> tuple[Page, str, str]:
     tab.context.add_cookies([{"name": COOKIE, "value": LEAD, "url": address}])
     tab.on("request", lambda request: sent.append(request) if request.method == "PUT" else None)
     tab.goto(f"{address}/disagreements?dataset={DATASET}")
-    tab.get_by_role("tab", name="File for a meeting").click()
+    tab.get_by_role("tab", name="Meeting file").click()
     tab.locator("input[type=file]").set_input_files(
         {"name": "none.csv", "mimeType": "text/csv", "buffer": b"query_id,doc_id,grade,rationale\n"}
     )
-    tab.get_by_text("The file decides nothing.").wait_for()
+    tab.get_by_text("The file contains no decisions.").wait_for()
     return tab, sent[0].url.split("/")[-2], sent[0].headers["x-xsrftoken"]
 
 

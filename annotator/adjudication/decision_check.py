@@ -95,10 +95,10 @@ def check_state(facts: DisagreementFacts, content: DecisionContent, lead_pk: int
     if content.outcome == "withdrawn":
         is_decided = bool(facts.decisions) and facts.decisions[-1].outcome != "withdrawn"
         if not is_decided and all(proposal.lead_pk != lead_pk for proposal in facts.proposals):
-            raise StateError(say("nothing is decided on this pair that could be taken back"))
+            raise StateError(say("This pair has no decision to undo."))
         return
     if facts.status.since is None:
-        raise StateError(say("the judgments of this pair do not differ, so there is nothing to decide"))
+        raise StateError(say("The judgments of this pair do not differ, so there is nothing to decide."))
     judged: list[Decided] = [
         "unrateable" if judgment.grade is None else judgment.grade for judgment in facts.judgments
     ]
@@ -109,7 +109,7 @@ def check_state(facts: DisagreementFacts, content: DecisionContent, lead_pk: int
     ):
         raise RationaleRequired(
             say(
-                "a decision says why where the grades are two or more apart, or where nobody gave the one you choose"
+                "Give a rationale: the grades are two or more apart, or nobody gave the grade that you chose."
             )
         )
 
@@ -122,10 +122,15 @@ def needs_rationale(decided: Decided, judged: Sequence[Decided], distance: int) 
 def explain_changed_pair(seen: str, decisions: Sequence[Decision]) -> Message:
     """Say what changed since the pair was seen: somebody decided, or else a judgment came or was revised."""
     if not decisions or read_revision(seen) == len(decisions):
-        return say("a judgment of this pair came or was changed meanwhile; look at it again")
+        return say("A judgment of this pair has been added or changed. Look at the pair again.")
     last = decisions[-1]
     if last.outcome == "withdrawn":
-        return say("a lead took the decision on this pair back meanwhile; look at it again")
+        return say("A lead has withdrawn the decision on this pair in the meantime. Look at the pair again.")
     if last.grade is None:
-        return say("another lead decided meanwhile that this pair cannot be rated; look at it again")
-    return say("another lead decided this pair meanwhile, at {grade}; look at it again", grade=last.grade)
+        return say(
+            "Another lead has decided “cannot rate” for this pair in the meantime. Look at the pair again."
+        )
+    return say(
+        "Another lead has decided {grade} for this pair in the meantime. Look at the pair again.",
+        grade=last.grade,
+    )

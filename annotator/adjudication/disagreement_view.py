@@ -32,7 +32,7 @@ from annotator.adjudication.second_lead import find_visible_proposals, needs_two
 from annotator.domain.messages import say
 from annotator.domain.shuffling import give_letters, name_checker
 
-BARRED = say("you judged this pair yourself; another lead must decide it")
+BARRED = say("You judged this pair yourself, so another lead must decide it.")
 MOST_NEIGHBOURS = 100
 
 

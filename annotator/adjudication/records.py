@@ -40,9 +40,9 @@ CAUSE_NAMES: Mapping[str, Message] = {
     "guideline_gap": say("guideline gap"),
     "ambiguous_query": say("ambiguous query"),
     "misread_document": say("misread document"),
-    "missing_knowledge": say("missing knowledge"),
-    "slip": say("slip"),
-    "borderline": say("genuinely borderline"),
+    "missing_knowledge": say("lack of domain knowledge"),
+    "slip": say("simple mistake"),
+    "borderline": say("borderline case"),
 }
 Outcome = Literal["graded", "unrateable", "withdrawn"]
 

@@ -211,7 +211,7 @@ def assign_disagreement(
         to_pk = None if to is None else _require_lead(session, reader, to)
         if to_pk is not None and list_judged_by(session, to_pk, [pair_pk]):
             raise NotAllowed(
-                say("{username} judged this pair; another lead must decide it", username=to or "")
+                say("{username} has judged this pair. Assign it to another lead.", username=to or "")
             )
         before = find_assigned_lead(session, pair_pk)
         if before != to:
@@ -277,7 +277,7 @@ def _require_lead(session: Session, reader: QueueReader, username: str) -> int:
     for lead in list_leads(session, reader.dataset_pk):
         if lead.username == username:
             return lead.pk
-    raise ValidationError(say("{username} is no lead of this dataset", username=username))
+    raise ValidationError(say("{username} is not a lead of this dataset.", username=username))
 
 
 def _read_views(

@@ -34,35 +34,37 @@ if TYPE_CHECKING:
 
 ShowOption = Annotated[
     str | None,
-    typer.Option("--show", metavar="open|decided|all", help="Those that wait, those decided, or all."),
+    typer.Option("--show", metavar="open|decided|all", help="Which pairs to list."),
 ]
 ReasonOption = Annotated[
     list[str] | None,
     typer.Option(
         "--reason",
         metavar="WORD",
-        help="Why: differ, unrateable, quality, objection, question, stale. Repeat it.",
+        help="Reason: differ, unrateable, quality, objection, question, stale. Repeatable.",
     ),
 ]
-QueryOption = Annotated[str | None, typer.Option("--query", metavar="QUERY_ID", help="Of this query.")]
+QueryOption = Annotated[str | None, typer.Option("--query", metavar="QUERY_ID", help="Only this query.")]
 CategoryOption = Annotated[
-    str | None, typer.Option("--category", metavar="C", help='Of this category ("": of none).')
+    str | None, typer.Option("--category", metavar="C", help='Only this category ("": without a category).')
 ]
 JudgedByOption = Annotated[
     list[str] | None,
-    typer.Option("--annotator", metavar="USER", help="Judged by this annotator. Repeat it."),
+    typer.Option("--annotator", metavar="USER", help="Only pairs judged by this annotator. Repeatable."),
 ]
 GradesOption = Annotated[
-    str | None, typer.Option("--grades", metavar="LOW-HIGH", help="With these grades against each other.")
+    str | None,
+    typer.Option("--grades", metavar="LOW-HIGH", help="Only pairs with these lowest and highest grades."),
 ]
 DistanceOption = Annotated[
-    int | None, typer.Option("--distance", min=0, max=3, help="So far apart.", show_default=False)
+    int | None,
+    typer.Option(
+        "--distance", min=0, max=3, help="Only pairs whose grades are this far apart.", show_default=False
+    ),
 ]
 TasteOption = Annotated[
     bool | None,
-    typer.Option(
-        "--taste/--no-taste", help="Only what differs by taste, or nothing of it.", show_default=False
-    ),
+    typer.Option("--taste/--no-taste", help="Only matters of taste, or only the others.", show_default=False),
 ]
 
 
@@ -82,7 +84,7 @@ def read_filter(
     from annotator.domain.errors import ValidationError
 
     if show not in SHOWN:
-        raise ValidationError(f"--show: expected one of {', '.join(SHOWN)}, found {show!r}")
+        raise ValidationError(f"--show: choose one of {', '.join(SHOWN)}, not {show!r}.")
     return QueueFilter(
         shown=cast("Shown", show),
         reasons=read_reasons(list(reason or [])),
@@ -110,7 +112,7 @@ def _read_grades(words: str) -> tuple[int, int]:
 
     low, _, high = words.partition("-")
     if low not in ("0", "1", "2", "3") or high not in ("0", "1", "2", "3") or low > high:
-        raise ValidationError(f"--grades: expected two grades such as 1-2, found {words!r}")
+        raise ValidationError(f"--grades: enter two grades such as 1-2, not {words!r}.")
     return int(low), int(high)
 
 
@@ -120,7 +122,8 @@ COLUMNS = ("query_id", "doc_id", "category", "grades", "distance", "impact", "st
 def disagreements(
     dataset: DatasetArgument,
     sort: Annotated[
-        str, typer.Option(metavar="distance|impact|age|…", help="What comes first: the furthest apart, …")
+        str,
+        typer.Option(metavar="distance|impact|age|…", help="Sort order; distance: largest difference first."),
     ] = "distance",
     show: ShowOption = None,
     reason: ReasonOption = None,
@@ -131,13 +134,14 @@ def disagreements(
     distance: DistanceOption = None,
     taste: TasteOption = None,
     file: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write them into a file, to be filled in.")
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write the list to a file for filling in decisions."),
     ] = None,
     lead: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List the pairs whose judgments differ or that wait for a lead otherwise, open ones first."""
+    """List disagreements and other pairs waiting for a decision, open ones first."""
     from annotator.adjudication.queue.queue_service import find_disagreements
 
     opened, actor = open_as(database, lead)
@@ -181,7 +185,7 @@ def disagreements(
         )
         for item in items
     ]
-    print_table(COLUMNS, rows, empty="No disagreement.")
+    print_table(COLUMNS, rows, empty="No disagreements.")
 
 
 def adjudicate(
@@ -200,7 +204,7 @@ def adjudicate(
     errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Decide disagreements from a file: all of its lines, or none."""
+    """Decide disagreements from a file: all of its rows, or none."""
     del errors  # read where the command ends: see terminal.py
     from annotator.adjudication.bulk.bulk_service import adjudicate_file
 
@@ -210,18 +214,17 @@ def adjudicate(
     if json:
         print_json(done)
         return
-    verb = "Would decide" if dry_run else "Decided"
+    verb = "Would save" if dry_run else "Saved"
     typer.echo(
-        f"{verb} {count_of(done.decided, 'pair')} for the first time and {done.revised} anew; "
-        f"{count_of(done.unchanged, 'was', 'were')} decided so before."
+        f"{verb}: {count_of(done.decided, 'new decision')}, {done.revised:,} changed, {done.unchanged:,} unchanged."
     )
     if done.proposed:
         typer.echo(
-            f"{count_of(done.proposed, 'pair takes', 'pairs take')} a second lead, and until another one says the same nothing is decided."
+            f"{count_of(done.proposed, 'decision is a proposal', 'decisions are proposals')} until a second lead makes the same decision."
         )
     if done.skipped:
         typer.echo(
-            f"{count_of(done.skipped, 'row of the export has', 'rows of the export have')} no decision: nothing changes there."
+            f"{count_of(done.skipped, 'row without a decision was', 'rows without a decision were')} skipped."
         )
 
 
@@ -229,16 +232,16 @@ def order(
     dataset: DatasetArgument,
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="CSV: query_id,doc_id; the documents of a query best first."),
+        typer.Argument(metavar="FILE", help="CSV: query_id,doc_id; best documents of each query first."),
     ],
-    lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who says so.")],
+    lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who orders them.")],
     encoding: EncodingOption = None,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Put documents in order where grades do not: releases list those of one grade and mean so."""
+    """Order documents that have the same grade. Releases list them in this order."""
     del errors  # read where the command ends: see terminal.py
     from annotator.adjudication.bulk.bulk_service import order_documents
 
@@ -248,10 +251,8 @@ def order(
     if json:
         print_json(done)
         return
-    verb = "Would put" if dry_run else "Put"
-    typer.echo(
-        f"{verb} the documents of {count_of(done.queries, 'query')} in order; {done.unchanged:,} had this order before."
-    )
+    verb = "Would order" if dry_run else "Ordered"
+    typer.echo(f"{verb} the documents of {count_of(done.queries, 'query')}; {done.unchanged:,} unchanged.")
 
 
 def _read_file(file: Path, encoding: str | None) -> bytes:
@@ -266,7 +267,7 @@ def _check_target(file: Path) -> None:
     from annotator.domain.errors import ValidationError
 
     if file.is_dir() or not file.absolute().parent.is_dir():
-        raise ValidationError(f"--csv: expected the name of a file in a folder that is there, found {file}")
+        raise ValidationError(f"--csv: {file} is not a file name in an existing folder.")
 
 
 def _write_file(file: Path, data: bytes, *, json: bool) -> None:
@@ -279,16 +280,26 @@ def _write_file(file: Path, data: bytes, *, json: bool) -> None:
         partial.replace(file)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise ValidationError(f"cannot write {file}: {error.strerror}") from None
+        raise ValidationError(f"Cannot write {file}: {error.strerror}.") from None
     if json:
         print_json({"file": file, "bytes": len(data)})
         return
     typer.echo(
-        f"Wrote {file}. Fill in grade, rationale and reason, then: annotator adjudicate DATASET {file} --as LEAD"
+        f"Wrote {file}. Fill in grade, rationale and reason, then run: annotator adjudicate DATASET {file} --as LEAD"
     )
 
 
-BATCH_COLUMNS = ("number", "policy", "pairs", "still hold", "by", "at", "undone by", "undone at", "rationale")
+BATCH_COLUMNS = (
+    "number",
+    "policy",
+    "pairs",
+    "still current",
+    "by",
+    "at",
+    "undone by",
+    "undone at",
+    "rationale",
+)
 
 
 def settle(
@@ -298,11 +309,11 @@ def settle(
         str | None,
         typer.Option(
             metavar="median|lower|higher",
-            help="The grade that neighbouring grades are settled at; the median of two is the lower.",
+            help="Which of the grades to settle at; the median of two grades is the lower one.",
         ),
     ] = None,
     rationale: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Why; stored with every decision.")
+        str | None, typer.Option(metavar="TEXT", help="Rationale, saved with every decision.")
     ] = None,
     query: QueryOption = None,
     category: CategoryOption = None,
@@ -310,14 +321,14 @@ def settle(
     grades: GradesOption = None,
     undo: Annotated[
         int | None,
-        typer.Option("--undo", metavar="N", help="Take back what batch N decided and still holds."),
+        typer.Option("--undo", metavar="N", help="Undo the decisions of batch N that are still current."),
     ] = None,
-    batches: Annotated[bool, typer.Option("--batches", help="List what was settled so.")] = False,
+    batches: Annotated[bool, typer.Option("--batches", help="List earlier batches.")] = False,
     dry_run: DryRunOption = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Settle at once what differs only by taste: neighbouring grades on one side of relevance."""
+    """Settle matters of taste in bulk: adjacent grades on the same side of the relevance threshold."""
     from annotator.adjudication.bulk.bulk_service import (
         list_batches,
         preview_policy,
@@ -334,8 +345,8 @@ def settle(
     if undo is not None:
         undone = undo_batch(opened, actor, dataset, undo, rationale=rationale or "", now=now())
         message = (
-            f"Took back {count_of(undone.withdrawn, 'decision')} of batch {undo}; "
-            f"{count_of(undone.left, 'was decided anew since and stays', 'were decided anew since and stay')}."
+            f"Undid {count_of(undone.withdrawn, 'decision')} of batch {undo}; "
+            f"{count_of(undone.left, 'pair keeps its newer decision', 'pairs keep their newer decision')}."
         )
         print_json(undone) if json else typer.echo(message)
         return
@@ -360,7 +371,7 @@ def settle(
         return
     _show_preview(preview)
     typer.echo(
-        f"Settled as batch {made.number}. To take it back: annotator settle {dataset} --undo {made.number} --as {lead}"
+        f"Settled as batch {made.number}. To undo it, run: annotator settle {dataset} --undo {made.number} --as {lead}"
     )
 
 
@@ -368,15 +379,14 @@ def _check_use(*, policy: str | None, undo: int | None, batches: bool, dry_run: 
     from annotator.domain.errors import ValidationError
 
     if (policy is not None) + (undo is not None) + batches != 1:
-        raise ValidationError("expected one of --policy, --undo and --batches")
+        raise ValidationError("Give exactly one of --policy, --undo and --batches.")
     if dry_run and policy is None:
-        raise ValidationError("--dry-run: expected with --policy")
+        raise ValidationError("--dry-run needs --policy.")
 
 
 def _show_preview(preview: "PolicyPreview") -> None:
     typer.echo(
-        f"{count_of(preview.pairs, 'pair differs only by taste and is', 'pairs differ only by taste and are')} "
-        f"settled at {_name(preview.policy)}:"
+        f"{count_of(preview.pairs, 'matter of taste', 'matters of taste')} to settle at {_name(preview.policy)}:"
     )
     for count in preview.by_grades:
         typer.echo(
@@ -384,11 +394,11 @@ def _show_preview(preview: "PolicyPreview") -> None:
         )
     if preview.impact_sum is not None and preview.impact_mean is not None:
         typer.echo(
-            f"- the choice moves nDCG by {preview.impact_mean:.3g} on average ({preview.impact_sum:.3g} in sum), each on its query and "
-            f"for the system that it moves most; {preview.flips:,} can change the order of two systems"
+            f"- change of nDCG on the pair's query, for the most affected system: {preview.impact_mean:.3g} on average, "
+            f"{preview.impact_sum:.3g} in total; {preview.flips:,} could change the ranking of two systems"
         )
     for left in preview.left_out:
-        typer.echo(f"- {count_of(left.pairs, 'pair is', 'pairs are')} left: {left.why}")
+        typer.echo(f"- {count_of(left.pairs, 'pair stays', 'pairs stay')} open: {left.why}")
 
 
 def _name(policy: str) -> str:
@@ -415,4 +425,4 @@ def _show_batches(batches: "Sequence[DecisionBatch]", *, json: bool) -> None:
         )
         for batch in batches
     ]
-    print_table(BATCH_COLUMNS, rows, empty="Nothing was settled by a policy.")
+    print_table(BATCH_COLUMNS, rows, empty="No pairs have been settled in bulk.")

@@ -26,12 +26,14 @@ def trail(
     dataset: DatasetArgument,
     pair: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="QUERY_ID DOC_ID", help="The whole story of this pair.", show_default=False),
+        typer.Option(metavar="QUERY_ID DOC_ID", help="The whole history of this pair.", show_default=False),
     ] = None,
-    action: Annotated[str | None, typer.Option(metavar="ACTION", help="Only this, such as decided.")] = None,
+    action: Annotated[
+        str | None, typer.Option(metavar="ACTION", help="Only this action, such as decided.")
+    ] = None,
     person: Annotated[
         str | None,
-        typer.Option(metavar="USER", help="Only what this person did; operator: the command line."),
+        typer.Option(metavar="USER", help="Only actions of this person; operator: the command line."),
     ] = None,
     since: Annotated[str | None, typer.Option(metavar="TIME", help="From this day or time on.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Up to this day or time.")] = None,
@@ -42,7 +44,7 @@ def trail(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what leads did: who, when, what, before, after. The latest 200; with --csv or --json all, the oldest first."""
+    """Show the activity log: the latest 200 actions of leads, or all with --csv or --json, oldest first."""
     from annotator.adjudication.history.history import write_csv
     from annotator.adjudication.history.history_records import AuditLogFilter, read_day_or_time
     from annotator.adjudication.history.history_service import (
@@ -79,7 +81,7 @@ def _print_history(entries: "list[HistoryEntry]", *, json: bool) -> None:
         print_json(entries)
         return
     rows = [(entry.at, entry.who, entry.said) for entry in entries]
-    print_table(("when", "who", "what"), rows, empty="Nothing happened to this pair in that time.")
+    print_table(("when", "who", "what"), rows, empty="This pair has no history in that time.")
 
 
 def _print_page(page: "AuditLogPage") -> None:
@@ -97,8 +99,9 @@ def _print_page(page: "AuditLogPage") -> None:
         )
         for event in page.events
     ]
-    print_table(
-        ("when", "who", "query_id", "doc_id", "what"), rows, empty="Nobody did anything of this so far."
-    )
+    print_table(("when", "who", "query_id", "doc_id", "what"), rows, empty="No activity matches.")
     if len(rows) < page.total:
-        typer.echo(f"The latest {len(rows):,} of {page.total:,}; --csv FILE writes all of them.", err=True)
+        typer.echo(
+            f"Showing the latest {len(rows):,} of {page.total:,}. Write all of them with --csv FILE.",
+            err=True,
+        )

@@ -55,13 +55,19 @@ def describe_decision_keys() -> str:
     """Describe the keys by which a lead decides disagreements; `<U>` stands for a key."""
     sentences = (
         tr(
-            "<0> <1> <2> <3> choose the grade, <U> that it cannot be rated; the same key again or <Enter> decides."
+            "<0> <1> <2> <3> choose the grade, <U> cannot rate; the same key again or <Enter> saves the "
+            "decision."
         ),
-        tr("<N> goes to the field for why, <Esc> returns to the keys, <Ctrl+Enter> decides from the field."),
-        tr("<R> <V> <M> <E> <S> <B> name the cause, <G> says that the guideline should say so."),
-        tr("<Z> goes back to the pair decided before, to decide it anew; <X> there takes the decision back."),
-        tr("<L> puts the pair off, <A> gives it to another lead, <D> asks the annotators to discuss it."),
-        tr("<O> shows names and origin, which is recorded; <T> shows the timeline of the pair."),
+        tr(
+            "<N> opens the rationale, <Esc> leaves the field, <Ctrl+Enter> saves the decision from the field."
+        ),
+        tr("<R> <V> <M> <E> <S> <B> choose the cause, <G> marks the decision for the guideline."),
+        tr("<Z> goes back to the previous decision to change it; <X> withdraws it."),
+        tr(
+            "<L> leaves the pair for later, <A> assigns it to another lead, <D> asks the annotators to "
+            "discuss it."
+        ),
+        tr("<O> shows names and origin (viewing is recorded), <T> the history of the pair."),
     )
     return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in sentences)}</p>"
 
@@ -99,16 +105,18 @@ def describe_disagreements() -> str:
     return _list(
         (
             tr(
-                "Where answers differ, a lead settles the grade. You see it on *My work*, with the reason, once nothing of that "
-                "query is open to you any more: until then nobody shows you what others think of it."
+                "Where judgments differ, a lead settles the grade. You see the decision and its rationale on "
+                "*My work* after you have judged the rest of the query, so that the views of others do not "
+                "influence you."
             ),
             tr(
-                "Before a decision you may be asked to discuss: you look at the others' notes, without names, and stand by your "
-                "answer or revise it, once. Your judgment itself stays as it was, and agreement counts only that."
+                "A lead may ask you to discuss a pair before the decision: you see the notes of the others "
+                "without names and keep or revise your judgment once. Agreement counts only your original "
+                "judgment."
             ),
             tr(
-                "Where a decision seems wrong to you, object to it, once for each pair, in your own words. The pair waits for a lead "
-                "again, and their next decision is the answer."
+                "If a decision seems wrong, you can object to it once per pair, in your own words. The pair "
+                "goes back to a lead, who decides again."
             ),
         )
     )
@@ -142,20 +150,24 @@ def describe_queue() -> str:
     return _list(
         (
             tr(
-                "*Disagreements* holds every pair that waits for a lead, with the reason: grades differ, it is unrateable for some, "
-                "quality control contradicts it, an annotator objects or asks, or the guideline has changed its meaning since."
+                "*Disagreements* lists every pair waiting for a decision, with the reason: grades differ, an "
+                "annotator could not rate it, quality control disagrees, an annotator objects or asks a "
+                "question, or the guideline has changed its meaning since."
             ),
             tr(
-                "What is chosen there stands in the address: send it to a colleague, or give them pairs. *Decide the next one* begins "
-                "with what the order puts first; *the greatest impact* is what moves the scores of systems most."
+                "The address of the page contains the filters, so you can send it to a colleague; you can "
+                "also assign pairs to other leads. *Decide next pair* opens the first pair in the chosen "
+                "order; *largest impact first* starts with the pairs that change the scores of systems most."
             ),
             tr(
-                "What differs only by taste can be settled in bulk, and undone. The queue can be taken to a meeting as a file and "
-                "brought back. When it is empty, *Releases* is next."
+                "Matters of taste (adjacent grades on the same side of the relevance threshold) can be "
+                "settled in bulk and undone. You can download the queue as a file, decide in a meeting and "
+                "upload the decisions. When the queue is empty, continue with *Releases*."
             ),
             tr(
-                "What decisions have in common is summed up under *Guideline*: choose what the next version answers, and take pairs as "
-                "examples for it. *Agreement* then shows how far annotators agreed before that version and since."
+                "*Guideline* summarizes what the decisions have in common: choose what the next version "
+                "should answer, and use pairs as examples. *Agreement* then compares agreement before and "
+                "after that version."
             ),
         )
     )
@@ -166,20 +178,23 @@ def describe_quality() -> str:
     return _list(
         (
             tr(
-                "*Quality control* draws a share of the settled pairs, 10 % at first, for somebody who judged none of them. They "
-                "come to this person on the page *Label*, among the others and looking like them, without any grade."
+                "*Quality control* draws a random sample of the settled pairs, 10 % at first, for a checker "
+                "who has judged none of them. The checker judges them on *Label*, mixed with other pairs and "
+                "without seeing any grade."
             ),
             tr(
-                "Where their grade is not the settled one, that is an error: the pair goes back to *Disagreements*, and a lead "
-                "decides it anew."
+                "If the checker's grade differs from the settled grade, that is an error: the pair goes back "
+                "to *Disagreements*, and a lead decides it again."
             ),
             tr(
-                "Teams ask for fewer than 5 % errors in the sample. What a sample *proves* is less: after 60 pairs without an "
-                "error, fewer than 5 % of all settled pairs are errors, with 95 % confidence; with three errors among them it "
-                "takes about 150. Both readings stand side by side; a setting says which of them a release goes by."
+                "Teams usually require an observed error rate below 5 % in the sample. The guaranteed "
+                "maximum is stricter: 60 pairs without an error guarantee, with 95 % confidence, that fewer "
+                "than 5 % of all settled pairs are wrong; with three errors, about 150 pairs are needed. The "
+                "page shows both figures; a setting decides which of them a release requires."
             ),
             tr(
-                "If it is not decided, draw more. A sample is added to, never exchanged for another; every draw stays on record."
+                "If the result is not clear yet, draw more pairs. They are added to the sample; earlier "
+                "draws are never replaced and stay on record."
             ),
         )
     )

@@ -260,7 +260,7 @@ def settle_by_policy(
         if digest != seen_digest:
             raise ConflictError(explain_changed_preview(seen_digest, digest))
         if not settled:
-            raise StateError(say("nothing here differs only by taste, so there is nothing to settle"))
+            raise StateError(say("No open pair here is a matter of taste, so there is nothing to settle."))
         number = add_batch(session, dataset_pk, lead_pk, policy, rationale, len(settled), now=now)
         decisions = [
             NewDecision(
@@ -290,9 +290,9 @@ def undo_batch(
         dataset_pk = key_of(_enter(session, actor, dataset, lock=True).pk)
         batch = find_batch(session, dataset_pk, number)
         if batch is None:
-            raise NotFound(say("no batch {number} in {dataset}", number=number, dataset=dataset))
+            raise NotFound(say("{dataset} has no batch {number}.", number=number, dataset=dataset))
         if batch.undone_at is not None:
-            raise StateError(say("batch {number} is undone already", number=number))
+            raise StateError(say("Batch {number} has already been undone.", number=number))
         holding = list_still_holding(session, number)
         withdrawals = [
             NewDecision(

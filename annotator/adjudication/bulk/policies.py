@@ -59,7 +59,7 @@ def check_policy(policy: str) -> str:
     if policy not in POLICIES:
         raise ValidationError(
             say(
-                "policy: expected one of {policies}, found {found!r}",
+                "Unknown policy {found!r}: choose one of {policies}.",
                 policies=", ".join(POLICIES),
                 found=policy,
             )
@@ -132,17 +132,19 @@ def explain_changed_preview(before: str, after: str) -> Message:
     """Say what is not as in the preview, by the digests, which differ."""
     old, new = before.split("-"), after.split("-")
     if len(old) != len(new) or not old[0].isdecimal():
-        return say("this is not what the preview showed; look at the preview again")
+        return say("The preview is out of date. Check the new preview.")
     if old[0] != new[0]:
         return say(
-            "pairs to be settled in the preview: {before:,}, now: {after:,}; others decided, judged or hold some of them; "
-            "look at the preview again",
+            "The number of pairs to settle has changed from {before:,} to {after:,} since the preview, "
+            "because others have decided, judged or opened some. Check the new preview.",
             before=int(old[0]),
             after=int(new[0]),
         )
     if old[1] != new[1]:
-        return say("some of the pairs are others than in the preview; look at the preview again")
-    return say("judgments of these pairs came or were changed since the preview; look at the preview again")
+        return say("The pairs to settle have changed since the preview. Check the new preview.")
+    return say(
+        "Judgments of these pairs have been added or changed since the preview. Check the new preview."
+    )
 
 
 def _digest(policy: str, settled: Sequence[SettledCandidate]) -> str:

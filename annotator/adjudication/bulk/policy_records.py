@@ -10,7 +10,7 @@ from annotator.domain.messages import Message, say
 Policy = Literal["median", "lower", "higher"]
 POLICIES: tuple[str, ...] = get_args(Policy)
 POLICY_NAMES: Mapping[str, Message] = {
-    "median": say("the median (of an even number of grades, the lower of the middle two)"),
+    "median": say("the median (for an even number of grades, the lower of the middle two)"),
     "lower": say("the lower grade"),
     "higher": say("the higher grade"),
 }
@@ -20,13 +20,14 @@ OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
 """Why a policy leaves an open pair to a lead. The first one that applies is counted."""
 OBSTACLE_NAMES: Mapping[Obstacle, Message] = {
     "reason": say(
-        "more than the grades is to be decided: quality control, an objection, a question, an outdated answer, or one who could not rate it"
+        "more than the grades needs a decision: quality control, an objection, a question, an "
+        "outdated judgment or a “cannot rate”"
     ),
-    "not_taste": say("the grades lie further apart, or on both sides of relevance"),
-    "second": say("a second lead must decide too"),
+    "not_taste": say("the grades are further apart or on both sides of the relevance threshold"),
+    "second": say("a second lead also has to decide"),
     "judged": say("you judged the pair yourself"),
-    "held": say("open in front of another lead"),
-    "assigned": say("given to another lead"),
+    "held": say("another lead has it open"),
+    "assigned": say("assigned to another lead"),
     "discussed": say("its annotators are discussing it"),
 }
 

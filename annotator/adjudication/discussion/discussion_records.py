@@ -116,7 +116,7 @@ class OwnDecisions:
 def explain_wait(letter: str, query_id: str, wait: WaitReason) -> Message:
     """Say to a lead why the annotator with this letter has not spoken yet."""
     if wait == "own_work":
-        return say("waits until {letter} has finished query {query_id}", letter=letter, query_id=query_id)
+        return say("waiting until {letter} has finished query {query_id}", letter=letter, query_id=query_id)
     if wait == "gone":
         return say("{letter} can no longer be asked", letter=letter)
-    return say("waits for {letter}", letter=letter)
+    return say("waiting for {letter}", letter=letter)

@@ -58,20 +58,25 @@ from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.open_pairs import make_open_pairs_request
 from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, QueryRow
 
-NOT_JUDGED = say("you did not judge this pair")
+NOT_JUDGED = say("You have not judged this pair.")
 NOT_DISCUSSED = say(
-    "this pair is not discussed, or no longer: a lead has decided it or closed the discussion"
+    "This pair is not under discussion any more: a lead has decided it or closed the discussion."
 )
-NOT_LOOKED = say("look at what the others said first")
-SAID_ALREADY = say("you have said what you think of this pair already; that is done once")
-OBJECTED_ALREADY = say("you have objected to what was decided on this pair; that is done once")
-JUDGMENTS_CHANGED = say("somebody has changed or added a judgment of this pair meanwhile; look at it again")
+NOT_LOOKED = say("First look at the judgments of the others.")
+SAID_ALREADY = say("You have already replied about this pair. Each annotator replies once.")
+OBJECTED_ALREADY = say(
+    "You have already objected to the decision on this pair. Each annotator can object once."
+)
+JUDGMENTS_CHANGED = say(
+    "A judgment of this pair has been added or changed in the meantime. Look at the pair again."
+)
 
 
 def explain_open_work(query_id: str) -> Message:
     """Say why an annotator is not shown a pair of this query yet."""
     return say(
-        "first judge what is still open to you of query {query_id}: then this is shown", query_id=query_id
+        "Judge your remaining pairs of query {query_id} first. This pair is shown afterwards.",
+        query_id=query_id,
     )
 
 
@@ -81,24 +86,25 @@ def find_unaskable(judges: int, able: Collection[str], spoken: Collection[str]) 
     `judges`: how many judged the pair. `able`: those of them who can be asked; `spoken`: who has spoken (usernames).
     """
     if judges < 2:
-        return say("fewer than two annotators judged this pair, so there is nobody to discuss it with")
+        return say("Fewer than two annotators have judged this pair, so there is nobody to discuss it with.")
     if len(able) < 2:
         return say(
-            "fewer than two of those who judged this pair can still be asked: the others are disabled, simulated or without a role"
+            "Fewer than two annotators of this pair can be asked: the others are disabled, simulated or "
+            "have no role."
         )
     if set(able) <= set(spoken):
-        return say("everybody who can be asked has said what they think of this pair already")
+        return say("Every annotator who can be asked has already replied.")
     return None
 
 
 def explain_changed_decision(decision: OwnDecision | None) -> Message:
     """Say what holds now in place of the decision that an annotator objected to."""
     if decision is None or decision.outcome == "withdrawn":
-        return say("the decision was taken back meanwhile; the pair waits for a lead again")
+        return say("The decision has been withdrawn in the meantime. The pair is waiting for a lead again.")
     if decision.grade is None:
-        return say("a lead has decided anew meanwhile: this pair cannot be rated; read that decision first")
+        return say("A lead has changed the decision to “cannot rate” in the meantime. Read it first.")
     return say(
-        "a lead has decided anew meanwhile, at {grade}; read that decision first", grade=decision.grade
+        "A lead has changed the decision to {grade} in the meantime. Read it first.", grade=decision.grade
     )
 
 
@@ -373,7 +379,7 @@ def _require_no_open_work(
 def _require_askable(session: Session, dataset: DatasetRow, pair_pk: int) -> None:
     disagreement = list_disagreements(session, [pair_pk]).get(pair_pk)
     if disagreement is None or not disagreement.open:
-        raise StateError(say("this pair does not wait for a lead, so there is nothing to discuss"))
+        raise StateError(say("This pair is not waiting for a decision, so there is nothing to discuss."))
     judges = list_judges(session, key_of(dataset.pk), [pair_pk]).get(pair_pk, [])
     spoken = list_turns(session, [pair_pk]).get(pair_pk, {})
     refusal = find_unaskable(len(judges), [judge.username for judge in judges if judge.able], spoken)

@@ -21,17 +21,17 @@ PURPOSES = {
     "repeat": say("repeat"),
 }
 SENTENCES: Mapping[str, Message] = {
-    "pooled": say("came into the pool"),
+    "pooled": say("added to the pool"),
     "retired": say("left the pool"),
-    "asked": say("asked the leads"),
+    "asked": say("asked a question"),
     "objected": say("objected to the decision"),
-    "put off": say("put the case off"),
-    "asked to discuss": say("asked its annotators to discuss it"),
+    "put off": say("set the pair to later"),
+    "asked to discuss": say("asked the annotators to discuss the pair"),
     "closed discussion": say("closed the discussion"),
-    "looked up names": say("looked at names and systems"),
+    "looked up names": say("viewed names and systems"),
     "answered question": say("answered the question"),
-    "withdrew": say("took the decision back"),
-    "undid policy": say("took back what a policy had decided"),
+    "withdrew": say("withdrew the decision"),
+    "undid policy": say("undid a bulk decision"),
     "archived dataset": say("archived the dataset"),
     "unarchived dataset": say("unarchived the dataset"),
     "exported dataset": say("exported the whole dataset"),
@@ -40,20 +40,20 @@ SENTENCES: Mapping[str, Message] = {
 ACTION_NAMES: Mapping[str, Message] = {
     "decided": say("Decided"),
     "proposed": say("Proposed a decision"),
-    "withdrew": say("Took a decision back"),
-    "settled by policy": say("Settled by a policy"),
-    "undid policy": say("Undid a policy"),
+    "withdrew": say("Withdrew a decision"),
+    "settled by policy": say("Settled in bulk"),
+    "undid policy": say("Undid a bulk decision"),
     "decided from file": say("Decided from a file"),
-    "assigned": say("Gave a case to somebody"),
-    "put off": say("Put a case off"),
+    "assigned": say("Assigned a pair"),
+    "put off": say("Set a pair to later"),
     "asked to discuss": say("Asked for a discussion"),
     "closed discussion": say("Closed a discussion"),
-    "looked up names": say("Looked at names"),
+    "looked up names": say("Viewed names"),
     "answered question": say("Answered a question"),
     "exported queue": say("Exported the queue"),
     "published guideline": say("Published a guideline"),
     "changed settings": say("Changed settings"),
-    "ordered documents": say("Put documents in order"),
+    "ordered documents": say("Ordered documents"),
     "accepted duplicates": say("Accepted grades of near duplicates"),
     "archived dataset": say("Archived the dataset"),
     "unarchived dataset": say("Unarchived the dataset"),
@@ -76,19 +76,19 @@ def describe_event(action: str, values: Mapping[str, Any]) -> Message:
         return _add_words(_describe_judgment(action, values), values.get("words"))
     if action in ("revised", "stood by"):
         answer = name_answer(values["outcome"], values["grade"])
-        stood = say("stood by {answer} in the discussion", answer=answer)
+        stood = say("kept {answer} in the discussion", answer=answer)
         sentence = (
-            stood if action == "stood by" else say("went over to {answer} in the discussion", answer=answer)
+            stood if action == "stood by" else say("changed to {answer} in the discussion", answer=answer)
         )
         return _add_words(sentence, values.get("words"))
     if action == "imported":
-        return say("grade {grade} was taken from an earlier ground truth", grade=values["grade"])
+        return say("imported grade {grade} from an earlier ground truth", grade=values["grade"])
     if action == "taken over":
-        return say("grade {grade} was taken over from the near duplicate {of}", **values)
+        return say("took grade {grade} from the near duplicate {of}", **values)
     if action == "suggested":
-        return say("a relation between documents suggested grade {grade} (rule {rule})", **values)
+        return say("grade {grade} suggested from related documents (rule {rule})", **values)
     if action == "released":
-        return say("published it in release {version}, at {grade}", **values)
+        return say("published the pair in release {version} with grade {grade}", **values)
     if "outcome" in values:
         return _describe_decision(action, values)
     if action in ("asked", "objected"):
@@ -101,7 +101,7 @@ def describe_entry(action: str, before: Mapping[str, Any] | None, after: Mapping
     new = after or {}
     if action == "assigned":
         to = new.get("to")
-        return say("gave the case to {to}", to=to) if to else say("gave the case to nobody in particular")
+        return say("assigned the pair to {to}", to=to) if to else say("removed the assignment")
     if action == "answered question":
         return _add_words(SENTENCES[action], new.get("answer"))
     if action == "exported queue":
@@ -118,14 +118,14 @@ def describe_entry(action: str, before: Mapping[str, Any] | None, after: Mapping
         )
     if action == "ordered documents":
         return say_n(
-            "put the documents of {n:,} query in order",
-            "put the documents of {n:,} queries in order",
+            "ordered the documents of {n:,} query",
+            "ordered the documents of {n:,} queries",
             int(new.get("queries") or 0),
         )
     if action == "looked up names" and "pairs" in new:
         return say_n(
-            "looked at what {names} gave on {n:,} pair",
-            "looked at what {names} gave on {n:,} pairs",
+            "viewed the grades of {names} on {n:,} pair",
+            "viewed the grades of {names} on {n:,} pairs",
             int(new["pairs"]),
             names=", ".join(new.get("annotators", ())),
         )
@@ -141,7 +141,7 @@ def describe_entry(action: str, before: Mapping[str, Any] | None, after: Mapping
             action, {**new, "words": new.get("rationale"), "before": _find_answer(before)}
         )
     return _add_words(
-        SENTENCES.get(action, say("did something: {action}", action=action)), new.get("rationale")
+        SENTENCES.get(action, say("other action: {action}", action=action)), new.get("rationale")
     )
 
 
@@ -149,19 +149,19 @@ def _describe_judgment(action: str, values: Mapping[str, Any]) -> Message:
     answer, before = name_answer(values["outcome"], values["grade"]), values["before"]
     if action == "checked":
         if values["settled"] is None:
-            return say("answered {answer} for quality control", answer=answer)
+            return say("judged {answer} in quality control", answer=answer)
         return say(
-            "answered {answer} for quality control, where {settled} was settled",
+            "judged {answer} in quality control (settled grade: {settled})",
             answer=answer,
             settled=values["settled"],
         )
     if values["outcome"] == "later":
-        return say("put the pair off")
+        return say("set the pair to later")
     if values["purpose"] in PURPOSES:
         return say("judged {answer} ({purpose})", answer=answer, purpose=PURPOSES[values["purpose"]])
     if before is None or before[0] == "later":
         return say("judged {answer}", answer=answer)
-    return say("judged {answer} instead of {before}", answer=answer, before=name_answer(*before))
+    return say("changed the judgment from {before} to {answer}", answer=answer, before=name_answer(*before))
 
 
 def _describe_decision(action: str, values: Mapping[str, Any]) -> Message:
@@ -173,16 +173,18 @@ def _describe_decision(action: str, values: Mapping[str, Any]) -> Message:
     if action == "proposed":
         sentence = say("proposed {answer}", answer=answer)
     elif action == "settled by policy":
-        sentence = say("decided {answer} by a policy", answer=answer)
+        sentence = say("decided {answer} in bulk", answer=answer)
     elif action == "decided from file":
         sentence = say("decided {answer} from a file", answer=answer)
     elif before is not None:
-        sentence = say("decided {answer} instead of {before}", answer=answer, before=name_answer(*before))
+        sentence = say(
+            "changed the decision from {before} to {answer}", answer=answer, before=name_answer(*before)
+        )
     else:
         sentence = say("decided {answer}", answer=answer)
     why = [CAUSE_NAMES[values["cause"]]] if values.get("cause") in CAUSE_NAMES else []
     if values.get("in_guideline"):
-        why.append(say("the guideline should say so"))
+        why.append(say("belongs in the guideline"))
     if len(why) > 1:
         why = [say("{cause}, {flag}", cause=why[0], flag=why[1])]
     return _add_words(
@@ -194,12 +196,13 @@ def _describe_version(after: Mapping[str, Any]) -> Message:
     version = after.get("version")
     if after.get("led"):
         return say(
-            "named this pair's decision as one that led to version {version} of the guideline",
+            "cited the decision on this pair in version {version} of the guideline",
             version=version,
         )
     if after.get("change") == "semantic":
         return say(
-            "published version {version} of the guideline, which changes what a grade means", version=version
+            "published version {version} of the guideline, which changes the meaning of grades",
+            version=version,
         )
     return say("published version {version} of the guideline", version=version)
 

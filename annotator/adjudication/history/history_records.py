@@ -75,7 +75,7 @@ def read_day_or_time(text: str, zone: tzinfo | None = None, *, last: bool = Fals
     except (ValueError, OverflowError):  # the latter: a time of the year 0 or 10000 in UTC
         raise ValidationError(
             say(
-                "expected a day such as 2026-03-04, or a time such as 2026-03-04T12:00, found {found!r}",
+                "Invalid time {found!r}: enter a day such as 2026-03-04, or a time such as 2026-03-04T12:00.",
                 found=text,
             )
         ) from None

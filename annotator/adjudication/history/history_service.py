@@ -118,7 +118,11 @@ def find_pair_key(database: Database, actor: Actor, dataset: str, query_id: str,
         key = session.scalar(statement)
     if key is None:
         raise NotFound(
-            say("no pair of query {query_id!r} and document {doc_id!r}", query_id=query_id, doc_id=doc_id)
+            say(
+                "There is no pair of query {query_id!r} and document {doc_id!r}.",
+                query_id=query_id,
+                doc_id=doc_id,
+            )
         )
     return key
 
@@ -210,7 +214,7 @@ def _check(wanted: AuditLogFilter) -> None:
     if wanted.action is not None and wanted.action not in ACTIONS:
         raise ValidationError(
             say(
-                "action: expected one of {actions}, found {found!r}",
+                "Unknown action {found!r}: choose one of {actions}.",
                 actions=", ".join(ACTIONS),
                 found=wanted.action,
             )

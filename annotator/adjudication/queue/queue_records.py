@@ -238,7 +238,7 @@ def estimate_queue(
         work=None if typical is None else typical * waiting,
         working_days_left=None if per_day is None else waiting / per_day,
         why_no_work=None if typical is not None else _explain_untimed(len(decided), len(timed)),
-        why_no_days=None if per_day is not None else say("nothing was decided in the last 7 days"),
+        why_no_days=None if per_day is not None else say("no decisions in the last 7 days"),
     )
 
 
@@ -252,12 +252,12 @@ def _count_days(first: datetime | None, now: datetime) -> int:
 
 def _explain_untimed(decided: int, timed: int) -> Message:
     if not decided:
-        return say("nothing was decided in the last 7 days")
+        return say("no decisions in the last 7 days")
     if not timed:
-        return say("how long a decision takes was not measured in the last 7 days")
+        return say("decision times were not measured in the last 7 days")
     return say_n(
-        "how long it took is known of {n} decision of the last 7 days only, and {least} are needed",
-        "how long it took is known of {n} decisions of the last 7 days only, and {least} are needed",
+        "only {n} decision of the last 7 days has a measured time, {least} are needed",
+        "only {n} decisions of the last 7 days have a measured time, {least} are needed",
         timed,
         least=LEAST_TIMED,
     )

@@ -44,8 +44,8 @@ def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> Non
     _draw_outcome()
     draw_note(
         tr(
-            "For pairs whose grades are neighbours on one side of relevance: no metric with a threshold depends on which of them "
-            "holds. Of what the filter above lets through only these are settled."
+            "Settles pairs whose grades are adjacent and on the same side of the relevance threshold, "
+            "within the filter above. Metrics with a threshold do not depend on the choice."
         )
     )
     policy = st.radio(
@@ -59,17 +59,17 @@ def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> Non
         _draw_form(dataset, here, preview)
     batches = list_batches(context.database, context.actor, dataset)
     if batches:
-        st.header(tr("Settled so before"))
+        st.header(tr("Earlier batches"))
         for batch in batches:
             _draw_batch(dataset, batch)
 
 
 def _draw_preview(preview: "PolicyPreview") -> None:
-    st.text(tr_n("{n:,} pair would be settled.", "{n:,} pairs would be settled.", preview.pairs))
+    st.text(tr_n("Pair to settle: {n:,}", "Pairs to settle: {n:,}", preview.pairs))
     if preview.by_grades:
         draw_table(
-            tr("What would be settled"),
-            (tr("grades"), tr("settled as"), tr("pairs")),
+            tr("Pairs to settle, by grades"),
+            (tr("grades"), tr("settled grade"), tr("pairs")),
             [
                 (f"{count.low} – {count.high}", count.grade, show_number(count.pairs))
                 for count in preview.by_grades
@@ -78,8 +78,8 @@ def _draw_preview(preview: "PolicyPreview") -> None:
     if preview.pairs and preview.impact_mean is not None:
         st.text(
             tr(
-                "The choice moves nDCG of the system that it moves most by {mean} on a pair's query on average; {flips} of the pairs "
-                "can change the order of systems.",
+                "On average the choice changes nDCG of the most affected system by {mean} on a pair's query; "
+                "{flips} of the pairs could change the ranking of systems.",
                 mean=show_number(preview.impact_mean, 3),
                 flips=show_number(preview.flips),
             )
@@ -87,8 +87,8 @@ def _draw_preview(preview: "PolicyPreview") -> None:
     for count in preview.left_out:
         draw_note(
             tr_n(
-                "{n:,} pair is left as it is: {why}.",
-                "{n:,} pairs are left as they are: {why}.",
+                "{n:,} pair stays open: {why}.",
+                "{n:,} pairs stay open: {why}.",
                 count.pairs,
                 why=tr(count.why),
             )
@@ -104,7 +104,7 @@ def _draw_form(dataset: str, here: QueueAddress, preview: "PolicyPreview") -> No
         key=key,
         max_chars=2000,
         on_change="ignore",
-        help=tr("It is kept with each decision; the annotators of a pair can read it."),
+        help=tr("Saved with each decision and shown to the annotators of the pair."),
     )
     st.button(
         tr_n("Settle {n:,} pair", "Settle {n:,} pairs", preview.pairs),
@@ -131,7 +131,7 @@ def _settle(dataset: str, here: QueueAddress, policy: str, digest: str, key: str
     except AnnotatorError as error:
         st.session_state[REFUSED] = show_refusal(error)
         return
-    st.session_state[DONE] = tr_n("{n:,} pair is settled.", "{n:,} pairs are settled.", batch.pairs)
+    st.session_state[DONE] = tr_n("{n:,} pair settled.", "{n:,} pairs settled.", batch.pairs)
     st.session_state[TIMES] = st.session_state.get(TIMES, 0) + 1
     note_press()
 
@@ -158,7 +158,7 @@ def _draw_batch(dataset: str, batch: "DecisionBatch") -> None:
             icon=":material/undo:",
             on_click=_undo,
             args=(dataset, batch.number),
-            help=tr("The pairs wait for a lead again, but for those that somebody has decided anew."),
+            help=tr("The pairs wait for a lead again, except those decided again since."),
         )
 
 
@@ -169,12 +169,12 @@ def _undo(dataset: str, number: int) -> None:
     except AnnotatorError as error:
         st.session_state[REFUSED] = show_refusal(error)
         return
-    sentences = [tr_n("{n:,} pair waits again.", "{n:,} pairs wait again.", done.withdrawn)]
+    sentences = [tr_n("{n:,} pair reopened.", "{n:,} pairs reopened.", done.withdrawn)]
     if done.left:
         sentences.append(
             tr_n(
-                "{n:,} was decided anew since and stays.",
-                "{n:,} were decided anew since and stay.",
+                "{n:,} pair keeps its newer decision.",
+                "{n:,} pairs keep their newer decision.",
                 done.left,
             )
         )
@@ -201,27 +201,29 @@ FILE_DONE, FILE_TIMES = "queue file done", "queue file times"
 
 def draw_files(context: PageContext, dataset: str, here: QueueAddress) -> None:
     """Draw the link to the file of this part of the queue, and the field that takes it back."""
-    st.header(tr("Take it to a meeting"))
+    st.header(tr("Decide in a meeting"))
     draw_note(
         tr(
-            "A row for each pair that the filter above lets through, with its grades and notes and without names, and empty columns "
-            "for the decision. Whoever takes it has seen what others said, and no longer judges these pairs."
+            "The file has one row per pair that matches the filter above, with grades and notes but no "
+            "names, and empty columns for the decision. It shows the judgments of others, so you cannot "
+            "judge these pairs after downloading it."
         )
     )
-    draw_file_link(tr("The queue as a CSV file"), list_queue_address(dataset, here))
-    st.header(tr("Bring the decisions back"))
+    draw_file_link(tr("Queue as CSV"), list_queue_address(dataset, here))
+    st.header(tr("Upload decisions"))
     with st.container():
         message = st.session_state.pop(FILE_DONE, None)
         if message:
             st.success(message, icon=":material/check:")
     key = f"queue file {st.session_state.get(FILE_TIMES, 0)}"
     file = draw_file_field(
-        tr("The file with its decisions"),
+        tr("File with decisions"),
         person_id=context.actor.person_id,
         type="csv",
         key=key,
         help=tr(
-            "All of its rows are decided, or none. Rows without a grade stay open; a row whose pair has changed since is refused."
+            "Either all rows are applied or none. Rows without a grade stay open. A row is rejected if "
+            "its pair has changed since the download."
         ),
     )
     if file is not None:
@@ -235,7 +237,7 @@ def _draw_checked(context: PageContext, dataset: str, data: bytes, name: str) ->
             context.database, context.actor, dataset, data, name, now=context.now, dry_run=True
         )
     except AnnotatorError as error:
-        st.error(tr("Nothing was decided. The file has to be put right first:"), icon=":material/block:")
+        st.error(tr("Nothing was decided. Correct the file first:"), icon=":material/block:")
         st.code(show_refusal(error), language=None, wrap_lines=True)
         return
     st.text(_describe(decisions))
@@ -263,10 +265,10 @@ def _decide(dataset: str, data: bytes, name: str) -> None:
 
 def _describe(decisions: FileDecisions) -> str:
     counted = (
-        (decisions.decided, tr("decided for the first time: {n:,}", n=decisions.decided)),
-        (decisions.revised, tr("decided anew: {n:,}", n=decisions.revised)),
+        (decisions.decided, tr("new decisions: {n:,}", n=decisions.decided)),
+        (decisions.revised, tr("changed decisions: {n:,}", n=decisions.revised)),
         (decisions.proposed, tr("waiting for a second lead: {n:,}", n=decisions.proposed)),
-        (decisions.unchanged, tr("decided so before: {n:,}", n=decisions.unchanged)),
+        (decisions.unchanged, tr("unchanged decisions: {n:,}", n=decisions.unchanged)),
         (decisions.skipped, tr("left open: {n:,}", n=decisions.skipped)),
     )
-    return "; ".join(words for n, words in counted if n) or tr("The file decides nothing.")
+    return "; ".join(words for n, words in counted if n) or tr("The file contains no decisions.")

@@ -76,7 +76,11 @@ def audit_log_routes(database: Database) -> list[Route]:
         require_same_origin(request)  # what is in it is noted as seen
         if name not in FORMATS:
             raise NotFound(
-                say("no format {format!r}; there are: {formats}", format=name, formats=", ".join(FORMATS))
+                say(
+                    "Unknown format {format!r}: choose one of {formats}.",
+                    format=name,
+                    formats=", ".join(FORMATS),
+                )
             )
         wanted = read_filter(dict(query))
         events = await run_in_threadpool(

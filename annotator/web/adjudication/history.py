@@ -25,7 +25,7 @@ OPERATOR = "operator"
 
 def draw_audit_log(context: PageContext, dataset: str) -> None:
     """Draw the audit log, closed at first."""
-    with st.expander(tr("What leads did"), on_change="rerun", key=f"trail {dataset}") as part:
+    with st.expander(tr("Activity log"), on_change="rerun", key=f"trail {dataset}") as part:
         if part.open:
             _draw_entries(context, dataset)
 
@@ -36,42 +36,43 @@ def _draw_entries(context: PageContext, dataset: str) -> None:
     start = int(st.session_state.get(key, 0))
     page = read_audit_log(context.database, context.actor, dataset, wanted, offset=start, now=context.now)
     if not page.total:
-        st.text(
-            tr("Nobody did anything of this so far. What leads decide and do about disputes is kept here.")
-        )
+        st.text(tr("No activity matches. Decisions and other actions of leads appear here."))
         return
-    columns = (tr("when"), tr("who"), tr("pair"), tr("what happened"))
+    columns = (tr("when"), tr("person"), tr("pair"), tr("action"))
     draw_link_table(
-        tr("What leads did"),
+        tr("Activity log"),
         columns,
         [_describe(dataset, entry) for entry in page.events],
         tall=True,
         roomy=True,
     )
     _draw_page_buttons(key, start, len(page.events), page.total)
-    draw_file_link(tr("As a CSV file, whole"), list_audit_log_address(dataset, "csv", wanted))
-    draw_file_link(tr("As JSON lines, whole"), list_audit_log_address(dataset, "jsonl", wanted))
+    draw_file_link(tr("Full log as CSV"), list_audit_log_address(dataset, "csv", wanted))
+    draw_file_link(tr("Full log as JSON Lines"), list_audit_log_address(dataset, "jsonl", wanted))
 
 
 def _draw_filters(context: PageContext, dataset: str) -> AuditLogFilter:
     """Draw the filters and return the chosen ones. A change shows the latest entries again."""
     people = dict(list_audit_log_people(context.database, context.actor, dataset))
-    named = {OPERATOR: tr("operator"), **{username: name or username for username, name in people.items()}}
+    named = {
+        OPERATOR: tr("command line"),
+        **{username: name or username for username, name in people.items()},
+    }
 
     def begin_anew() -> None:
         st.session_state.pop(f"trail from {dataset}", None)
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         action = st.selectbox(
-            tr("What"),
+            tr("Action"),
             [None, *ACTIONS],
             key=f"trail action {dataset}",
             on_change=begin_anew,
             width=220,
-            format_func=lambda value: tr("everything") if value is None else tr(ACTION_NAMES[value]),
+            format_func=lambda value: tr("all actions") if value is None else tr(ACTION_NAMES[value]),
         )
         person = st.selectbox(
-            tr("Who"),
+            tr("Person"),
             [None, *named],
             key=f"trail person {dataset}",
             on_change=begin_anew,
@@ -112,7 +113,7 @@ def _describe(dataset: str, entry: AuditLogEntry) -> list[Cell]:
         if entry.hidden
         else tr(describe_entry(entry.action, entry.before, entry.after))
     )
-    return [show_time(entry.at), entry.name or entry.username or tr("operator"), pair, sentence]
+    return [show_time(entry.at), entry.name or entry.username or tr("command line"), pair, sentence]
 
 
 def _draw_page_buttons(key: str, start: int, shown: int, total: int) -> None:
@@ -126,7 +127,7 @@ def _draw_page_buttons(key: str, start: int, shown: int, total: int) -> None:
 
     with st.container(horizontal=True):
         later, earlier = max(0, start - PAGE), start + PAGE
-        st.button(tr("Later ones"), key=f"{key} later", disabled=start == 0, on_click=go, args=(later,))
+        st.button(tr("Newer entries"), key=f"{key} later", disabled=start == 0, on_click=go, args=(later,))
         st.button(
             tr("Earlier ones"),
             key=f"{key} earlier",

@@ -64,8 +64,9 @@ def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -
     st.header(tr("Discussions"))
     draw_note(
         tr(
-            "Others judged these pairs differently from you. Before a lead decides, you may each look at the others' notes and "
-            "stand by your answer or revise it, once. Nobody is named, and agreement does not count it."
+            "Other annotators judged these pairs differently. Before a lead decides, you can see each "
+            "other's notes and keep or revise your judgment once. No names are shown, and agreement "
+            "figures do not change."
         )
     )
     if done:
@@ -75,7 +76,7 @@ def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -
             _draw_discussion(context, dataset, discussion, names)
     if len(discussions) > SHOWN:
         more = len(discussions) - SHOWN
-        draw_note(tr_n("{n:,} more after these.", "{n:,} more after these.", more))
+        draw_note(tr_n("{n:,} more not shown.", "{n:,} more not shown.", more))
 
 
 def _draw_discussion(
@@ -86,15 +87,16 @@ def _draw_discussion(
     if discussion.stage == "own_work":
         draw_note(
             tr(
-                "First judge what is still open to you of query {query_id}: then you can look at what the others said.",
+                "Judge your remaining pairs of query {query_id} first. Then you can see the judgments of the "
+                "others.",
                 query_id=discussion.query_id,
             )
         )
         return
     if discussion.stage == "waiting":
-        draw_note(tr("Once you have looked, your own judgment of this pair stays as it is."))
+        draw_note(tr("After you look, you can no longer change your own judgment of this pair here."))
         st.button(
-            tr("Look at what the others said"),
+            tr("Show the judgments of the others"),
             type="primary",
             key=f"look {discussion.pair}",
             on_click=_look,
@@ -104,7 +106,7 @@ def _draw_discussion(
         _draw_document(context, dataset, discussion)
         _draw_form(discussion, names)
     if discussion.stage == "said":
-        draw_note(tr("You have said what you think. A lead decides."))
+        draw_note(tr("You have replied. A lead decides."))
     refused = st.session_state.get(REFUSED)
     if refused and refused[0] == discussion.pair:
         st.error(escape_markdown(refused[1]), icon=":material/block:")
@@ -114,13 +116,13 @@ def _draw_discussion(
 def _draw_judgments(discussion: OwnDiscussion, names: Sequence[str]) -> None:
     """Draw a row for each annotator's judgment of the pair, the reader's own first."""
     turns = any(judgment.turn for judgment in (discussion.own, *discussion.others))
-    heads = [tr("annotator"), tr("answer"), tr("note"), *([tr("after looking")] if turns else [])]
+    heads = [tr("annotator"), tr("answer"), tr("note"), *([tr("after discussion")] if turns else [])]
     rows = [_row(tr("you ({letter})", letter=discussion.own.letter), discussion.own, names, turns=turns)]
     rows += [
         _row(tr("annotator {letter}", letter=judgment.letter), judgment, names, turns=turns)
         for judgment in discussion.others
     ]
-    draw_table(tr("What was said of this pair"), heads, rows)
+    draw_table(tr("Judgments of this pair"), heads, rows)
 
 
 def _row(who: str, judgment: AnonymousJudgment, names: Sequence[str], *, turns: bool) -> list[str]:
@@ -129,9 +131,9 @@ def _row(who: str, judgment: AnonymousJudgment, names: Sequence[str], *, turns: 
     if not turns:
         return row
     if turn is None:
-        return [*row, tr("not yet")]
+        return [*row, tr("no reply yet")]
     grade = name_answer(turn.outcome, turn.grade, names)
-    answer = tr("revised to {grade}", grade=grade) if turn.revised else tr("stands by it")
+    answer = tr("revised to {grade}", grade=grade) if turn.revised else tr("kept")
     return [*row, f"{answer}: {turn.note}" if turn.note else answer]
 
 
@@ -157,23 +159,23 @@ def _draw_form(discussion: OwnDiscussion, names: Sequence[str]) -> None:
     def name(choice: object) -> str:
         if choice == STAND:
             own_answer = escape_markdown(name_answer(discussion.own.outcome, discussion.own.grade, names))
-            return tr("I stand by {grade}", grade=own_answer)
+            return tr("Keep {grade}", grade=own_answer)
         grade = choice if isinstance(choice, int) else None
-        return tr("I revise to {grade}", grade=escape_markdown(name_answer("graded", grade, names)))
+        return tr("Revise to {grade}", grade=escape_markdown(name_answer("graded", grade, names)))
 
     with st.form(f"turn {discussion.pair}", border=False):
         st.radio(
-            tr("Your answer after looking"),
+            tr("Your reply"),
             [STAND, *others],
             format_func=name,
             key=f"choice {discussion.pair}",
         )
         st.text_area(
-            tr("Why, if you like"),
+            tr("Reason (optional)"),
             key=f"why {discussion.pair}",
             height=90,
             max_chars=10_000,
-            help=tr("The lead reads it; the others do once they have answered."),
+            help=tr("The lead reads it. The other annotators see it after their own reply."),
         )
         st.form_submit_button(
             tr("Answer"),
@@ -215,7 +217,7 @@ def _take_turn(pair: str, own: Decided, seen: str) -> None:
     except AnnotatorError as error:
         st.session_state[REFUSED] = (pair, show_refusal(error))
     else:
-        st.session_state[DONE] = tr("Your answer is kept. A lead reads it and decides.")
+        st.session_state[DONE] = tr("Reply saved. A lead reads it and decides.")
         note_press()
 
 
@@ -232,19 +234,20 @@ def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> 
     )
     if not decisions.total:
         return
-    st.header(tr("What was decided on my pairs"))
+    st.header(tr("Decisions on my pairs"))
     draw_note(
         tr(
-            "A lead decides where answers differ. You see it once nothing of the query is open to you any more, and why. Where you "
-            "think it is wrong, object: once for each pair. The pair then waits for a lead again."
+            "Where judgments differ, a lead decides. You see the decision and its rationale after you "
+            "have judged the rest of the query. If you think it is wrong, you can object once per pair; "
+            "the pair then goes back to a lead."
         )
     )
     done = st.session_state.pop(OBJECTION_DONE, None)
     if done:
         st.success(done, icon=":material/check:")
     total = tr_n("{n:,} decision", "{n:,} decisions", decisions.total)
-    st.text(total + " · " + tr("{n:,} otherwise than you judged", n=decisions.differing))
-    st.checkbox(tr("Only what was decided otherwise than I judged"), key=DIFFERING, on_change=_go, args=(0,))
+    st.text(total + " · " + tr("{n:,} differ from your judgment", n=decisions.differing))
+    st.checkbox(tr("Only decisions that differ from my judgment"), key=DIFFERING, on_change=_go, args=(0,))
     for decision in decisions.decisions:
         with st.container(border=True, gap="xsmall", key=_name_card(decision.pair)):
             _draw_decision(decision, names)
@@ -263,19 +266,23 @@ def _draw_decision(decision: OwnDecision, names: Sequence[str]) -> None:
 def _describe(decision: OwnDecision, names: Sequence[str]) -> str:
     own = name_answer(decision.own_outcome, decision.own_grade, names)
     if decision.outcome == "withdrawn":
-        return show_as("said", tr("The decision was taken back: the pair waits for a lead again."))
+        return show_as("said", tr("The decision was withdrawn. The pair is waiting for a lead again."))
     decided = name_answer(decision.outcome, decision.grade, names)
     sentences = [
         f"<strong>{escape(tr('Decided: {grade}', grade=decided))}</strong>",
-        escape(tr("You said {grade}.", grade=own) if decision.differs else tr("You said the same.")),
+        escape(
+            tr("Your judgment: {grade}.", grade=own) if decision.differs else tr("Same as your judgment.")
+        ),
     ]
     paragraphs = [f'<p class="annotator-said" dir="auto">{" ".join(sentences)}</p>']
     paragraphs += [show_as("said", words) for words in (decision.rationale, decision.reason) if words]
     details = [show_time(decision.decided_at)]
     if decision.cause is not None:
-        details.append(tr("why answers differed: {cause}", cause=CAUSE_NAMES[decision.cause]))
+        details.append(tr("cause: {cause}", cause=CAUSE_NAMES[decision.cause]))
     if decision.guideline_since is not None:
-        details.append(tr("the guideline says so since version {version}", version=decision.guideline_since))
+        details.append(
+            tr("covered by the guideline since version {version}", version=decision.guideline_since)
+        )
     return "".join(paragraphs) + f'<p class="annotator-note">{escape(" · ".join(details))}</p>'
 
 
@@ -283,9 +290,9 @@ def _describe_objection(decision: OwnDecision) -> str:
     if decision.objection is None:
         return ""
     answer = (
-        tr("A lead has decided since: what stands above is the answer.")
+        tr("A lead has decided since; see the decision above.")
         if decision.objection.answered
-        else tr("It waits for a lead.")
+        else tr("Waiting for a lead.")
     )
     when = tr("You objected on {day}.", day=show_time(decision.objection.objected_at))
     return f'<p class="annotator-note">{escape(when)} {escape(answer)}</p>{show_as("said", decision.objection.text)}'
@@ -293,16 +300,16 @@ def _describe_objection(decision: OwnDecision) -> str:
 
 def _draw_objection_form(decision: OwnDecision) -> None:
     st.text_area(
-        tr("What speaks against it"),
+        tr("Reason for the objection"),
         key=f"objection {decision.pair}",
         height=90,
         max_chars=10_000,
         on_change="ignore",
         persist_state="session",
-        help=tr("Leads read it, with your letter and not your name."),
+        help=tr("Leads see it with your letter, not your name."),
     )
     st.button(
-        tr("Send the objection"),
+        tr("Send objection"),
         key=f"object {decision.pair} {decision.revision}",
         on_click=_object,
         args=(decision.pair, decision.revision),
@@ -327,7 +334,7 @@ def _object(pair: str, revision: int) -> None:
         st.session_state[OBJECTION_REFUSED] = (pair, show_refusal(error))
     else:
         st.session_state.pop(f"objection {pair}", None)
-        st.session_state[OBJECTION_DONE] = tr("Your objection is kept. The pair waits for a lead again.")
+        st.session_state[OBJECTION_DONE] = tr("Objection sent. The pair is waiting for a lead again.")
         note_press(_name_card(pair))
 
 

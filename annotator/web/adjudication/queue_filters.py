@@ -27,21 +27,21 @@ from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.words import name_word
 
 SORT_NAMES = {
-    "distance": say("the furthest apart first"),
-    "impact": say("the greatest impact first"),
-    "age": say("the longest open first"),
+    "distance": say("largest difference first"),
+    "impact": say("largest impact first"),
+    "age": say("oldest first"),
     "query": say("by query"),
     "category": say("by category"),
-    "grades": say("by the grades"),
-    "annotators": say("by annotators"),
+    "grades": say("by grades"),
+    "annotators": say("by annotator"),
 }
 MEANINGS = {
     QueueReason.DIFFER: say("independent grades differ"),
-    QueueReason.UNRATEABLE: say("one annotator graded the pair, another could not rate it"),
-    QueueReason.QUALITY: say("a third expert contradicts the settled grade"),
-    QueueReason.OBJECTION: say("an annotator objects to what was decided"),
-    QueueReason.QUESTION: say("an annotator asked something that nobody has answered"),
-    QueueReason.STALE: say("judged or decided before the guideline changed its meaning"),
+    QueueReason.UNRATEABLE: say("one annotator graded the pair, another chose “cannot rate”"),
+    QueueReason.QUALITY: say("quality control disagrees with the settled grade"),
+    QueueReason.OBJECTION: say("an annotator objects to the decision"),
+    QueueReason.QUESTION: say("an annotator's question has no answer yet"),
+    QueueReason.STALE: say("judged or decided under an earlier meaning of the guideline"),
 }
 
 
@@ -58,8 +58,9 @@ def explain_reasons() -> str:
 def explain_impact() -> str:
     """Return what the impact is."""
     return tr(
-        "How far the choice between the candidate grades moves nDCG@10 of the system that it moves most, on the pair's query: "
-        "0 changes nothing, 1 everything. Without runs of systems: by how few relevant documents the query has."
+        "The largest change of nDCG@10 that the choice of grade can cause for any system on the "
+        "pair's query: 0 is no change, 1 the maximum. Without runs, fewer relevant documents of the "
+        "query mean a larger impact."
     )
 
 
@@ -68,14 +69,11 @@ def explain_sorts() -> str:
     return "\n".join(
         (
             "- "
-            + tr("**The furthest apart**: 0 against 3 before 2 against 3; among equals the oldest first."),
-            "- " + tr("**The greatest impact**:") + " " + explain_impact(),
-            "- " + tr("**The longest open**: since the first reason that it waits for."),
-            "- "
-            + tr(
-                "**By query, category, the grades or annotators**: what belongs together, one after the other."
-            ),
-            "- " + tr("What you put off comes last."),
+            + tr("**Largest difference**: 0 and 3 before 2 and 3; equal differences by age, oldest first."),
+            "- " + tr("**Largest impact**:") + " " + explain_impact(),
+            "- " + tr("**Oldest**: by the time the pair entered the queue."),
+            "- " + tr("**By query, category, grades or annotator**: similar pairs next to each other."),
+            "- " + tr("Pairs that you set to later come last."),
         )
     )
 
@@ -84,7 +82,7 @@ def describe_filter(wanted: QueueFilter) -> list[str]:
     """Return the conditions of the filter, in words; nothing if it shows everything that is open."""
     conditions = []
     if wanted.shown != "open":
-        conditions.append(tr("decided ones") if wanted.shown == "decided" else tr("open and decided ones"))
+        conditions.append(tr("decided") if wanted.shown == "decided" else tr("open and decided"))
     if wanted.reasons:
         conditions.append(name_reasons(wanted.reasons))
     if wanted.query_id is not None:
@@ -98,12 +96,12 @@ def describe_filter(wanted: QueueFilter) -> list[str]:
     if wanted.distance is not None:
         conditions.append(name_distance(wanted.distance))
     if wanted.taste is not None:
-        conditions.append(tr("differ only by taste") if wanted.taste else tr("differ not only by taste"))
+        conditions.append(tr("only a matter of taste") if wanted.taste else tr("more than a matter of taste"))
     if wanted.flips:
-        conditions.append(tr("can change the order of systems"))
+        conditions.append(tr("could change the ranking of systems"))
     if wanted.assigned is not None:
         conditions.append(
-            tr("given to {name}", name=wanted.assigned) if wanted.assigned else tr("given to nobody")
+            tr("assigned to {name}", name=wanted.assigned) if wanted.assigned else tr("not assigned")
         )
     return conditions
 
@@ -155,7 +153,7 @@ def draw_filters(here: QueueAddress, choices: QueueFilterChoices) -> None:
     _draw_reasons(here, choices.summary)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _choose(
-            tr("Order"),
+            tr("Sort by"),
             SORTS,
             "sort",
             lambda name: tr(SORT_NAMES[name]),
@@ -185,7 +183,7 @@ def _draw_reasons(here: QueueAddress, summary: QueueSummary) -> None:
     if not there:
         return
     st.segmented_control(
-        tr("Why"),
+        tr("Reason"),
         there,
         selection_mode="multi",
         format_func=lambda word: f"{name_reasons(read_reasons([word]))} · {show_number(counted[word])}",
@@ -205,7 +203,7 @@ def _draw_more(wanted: QueueFilter, choices: QueueFilterChoices) -> None:
             "category",
             lambda name: {ANY: tr("all"), "": tr("(none)")}.get(name, name),
         )
-        st.text_input(tr("Query (id)"), key=_key("query"), on_change=_apply, width=180, autocomplete="off")
+        st.text_input(tr("Query ID"), key=_key("query"), on_change=_apply, width=180, autocomplete="off")
         st.multiselect(
             tr("Judged by"),
             choices.annotators,
@@ -213,34 +211,35 @@ def _draw_more(wanted: QueueFilter, choices: QueueFilterChoices) -> None:
             key=_key("annotators"),
             on_change=_apply,
             placeholder=tr("anybody"),
-            help=tr("One annotator, or two whose judgments of the same pair speak against each other."),
+            help=tr("Choose one annotator, or two whose judgments of the same pair differ."),
             width=260,
         )
         _choose(tr("Grades"), (ANY, *GRADES), "grades", _name_grades, width=140)
         _choose(
-            tr("Apart"),
+            tr("Difference"),
             (ANY, "0", "1", "2", "3"),
             "distance",
             lambda distance: tr("all") if distance == ANY else name_distance(int(distance)),
             width=160,
         )
         _choose(
-            tr("Taste"),
+            tr("Matter of taste"),
             tuple(TASTES),
             "taste",
             _name_taste,
             width=220,
             help=tr(
-                "By taste: neighbouring grades on one side of relevance, so that no metric with a threshold moves."
+                "Matter of taste: adjacent grades on the same side of the relevance threshold. Metrics with "
+                "a threshold do not change."
             ),
         )
         _choose(
-            tr("Given to"),
+            tr("Assigned to"),
             (ANY, NOBODY, *choices.leads),
             "assigned",
             lambda name: _name_lead(name, choices.reader),
         )
-        st.checkbox(tr("Can change the order of systems"), key=_key("flips"), on_change=_apply)
+        st.checkbox(tr("Could change the ranking of systems"), key=_key("flips"), on_change=_apply)
 
 
 def _choose(
@@ -304,7 +303,9 @@ def _name_grades(grades: str) -> str:
 
 
 def _name_taste(taste: str) -> str:
-    return {ANY: tr("all"), "yes": tr("differ only by taste"), "no": tr("differ not only by taste")}[taste]
+    return {ANY: tr("all"), "yes": tr("only a matter of taste"), "no": tr("more than a matter of taste")}[
+        taste
+    ]
 
 
 def _name_lead(name: str, reader: str) -> str:

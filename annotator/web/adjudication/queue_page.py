@@ -40,7 +40,7 @@ from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
 
-CHARTS, POLICIES, FILES = say("Where they lie"), say("Settle in bulk"), say("File for a meeting")
+CHARTS, POLICIES, FILES = say("Breakdown"), say("Settle in bulk"), say("Meeting file")
 
 
 def draw_parts(
@@ -73,7 +73,9 @@ def _draw_part(
     if not page.items:
         conditions = describe_filter(here.wanted)
         draw_note(
-            tr("This filter lets nothing through.") if conditions else tr("Nothing waits for a decision.")
+            tr("No disagreement matches the filter. Clear the filters to see all.")
+            if conditions
+            else tr("No pair is waiting for a decision.")
         )
         return
     draw_table(page, here, decided=here.wanted.shown != "open", now=context.now)
@@ -94,7 +96,7 @@ def _draw_filter(page: QueuePage, here: QueueAddress) -> None:
     )
     with row:
         st.html(f'<p class="annotator-note" dir="auto">{escape(shown)}</p>', width="content")
-        st.button(tr("Clear the filters"), on_click=clear, type="tertiary", icon=":material/filter_alt_off:")
+        st.button(tr("Clear filters"), on_click=clear, type="tertiary", icon=":material/filter_alt_off:")
 
 
 def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> None:
@@ -102,23 +104,21 @@ def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> No
 
     `decided`: number of disagreements.
     """
-    st.html(show_as("verdict", tr("Nothing is disputed"), tag="h2"))
+    st.html(show_as("verdict", tr("No open disagreements"), tag="h2"))
     if decided:
-        st.text(
-            tr_n("The one dispute that there was is decided.", "All {n:,} disputes are decided.", decided)
-        )
+        st.text(tr_n("The only disagreement is decided.", "All {n:,} disagreements are decided.", decided))
     report = find_kept(context, dataset).value
     kappa = report.measured.cohen_kappa["unweighted"]
     if kappa.value is None:
-        st.text(tr("Agreement is not known: {why}.", why=kappa.why))
+        st.text(tr("Agreement is unknown: {why}.", why=kappa.why))
     else:
         low, high = kappa.ci95 or (None, None)
         figures = {"kappa": show_number(kappa.value, 2), "pairs": show_number(report.measured.pairs)}
         if low is None or high is None:
             st.text(
                 tr_n(
-                    "Cohen's kappa is {kappa} over {pairs} pair.",
-                    "Cohen's kappa is {kappa} over {pairs} pairs.",
+                    "Cohen's kappa: {kappa} ({pairs} pair).",
+                    "Cohen's kappa: {kappa} ({pairs} pairs).",
                     report.measured.pairs,
                     **figures,
                 )
@@ -126,8 +126,8 @@ def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> No
         else:
             st.text(
                 tr_n(
-                    "Cohen's kappa is {kappa} over {pairs} pair, 95 % interval {low} to {high}.",
-                    "Cohen's kappa is {kappa} over {pairs} pairs, 95 % interval {low} to {high}.",
+                    "Cohen's kappa: {kappa} ({pairs} pair, 95 % confidence interval {low} to {high}).",
+                    "Cohen's kappa: {kappa} ({pairs} pairs, 95 % confidence interval {low} to {high}).",
                     report.measured.pairs,
                     low=show_number(low, 2),
                     high=show_number(high, 2),
@@ -135,10 +135,10 @@ def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> No
                 )
             )
     if not report.measured.pairs:
-        draw_note(tr("A pair comes here the moment two annotators differ on it."))
+        draw_note(tr("Pairs appear here as soon as two annotators judge them differently."))
         draw_link(context, "overview")
         return
-    draw_note(tr("What a release still needs, and the way to publish it:"))
+    draw_note(tr("Next, see what is missing for a release:"))
     draw_link(context, "releases")
 
 
@@ -153,7 +153,7 @@ def finish_impacts(context: PageContext, dataset: str, due: int) -> None:
     """
     if due <= FEW:
         return
-    words = tr("The impact of the disputes is being computed, since grades or runs have changed …")
+    words = tr("Updating the impact of the disagreements, because grades or runs have changed …")
     bar = st.progress(0.0, words)
 
     def show_progress(done: int, total: int) -> None:
@@ -169,32 +169,32 @@ def describe_pace(pace: QueuePace) -> list[str]:
     if pace.decided:
         sentences.append(
             tr(
-                "Decided in the last 7 days: {decided}, on {days}.",
+                "Decided in the last 7 days: {decided} (on {days}).",
                 decided=show_number(pace.decided),
                 days=tr_n("{n} day", "{n} days", pace.working_days),
             )
         )
     if pace.arrived:
-        sentences.append(tr("New: {n} a day.", n=_show_rate(pace.arrived_per_day)))
+        sentences.append(tr("New: {n} per day.", n=_show_rate(pace.arrived_per_day)))
     if pace.grows:
-        sentences.append(tr("More come than are decided."))
+        sentences.append(tr("More disagreements arrive than are decided."))
     return sentences
 
 
 def _describe_work(pace: QueuePace) -> str:
     if pace.work is None and pace.working_days_left is None:
-        return tr("How long the queue will last is not known: {why}.", why=pace.why_no_days)
+        return tr("Time left is unknown: {why}.", why=pace.why_no_days)
     if pace.working_days_left is None:
-        return tr("The queue is {work} of work.", work=show_duration(pace.work or 0))
+        return tr("Work left: {work}.", work=show_duration(pace.work or 0))
     days = show_days(pace.working_days_left)
     if pace.work is None:
         return tr(
-            "At this pace the queue lasts {days}. How much work that means is not known: {why}.",
+            "Time left at this pace: {days}. Work left: unknown ({why}).",
             days=days,
             why=pace.why_no_work,
         )
     return tr(
-        "The queue is {work} of work; at this pace it lasts {days}.",
+        "Work left: {work}; at this pace, {days}.",
         work=show_duration(pace.work),
         days=days,
     )
@@ -260,7 +260,7 @@ def _find_choices(context: PageContext, dataset: str) -> QueueFilterChoices:
 
 def _draw_head(context: PageContext, dataset: str, page: QueuePage, here: QueueAddress) -> None:
     """Draw how much there is to decide, how long that takes, and the button that begins."""
-    waiting = tr_n("{n:,} pair waits for a decision", "{n:,} pairs wait for a decision", page.open)
+    waiting = tr_n("{n:,} pair waiting for a decision", "{n:,} pairs waiting for a decision", page.open)
     st.html(show_as("verdict", waiting, tag="h2"))
     sentences = []
     if not page.ungraded:
@@ -283,7 +283,7 @@ def _draw_head(context: PageContext, dataset: str, page: QueuePage, here: QueueA
     pace = compute_queue_pace(context.database, context.actor, dataset, now=now)
     st.html(f'<p class="annotator-step">{escape(join_sentences([*sentences, *describe_pace(pace)]))}</p>')
     st.button(
-        tr("Decide the next one"),
+        tr("Decide next pair"),
         type="primary",
         icon=":material/gavel:",
         on_click=go,

@@ -61,13 +61,13 @@ def draw_table(
         tr("since"),
     ]
     if decided:
-        columns.insert(3, tr("settled as"))
+        columns.insert(3, tr("settled grade"))
     shown = [item for item in page.items if not item.hidden]
     if len(shown) < len(page.items):
         draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
     draw_rows(
         "queue rows",
-        tr("The disputes. Choose one to decide it."),
+        tr("Disagreements. Choose one to decide it."),
         columns,
         [(item.pair, _describe(item, due=item.query_id in due, decided=decided, now=now)) for item in shown],
         chosen=None,
@@ -111,14 +111,21 @@ def _list_notes(item: "Disagreement") -> list[str]:
     """Return what else a lead should know of a pair before opening it."""
     flips = item.flips or 0
     notes = (
-        (flips, tr_n("order of {n:,} pair of systems", "order of {n:,} pairs of systems", flips)),
-        (item.held_by, tr("taken by {name}", name=item.held_by)),
-        (item.assigned_to, tr("given to {name}", name=item.assigned_to)),
-        (item.put_off, tr("put off by you")),
+        (
+            flips,
+            tr_n(
+                "could change the ranking of {n:,} system pair",
+                "could change the ranking of {n:,} system pairs",
+                flips,
+            ),
+        ),
+        (item.held_by, tr("open by {name}", name=item.held_by)),
+        (item.assigned_to, tr("assigned to {name}", name=item.assigned_to)),
+        (item.put_off, tr("set to later by you")),
         (item.yours, tr("judged by you")),
-        (item.taste, tr("only taste")),
+        (item.taste, tr("matter of taste")),
         (item.simulated, tr("simulated")),
-        (QueueReason.QUALITY in item.reasons and not item.waiting, tr("was reopened")),
+        (QueueReason.QUALITY in item.reasons and not item.waiting, tr("reopened")),
     )
     return [note for holds, note in notes if holds]
 
@@ -162,30 +169,30 @@ def draw_charts(context: PageContext, summary: QueueSummary, here: QueueAddress)
     names = name_grades([definition.name for definition in rubric.grades])
     categories = list_categories(summary)
     if summary.by_grades:
-        st.header(tr("Which grades are confused"))
+        st.header(tr("Confused grades"))
         _draw(
             "queue-grades",
             chart_grades(summary, names),
             describe_grades(summary),
             lambda cell: go(_only(here, grades=(int(cell["low"]), int(cell["high"]))), elsewhere=True),
         )
-        with st.expander(tr("Numbers by grades")):
+        with st.expander(tr("Table by grades")):
             rows = [
                 (f"{names[low]} – {names[high]}", _only(here, grades=(low, high)), n)
                 for (low, high), n in sorted(summary.by_grades.items())
             ]
-            _draw_numbers(tr("Numbers by grades"), tr("grades"), rows)
+            _draw_numbers(tr("Table by grades"), tr("grades"), rows)
     if len(summary.by_category) > 1:
-        st.header(tr("In which categories"))
+        st.header(tr("By category"))
         _draw(
             "queue-categories",
             chart_categories(categories),
             describe_categories(categories),
             lambda cell: go(_only(here, category=str(cell["category"])), elsewhere=True),
         )
-        with st.expander(tr("Numbers by category")):
+        with st.expander(tr("Table by category")):
             category_rows = [(name or tr("(none)"), _only(here, category=name), n) for name, n in categories]
-            _draw_numbers(tr("Numbers by category"), tr("category"), category_rows)
+            _draw_numbers(tr("Table by category"), tr("category"), category_rows)
 
 
 def list_categories(summary: QueueSummary) -> list[tuple[str, int]]:
@@ -259,7 +266,7 @@ def describe_grades(summary: QueueSummary) -> str:
     counts = [
         tr("{low} against {high}: {n}", low=low, high=high, n=show_number(n)) for (low, high), n in ordered
     ]
-    return tr("Open disputes by their lowest and highest grade: {counts}.", counts="; ".join(counts))
+    return tr("Open disagreements by lowest and highest grade: {counts}.", counts="; ".join(counts))
 
 
 def chart_categories(categories: Sequence[tuple[str, int]]) -> Chart:
@@ -273,7 +280,7 @@ def chart_categories(categories: Sequence[tuple[str, int]]) -> Chart:
     picked = alt.selection_point(name="cell", fields=["category"], on="click", clear=False)
     base = alt.Chart(alt.InlineData(rows)).encode(
         y=alt.Y("name:N", sort=None, title=None, axis=alt.Axis(labelLimit=180, ticks=False, domain=False)),
-        x=alt.X("disputes:Q", title=tr("open disputes"), axis=alt.Axis(tickMinStep=1, format=",d")),
+        x=alt.X("disputes:Q", title=tr("open disagreements"), axis=alt.Axis(tickMinStep=1, format=",d")),
         tooltip=[
             alt.Tooltip("name:N", title=tr("category")),
             alt.Tooltip("disputes:Q", title=tr("open"), format=",d"),
@@ -286,7 +293,7 @@ def chart_categories(categories: Sequence[tuple[str, int]]) -> Chart:
 def describe_categories(categories: Sequence[tuple[str, int]]) -> str:
     """Describe the bar chart in words."""
     counts = [f"{name or tr('(none)')} {show_number(n)}" for name, n in categories[:MOST_CATEGORIES]]
-    return tr("Open disputes by category: {counts}.", counts="; ".join(counts))
+    return tr("Open disagreements by category: {counts}.", counts="; ".join(counts))
 
 
 def _only(here: QueueAddress, **conditions: Any) -> QueueAddress:

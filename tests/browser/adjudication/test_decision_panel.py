@@ -116,7 +116,7 @@ def test_a_lead_decides_one_after_the_other_by_keyboard_alone(
     assert (near.grade, near.rationale, near.cause) == (3, "", None)
     assert decisions_on(world, "隣") == ()
     press(page, "2", "Enter")
-    expect(part(page, "empty")).to_contain_text("Nothing waits for you")
+    expect(part(page, "empty")).to_contain_text("No disagreements are waiting for you")
     expect(part(page, "empty").get_by_role("link", name="Overview")).to_be_visible()
     expect(part(page, "doings").get_by_role("button")).to_have_count(
         1
@@ -135,7 +135,7 @@ def test_what_changed_under_a_decision_brings_it_back_with_what_was_written(
     wait_for(page, "中間")
     expect(part(page, "alert")).to_contain_text("What you wrote is kept")
     assert decisions_on(world, "遠い") == ()
-    part(page, "alert").get_by_role("button", name="Look at it now").click()
+    part(page, "alert").get_by_role("button", name="Show now").click()
     wait_for(page, "遠い")
     expect(part(page, "told")).to_contain_text("now says: 1")
     expect(part(page, "told")).to_contain_text("見直した")
@@ -150,7 +150,7 @@ def test_what_changed_under_a_decision_brings_it_back_with_what_was_written(
     press(page, "0", "n")
     page.keyboard.type("別の考え")
     press(page, "Control+Enter")
-    part(page, "alert").get_by_role("button", name="Look at it now").click()
+    part(page, "alert").get_by_role("button", name="Show now").click()
     wait_for(page, "中間")
     expect(part(page, "told")).to_contain_text("Ada decided meanwhile")
     press(page, "l")  # the other lead's decision may stand: it does not come back with the next reload
@@ -171,7 +171,7 @@ def test_one_goes_back_sees_what_was_decided_and_decides_anew(
     wait_saved(page)
     press(page, "z")
     wait_for(page, first)
-    expect(part(page, "told")).to_contain_text("Decided so far")
+    expect(part(page, "told")).to_contain_text("Earlier decisions")
     expect(part(page, "told")).not_to_contain_text(
         "It was settled"
     )  # it is, and stands among what was decided

@@ -36,10 +36,10 @@ def test_a_filter_is_in_the_address_and_the_browsers_way_back_takes_it_off(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to=f"{QUEUE}&grades=2-3")
-    rows = page.get_by_role("region", name="The disputes").locator("tbody tr")
+    rows = page.get_by_role("region", name="Disagreements. Choose one to decide it.").locator("tbody tr")
     expect(rows).to_have_count(1)
     expect(page.get_by_text("1 of 3: 2 against 3.")).to_be_visible()
-    page.get_by_role("button", name="Clear the filters").click()
+    page.get_by_role("button", name="Clear filters").click()
     expect(rows).to_have_count(3)
     expect(page).not_to_have_url(re.compile("grades="))
     page.get_by_text("all", exact=True).first.click()
@@ -55,7 +55,7 @@ def test_every_column_is_in_sight_and_the_keyboard_goes_through_the_rows_to_the_
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to=f"{QUEUE}&show=all")
-    table = page.get_by_role("region", name="The disputes")
+    table = page.get_by_role("region", name="Disagreements. Choose one to decide it.")
     link = table.get_by_role("link", name="Q1 ハンドラキュー 🔎 :red[*x*] <b>")
     expect(link).to_have_attribute("href", re.compile(r"dataset=d&show=all&pair="))
     assert table.evaluate("e => e.scrollWidth <= e.clientWidth"), "beside the sidebar too"
@@ -74,9 +74,11 @@ def test_on_a_phone_every_part_is_whole_and_accessible_in_both_themes(
 ) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     sign_in(page, "lea", to=f"{QUEUE}&taste=no")
-    expect(page.get_by_role("region", name="The disputes").locator("tbody tr")).to_have_count(2)
+    expect(
+        page.get_by_role("region", name="Disagreements. Choose one to decide it.").locator("tbody tr")
+    ).to_have_count(2)
     violations: list[str] = []
-    for part, drawn in (("Where they lie", "Numbers by category"), ("Settle in bulk", "Policy"), ("File for a meeting", "The queue as a CSV file")):  # fmt: skip
+    for part, drawn in (("Breakdown", "Table by category"), ("Settle in bulk", "Policy"), ("Meeting file", "Queue as CSV")):  # fmt: skip
         page.get_by_role("tab", name=part).click()
         expect(page.get_by_text(drawn, exact=True).first).to_be_visible()
         expect(page.locator(READY)).to_be_visible()

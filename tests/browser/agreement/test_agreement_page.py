@@ -38,7 +38,7 @@ def test_a_click_on_a_cell_opens_its_pairs_and_their_case(
     sign_in(page, "lea", to="/agreement?dataset=d&rows=ann&columns=花子 🌱")
     page.locator(".st-key-confusion .mark-text text").nth(3).click()
     expect(page.get_by_role("heading", name=DISAGREED)).to_be_focused()
-    expect(page.get_by_text("1 pair, the furthest apart first.")).to_be_visible()
+    expect(page.get_by_text("1 pair, largest difference first.")).to_be_visible()
     row = page.get_by_role("table", name="The pairs").get_by_role("row").nth(1)
     expect(row).to_contain_text("ハンドラキュー <b>🔎</b>")
     expect(row).to_contain_text("3\u00a0花子 🌱")
@@ -55,7 +55,7 @@ def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(
 ) -> None:
     sign_in(page, "lea", to="/agreement?dataset=d")
     page.locator(".st-key-kappa-matrix .mark-text text").first.click()
-    expect(page.get_by_text("8 pairs, the furthest apart first.")).to_be_visible()
+    expect(page.get_by_text("8 pairs, largest difference first.")).to_be_visible()
     expect(page.locator("h2")).to_be_focused()
     expect(page.get_by_role("row")).to_have_count(
         9
@@ -73,7 +73,7 @@ def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_tabl
     bar.click(position={"x": 4, "y": 4})
     heading = page.get_by_role("heading", name="Pairs that 花子 🌱 graded 3")
     expect(heading).to_be_visible()
-    expect(page.get_by_text("3 pairs, the furthest apart first.")).to_be_visible()
+    expect(page.get_by_text("3 pairs, largest difference first.")).to_be_visible()
     expect(page.get_by_role("row")).to_have_count(4)
     page.get_by_role("link", name="Back to the agreement of the dataset").click()
     page.get_by_role("tab", name="Grades").click()
@@ -99,7 +99,7 @@ def test_a_point_opens_the_pairs_of_its_period_and_of_its_annotator(
         "heading", name="Pairs that two or more annotators judged; judged a second time"
     )
     expect(heading).to_be_visible()
-    expect(page.get_by_text(re.compile(r"^\d\d pairs, the furthest apart first"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^\d\d pairs, largest difference first"))).to_be_visible()
     page.go_back()
     page.go_back()  # the tab leaves the address after the click
     page.locator('.st-key-leanings .mark-symbol path[aria-label*=": ann;"]').last.click()

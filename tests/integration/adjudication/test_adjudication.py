@@ -213,7 +213,7 @@ def test_deciding_anew_appends_a_revision_and_the_last_one_holds(court: Court) -
 def test_a_decision_on_judgments_that_changed_is_refused(court: Court) -> None:
     seen = court.case(court.far).seen
     court.judge(court.hanako, "Q1", "遠い", 1)
-    with pytest.raises(ConflictError, match="look at it again"):
+    with pytest.raises(ConflictError, match="Look at the pair again"):
         court.decide(court.far, seen=seen)
     assert court.case(court.far).decisions == ()
 
@@ -252,7 +252,7 @@ def test_of_two_leads_at_the_same_moment_one_gets_a_conflict(court: Court) -> No
         values |= {"revision": 1, "grade": 0, "rationale": "先", "decided_at": NOW}
         session.execute(insert(AdjudicationRow), [values])
     thread.join()
-    assert outcomes == ["another lead decided this pair meanwhile, at 0; look at it again"]
+    assert outcomes == ["Another lead has decided 0 for this pair in the meantime. Look at the pair again."]
     assert [decision.rationale for decision in court.case(court.far).decisions] == ["先"]
 
 

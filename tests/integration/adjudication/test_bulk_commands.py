@@ -49,9 +49,9 @@ def test_the_list_is_narrowed_by_the_same_words_as_the_page(bench: Bench) -> Non
     assert names("--reason", "question") == []
     assert names("--show", "decided") == []
     for words, expected in (
-        (("--show", "some"), "expected one of open, decided, all, found 'some'"),
+        (("--show", "some"), "--show: choose one of open, decided, all, not 'some'."),
         (("--reason", "x"), "expected one of differ, unrateable"),
-        (("--grades", "3-1"), "expected two grades such as 1-2, found '3-1'"),
+        (("--grades", "3-1"), "--grades: enter two grades such as 1-2, not '3-1'."),
         (("--sort", "x"), "sort: expected one of"),
     ):
         assert expected in refused(bench.database, "disagreements", "d", *words)
@@ -77,31 +77,35 @@ def test_a_meeting_from_the_file_to_the_decisions(bench: Bench, tmp_path: Path) 
         "decided": 1, "revised": 0, "unchanged": 0, "skipped": 1, "proposed": 0, "dry_run": True,
     }  # fmt: skip
     assert run(bench.database, *words).stdout == (
-        "Decided 1 pair for the first time and 0 anew; 0 were decided so before.\n"
-        "1 row of the export has no decision: nothing changes there.\n"
+        "Saved: 1 new decision, 0 changed, 0 unchanged.\n1 row without a decision was skipped.\n"
     )
     assert bench.decided() == {"far": 2}
-    assert "a folder that is there" in refused(bench.database, "disagreements", "d", "--csv", str(tmp_path))
+    assert "a file name in an existing folder" in refused(
+        bench.database, "disagreements", "d", "--csv", str(tmp_path)
+    )
 
 
 def test_a_policy_is_looked_at_carried_out_listed_and_undone(bench: Bench) -> None:
     words = ("settle", "d", "--as", "lead", "--policy", "lower")
     output = run(bench.database, *words, "--dry-run").stdout
-    assert "3 pairs differ only by taste and are settled at the lower grade:" in output
+    assert "3 matters of taste to settle at the lower grade:" in output
     assert "- 2 against 3: 2 pairs get 2" in output
-    assert "- 2 pairs are left: the grades lie further apart, or on both sides of relevance" in output
+    assert (
+        "- 2 pairs stay open: the grades are further apart or on both sides of the relevance threshold"
+        in output
+    )
     assert bench.decided() == {}
     assert "rationale: expected some words" in refused(bench.database, *words)
     words += ("--rationale", "疑わしきは低く")
     output = run(bench.database, *words, "--query", "Q2").stdout
     assert output.splitlines()[-1].startswith(
-        "Settled as batch 1. To take it back: annotator settle d --undo 1"
+        "Settled as batch 1. To undo it, run: annotator settle d --undo 1"
     )
     assert bench.decided() == {"t3": 1}
     assert read(bench.database, *words)["pairs"] == 2
     assert "nothing to settle" in refused(bench.database, *words)
     assert run(bench.database, "settle", "d", "--undo", "1", "--as", "lead").stdout == (
-        "Took back 1 decision of batch 1; 0 were decided anew since and stay.\n"
+        "Undid 1 decision of batch 1; 0 pairs keep their newer decision.\n"
     )
     second, first = read(bench.database, "settle", "d", "--batches", "--as", "lead")
     assert (second["number"], second["holding"], first["undone_by"]) == (2, 2, "lead")
@@ -111,11 +115,11 @@ def test_a_policy_is_looked_at_carried_out_listed_and_undone(bench: Bench) -> No
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), "expected one of --policy, --undo and --batches"),
-        (("--policy", "lower", "--undo", "1"), "expected one of --policy, --undo and --batches"),
-        (("--undo", "1", "--dry-run"), "--dry-run: expected with --policy"),
-        (("--policy", "mean"), "policy: expected one of median, lower, higher, found 'mean'"),
-        (("--undo", "7"), "no batch 7 in d"),
+        ((), "Give exactly one of --policy, --undo and --batches."),
+        (("--policy", "lower", "--undo", "1"), "Give exactly one of --policy, --undo and --batches."),
+        (("--undo", "1", "--dry-run"), "--dry-run needs --policy."),
+        (("--policy", "mean"), "Unknown policy 'mean': choose one of median, lower, higher."),
+        (("--undo", "7"), "d has no batch 7."),
     ],
 )
 def test_what_settle_cannot_do_is_said(bench: Bench, words: tuple[str, ...], expected: str) -> None:

@@ -95,7 +95,7 @@ def test_a_pair_given_to_a_lead_is_handed_to_nobody_else_until_it_is_taken_back(
         ("assigned", {"to": "lou"}, {"to": None}),
     ]
     for nobody in ("花子", "nobody", "\N{FACE WITH TEARS OF JOY}"):
-        with pytest.raises(ValidationError, match="no lead of this dataset"):
+        with pytest.raises(ValidationError, match="not a lead of this dataset"):
             give(nobody)
 
 
@@ -108,7 +108,7 @@ def test_what_was_given_to_a_lead_who_has_left_is_everybodys_again(desk: Decisio
     assert desk.ask(desk.lea, 1) == ["甲"]
     with pytest.raises(NotAllowed):
         desk.ask(desk.lou, 1)
-    with pytest.raises(ValidationError, match="no lead"):
+    with pytest.raises(ValidationError, match="not a lead"):
         assign_disagreement(desk.database, desk.lea, "d", desk.keys["乙"], to="lou", now=NOW)
 
 

@@ -145,7 +145,7 @@ def test_the_same_decision_sent_twice_is_one_and_another_is_told_what_changed(be
     assert (first[0], again[0], again[1]["decision"]) == (200, 200, first[1]["decision"])
     status, refused = lou.decide(bench.far, 0, seen=seen)
     assert (status, refused["code"]) == (409, "changed")
-    assert "at 2" in refused["error"]
+    assert "Another lead has decided 2" in refused["error"]
     (decision,) = refused["case"]["decisions"]
     assert (decision["grade"], decision["by"], decision["yours"]) == (2, "lea Realname", False)
     assert lou.decide(bench.far, 0, seen=refused["case"]["seen"])[0] == 200

@@ -93,7 +93,7 @@ def test_annotators_look_at_each_others_notes_and_stand_or_revise_once(database:
     assert (turn.grade, turn.revised, turn.note) == (2, True, "第17条")
     assert talk.say(talk.hanako, 2, opened.seen, "第17条") == turn
     for grade, note in ((1, "第17条"), (2, "第18条")):
-        with pytest.raises(StateError, match="done once"):
+        with pytest.raises(StateError, match="already"):
             talk.say(talk.hanako, grade, opened.seen, note)
     state = talk.state()
     assert state is not None and (state.state, state.waiting) == ("asked", {"민준": "answer"})
@@ -114,11 +114,11 @@ def test_nobody_is_shown_it_before_their_own_open_work_on_the_query_is_done(data
     talk.ask()
     (waiting,) = talk.own(talk.hanako)
     assert waiting.stage == "own_work" and count_news(database, talk.hanako, "d", now=LATER) == 0
-    with pytest.raises(StateError, match="first judge what is still open to you of query Q1"):
+    with pytest.raises(StateError, match="Judge your remaining pairs of query Q1 first"):
         talk.open(talk.hanako)
     state = talk.state()
     assert state is not None and state.waiting == {"花子": "own_work", "민준": "own_work"}
-    assert explain_wait("A", "Q1", state.waiting["花子"]) == "waits until A has finished query Q1"
+    assert explain_wait("A", "Q1", state.waiting["花子"]) == "waiting until A has finished query Q1"
     talk.world.judge(talk.hanako, "Q1", "未判定", 1)
     assert talk.open(talk.hanako).stage == "open"
     state = talk.state()
@@ -163,7 +163,7 @@ def test_a_turn_on_judgments_that_have_changed_since_is_refused(database: Databa
     talk.ask()
     opened = talk.open(talk.hanako)
     talk.world.judge(talk.minjun, "Q1", "遠い", 2)
-    with pytest.raises(ConflictError, match="changed or added a judgment"):
+    with pytest.raises(ConflictError, match="has been added or changed"):
         talk.say(talk.hanako, 0, opened.seen)
     assert talk.own(talk.hanako)[0].others[0].grade == 2
     talk.say(talk.hanako, 0, talk.own(talk.hanako)[0].seen)
@@ -189,7 +189,7 @@ def test_a_pair_that_came_since_is_judged_before_anything_is_said(database: Data
     talk.ask()
     seen = talk.open(talk.hanako).seen
     talk.world.pair("Q1", "新しい")
-    with pytest.raises(StateError, match="first judge what is still open to you of query Q1"):
+    with pytest.raises(StateError, match="Judge your remaining pairs of query Q1 first"):
         talk.say(talk.hanako, 0, seen)
     talk.world.judge(talk.hanako, "Q1", "新しい", 1)
     assert not talk.say(talk.hanako, 0, seen).revised
@@ -208,7 +208,7 @@ def test_a_pair_that_left_the_pool_is_not_discussed(database: Database) -> None:
 def test_words_that_cannot_be_stored_and_a_turn_before_looking_are_refused(database: Database) -> None:
     talk = Talk(database)
     talk.ask()
-    with pytest.raises(StateError, match="look at what the others said first"):
+    with pytest.raises(StateError, match="First look at the judgments of the others"):
         talk.say(talk.hanako, 0, "")
     seen = talk.open(talk.hanako).seen
     for note, decided in (("x" * 10_001, 0), ("\x00", 0), ("", 4), ("", True)):
@@ -225,7 +225,7 @@ def test_somebody_who_did_not_judge_the_pair_sees_and_says_nothing(database: Dat
     for stranger in (talk.world.person("other"), late, talk.lead):
         assert talk.own(stranger) == []
         for act in (talk.open, lambda item: talk.say(item, 1, "")):
-            with pytest.raises(NotAllowed, match="you did not judge this pair"):
+            with pytest.raises(NotAllowed, match="You have not judged this pair"):
                 act(stranger)
         with pytest.raises(NotAllowed):
             read_discussed_text(database, stranger, "d", talk.pair)
@@ -239,14 +239,14 @@ def test_somebody_who_did_not_judge_the_pair_sees_and_says_nothing(database: Dat
 def test_a_pair_with_one_annotator_or_one_who_is_gone_is_answered_with_why(database: Database) -> None:
     talk = Talk(database)
     talk.disable(talk.minjun)
-    with pytest.raises(StateError, match="fewer than two of those who judged this pair can still be asked"):
+    with pytest.raises(StateError, match="Fewer than two annotators of this pair can be asked"):
         talk.ask()
     talk.pair = talk.world.pair("Q1", "一人")
     talk.world.judge(talk.hanako, "Q1", "一人", 1)
-    with pytest.raises(StateError, match="does not wait for a lead"):
+    with pytest.raises(StateError, match="not waiting for a decision"):
         talk.ask()
     talk.world.add_decision(talk.lead, "Q1", "一人", 2)
-    with pytest.raises(StateError, match="does not wait for a lead"):
+    with pytest.raises(StateError, match="not waiting for a decision"):
         talk.ask()
 
 

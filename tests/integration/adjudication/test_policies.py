@@ -163,12 +163,12 @@ def test_a_pair_about_which_something_was_asked_is_left_to_a_lead(bench: Bench) 
 def test_what_changed_since_the_preview_is_said_and_nothing_is_settled(bench: Bench) -> None:
     digest = bench.look().digest
     bench.judge(bench.a, "Q1", "t1", 3)
-    with pytest.raises(ConflictError, match=r"to be settled in the preview: 3, now: 2"):
+    with pytest.raises(ConflictError, match=r"has changed from 3 to 2 since the preview"):
         bench.settle(digest=digest)
     bench.judge(bench.a, "Q1", "t1", 2)
-    with pytest.raises(ConflictError, match="judgments of these pairs came or were changed"):
+    with pytest.raises(ConflictError, match="Judgments of these pairs have been added or changed"):
         bench.settle(digest=digest)
-    with pytest.raises(ConflictError, match="not what the preview showed"):
+    with pytest.raises(ConflictError, match="The preview is out of date"):
         bench.settle(digest="")
     with pytest.raises(ConflictError):
         bench.settle("higher", digest=bench.look("lower").digest)
@@ -215,7 +215,7 @@ def test_undoing_takes_back_what_holds_and_leaves_what_was_decided_anew(bench: B
         ).all()
     assert [(decision.revision, decision.rationale) for decision in last] == [(2, "早すぎた")] * 2
     assert [(event.before or {})["grade"] for event in events] == [2, 1]
-    with pytest.raises(StateError, match="undone already"):
+    with pytest.raises(StateError, match="already been undone"):
         undo_batch(bench.database, bench.lead, "d", batch.number, now=LATER)
     again = bench.settle("higher")
     assert (again.pairs, [past_batch.number for past_batch in list_batches(bench.database, OPERATOR, "d")]) == (

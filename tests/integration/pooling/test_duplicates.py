@@ -168,7 +168,7 @@ def test_the_history_of_a_pair_says_which_document_its_grade_is_of_and_who_accep
     world.accept()
     history = read_pair_history(world.database, world.lead, "d", pair_key("d", "Q2", "a"), now=LATER)
     assert [(entry.who, entry.said) for entry in history if entry.action == "taken over"] == [
-        ("花子", "grade 2 was taken over from the near duplicate b")
+        ("花子", "took grade 2 from the near duplicate b")
     ]
 
 

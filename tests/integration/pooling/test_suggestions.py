@@ -245,7 +245,7 @@ def test_the_history_of_a_pair_names_the_rule(world: Laws) -> None:
     history = read_pair_history(
         world.database, OPERATOR, "d", pair_key("d", "Q1", "시행령_제13조"), now=LATER
     )
-    assert "a relation between documents suggested grade 2 (rule decree)" in repr(history)
+    assert "grade 2 suggested from related documents (rule decree)" in repr(history)
 
 
 def test_bad_relations_change_nothing(world: Laws) -> None:

@@ -169,7 +169,7 @@ def test_the_trail_keeps_every_round_and_the_figures_are_of_the_present_one(data
     assert states == [
         (of_grade[0], 1, 1, "reopened"),
         (of_grade[1], 1, 1, "reopened"),
-    ]  # the furthest apart first
+    ]  # largest difference first
     assert "2 errors wait for a lead's decision among the disagreements." in status.sentences
     wrong = next(pk for pk in world.drawn(3) if world.grades[pk] in (1, 2))
     world.check(wrong, 3 - world.grades[wrong], dan)

@@ -186,7 +186,7 @@ def test_an_experts_answer_that_comes_meanwhile_refuses_the_decision(world: Chec
     world.add_decision(world.lead, "Q1", "文書", 3)
     seen = world.case().seen
     world.check_quality(world.expert, "Q1", "文書", 0, settled=3, settled_by="adjudicated")
-    with pytest.raises(ConflictError, match="look at it again"):
+    with pytest.raises(ConflictError, match="Look at the pair again"):
         world.settle(3, seen=seen)
     world.settle(3)
     assert world.state() == ("adjudicated", 3)

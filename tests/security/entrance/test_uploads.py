@@ -68,10 +68,10 @@ def test_a_page_that_asks_for_a_file_takes_it_within_limits_and_frees_it(
     sent: list[Request] = []
     page.on("request", lambda request: sent.append(request) if request.method == "PUT" else None)
     sign_in(page, "lea", to="/disagreements?dataset=d")
-    page.get_by_role("tab", name="File for a meeting").click()
+    page.get_by_role("tab", name="Meeting file").click()
     for content, message in (
         ("query_id,doc_id,grade,rationale\nQ1,無い,3,\n", "Nothing was decided."),
-        ("query_id,doc_id,grade,rationale\nQ1,遠い,2,第17条\n", "decided for the first time: 1"),
+        ("query_id,doc_id,grade,rationale\nQ1,遠い,2,第17条\n", "new decisions: 1"),
     ):
         page.locator("input[type=file]").set_input_files(
             {"name": "会議.csv", "mimeType": "text/csv", "buffer": content.encode()}

@@ -25,5 +25,5 @@ def test_a_time_is_taken_as_it_says() -> None:
 
 @pytest.mark.parametrize("message", ["", "yesterday", "2026-13-01", "4.3.2026"])
 def test_anything_else_is_refused_and_says_what_was_expected(message: str) -> None:
-    with pytest.raises(ValidationError, match="expected a day such as 2026-03-04"):
+    with pytest.raises(ValidationError, match="enter a day such as 2026-03-04"):
         read_day_or_time(message)

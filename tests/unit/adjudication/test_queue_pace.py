@@ -32,16 +32,13 @@ def test_the_work_left_is_the_median_time_of_a_decision_for_each_open_one() -> N
 def test_what_cannot_be_known_says_why() -> None:
     nothing = estimate(10, [])
     assert (nothing.work, nothing.working_days_left) == (None, None)
-    assert nothing.why_no_work == nothing.why_no_days == "nothing was decided in the last 7 days"
+    assert nothing.why_no_work == nothing.why_no_days == "no decisions in the last 7 days"
     untimed = estimate(10, decide(0, 1, seconds=None))
     assert (untimed.work, untimed.working_days_left) == (None, 10)
-    assert untimed.why_no_work == "how long a decision takes was not measured in the last 7 days"
+    assert untimed.why_no_work == "decision times were not measured in the last 7 days"
     few = estimate(10, decide(0, 0))
     assert few.seconds is None
-    assert (
-        few.why_no_work
-        == "how long it took is known of 2 decisions of the last 7 days only, and 5 are needed"
-    )
+    assert few.why_no_work == "only 2 decisions of the last 7 days have a measured time, 5 are needed"
 
 
 def test_new_disagreements_are_counted_by_day_over_as_many_days_as_there_were() -> None:

@@ -16,10 +16,15 @@ DECISION = OwnDecision(
 @pytest.mark.parametrize(
     ("judges", "able", "spoken", "refusal"),
     [
-        (1, ["花子"], [], "fewer than two annotators judged this pair"),
-        (2, ["花子"], [], "fewer than two of those who judged this pair can still be asked"),
-        (2, ["花子", "민준"], ["花子", "민준"], "everybody who can be asked has said"),
-        (3, ["花子", "민준"], ["花子", "민준", "gone"], "everybody who can be asked has said"),
+        (1, ["花子"], [], "Fewer than two annotators have judged this pair"),
+        (2, ["花子"], [], "Fewer than two annotators of this pair can be asked"),
+        (2, ["花子", "민준"], ["花子", "민준"], "Every annotator who can be asked has already replied"),
+        (
+            3,
+            ["花子", "민준"],
+            ["花子", "민준", "gone"],
+            "Every annotator who can be asked has already replied",
+        ),
         (2, ["花子", "민준"], ["花子"], None),
         (3, ["花子", "민준"], ["gone"], None),
     ],
@@ -34,10 +39,10 @@ def test_a_discussion_takes_two_who_can_be_asked_and_one_of_them_who_has_not_spo
 @pytest.mark.parametrize(
     ("now", "words"),
     [
-        (None, "taken back"),
-        (replace(DECISION, outcome="withdrawn", grade=None), "taken back"),
-        (replace(DECISION, outcome="unrateable", grade=None), "cannot be rated"),
-        (replace(DECISION, grade=0), "at 0"),
+        (None, "withdrawn"),
+        (replace(DECISION, outcome="withdrawn", grade=None), "withdrawn"),
+        (replace(DECISION, outcome="unrateable", grade=None), "“cannot rate”"),
+        (replace(DECISION, grade=0), "to 0"),
     ],
 )
 def test_the_refusal_of_an_objection_says_what_became_of_the_decision(

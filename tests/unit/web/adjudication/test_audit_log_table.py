@@ -52,9 +52,9 @@ def draw(world: JudgedWorld, *, opened: bool = True) -> AppTest:
 
 def test_nothing_is_read_before_the_part_is_opened(world: JudgedWorld) -> None:
     app = draw(world, opened=False)
-    assert [item.label for item in app.expander] == ["What leads did"]
+    assert [item.label for item in app.expander] == ["Activity log"]
     assert words(app) == ""
-    assert "Nobody did anything of this so far." in words(draw(world))
+    assert "No activity matches." in words(draw(world))
 
 
 def test_a_record_shows_who_when_the_pair_and_a_sentence_with_texts_of_people_escaped(
@@ -71,7 +71,7 @@ def test_a_record_shows_who_when_the_pair_and_a_sentence_with_texts_of_people_es
     for piece in (
         "lead Realname",
         "exported 3 pairs of the queue",
-        "operator",
+        "command line",
         "/disagreements?dataset=d&amp;pair=",
     ):
         assert piece in shown
@@ -90,7 +90,7 @@ def test_filters_choose_and_begin_at_the_latest_again(world: JudgedWorld) -> Non
     assert "51 to 61 of 61" in words(run(app))
     app.selectbox[0].set_value("exported queue")
     shown = words(run(app))
-    assert "exported 3 pairs" in shown and "put the case off" not in shown
+    assert "exported 3 pairs" in shown and "set the pair to later" not in shown
     assert "action=exported+queue" in shown
 
 
@@ -101,4 +101,4 @@ def test_a_decision_with_its_cause_is_one_sentence_in_japanese() -> None:
         sentence = tr(describe_entry("decided", None, values))
     finally:
         use_language("en")
-    assert sentence == "「2」と裁定しました(うっかりミス、ガイドラインに書くべき): § 3"
+    assert sentence == "2 と裁定しました(うっかりミス、ガイドラインに追記): § 3"

@@ -79,7 +79,7 @@ VIEW = DisagreementView(
     ),
     needs_two_leads=True,
     barred=say("you judged this pair"),
-    discussion=DiscussionProgress("asked", AT, (say("waits for {letter}", letter="A"),)),
+    discussion=DiscussionProgress("asked", AT, (say("waiting for {letter}", letter="A"),)),
     objections=(AnonymousObjection("A", "見て", AT),),
     questions=(AnonymousQuestion(7, "B", "왜?", AT, "答"),),
     neighbours=(NeighbourDocument("p2", "d2", "題2", 1, "settled", 0.97),),
@@ -111,7 +111,7 @@ def test_the_json_holds_everything_under_the_names_that_the_panel_reads() -> Non
         "text_changed": True,
         "guideline_version": 3,
         "needs_second": True,
-        "discussion": {"state": "asked", "asked_at": WRITTEN, "waiting": ["waits for A"]},
+        "discussion": {"state": "asked", "asked_at": WRITTEN, "waiting": ["waiting for A"]},
         "objections": [{"letter": "A", "text": "見て", "objected_at": WRITTEN}],
         "questions": [{"number": 7, "letter": "B", "text": "왜?", "asked_at": WRITTEN, "answer": "答"}],
         "neighbours": [

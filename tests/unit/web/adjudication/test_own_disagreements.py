@@ -52,50 +52,50 @@ def test_one_looks_and_then_stands_or_revises(world: JudgedWorld) -> None:
     app = open_page(world, "work", find(world, "花子"))
     assert headings(app)[:2] == ["My work", "Discussions"]
     assert "그대로" not in words(app) and "違う &lt;i&gt;" in words(app)
-    next(element for element in app.button if element.label == "Look at what the others said").click()
+    next(element for element in app.button if element.label == "Show the judgments of the others").click()
     run(app)
     assert "그대로 &lt;i&gt;" in words(app) and "민준" not in words(app)
-    choice = next(element for element in app.radio if element.label == "Your answer after looking")
+    choice = next(element for element in app.radio if element.label == "Your reply")
     assert [option.split(" · ")[0] for option in choice.options] == [
-        "I stand by 0", "I revise to 1", "I revise to 2", "I revise to 3", "I revise to cannot rate",
+        "Keep 0", "Revise to 1", "Revise to 2", "Revise to 3", "Revise to cannot rate",
     ]  # fmt: skip
     choice.set_value(2)
-    next(element for element in app.text_area if element.label == "Why, if you like").set_value("第17条")
+    next(element for element in app.text_area if element.label == "Reason (optional)").set_value("第17条")
     next(element for element in app.button if element.label == "Answer").click()
     run(app)
     shown = words(app)
     assert "revised to 2" in shown and "第17条" in shown
-    assert "Your answer is kept. A lead reads it and decides." in shown
-    assert not [element for element in app.radio if element.label == "Your answer after looking"]
+    assert "Reply saved. A lead reads it and decides." in shown
+    assert not [element for element in app.radio if element.label == "Your reply"]
 
 
 def test_with_open_work_of_the_query_nothing_can_be_looked_at(world: JudgedWorld) -> None:
     world.pair("Q1", "未判定")
     app = open_page(world, "work", find(world, "花子"))
-    assert "First judge what is still open to you of query Q1" in words(app)
-    assert not [element for element in app.button if element.label == "Look at what the others said"]
+    assert "Judge your remaining pairs of query Q1 first" in words(app)
+    assert not [element for element in app.button if element.label == "Show the judgments of the others"]
 
 
 def test_a_decision_is_shown_with_its_reason_and_objected_to_once(world: JudgedWorld) -> None:
     world.add_decision(find(world, "lead"), "Q1", FAR, 2)
     app = open_page(world, "work", find(world, "花子"))
-    assert "What was decided on my pairs" in headings(app) and "Discussions" not in headings(app)
+    assert "Decisions on my pairs" in headings(app) and "Discussions" not in headings(app)
     shown = words(app)
-    assert "Decided: 2" in shown and "You said 0" in shown and "第17条" in shown
+    assert "Decided: 2" in shown and "Your judgment: 0" in shown and "第17条" in shown
     assert "lead Realname" not in shown and "그대로" not in shown
-    send = next(element for element in app.button if element.label == "Send the objection")
+    send = next(element for element in app.button if element.label == "Send objection")
     send.click()
     run(app)
     assert "expected some words" in words(app)
-    next(element for element in app.text_area if element.label == "What speaks against it").set_value(
+    next(element for element in app.text_area if element.label == "Reason for the objection").set_value(
         "本文 <b> を見て"
     )
-    next(element for element in app.button if element.label == "Send the objection").click()
+    next(element for element in app.button if element.label == "Send objection").click()
     run(app)
-    assert "本文 &lt;b&gt; を見て" in words(app) and "It waits for a lead." in words(app)
-    assert not [element for element in app.button if element.label == "Send the objection"]
+    assert "本文 &lt;b&gt; を見て" in words(app) and "Waiting for a lead." in words(app)
+    assert not [element for element in app.button if element.label == "Send objection"]
     world.add_decision(find(world, "lead"), "Q1", FAR, 2)
-    assert "what stands above is the answer" in words(open_page(world, "work", find(world, "花子")))
+    assert "see the decision above" in words(open_page(world, "work", find(world, "花子")))
 
 
 def test_only_what_was_decided_otherwise_is_left_when_asked_for(world: JudgedWorld) -> None:
@@ -105,7 +105,7 @@ def test_only_what_was_decided_otherwise_is_left_when_asked_for(world: JudgedWor
     for doc_id, grade in ((FAR, 2), ("同じ", 1)):
         world.add_decision(find(world, "lead"), "Q1", doc_id, grade)
     app = open_page(world, "work", find(world, "花子"))
-    assert "2 decisions · 1 otherwise than you judged" in words(app)
+    assert "2 decisions · 1 differ from your judgment" in words(app)
     assert words(app).count("Decided: ") == 2
     app.checkbox(key=my_disagreements.DIFFERING).check()
     run(app)

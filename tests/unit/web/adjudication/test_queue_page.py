@@ -71,7 +71,7 @@ def test_each_row_says_why_it_waits_and_names_nobody_who_judged(world: JudgedWor
         "query": "Q1 ハンドラキュー <b>🔎", "document": "遠い 題 遠い", "grades": "0 3", "apart": "3", "impact": far["impact"],
         "why": "grades differ; simulated", "category": "設定", "since": "Mar 4",
     }  # fmt: skip
-    assert near["why"] == "grades differ; only taste; simulated"
+    assert near["why"] == "grades differ; matter of taste; simulated"
     assert not {"花子", "simulated_1"} & set(" ".join(far.values()).split())
 
 
@@ -86,8 +86,11 @@ def test_a_row_says_who_has_it_and_what_hangs_on_it(world: JudgedWorld) -> None:
         session.execute(update(DisagreementRow).where(col(DisagreementRow.pair_pk) == near).values(flips=3))
         session.execute(delete(ScoreDueRow))  # or they would be computed anew, without a run
     first, last = table(open_page(world, "disagreements"))
-    assert last["why"] == "grades differ; taken by other; given to other; put off by you; simulated"
-    assert first["why"] == "grades differ; order of 3 pairs of systems; judged by you; only taste; simulated"
+    assert last["why"] == "grades differ; open by other; assigned to other; set to later by you; simulated"
+    assert (
+        first["why"]
+        == "grades differ; could change the ranking of 3 system pairs; judged by you; matter of taste; simulated"
+    )
 
 
 def test_a_pair_that_cannot_be_rated_for_one_shows_a_dash_among_the_grades(world: JudgedWorld) -> None:
@@ -102,10 +105,10 @@ def test_the_address_filters_and_sorts_and_what_it_cannot_mean_is_passed_over(wo
     world.add_decision(find(world, "lead"), "Q2", "近い", 3)
     assert documents(open_page(world, "disagreements")) == ["遠い"]
     (row,) = table(open_page(world, "disagreements", show="decided"))
-    assert (row["document"], row["settled as"]) == ("近い 題 近い", "3")
+    assert (row["document"], row["settled grade"]) == ("近い 題 近い", "3")
     app = open_page(world, "disagreements", show="all", sort="age", category="없음", assigned="who", reason="x,differ", annotators="?")  # fmt: skip
     assert documents(app) == ["遠い", "近い"]
-    assert "2 of 2: open and decided ones; grades differ." in words(app)
+    assert "2 of 2: open and decided; grades differ." in words(app)
     assert app.selectbox(key="queue sort").value == "age"
 
 
@@ -127,8 +130,8 @@ def test_every_filter_is_a_change_of_the_address_and_keeps_the_others(world: Jud
 def test_a_filter_that_lets_nothing_through_says_so_and_offers_to_clear_it(world: JudgedWorld) -> None:
     app = open_page(world, "disagreements", reason="quality", sort="age")
     assert "0 of 2: quality control." in words(app)
-    assert "This filter lets nothing through." in words(app)
-    next(button for button in app.button if button.label == "Clear the filters").click()
+    assert "No disagreement matches the filter. Clear the filters to see all." in words(app)
+    next(button for button in app.button if button.label == "Clear filters").click()
     run(app)
     assert address(app) == {"dataset": "d", "sort": "age"}
     assert documents(app) == ["遠い", "近い"]
@@ -136,7 +139,7 @@ def test_a_filter_that_lets_nothing_through_says_so_and_offers_to_clear_it(world
 
 def test_to_decide_the_next_one_keeps_the_filter_in_the_address(world: JudgedWorld) -> None:
     app = open_page(world, "disagreements", taste="yes")
-    next(button for button in app.button if button.label == "Decide the next one").click()
+    next(button for button in app.button if button.label == "Decide next pair").click()
     app.run()
     assert address(app) == {"dataset": "d", "taste": "yes", "pair": "next"}
 
@@ -158,12 +161,15 @@ def test_a_long_queue_is_read_a_page_at_a_time(world: JudgedWorld) -> None:
 
 def test_what_is_open_stands_first_with_how_long_it_lasts(world: JudgedWorld) -> None:
     shown = words(open_page(world, "disagreements"))
-    assert "2 pairs wait for a decision" in shown
-    assert "How long the queue will last is not known: nothing was decided in the last 7 days." in shown
+    assert "2 pairs waiting for a decision" in shown
+    assert "Time left is unknown: no decisions in the last 7 days." in shown
     world.add_decision(find(world, "lead"), "Q2", "近い", 3)
     shown = words(open_page(world, "disagreements"))
-    assert "At this pace the queue lasts less than a working day." in shown
-    assert "Decided in the last 7 days: 1, on 1 day. New: 1 a day. More come than are decided." in shown
+    assert "Time left at this pace: less than a working day." in shown
+    assert (
+        "Decided in the last 7 days: 1 (on 1 day). New: 1 per day. More disagreements arrive than are decided."
+        in shown
+    )
 
 
 def test_an_empty_queue_says_how_well_annotators_agree_and_leads_to_the_release(world: JudgedWorld) -> None:
@@ -172,9 +178,9 @@ def test_an_empty_queue_says_how_well_annotators_agree_and_leads_to_the_release(
     world.add_decision(lead, "Q2", "近い", 3)
     app = open_page(world, "disagreements")
     shown = words(app)
-    assert "Nothing is disputed" in shown
-    assert "All 2 disputes are decided." in shown
-    assert "Cohen's kappa is 0.27 over 4 pairs, 95 % interval 0.00 to 0.27." in shown
+    assert "No open disagreements" in shown
+    assert "All 2 disagreements are decided." in shown
+    assert "Cohen's kappa: 0.27 (4 pairs, 95 % confidence interval 0.00 to 0.27)." in shown
     assert links(app) == [("releases", "dataset=d")]
     assert documents(open_page(world, "disagreements", show="all")) == ["遠い", "近い"]
 
@@ -183,19 +189,19 @@ def test_a_dataset_that_never_had_a_disagreement_says_when_one_comes(database: D
     world = JudgedWorld(database)
     world.person("lead", "lead")
     app = open_page(world, "disagreements")
-    assert "Agreement is not known: no pair was judged independently by two annotators." in words(app)
-    assert "A pair comes here the moment two annotators differ on it." in words(app)
+    assert "Agreement is unknown: no pair was judged independently by two annotators." in words(app)
+    assert "Pairs appear here as soon as two annotators judge them differently." in words(app)
     assert links(app) == [("overview", "dataset=d")]
 
 
 def test_charts_are_drawn_only_when_asked_for_and_have_words_and_numbers(world: JudgedWorld) -> None:
     app = open_page(world, "disagreements", sort="age")
     assert alternatives(app) == []
-    app.session_state["queue part"] = "Where they lie"
+    app.session_state["queue part"] = "Breakdown"
     run(app)
     assert alternatives(app) == [
-        "Open disputes by their lowest and highest grade: 0 against 3: 1; 2 against 3: 1.",
-        "Open disputes by category: 設定 1; 법 1.",
+        "Open disagreements by lowest and highest grade: 0 against 3: 1; 2 against 3: 1.",
+        "Open disagreements by category: 設定 1; 법 1.",
     ]
     assert 'href="/disagreements?dataset=d&amp;sort=age&amp;grades=2-3"' in words(app)
 
@@ -230,9 +236,10 @@ def test_a_policy_settles_what_its_preview_showed_and_can_be_undone(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = open_part(world, "Settle in bulk", monkeypatch)
-    assert "1 pair would be settled." in words(app)
-    assert "1 pair is left as it is: the grades lie further apart, or on both sides of relevance." in words(
-        app
+    assert "Pair to settle: 1" in words(app)
+    assert (
+        "1 pair stays open: the grades are further apart or on both sides of the relevance threshold."
+        in words(app)
     )
     press(app, "Settle 1 pair")
     assert "rationale" in app.error[0].value
@@ -240,11 +247,11 @@ def test_a_policy_settles_what_its_preview_showed_and_can_be_undone(
     run(app)
     app.text_area[0].set_value("どちらでも *同じ*")
     press(app, "Settle 1 pair")
-    assert app.success[0].value == "1 pair is settled."
-    assert "0 pairs would be settled." in words(app)
+    assert app.success[0].value == "1 pair settled."
+    assert "Pairs to settle: 0" in words(app)
     assert "どちらでも *同じ*" in words(app)
     press(app, "Undo")
-    assert app.success[0].value == "1 pair waits again."
+    assert app.success[0].value == "1 pair reopened."
     assert "Undone by lead on" in words(app)
     assert not [button for button in app.button if button.label == "Undo"]
 
@@ -256,14 +263,14 @@ def test_a_policy_is_refused_when_the_pairs_are_no_longer_those_of_its_preview(
     app.text_area[0].set_value("同じ")
     world.judge(find(world, "花子"), "Q2", "近い", 3)
     press(app, "Settle 1 pair")
-    assert "look at the preview again" in app.error[0].value
+    assert "Check the new preview" in app.error[0].value
     assert documents(open_page(world, "disagreements")) == ["遠い"]
 
 
 def test_the_file_of_the_queue_is_what_the_filter_lets_through_and_comes_back_as_a_whole(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = open_part(world, "File for a meeting", monkeypatch, taste="no")
+    app = open_part(world, "Meeting file", monkeypatch, taste="no")
     assert 'href="/api/queue?dataset=d&amp;taste=no" download' in words(app)
     app.file_uploader[0].upload(
         "会議.csv", "query_id,doc_id,grade,rationale\nQ1,無い,9,\n".encode(), "text/csv"
@@ -275,9 +282,9 @@ def test_the_file_of_the_queue_is_what_the_filter_lets_through_and_comes_back_as
         "会議.csv", "query_id,doc_id,grade,rationale\nQ1,遠い,2,第17条\n".encode(), "text/csv"
     )
     run(app)
-    assert "decided for the first time: 1" in words(app)
+    assert "new decisions: 1" in words(app)
     press(app, "Decide 1 pair")
-    assert app.success[0].value == "Done. decided for the first time: 1"
+    assert app.success[0].value == "Done. new decisions: 1"
     assert documents(open_page(world, "disagreements")) == ["近い"]
 
 

@@ -29,14 +29,14 @@ STOPPED = replace(
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        (QueueFilter(), []), (QueueFilter(shown="decided"), ["decided ones"]),
-        (QueueFilter(shown="all"), ["open and decided ones"]), (QueueFilter(category=""), ["category (none)"]),
+        (QueueFilter(), []), (QueueFilter(shown="decided"), ["decided"]),
+        (QueueFilter(shown="all"), ["open and decided"]), (QueueFilter(category=""), ["category (none)"]),
         (QueueFilter(query_id="Q1", category="法"), ["query Q1", "category 法"]),
         (QueueFilter(annotators=("a", "b"), grades=(1, 3)), ["judged by a + b", "1 against 3"]),
         (QueueFilter(distance=1), ["1 grade apart"]), (QueueFilter(distance=0), ["0 grades apart"]),
-        (QueueFilter(taste=True), ["differ only by taste"]), (QueueFilter(taste=False), ["differ not only by taste"]),
-        (QueueFilter(flips=True, assigned="lea"), ["can change the order of systems", "given to lea"]),
-        (QueueFilter(assigned=""), ["given to nobody"]),
+        (QueueFilter(taste=True), ["only a matter of taste"]), (QueueFilter(taste=False), ["more than a matter of taste"]),
+        (QueueFilter(flips=True, assigned="lea"), ["could change the ranking of systems", "assigned to lea"]),
+        (QueueFilter(assigned=""), ["not assigned"]),
     ],
 )  # fmt: skip
 def test_what_a_filter_asks_for_is_said_condition_by_condition(
@@ -48,11 +48,11 @@ def test_what_a_filter_asks_for_is_said_condition_by_condition(
 @pytest.mark.parametrize(
     ("pace", "message"),
     [
-        (PACE, ["The queue is about 6 minutes of work; at this pace it lasts 4 working days.", "Decided in the last 7 days: 20, on 2 days.", "New: 2 a day."]),
-        (replace(UNTIMED, working_days_left=1.0, arrived=0), ["At this pace the queue lasts less than a working day. How much work", "Decided in the last 7 days: 20, on 2 days."]),
-        (replace(STOPPED, arrived=0), ["The queue is about 6 minutes of work."]),
-        (replace(STOPPED, arrived=0, work=None), ["How long the queue will last is not known: nothing."]),
-        (replace(PACE, open=0, arrived=31, arrived_per_day=4.43), ["Decided in the last 7 days: 20, on 2 days.", "New: 4.4 a day.", "More come than are decided."]),
+        (PACE, ["Work left: about 6 minutes; at this pace, 4 working days.", "Decided in the last 7 days: 20 (on 2 days).", "New: 2 per day."]),
+        (replace(UNTIMED, working_days_left=1.0, arrived=0), ["Time left at this pace: less than a working day. Work left: unknown (", "Decided in the last 7 days: 20 (on 2 days)."]),
+        (replace(STOPPED, arrived=0), ["Work left: about 6 minutes."]),
+        (replace(STOPPED, arrived=0, work=None), ["Time left is unknown: nothing."]),
+        (replace(PACE, open=0, arrived=31, arrived_per_day=4.43), ["Decided in the last 7 days: 20 (on 2 days).", "New: 4.4 per day.", "More disagreements arrive than are decided."]),
     ],
 )  # fmt: skip
 def test_how_long_the_queue_lasts_is_said_as_far_as_it_is_known(pace: QueuePace, message: list[str]) -> None:
@@ -92,8 +92,8 @@ def test_a_row_of_a_decided_pair_says_why_it_was_here_and_one_whose_impact_is_du
 ) -> None:
     decided = replace(ITEM, status="decided", waiting=QueueReason(0), decided=2)
     first, second = draw(monkeypatch, decided, replace(ITEM, query_id="Q2"), decided=True, due={"Q2"})
-    assert (first["settled as"], first["why"]) == ("2", "grades differ, quality control; was reopened")
-    assert (second["settled as"], second["impact"]) == ("", "…")
+    assert (first["settled grade"], first["why"]) == ("2", "grades differ, quality control; reopened")
+    assert (second["settled grade"], second["impact"]) == ("", "…")
 
 
 @pytest.mark.parametrize(

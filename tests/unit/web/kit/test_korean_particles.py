@@ -99,13 +99,11 @@ def test_a_sentence_of_the_app_has_one_form_of_each_particle() -> None:
             "0(무관)과 3(필수)이며",
         ),
         (
-            say("no pair of query {query_id!r} and document {doc_id!r}", query_id="Q3", doc_id="d"),
-            "질의 'Q3'과 문서 'd'의 쌍이 없습니다",
+            say("There is no pair of query {query_id!r} and document {doc_id!r}.", query_id="Q3", doc_id="d"),
+            "질의 'Q3' 및 문서 'd'의 쌍이 없습니다",
         ),
         (
-            say_n(
-                "put the documents of {n:,} query in order", "put the documents of {n:,} queries in order", 2
-            ),
+            say_n("ordered the documents of {n:,} query", "ordered the documents of {n:,} queries", 2),
             "질의 2개의 문서 순서를 정했습니다",
         ),
     ],
