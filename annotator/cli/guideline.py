@@ -33,7 +33,7 @@ SIGNS = {"same": " ", "removed": "-", "added": "+"}
 def show(
     dataset: DatasetArgument,
     version: Annotated[
-        int | None, typer.Option(help="Which one (default: the one in force).", show_default=False)
+        int | None, typer.Option(help="Which version (default: the current one).", show_default=False)
     ] = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
@@ -56,7 +56,7 @@ def show(
 
 @app.command("list")
 def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """List the versions, the newest first."""
+    """List the versions, newest first."""
     from annotator.guideline.service import list_versions
 
     versions = list_versions(open_database(database), OPERATOR, dataset)
@@ -84,7 +84,7 @@ def diff(
     if json:
         print_json(comparison)
         return
-    typer.echo("\n".join(_list_lines(comparison)) or "Nothing differs.")
+    typer.echo("\n".join(_list_lines(comparison)) or "No differences.")
 
 
 @app.command("set")
@@ -92,18 +92,19 @@ def set_(
     dataset: DatasetArgument,
     path: Annotated[Path, typer.Argument(help="A YAML file, as of dataset create --rubric.", metavar="FILE")],
     change: Annotated[
-        str, typer.Option(help="minor: wording. semantic: what a grade means; judgments are asked again.")
+        str,
+        typer.Option(help="minor: wording. semantic: the meaning of a grade; judgments must be confirmed."),
     ],
-    why: Annotated[str, typer.Option(help="What changed and why; needed when it is semantic.")] = "",
+    why: Annotated[str, typer.Option(help="What changed and why; required if semantic.")] = "",
     base: Annotated[
         int | None,
-        typer.Option(help="The version it was written from (default: the one in force).", show_default=False),
+        typer.Option(help="The version it was written from (default: the current one).", show_default=False),
     ] = None,
     lead: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Publish a new version. Refused when another one was published since --base."""
+    """Publish a new version. Refused if another one was published since --base."""
     from annotator.dataset.rubric_file import read_rubric
     from annotator.guideline.service import count_judgments_made_outdated, publish_version, read_version
 
@@ -116,10 +117,10 @@ def set_(
     if json:
         print_json(_to_json(made))
         return
-    typer.echo(f"Published version {made.version} of {dataset}'s standard.")
+    typer.echo(f"Published version {made.version} of the guideline of {dataset}.")
     if made.change == "semantic":
         again = count_judgments_made_outdated(opened, actor, dataset)
-        typer.echo(f"{again:,} {'judgment is' if again == 1 else 'judgments are'} asked again.")
+        typer.echo(f"{again:,} {'judgment' if again == 1 else 'judgments'} must be confirmed or changed.")
 
 
 def _to_json(version: "GuidelineVersion") -> dict[str, object]:
@@ -151,7 +152,7 @@ def _line(line: "DiffLine") -> str:
 
 
 def lessons(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """Sum up what decided disputes teach the guideline, most to be gained first."""
+    """List lessons from decided disagreements for the guideline, most useful first."""
     from annotator.domain.people import OPERATOR
     from annotator.guideline.feedback_service import list_worklist
 
@@ -171,4 +172,4 @@ def lessons(dataset: DatasetArgument, database: DatabaseOption = None, json: Jso
         for item in worklist.items
     ]
     columns = ("decisions", "open", "impact", "answered in", "lesson")
-    print_table(columns, rows, empty="Decided disputes teach the guideline nothing so far.")
+    print_table(columns, rows, empty="No lessons yet. Decide disagreements first.")

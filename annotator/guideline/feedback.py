@@ -28,24 +28,24 @@ def describe_total(disagreements: int, category: str | None, *, others: bool = F
     """Say among how many decided disagreements; `others`: those of the categories not named elsewhere."""
     if category is not None:
         return say_n(
-            "{n:,} decided dispute in {category}",
-            "{n:,} decided disputes in {category}",
+            "{n:,} decided disagreement in {category}",
+            "{n:,} decided disagreements in {category}",
             disagreements,
             category=category,
         )
     if others:
         return say_n(
-            "{n:,} decided dispute of the other categories",
-            "{n:,} decided disputes of the other categories",
+            "{n:,} decided disagreement in other categories",
+            "{n:,} decided disagreements in other categories",
             disagreements,
         )
-    return say_n("{n:,} decided dispute", "{n:,} decided disputes", disagreements)
+    return say_n("{n:,} decided disagreement", "{n:,} decided disagreements", disagreements)
 
 
 def describe_difference(apart: Apart | None) -> Message:
     """Say how the judgments differ."""
     if apart is None or apart == "unrateable":
-        return say("a grade against unrateable")
+        return say("a grade against cannot rate")
     return say("{low} against {high}", low=apart[0], high=apart[1])
 
 
@@ -55,29 +55,30 @@ def describe_group(cause: str, apart: Apart | None, number: int, of: Message) ->
     match cause:
         case "guideline_gap":
             return say(
-                "{number:,} of {of} are {apart} for lack of a rule in the guideline. Say what tells the two apart, with "
-                "examples.",
+                "{number:,} of {of} are {apart} because the guideline has no rule. Add a rule that separates "
+                "the two, with examples.",
                 **values,
             )
         case "ambiguous_query":
             return say(
-                "{number:,} of {of} are {apart} since the query can be read in two ways. Say how to read such queries, or "
-                "give them a narrative.",
+                "{number:,} of {of} are {apart} because the query can be read in two ways. Explain how to "
+                "read such queries, or give them a narrative.",
                 **values,
             )
         case "borderline":
             return say(
-                "{number:,} of {of} are {apart} and genuinely borderline. Say to which side such documents belong.",
+                "{number:,} of {of} are {apart} and borderline. Define which grade such documents get.",
                 **values,
             )
         case "misread_document":
             return say(
-                "{number:,} of {of} come from misread documents. Say what to look for in them, and where.",
+                "{number:,} of {of} come from misread documents. Describe what to look for in them, and "
+                "where.",
                 **values,
             )
     return say(
-        "{number:,} of {of} come from missing knowledge. Explain the subject in the guideline, or give such queries to "
-        "experts in it.",
+        "{number:,} of {of} come from missing knowledge. Explain the subject in the guideline, or "
+        "assign such queries to people who know it.",
         **values,
     )
 
@@ -85,7 +86,8 @@ def describe_group(cause: str, apart: Apart | None, number: int, of: Message) ->
 def describe_long_documents(long: int, of: int, elsewhere: int, others: int, limit: int) -> Message:
     """Say that misread documents are longer than others."""
     return say(
-        "{long:,} of these {documents:,} are longer than {limit:,} characters; of {others:,} others, {elsewhere:,} are.",
+        "Documents longer than {limit:,} characters: {long:,} of these {documents:,}, and "
+        "{elsewhere:,} of {others:,} others.",
         long=long,
         documents=of,
         limit=limit,
@@ -98,12 +100,12 @@ def describe_rule_requests(number: int, *, further: bool) -> Message:
     """Say how many decisions ask for a rule and have nothing else in common."""
     if further:
         return say_n(
-            "{n:,} further decision asks the guideline to say so.",
-            "{n:,} further decisions ask the guideline to say so.",
+            "{n:,} more decision is marked for the guideline.",
+            "{n:,} more decisions are marked for the guideline.",
             number,
         )
     return say_n(
-        "{n:,} decision asks the guideline to say so.", "{n:,} decisions ask the guideline to say so.", number
+        "{n:,} decision is marked for the guideline.", "{n:,} decisions are marked for the guideline.", number
     )
 
 
@@ -111,13 +113,15 @@ def describe_single_decisions(number: int, *, further: bool) -> Message:
     """Say how many decisions could be helped by the guideline but are too few of a kind."""
     if further:
         return say_n(
-            "{n:,} further decision stands by itself: a rule is lacking, the query is ambiguous, or the case is borderline.",
-            "{n:,} further decisions stand by themselves: a rule is lacking, the query is ambiguous, or the case is borderline.",
+            "{n:,} more single decision: a rule is missing, the query is ambiguous, or the pair is "
+            "borderline.",
+            "{n:,} more single decisions: a rule is missing, the query is ambiguous, or the pair is "
+            "borderline.",
             number,
         )
     return say_n(
-        "{n:,} decision stands by itself: a rule is lacking, the query is ambiguous, or the case is borderline.",
-        "{n:,} decisions stand by themselves: a rule is lacking, the query is ambiguous, or the case is borderline.",
+        "{n:,} single decision: a rule is missing, the query is ambiguous, or the pair is borderline.",
+        "{n:,} single decisions: a rule is missing, the query is ambiguous, or the pair is borderline.",
         number,
     )
 

@@ -272,7 +272,7 @@ def _find_decisions(
         for pair, revision, pk, pair_pk in session.execute(statement):
             keys[pair, revision] = key_of(pk), key_of(pair_pk)
     for pair, revision in sorted(wanted - set(keys)):
-        raise NotFound(say("no decision {revision} on pair {pair!r}", revision=revision, pair=pair))
+        raise NotFound(say("There is no decision {revision} on pair {pair!r}.", revision=revision, pair=pair))
     return sorted(keys[decision] for decision in wanted)
 
 

@@ -61,8 +61,8 @@ class VersionConflict(ConflictError):
         self.merge = merge_rubrics(base.rubric, published.rubric, draft)
         super().__init__(
             say(
-                "version {theirs} was published while this change of version {base} was being written; "
-                "look at both, and publish what they make together",
+                "Version {theirs} was published while you were changing version {base}. Combine both, then "
+                "publish again.",
                 theirs=published.version,
                 base=base.version,
             )
@@ -122,7 +122,7 @@ def publish_version(
         if cleaned == _read_rubric(current):
             raise StateError(
                 say(
-                    "nothing differs from version {version}, so there is nothing to publish",
+                    "There is nothing to publish: the draft is the same as version {version}.",
                     version=base_version,
                 )
             )
@@ -188,7 +188,7 @@ def explain_change(database: Database, actor: Actor, dataset: str, pair: str) ->
         pair_pk = find_pair_pk(session, dataset_pk, person_pk, pair)
         own = None if pair_pk is None else find_judgment_basis(session, pair_pk, person_pk)
         if own is None:
-            raise NotFound(say("you have not judged this pair"))
+            raise NotFound(say("You have not judged this pair."))
         guideline = (
             _explain_guideline_change(session, dataset_pk, own.version)
             if own.stale & OLDER_GUIDELINE
@@ -263,7 +263,13 @@ def _find_version(session: Session, dataset_pk: int, version: int | None) -> Rub
     row = session.scalars(statement).first()
     if row is None:
         latest = find_rubric(session, dataset_pk).version
-        raise NotFound(say("no version {version}; there are 1 to {latest}", version=version, latest=latest))
+        raise NotFound(
+            say(
+                "There is no version {version}. Choose one from 1 to {latest}.",
+                version=version,
+                latest=latest,
+            )
+        )
     return row
 
 

@@ -36,7 +36,7 @@ def check_rubric(rubric: Rubric) -> None:
         names = join(conflicts)
         raise StateError(
             say(
-                "two changes contradict each other in: {names}; keep one of each, and take the marks away",
+                "Two changes conflict in: {names}. Keep one of each and remove the conflict marks.",
                 names=names,
             )
         )
@@ -44,13 +44,15 @@ def check_rubric(rubric: Rubric) -> None:
         if not least <= len(text) <= most:
             raise ValidationError(_describe_length(name, least, most, len(text)))
         if holds_no_text(text):
-            raise ValidationError(say("{field}: expected text, found a character that is none", field=name))
+            raise ValidationError(
+                say("{field}: contains a character that cannot be stored. Remove it.", field=name)
+            )
     for definition in rubric.grades:
         count = len(definition.positive_examples) + len(definition.negative_examples)
         if count > MOST_EXAMPLES:
             raise ValidationError(
                 say(
-                    "grade {grade}: expected at most {most} examples, found {found}",
+                    "Grade {grade}: at most {most} examples are allowed (now {found}).",
                     grade=definition.grade,
                     most=MOST_EXAMPLES,
                     found=count,
@@ -61,18 +63,20 @@ def check_rubric(rubric: Rubric) -> None:
 def check_change(change: str, why: str) -> None:
     """Raise ValidationError unless the change is minor or semantic, and a semantic one has a reason."""
     if change not in ("minor", "semantic"):
-        raise ValidationError(say("change: expected minor or semantic, found {found}", found=repr(change)))
+        raise ValidationError(say("change: choose minor or semantic, not {found}.", found=repr(change)))
     if change == "semantic" and not why.strip():
-        raise ValidationError(say("why: expected a reason in words, since what a grade means changes"))
+        raise ValidationError(say("why: enter a reason, because the meaning of a grade changes."))
     if len(why) > MOST_WHY:
         raise ValidationError(_describe_length(say("why"), 0, MOST_WHY, len(why)))
     if holds_no_text(why):
-        raise ValidationError(say("{field}: expected text, found a character that is none", field=say("why")))
+        raise ValidationError(
+            say("{field}: contains a character that cannot be stored. Remove it.", field=say("why"))
+        )
 
 
 def _describe_length(field: Message, least: int, most: int, length: int) -> Message:
     return say(
-        "{field}: expected {least} to {most:,} characters, found {found:,}",
+        "{field}: enter {least} to {most:,} characters (now {found:,}).",
         field=field,
         least=least,
         most=most,

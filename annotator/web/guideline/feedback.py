@@ -126,7 +126,7 @@ def choose(
     changed = read_chosen(desk.read(CHOSEN)).change(decisions, questions, to=bool(wanted))
     if len(changed) > MOST:
         st.session_state[SAID] = tr(
-            "A version can name at most {most:,} decisions. Nothing was chosen.", most=MOST
+            "A version can answer at most {most:,} decisions. Nothing was selected.", most=MOST
         )
         return
     desk.write(CHOSEN, write_chosen(changed))
@@ -151,7 +151,7 @@ def insert_example(desk: DraftDesk, decision: DecisionExample) -> None:
     chosen = read_chosen(desk.read(CHOSEN)).change([(decision.pair, decision.revision)], (), to=True)
     desk.write(CHOSEN, write_chosen(chosen))
     st.session_state[SAID] = tr(
-        "It stands among the examples of grade {grade} in your draft now.", grade=decision.decided
+        "Added to the examples of grade {grade} in your draft.", grade=decision.decided
     )
     note_press()
 
@@ -169,26 +169,28 @@ def draw_worklist(context: "PageContext", desk: DraftDesk) -> None:
         _draw_nothing(context, worklist)
         return
     waiting = tr_n(
-        "{n:,} decision or question waits for the guideline.",
-        "{n:,} decisions and questions wait for the guideline.",
+        "{n:,} decision or question to include in the guideline",
+        "{n:,} decisions and questions to include in the guideline",
         worklist.waiting,
     )
     st.html(f'<p class="annotator-step">{escape(waiting)}</p>')
     draw_note(
         tr(
-            "Summed up from why annotators differed, as leads said when they decided. Choose what your next version answers; "
-            "publishing it notes the decisions that led to it."
+            "Grouped by the reasons leads gave for disagreements. Select what your next version answers. "
+            "The published version lists these decisions."
         )
     )
     open_ones = [item for item in worklist.items if item.open]
-    for item in open_ones[:MOST_ITEMS]:
-        _draw_item(desk, item)
-    if len(worklist.items) > MOST_ITEMS:
-        draw_note(tr("The whole list: annotator lessons DATASET"))
     answered = [item for item in worklist.items if not item.open]
+    shown: int | None = MOST_ITEMS
+    if max(len(open_ones), len(answered)) > MOST_ITEMS:
+        every = tr("Show all ({n:,})", n=len(worklist.items))
+        shown = None if st.toggle(every, key="all lessons") else MOST_ITEMS
+    for item in open_ones[:shown]:
+        _draw_item(desk, item)
     if answered:
         st.header(tr("Answered"))
-        for item in answered[:MOST_ITEMS]:
+        for item in answered[:shown]:
             _draw_item(desk, item)
 
 
@@ -208,13 +210,16 @@ def link_pair(dataset: str, item: DecisionExample | AskedQuestion) -> str:
 def _draw_nothing(context: "PageContext", worklist: GuidelineWorklist) -> None:
     if worklist.decided:
         message = tr_n(
-            "{n:,} dispute is decided. It has nothing that the guideline could say.",
-            "{n:,} disputes are decided. They have nothing in common that the guideline could say.",
+            "{n:,} disagreement is decided. It needs nothing from the guideline.",
+            "{n:,} disagreements are decided. They need nothing from the guideline.",
             worklist.decided,
         )
     else:
-        message = tr("No dispute is decided yet.")
-    how = tr("When you decide one, say why the annotators differed, and whether the guideline should say so.")
+        message = tr("No disagreements are decided yet.")
+    how = tr(
+        "When you decide a disagreement, choose why the annotators differed and whether to include "
+        "the rule in the guideline."
+    )
     st.text(join_sentences((message, how)))
     draw_link(context, "disagreements")
 
@@ -228,9 +233,9 @@ def _draw_item(desk: DraftDesk, item: WorklistItem) -> None:
             st.html(f'<p class="annotator-note">{" · ".join(facts)}</p>')
         if item.open:
             _draw_choice(desk, item)
-        label = tr_n("The decision", "The {n:,} decisions", len(item.decisions))
+        label = tr_n("{n:,} decision", "{n:,} decisions", len(item.decisions))
         if item.questions:
-            label = tr_n("The question", "The {n:,} questions", len(item.questions))
+            label = tr_n("{n:,} question", "{n:,} questions", len(item.questions))
         shown = st.expander(label, key=f"item cases {item.key}", on_change="rerun")
         if shown.open:
             with shown:
@@ -249,8 +254,8 @@ def _list_facts(item: WorklistItem) -> list[str]:
     if item.asking and item.kind == "group":
         facts.append(
             tr_n(
-                "{n:,} of them asks the guideline to say so",
-                "{n:,} of them ask the guideline to say so",
+                "{n:,} marked for the guideline",
+                "{n:,} marked for the guideline",
                 item.asking,
             )
         )
@@ -269,9 +274,9 @@ def _draw_choice(desk: DraftDesk, item: WorklistItem) -> None:
     chosen = read_chosen(desk.read(CHOSEN))
     taken = len(decisions & chosen.decisions) + len(questions & chosen.questions)
     key, value = find_key(name_choice(desk, item.key), taken == item.open)
-    label = tr("The next version answers this")
+    label = tr("Answered in the next version")
     if 0 < taken < item.open:
-        label = tr("The next version answers this ({n:,} of {all:,} chosen)", n=taken, all=item.open)
+        label = tr("Answered in the next version ({n:,} of {all:,} selected)", n=taken, all=item.open)
     st.checkbox(label, value, key=key, on_change=choose, args=(desk, decisions, questions, item.key, key))
 
 
@@ -284,7 +289,7 @@ def _draw_decision(desk: DraftDesk, decision: DecisionExample) -> None:
             is_chosen = named in read_chosen(desk.read(CHOSEN)).decisions
             key, value = find_key(name_choice(desk, name), is_chosen)
             st.checkbox(
-                tr("The next version answers this decision"),
+                tr("This decision is answered in the next version"),
                 value,
                 key=key,
                 on_change=choose,
@@ -293,10 +298,10 @@ def _draw_decision(desk: DraftDesk, decision: DecisionExample) -> None:
         if decision.decided == "unrateable":
             return
         if is_example(desk, decision):
-            draw_note(tr("Stands among the examples of grade {grade} in your draft", grade=decision.decided))
+            draw_note(tr("Among the examples of grade {grade} in your draft", grade=decision.decided))
             return
         st.button(
-            tr("Insert as an example of grade {grade}", grade=decision.decided),
+            tr("Add as an example of grade {grade}", grade=decision.decided),
             key=f"insert {name}",
             type="tertiary",
             icon=":material/add:",
@@ -336,5 +341,5 @@ def _write_queue_link(dataset: str, item: WorklistItem) -> str:
         return ""
     wanted = QueueFilter(shown="decided", category=item.category, grades=grades)
     address = "/disagreements?" + urlencode({"dataset": dataset, **write_address(QueueAddress(wanted))})
-    label = tr("All decided ones there, whatever the reason")
+    label = tr("All decided disagreements of this kind")
     return write_link(label, address, says=f"{label}: {tr(item.sentence)}")

@@ -44,7 +44,10 @@ def draw_history(context: "PageContext", dataset: str, versions: "list[Guideline
     from annotator.guideline.service import compare_draft
 
     behind = list_decisions_behind(context.database, context.actor, dataset, now=context.now)
-    for index, version in enumerate(versions[:SHOWN]):
+    shown = versions[:SHOWN]
+    if len(versions) > SHOWN and st.toggle(tr("Show all ({n:,})", n=len(versions)), key="all versions"):
+        shown = versions
+    for index, version in enumerate(shown):
         kind = tr("semantic") if version.change == "semantic" else tr("minor")
         name = describe_version(version) if version.version == 1 else f"{describe_version(version)} · {kind}"
         with st.expander(escape_markdown(name), expanded=index == 0):
@@ -55,15 +58,13 @@ def draw_history(context: "PageContext", dataset: str, versions: "list[Guideline
                 _draw_behind(dataset, behind.get(version.version, ()))
             else:
                 draw_note(tr("The first version."))
-    if len(versions) > SHOWN:
-        draw_note(tr("Older versions: annotator rubric list DATASET"))
 
 
 def _draw_behind(dataset: str, decisions: "Sequence[DecisionExample]") -> None:
     """Draw the decisions on disagreements that led to a version, each with the way to its pair."""
     if not decisions:
         return
-    label = tr_n("{n:,} decision led to it", "{n:,} decisions led to it", len(decisions))
+    label = tr_n("Based on {n:,} decision", "Based on {n:,} decisions", len(decisions))
     rows: list[Sequence[Cell]] = [
         [decision.query, _link(dataset, decision), describe_judgments(decision), decision.rationale]
         for decision in decisions[:DECISIONS]
@@ -85,10 +86,10 @@ def draw_outdated(context: "PageContext", dataset: str) -> None:
     """Draw how many answers each annotator is asked to confirm or change."""
     counts = count_outdated(context.database, context.actor, dataset)
     if not counts:
-        draw_note(tr("No judgment rests on an older standard or an older text."))
+        draw_note(tr("All judgments use the current guideline and texts."))
         return
-    st.header(tr("To be confirmed or changed"))
-    columns = (tr("Annotator"), tr("Judgments"), tr("Older standard"), tr("Older text"))
+    st.header(tr("Judgments to confirm"))
+    columns = (tr("Annotator"), tr("Judgments"), tr("Older guideline"), tr("Older text"))
     rows = [
         (
             item.name or item.annotator,
@@ -96,12 +97,12 @@ def draw_outdated(context: "PageContext", dataset: str) -> None:
         )
         for item in counts
     ]
-    draw_table(tr("To be confirmed or changed"), columns, rows)
+    draw_table(tr("Judgments to confirm"), columns, rows)
 
 
 READ, LEARN, WRITE, VERSIONS = (
-    say("In force"),
-    say("What disputes teach"),
+    say("Current"),
+    say("Lessons from disagreements"),
     say("Next version"),
     say("Versions"),
 )
@@ -145,7 +146,9 @@ def _draw_tabs(
     if reading.open:
         with reading, st.container(width=760):
             if draft.fields:
-                st.info(tr("You have an unpublished draft: see Next version."), icon=":material/edit_note:")
+                st.info(
+                    tr("You have an unpublished draft on the tab Next version."), icon=":material/edit_note:"
+                )
             draw_rubric(versions[0])
     if learning.open:
         with learning, st.container(width=760):

@@ -43,38 +43,36 @@ if TYPE_CHECKING:
     from annotator.guideline.service import GuidelineVersion
 
 
-CHANGES = {"minor": say("Wording (minor)"), "semantic": say("What a grade means (semantic)")}
+CHANGES = {"minor": say("Wording (minor)"), "semantic": say("Meaning of a grade (semantic)")}
 
 
 def draw_publishing(
     context: PageContext, dataset: str, base: "GuidelineVersion", draft: GuidelineDraft
 ) -> None:
     """Draw the comparison with the version in force, the kind of change, why, and the button."""
-    st.header(tr("What it changes"))
+    st.header(tr("Changes"))
     shown = read_fields(draft, base)
     rubric = to_rubric(shown)
     comparison = compare_draft(base.rubric, rubric)
     _draw_chosen(read_chosen(shown[CHOSEN]))
     if comparison.is_empty:
-        draw_note(
-            tr("Nothing yet. What you change is compared with version {version} here.", version=base.version)
-        )
+        draw_note(tr("No changes yet. Your changes to version {version} appear here.", version=base.version))
         _draw_refused()
         return
     draw_comparison(comparison)
     again = count_judgments_made_outdated(context.database, context.actor, dataset)
     meant = {
-        "minor": tr("Nobody is asked again."),
+        "minor": tr("No judgments need to be confirmed."),
         "semantic": tr_n(
-            "{n:,} judgment will be asked again: its annotator confirms or changes it.",
-            "{n:,} judgments will be asked again: their annotators confirm or change them.",
+            "{n:,} judgment must be confirmed or changed by its annotator.",
+            "{n:,} judgments must be confirmed or changed by their annotators.",
             again,
         ),
     }
     proposed = propose_change(base.rubric, rubric)
     change_key, why_key = f"guideline change {proposed} {dataset}", f"guideline why {dataset}"
     change = st.radio(
-        tr("What kind of change it is"),
+        tr("Kind of change"),
         list(CHANGES),
         index=list(CHANGES).index(proposed),
         format_func=lambda kind: tr(CHANGES[kind]),
@@ -88,7 +86,7 @@ def draw_publishing(
         height=80,
         on_change="ignore",
         persist_state="session",
-        help=tr("Annotators read it beside what changed."),
+        help=tr("Annotators see it next to the changes."),
     )
     st.button(
         tr("Publish version {version}", version=base.version + 1),
@@ -107,14 +105,14 @@ def draw_meanwhile(
     if draft.fields and present.version != base.version:
         st.warning(
             tr(
-                "{name} published version {version} while you were writing. What you typed is still here.",
+                "{name} published version {version} while you were editing. Your draft is still here.",
                 name=escape_markdown(_name(present)),
                 version=present.version,
             ),
             icon=":material/group:",
         )
         st.button(
-            tr("Bring both together"),
+            tr("Combine both"),
             key=f"merge {draft.mark}",
             type="primary",
             on_click=_merge,
@@ -124,7 +122,7 @@ def draw_meanwhile(
         return
     conflicts = find_conflicts(to_rubric(read_fields(draft, base)))
     message = tr(
-        "{name} published version {version} while you were writing. Both changes are in the fields below.",
+        "{name} published version {version} while you were editing. The fields below contain both changes.",
         name=escape_markdown(draft.merged["name"]),
         version=draft.merged["version"],
     )
@@ -134,16 +132,16 @@ def draw_meanwhile(
     else:
         st.info(message, icon=":material/merge:")
     began, published, typed = (to_rubric(draft.merged[name]) for name in ("base", "theirs", "mine"))
-    with st.expander(tr("What the other version changed")):
+    with st.expander(tr("Changes in the other version")):
         draw_comparison(compare_draft(began, published))
-    with st.expander(tr("What you had changed")):
+    with st.expander(tr("Your changes")):
         draw_comparison(compare_draft(began, typed))
 
 
 def _explain_marks(fields: str) -> str:
     return tr(
-        "They contradict each other in: {fields}. Both stand there between {opens} and {closes}, the published one "
-        "first. Keep what is right and take the marks away.",
+        "The changes conflict in: {fields}. Both are shown between {opens} and {closes}, the "
+        "published one first. Keep the right one and remove the conflict marks.",
         fields=fields,
         opens=escape_markdown("<<<<<<<"),
         closes=escape_markdown(">>>>>>>"),
@@ -165,7 +163,7 @@ def _publish(
     typed = read_typed(draft, base)
     chosen = read_chosen(typed[CHOSEN])
     if typed != shown:
-        _refuse(tr("Your last change is in the comparison now. Look at it, then publish."))
+        _refuse(tr("Your last change was added to the comparison. Check it, then publish."))
         return
     try:
         made = publish_version(
@@ -187,7 +185,7 @@ def _publish(
     else:
         set_draft(dataset, GuidelineDraft(made.version, {}))
         st.session_state.pop(why_key, None)
-        st.session_state["guideline said"] = tr("Version {version} is published.", version=made.version)
+        st.session_state["guideline said"] = tr("Version {version} published.", version=made.version)
         note_press()
 
 
@@ -223,16 +221,16 @@ def _draw_chosen(chosen: ChosenExamples) -> None:
     if chosen.decisions:
         draw_note(
             tr_n(
-                "It answers {n:,} decision on disputes, which the version will name.",
-                "It answers {n:,} decisions on disputes, which the version will name.",
+                "Answers {n:,} decision. The version will list it.",
+                "Answers {n:,} decisions. The version will list them.",
                 len(chosen.decisions),
             )
         )
     if chosen.questions:
         draw_note(
             tr_n(
-                "It answers {n:,} question that was marked for the guideline.",
-                "It answers {n:,} questions that were marked for the guideline.",
+                "Answers {n:,} question marked for the guideline.",
+                "Answers {n:,} questions marked for the guideline.",
                 len(chosen.questions),
             )
         )
@@ -276,7 +274,7 @@ def draw_form(
         st.header(tr("The next version"))
         _draw_grades(draft)
     with right:
-        st.header(tr("What it will look like"))
+        st.header(tr("Preview"))
         draw_grades(rubric)
     left, right = st.columns(2, gap="medium")
     with left:
@@ -293,10 +291,10 @@ def _hold(draft: GuidelineDraft, name: str) -> _HeldField:
 
 def _draw_head(dataset: str, draft: GuidelineDraft) -> None:
     if draft.restored:
-        st.info(tr("This is your draft as you left it. It is not published yet."), icon=":material/history:")
+        st.info(tr("Your saved draft. It is not published yet."), icon=":material/history:")
     if draft.fields:
         st.button(
-            tr("Throw the draft away"),
+            tr("Discard draft"),
             key=f"discard {draft.mark}",
             icon=":material/delete:",
             on_click=set_draft,
@@ -309,13 +307,13 @@ def _draw_grades(draft: GuidelineDraft) -> None:
     for grade in reversed(GRADES):
         with st.expander(tr("Grade {grade}", grade=grade), expanded=True):
             st.text_input(tr("Name"), **_hold(draft, f"name{grade}"))
-            st.text_area(tr("What it means"), height="content", **_hold(draft, f"definition{grade}"))
+            st.text_area(tr("Definition"), height="content", **_hold(draft, f"definition{grade}"))
             st.text_area(
-                tr("Examples, one on each line"),
+                tr("Examples, one per line"),
                 height="content",
-                help=tr("A line that begins with two spaces belongs to the example above it."),
+                help=tr("A line that starts with two spaces continues the example above it."),
                 **_hold(draft, f"positive{grade}"),
             )
             st.text_area(
-                tr("Not this grade, one on each line"), height="content", **_hold(draft, f"negative{grade}")
+                tr("Not this grade, one per line"), height="content", **_hold(draft, f"negative{grade}")
             )

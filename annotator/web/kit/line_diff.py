@@ -15,7 +15,8 @@ from annotator.web.kit.page_parts import draw_note
 if TYPE_CHECKING:
     from annotator.guideline.compare import DiffLine, GuidelineComparison
 
-SIGNS = {"same": " ", "removed": "−", "added": "+"}
+SIGNS = {"same": " ", "removed": "⊖", "added": "⊕"}
+"""No list of Markdown begins with these."""
 
 
 def draw_comparison(comparison: "GuidelineComparison") -> None:

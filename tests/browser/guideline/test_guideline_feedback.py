@@ -34,25 +34,25 @@ def test_what_disputes_teach_becomes_a_version_that_names_them(
     ]
     sign_in(page, "lea", to=WORKLIST)
     page.get_by_text("The 3 decisions").click(timeout=PATIENCE)
-    page.get_by_role("button", name="Insert as an example of grade 1").first.click()
-    expect(page.get_by_text("Stands among the examples of grade 1 in your draft", exact=True)).to_be_visible()
-    expect(page.get_by_text("The next version answers this (1 of 3 chosen)")).to_be_visible()
+    page.get_by_role("button", name="Add as an example of grade 1").first.click()
+    expect(page.get_by_text("Among the examples of grade 1 in your draft", exact=True)).to_be_visible()
+    expect(page.get_by_text("Answered in the next version (1 of 3 chosen)")).to_be_visible()
     settle(page)
     assert list_violations(page) == []
-    page.get_by_text("The next version answers this (1 of 3 chosen)").click()
-    expect(page.get_by_role("checkbox", name="The next version answers this", exact=True)).to_be_checked()
+    page.get_by_text("Answered in the next version (1 of 3 chosen)").click()
+    expect(page.get_by_role("checkbox", name="Answered in the next version", exact=True)).to_be_checked()
     page.reload()  # the page is opened anew: the browser hands the draft back, the choice with it
     page.get_by_role("tab", name="Next version").click(timeout=PATIENCE)
     expect(page.get_by_text("It answers 3 decisions on disputes")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("textbox", name="Why", exact=False).fill("争いから")
     page.get_by_role("button", name="Publish version 2").click()
-    expect(page.get_by_text("Nothing yet.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("No changes yet.")).to_be_visible(timeout=PATIENCE)
     assert {decision.pair for decision in list_decisions_behind(database, OPERATOR, "d", now=NOW)[2]} == set(
         keys
     )
     made = read_version(database, OPERATOR, "d").rubric
     assert made.grades[1].positive_examples[-1].endswith(": 名前だけ <b>")
-    page.get_by_role("tab", name="What disputes teach").click()
+    page.get_by_role("tab", name="Lessons from disagreements").click()
     expect(page.get_by_text("answered in version 2").first).to_be_visible(timeout=PATIENCE)
     page.goto(f"{server.address}/agreement?dataset=d&tab=Guideline+versions")
     expect(page.get_by_text("3 decisions on disputes led to this version.")).to_be_visible(timeout=PATIENCE)

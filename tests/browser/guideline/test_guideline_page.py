@@ -33,18 +33,18 @@ def test_what_is_typed_outlives_a_reload_until_it_is_thrown_away(
     guideline.click()
     guideline.press_sequentially("草案 초안 🌱 ")  # and no blur: the server has not heard of it
     page.reload()
-    expect(page.get_by_text("This is your draft as you left it.")).to_be_visible()
+    expect(page.get_by_text("Your saved draft.")).to_be_visible()
     expect(guideline).to_have_value(before + "草案 초안 🌱 ")
-    page.get_by_role("tab", name="In force").click()
+    page.get_by_role("tab", name="Current").click()
     expect(page.get_by_text("You have an unpublished draft")).to_be_visible()
     page.get_by_role("tab", name="Next version").click()
     expect(guideline).to_have_value(before + "草案 초안 🌱 ")
-    page.get_by_role("button", name="Throw the draft away").click()
+    page.get_by_role("button", name="Discard draft").click()
     expect(guideline).to_have_value(before)
-    expect(page.get_by_role("button", name="Throw the draft away")).to_have_count(0)
+    expect(page.get_by_role("button", name="Discard draft")).to_have_count(0)
     page.reload()
     expect(guideline).to_have_value(before)
-    expect(page.get_by_text("This is your draft as you left it.")).to_have_count(0)
+    expect(page.get_by_text("Your saved draft.")).to_have_count(0)
 
 
 def test_two_leads_write_at_once_and_both_changes_are_published(
@@ -64,13 +64,13 @@ def test_two_leads_write_at_once_and_both_changes_are_published(
     fields(other, "Title").fill("ルウの題")
     fields(other, "Title").blur()
     other.get_by_role("button", name="Publish version 2").click()
-    expect(other.get_by_text("Nothing yet.")).to_be_visible()
+    expect(other.get_by_text("No changes yet.")).to_be_visible()
     page.get_by_role("button", name="Publish version 2").click()
     expect(page.get_by_text("Lou published version 2 while you were writing.")).to_be_visible()
     expect(fields(page, "Title")).to_have_value("ルウの題")
     assert guideline_of(database) != "Léa's guideline"
     page.get_by_role("button", name="Publish version 3").click()
-    expect(page.get_by_text("Nothing yet.")).to_be_visible()
+    expect(page.get_by_text("No changes yet.")).to_be_visible()
     made = read_version(database, OPERATOR, DATASET)
     assert (made.version, made.rubric.title, made.rubric.guideline) == (3, "ルウの題", "Léa's guideline")
     sign_in(third, "hanako", to="/guideline?dataset=demo")
@@ -85,9 +85,9 @@ def test_the_keyboard_keeps_its_place_when_a_change_makes_the_page_longer(
     page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to=WRITE)
-    meaning = fields(page, "What it means").first
+    meaning = fields(page, "Definition").first
     meaning.press("End")
     meaning.press_sequentially(" 더")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Throw the draft away")).to_be_visible()
-    expect(page.get_by_role("button", name="Help for Examples, one on each line").first).to_be_focused()
+    expect(page.get_by_role("button", name="Discard draft")).to_be_visible()
+    expect(page.get_by_role("button", name="Help for Examples, one per line").first).to_be_focused()

@@ -32,8 +32,8 @@ def test_decisions_are_summed_up_with_what_was_said_and_decided(database: Databa
     worklist = list_worklist(database, world.lea, "d", now=NOW)
     group, single = worklist.items
     assert group.sentence == (
-        "3 of 4 decided disputes in 障害 対応 are 1 against 2 for lack of a rule in the guideline. "
-        "Say what tells the two apart, with examples."
+        "3 of 4 decided disagreements in 障害 対応 are 1 against 2 because the guideline has no rule. "
+        "Add a rule that separates the two, with examples."
     )
     assert {decision.pair for decision in group.decisions} == set(keys)
     decision = group.decisions[0]
@@ -135,7 +135,7 @@ def test_a_decision_that_asks_for_it_waits_whatever_its_cause(database: Database
     world.add_disagreement("Q1", 2, 1, 1, "slip", in_guideline=True)
     world.add_disagreement("Q1", 2, 1, 1, in_guideline=True)
     (item,) = list_worklist(database, world.lea, "d", now=NOW).items
-    assert item.sentence == "2 decisions ask the guideline to say so."
+    assert item.sentence == "2 decisions are marked for the guideline."
     assert count_waiting_feedback(database, world.lea, "d") == item.waiting == 2
 
 
@@ -143,7 +143,7 @@ def test_decisions_alone_make_no_version(database: Database) -> None:
     world = FeedbackWorld(database)
     key = world.add_disagreement("Q1", 2, 1, 1, "guideline_gap")
     present = read_version(database, world.lea, "d")
-    with pytest.raises(StateError, match="nothing differs"):
+    with pytest.raises(StateError, match="There is nothing to publish"):
         publish_version(
             database, world.lea, "d", present.rubric, base_version=1, change="minor", decisions=[(key, 1)],
             now=NOW + timedelta(days=1),
@@ -159,8 +159,8 @@ def test_misread_documents_are_told_to_be_long_where_they_are(database: Database
         world.add_disagreement("Q2", 0, 1, 1, "slip", text="短い")
     (item,) = list_worklist(database, world.lea, "d", now=NOW).items
     assert item.sentence == (
-        "5 of 5 decided disputes in 障害 対応 come from misread documents. Say what to look for in them, and where. "
-        "5 of these 5 are longer than 20,000 characters; of 9 others, 0 are."
+        "5 of 5 decided disagreements in 障害 対応 come from misread documents. Describe what to look for in them, and where. "
+        "Documents longer than 20,000 characters: 5 of these 5, and 0 of 9 others."
     )
     assert count_waiting_feedback(database, world.lea, "d") == 0
 

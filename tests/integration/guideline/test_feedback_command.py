@@ -18,13 +18,13 @@ def run(database: Database, *words: str) -> str:
 
 def test_feedback_are_listed_with_how_many_wait_and_their_cases(database: Database) -> None:
     world = FeedbackWorld(database)
-    assert run(database) == "Decided disputes teach the guideline nothing so far.\n"
+    assert run(database) == "No lessons yet. Decide disagreements first.\n"
     keys = [world.add_disagreement("Q1", 2, 1, 1, "borderline") for _ in range(3)]
     world.publish([(keys[0], 1)])
     head, row = run(database).splitlines()
     assert head.split() == ["decisions", "open", "impact", "answered", "in", "lesson"]
     assert row.split()[:2] == ["3", "2"]
-    assert "3 of 3 decided disputes in 障害 対応 are 1 against 2 and genuinely borderline." in row
+    assert "3 of 3 decided disagreements in 障害 対応 are 1 against 2 and borderline." in row
     body = json.loads(run(database, "--json"))
     (item,) = body["lessons"]
     assert (body["decided"], body["waiting"], item["apart"], item["open"]) == (3, 2, [1, 2], 2)

@@ -52,7 +52,7 @@ def commands(database: Database, tmp_path: Path) -> Commands:
 def test_a_version_is_published_from_a_file_shown_listed_and_compared(commands: Commands) -> None:
     file = str(commands.file)
     output = commands.run("set", "d", file, "--change", "semantic", "--why", "改正", "--as", "léa")
-    assert output == "Published version 2 of d's standard.\n5 judgments are asked again.\n"
+    assert output == "Published version 2 of the guideline of d.\n5 judgments must be confirmed or changed.\n"
     shown = commands.run("show", "d")
     assert shown.startswith("version 2 (semantic)\n改正\n\n評価基準\n")
     assert "2  大半\n   大半に答える。\n   + 手順書\n   - 目次\n" in shown
@@ -67,19 +67,21 @@ def test_a_version_is_published_from_a_file_shown_listed_and_compared(commands: 
     assert "  + 大半に答える。\n" in compared
     assert "  + 둘째 줄\n" in compared
     assert [item["grade"] for item in commands.json("diff", "d", "1", "2")["grades"]] == [0, 1, 2, 3]
-    assert commands.run("diff", "d", "2", "2") == "Nothing differs.\n"
+    assert commands.run("diff", "d", "2", "2") == "No differences.\n"
 
 
 def test_what_is_not_to_be_published_is_refused_with_the_reason(commands: Commands) -> None:
     file = str(commands.file)
-    with pytest.raises(AnnotatorError, match="why: expected a reason"):
+    with pytest.raises(AnnotatorError, match="why: enter a reason"):
         commands.run("set", "d", file, "--change", "semantic", "--as", "léa")
-    with pytest.raises(AnnotatorError, match="change: expected minor or semantic, found 'big'"):
+    with pytest.raises(AnnotatorError, match="change: choose minor or semantic, not 'big'"):
         commands.run("set", "d", file, "--change", "big")
     with pytest.raises(AnnotatorError, match="needs the role lead"):
         commands.run("set", "d", file, "--change", "minor", "--as", "花子")
     commands.run("set", "d", file, "--change", "minor")
-    with pytest.raises(AnnotatorError, match="version 2 was published while this change of version 1"):
+    with pytest.raises(AnnotatorError, match="Version 2 was published while you were changing version 1"):
         commands.run("set", "d", file, "--change", "minor", "--base", "1")
-    with pytest.raises(AnnotatorError, match="nothing differs from version 2"):
+    with pytest.raises(
+        AnnotatorError, match="There is nothing to publish: the draft is the same as version 2"
+    ):
         commands.run("set", "d", file, "--change", "minor")

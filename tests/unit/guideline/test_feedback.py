@@ -33,9 +33,11 @@ def test_each_decision_is_in_at_most_one_worklist_item() -> None:
         ("asked", None, ["p40"]),
         ("single", None, ["p50"]),
     ]
-    assert items[0].sentence.startswith("4 of 4 decided disputes of the other categories are 1 against 2")
-    assert items[1].sentence.startswith("3 of 8 decided disputes in 로그 are 1 against 2 for lack of a rule")
-    assert items[2].sentence == "1 further decision asks the guideline to say so."
+    assert items[0].sentence.startswith("4 of 4 decided disagreements in other categories are 1 against 2")
+    assert items[1].sentence.startswith(
+        "3 of 8 decided disagreements in 로그 are 1 against 2 because the guideline has no rule"
+    )
+    assert items[2].sentence == "1 more decision is marked for the guideline."
 
 
 def test_two_of_a_kind_are_no_pattern_and_grades_do_not_matter_where_a_document_was_misread() -> None:
@@ -78,7 +80,9 @@ def test_misread_documents_are_called_long_only_where_that_is_sure() -> None:
     taught = [*make(6, cause="misread_document"), *make(10, 10, cause="slip")]
     lengths = {f"p{n}": LONG + 1 for n in range(5)} | {"p5": 3} | {f"p{10 + n}": 3 for n in range(10)}
     (item,) = make_worklist(taught, lengths=lengths).items
-    assert item.sentence.endswith("5 of these 6 are longer than 20,000 characters; of 10 others, 0 are.")
+    assert item.sentence.endswith(
+        "Documents longer than 20,000 characters: 5 of these 6, and 0 of 10 others."
+    )
     for other in (lengths | {f"p{10 + n}": LONG + 1 for n in range(7)}, {"p0": LONG + 1}, {}):
         (item,) = make_worklist(taught, lengths=other).items
         assert "longer" not in item.sentence
@@ -102,7 +106,7 @@ def test_decisions_of_queries_without_a_category_are_summed_up_with_those_of_the
     (item,) = make_worklist([*make(3, category=None), *make(1, 10, category="法")]).items
     assert (len(item.decisions), item.category, item.of) == (4, None, 4)
     (item,) = make_worklist([*make(3, category=None), *make(2, 10, cause="slip")]).items
-    assert item.sentence.startswith("3 of 5 decided disputes are 1 against 2")
+    assert item.sentence.startswith("3 of 5 decided disagreements are 1 against 2")
 
 
 def test_a_version_answers_the_decisions_that_led_to_it_and_later_ones_that_do_not_ask_anew() -> None:

@@ -19,7 +19,7 @@ from tests.integration.feedback_world import FeedbackWorld
 from tests.integration.judged_world import NOW
 from tests.unit.web.lead_pages import open_page, run, run_page, words
 
-WORKLIST, WRITE, VERSIONS = "What disputes teach", "Next version", "Versions"
+WORKLIST, WRITE, VERSIONS = "Lessons from disagreements", "Next version", "Versions"
 
 
 @pytest.fixture
@@ -73,9 +73,12 @@ def press(app: AppTest, label: str) -> AppTest:
 
 def test_without_a_decision_the_worklist_says_how_to_get_one(world: FeedbackWorld) -> None:
     shown = words(open_tab(world, WORKLIST))
-    assert "No dispute is decided yet. When you decide one, say why the annotators differed" in shown
+    assert (
+        "No disagreements are decided yet. When you decide a disagreement, choose why the annotators differed"
+        in shown
+    )
     world.add_disagreement("Q1", 0, 1, 0, "slip")
-    assert "1 dispute is decided. It has nothing that the guideline could say." in words(
+    assert "1 disagreement is decided. It needs nothing from the guideline." in words(
         open_tab(world, WORKLIST)
     )
 
@@ -101,9 +104,9 @@ def test_the_worklist_says_what_decisions_have_in_common_and_leads_to_them(world
     world.ask(world.add_disagreement("Q1", 2, 2))
     shown = words(open_tab(world, WORKLIST))
     for piece in (
-        "4 decisions and questions wait for the guideline.",
-        "3 of 3 decided disputes in 설정 are 1 against 2 for lack of a rule in the guideline.",
-        "1 of them asks the guideline to say so",
+        "4 decisions and questions to include in the guideline",
+        "3 of 3 decided disagreements in 설정 are 1 against 2 because the guideline has no rule.",
+        "1 marked for the guideline",
         "/disagreements?dataset=d&amp;show=decided&amp;category=%EC%84%A4%EC%A0%95&amp;grades=1-2",
         "1 answered question is marked for the guideline.",
     ):
@@ -113,12 +116,12 @@ def test_the_worklist_says_what_decisions_have_in_common_and_leads_to_them(world
 def test_what_is_chosen_is_named_by_the_version_that_is_published(world: FeedbackWorld) -> None:
     keys = [world.add_disagreement("Q1", 1, 2, 1, "guideline_gap") for _ in range(3)]
     app = open_tab(world, WORKLIST)
-    tick(app, "The next version answers this")
+    tick(app, "Answered in the next version")
     chosen = read_chosen(draft_of(app).fields[CHOSEN])
     assert chosen == ChosenExamples(frozenset((key, 1) for key in keys))
     app = turn_to(world, app, WRITE)
-    assert "It answers 3 decisions on disputes, which the version will name." in words(app)
-    assert "Nothing yet." in words(app)  # a choice alone is no version
+    assert "Answers 3 decisions. The version will list them." in words(app)
+    assert "No changes yet." in words(app)  # a choice alone is no version
     next(item for item in app.text_area if item.key == widget_key(draft_of(app), "guideline")).set_value(
         "二行目を見る"
     )
@@ -131,7 +134,7 @@ def test_what_is_chosen_is_named_by_the_version_that_is_published(world: Feedbac
     assert "answered in version 2" in words(open_tab(world, WORKLIST))
     history = words(open_tab(world, VERSIONS))
     for piece in (
-        "3 decisions led to it",
+        "Based on 3 decisions",
         f"/disagreements?dataset=d&amp;pair={keys[0]}",
         "題 1 &lt;x&gt;",
         "1, 2 → 1",
@@ -144,10 +147,10 @@ def test_a_decision_becomes_an_example_in_the_draft_and_is_chosen(world: Feedbac
     app = open_tab(world, WORKLIST)
     (item,) = list_worklist(world.database, world.lea, "d", now=NOW).items
     app.session_state[f"item cases {item.key}"] = True
-    press(run(app), "Insert as an example of grade 1")
-    assert "Stands among the examples of grade 1 in your draft" in words(app)
+    press(run(app), "Add as an example of grade 1")
+    assert "Among the examples of grade 1 in your draft" in words(app)
     app = turn_to(world, app, WRITE)
-    assert "It answers 1 decision on disputes" in words(app)
+    assert "Answers 1 decision" in words(app)
     press(app, "Publish version 2")
     made = read_version(world.database, world.lea, "d")
     assert made.rubric.grades[1].positive_examples[-1] == "題 1 <x>: 名前だけ\n  出る"
@@ -159,12 +162,12 @@ def test_a_decision_becomes_an_example_in_the_draft_and_is_chosen(world: Feedbac
 def test_a_choice_outlives_a_merge_with_another_leads_version(world: FeedbackWorld) -> None:
     world.add_disagreement("Q1", 1, 2, 1, "borderline")
     app = open_tab(world, WORKLIST)
-    tick(app, "The next version answers this")
+    tick(app, "Answered in the next version")
     app = turn_to(world, app, WRITE)
     next(item for item in app.text_input if item.key == widget_key(draft_of(app), "title")).set_value("題")
     run(app)
     world.publish([])
-    press(run(app), "Bring both together")
+    press(run(app), "Combine both")
     press(app, "Publish version 3")
     assert list(list_decisions_behind(world.database, world.lea, "d", now=NOW)) == [3]
 

@@ -102,12 +102,14 @@ def test_the_standard_in_force_is_read_with_its_examples_and_nothing_active(worl
 
 def test_a_draft_is_compared_and_published_with_what_it_means(world: GuidelineWorld) -> None:
     app = open_draft(world)
-    assert "Nothing yet. What you change is compared with version 1 here." in words(app)
+    assert "No changes yet. Your changes to version 1 appear here." in words(app)
     type_in(app, "definition2", "答えの大半がある。")
-    assert '<p class="annotator-added" dir="auto">' in words(app)
+    sign = '<p class="annotator-{}" dir="auto"><span aria-hidden="true">{}</span><span class="annotator-unseen">{}: '
+    assert sign.format("added", "⊕", "added") in words(app), "+ and - are marks of lists"
+    assert sign.format("removed", "⊖", "removed") in words(app)
     assert app.radio[0].value == "semantic"
     press(app, "Publish version 2")
-    assert "Not published: why\\: expected a reason in words" in words(app).replace("\\,", ",")
+    assert "Not published: why\\: enter a reason" in words(app).replace("\\,", ",")
     assert versions(world) == [1]
     app.text_area(key="guideline why d").set_value("改正")
     press(app, "Publish version 2")
@@ -118,7 +120,7 @@ def test_a_draft_is_compared_and_published_with_what_it_means(world: GuidelineWo
         "改正",
         "答えの大半がある。",
     )
-    assert "Nothing yet." in words(app)
+    assert "No changes yet." in words(app)
 
 
 def test_wording_asks_nobody_again_and_needs_no_reason(world: GuidelineWorld) -> None:
@@ -134,7 +136,7 @@ def test_what_the_lead_has_not_seen_compared_is_not_published(world: GuidelineWo
     type_in(app, "guideline", "一")
     field(app, "guideline").set_value("二")  # type: ignore[attr-defined]
     press(app, "Publish version 2")
-    assert "Your last change is in the comparison now" in words(app)
+    assert "Your last change was added to the comparison" in words(app)
     assert versions(world) == [1]
     press(app, "Publish version 2")
     assert read_version(world.database, world.lea, "d").rubric.guideline == "二"
@@ -146,7 +148,7 @@ def test_of_two_leads_the_second_gets_both_changes_and_publishes_them(world: Gui
     world.publish(world.lou, guideline="ルウの手引き")
     press(app, "Publish version 2")
     assert versions(world) == [2, 1]
-    assert "lou Realname published version 2 while you were writing" in words(app).replace("\\", "")
+    assert "lou Realname published version 2 while you were editing" in words(app).replace("\\", "")
     assert field(app, "guideline").value == "ルウの手引き"  # type: ignore[attr-defined]
     assert field(app, "name1").value == "わずか"  # type: ignore[attr-defined]
     press(app, "Publish version 3")
@@ -159,14 +161,12 @@ def test_a_contradiction_is_marked_and_not_published_before_it_is_settled(world:
     type_in(app, "guideline", "私の")
     world.publish(world.lou, guideline="ルウの")
     app = run(app)
-    assert "lou Realname published version 2 while you were writing. What you typed is still here." in words(
-        app
-    )
-    press(app, "Bring both together")
+    assert "lou Realname published version 2 while you were editing. Your draft is still here." in words(app)
+    press(app, "Combine both")
     assert field(app, "guideline").value == "<<<<<<<\nルウの\n=======\n私の\n>>>>>>>"  # type: ignore[attr-defined]
-    assert "They contradict each other in: Guideline." in words(app)
+    assert "The changes conflict in: Guideline." in words(app)
     press(app, "Publish version 3")
-    assert "two changes contradict each other in" in words(app)
+    assert "Two changes conflict in" in words(app)
     assert versions(world) == [2, 1]
     type_in(app, "guideline", "私たちの")
     press(app, "Publish version 3")
@@ -184,9 +184,9 @@ def test_a_draft_that_the_browser_kept_comes_back_after_a_reload(world: Guidelin
     )
     app.query_params["standard"] = "Next version"
     run(app)
-    assert "This is your draft as you left it" in words(app)
+    assert "Your saved draft" in words(app)
     assert field(app, "guideline").value == "書きかけ"  # type: ignore[attr-defined]
-    press(app, "Throw the draft away")
+    press(app, "Discard draft")
     assert field(app, "guideline").value != "書きかけ"  # type: ignore[attr-defined]
 
 
@@ -217,7 +217,7 @@ def test_what_a_browser_still_says_of_fields_that_are_gone_changes_nothing(world
     app = open_draft(world)
     gone = widget_key(app.session_state["guideline draft d"], "guideline")
     app = type_in(app, "guideline", "書きかけ")
-    press(app, "Throw the draft away")
+    press(app, "Discard draft")
     type_in(app, "title", "題")
     app.session_state[gone] = "古い"
     run(app)

@@ -66,14 +66,6 @@ def test_the_particle_fits_what_stands_before(written: str, read: str) -> None:
     assert choose_particles(written) == read
 
 
-def test_a_sentence_of_the_app_has_one_form_of_each_particle() -> None:
-    use_language("ko")
-    try:
-        assert tr("Marked {name}.", name="예문") == "예문을 지정했습니다."
-    finally:
-        use_language("en")
-
-
 @pytest.mark.parametrize(
     ("message", "read"),
     [
