@@ -35,6 +35,7 @@ from annotator.storage.tables import (
     QueryRow,
     ReleaseQrelRow,
     ReleaseQueryRow,
+    ReleaseRow,
     RemapRow,
     RubricRow,
 )
@@ -114,15 +115,32 @@ def list_qrels_on_page(
     page = shown.where(*conditions).order_by(col(ReleaseQrelRow.position)).limit(limit).offset(offset)
     rows = session.execute(page).all()
     texts = list_query_texts(session, release_pk, (row.query_id for row in rows))
+    titles = _list_titles(session, release_pk, {row.doc_id for row in rows})
     return QrelPage(
         total,
         tuple(
             QrelRow(
-                row.query_id, texts.get(row.query_id), row.doc_id, row.grade, row.origin, row.earlier_grade
+                row.query_id,
+                texts.get(row.query_id),
+                row.doc_id,
+                row.grade,
+                row.origin,
+                row.earlier_grade,
+                titles.get(row.doc_id, ""),
             )
             for row in rows
         ),
     )
+
+
+def _list_titles(session: Session, release_pk: int, doc_ids: Collection[str]) -> dict[str, str]:
+    """Return the present titles of these documents of the release's dataset, by doc_id."""
+    statement = (
+        select(col(DocumentRow.doc_id), col(DocumentRow.title))
+        .join(ReleaseRow, col(ReleaseRow.dataset_pk) == col(DocumentRow.dataset_pk))
+        .where(col(ReleaseRow.pk) == release_pk, col(DocumentRow.doc_id).in_(doc_ids))
+    )
+    return {doc_id: title for doc_id, title in session.execute(statement)}  # noqa: C416  (a Row is no tuple for mypy)
 
 
 def _matches_search(search: str, release_pk: int) -> ColumnElement[bool]:

@@ -189,6 +189,9 @@ class QrelRow:
     grade: int
     origin: str
     previous: int | None = None  # its grade in the release compared with, if it was there
+    title: str = (
+        ""  # of the document as the dataset has it now; empty if it has none, or no such document any more
+    )
 
 
 @dataclass(frozen=True, slots=True)

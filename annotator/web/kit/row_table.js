@@ -17,6 +17,7 @@ const LEFT_BY = "annotator row left by";
  * @property {string | null} chosen the key of a row
  * @property {string} leadsTo the selector of what a choice shows
  * @property {string[]} links the addresses of what the rows show
+ * @property {string[]} groups the heading that each row belongs under, or nothing
  * @property {boolean} tall
  * @property {{ key: string, cells: string[] }[]} rows
  */
@@ -97,7 +98,11 @@ function draw(root, message, state) {
   const top = make("thead"), body = make("tbody");
   for (const part of [top, body]) part.setAttribute("role", "rowgroup");
   top.append(head);
-  body.append(...message.rows.map((row, i) => drawRow(row, message, kinds, message.links[i])));
+  message.rows.forEach((row, i) => {
+    const group = message.groups[i];
+    if (group !== undefined && group !== message.groups[i - 1]) body.append(drawGroup(group, message.columns.length));
+    body.append(drawRow(row, message, kinds, message.links[i]));
+  });
   table.append(top, body);
   body.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
@@ -109,6 +114,22 @@ function draw(root, message, state) {
   body.addEventListener("keydown", (event) => moveByKey(event, root));
   root.replaceChildren(table);
   markChosen(root, message.chosen);
+}
+
+/**
+ * Return the row that names those below it.
+ * @param {string} group
+ * @param {number} columns
+ */
+function drawGroup(group, columns) {
+  const line = make("tr", "", "group"), cell = make("th", group);
+  line.setAttribute("role", "row");
+  cell.setAttribute("role", "rowheader");
+  cell.scope = "colgroup";
+  cell.colSpan = columns;
+  cell.dir = "auto";
+  line.append(cell);
+  return line;
 }
 
 /**

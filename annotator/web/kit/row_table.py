@@ -28,12 +28,13 @@ def draw_rows(
     button: int = 0,
     leads_to: str = "",
     links: Sequence[str] = (),
+    groups: Sequence[str] = (),
     tall: bool = False,
 ) -> None:
     """Draw the rows, each with its key. `button`: the column that names a row. `leads_to`: the CSS selector of what a
     choice shows, which is then brought into the window. `on_choose` runs before the page is drawn again. `links`: the
-    addresses of what the rows show, where that is a page of its own: it can be opened in another tab. `tall`: as high as
-    its rows."""
+    addresses of what the rows show, where that is a page of its own: it can be opened in another tab. `groups`: the heading
+    that each row belongs under, shown once above the rows that follow each other under it. `tall`: as high as its rows."""
     message = {
         "caption": caption,
         "columns": list(columns),
@@ -41,6 +42,7 @@ def draw_rows(
         "chosen": chosen,
         "leadsTo": leads_to,
         "links": list(links),
+        "groups": list(groups),
         "tall": tall,
         "rows": [{"key": name, "cells": list(cells)} for name, cells in rows],
     }

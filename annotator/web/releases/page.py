@@ -28,7 +28,7 @@ from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 from annotator.web.releases.compare import describe_advice, draw_comparison, draw_diff
-from annotator.web.releases.downloads import list_address
+from annotator.web.releases.files import draw_files
 from annotator.web.releases.gates import draw_gates, draw_kept_gates, name_gate
 from annotator.web.releases.qrels import draw_qrels
 from annotator.web.releases.texts import draw_published
@@ -43,12 +43,9 @@ FOLDERS = {
         "its files are in place, and each is checked against its published checksum when it is sent"
     ),
     "missing": say("its folder is not on this machine"),
-    "changed": say("its folder is not as it was published: see annotator release verify"),
+    "changed": say("its folder is not as it was published"),
 }
 COLUMNS = (say("version"), say("published"), say("qrels"), say("by"), say("note"), say("marks"))
-SIZES = ((1_000_000, "MB"), (1_000, "kB"))
-NOTES = {"law.json": say("the law-search evaluator's NDCG function needs law-compact.json")}
-"""What somebody who takes the file has to know."""
 
 
 def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -> None:
@@ -137,47 +134,7 @@ def _draw_part(name: str, context: PageContext, release: "Release", newest: "lis
     elif name == "Changes":
         draw_published(context, release, "CHANGES.md")
     else:
-        _draw_files(release)
-
-
-def _draw_files(release: "Release") -> None:
-    previous = release.previous or tr("none")
-    draw_note(
-        tr(
-            "Content {checksum}; previous release: {previous}. Its folder:",
-            checksum=release.content_sha256,
-            previous=previous,
-        )
-    )
-    st.code(str(release.path.resolve()), language=None)
-    if release.folder != "whole":
-        sentence = tr("Nothing can be downloaded: {why}.", why=FOLDERS[release.folder])
-        st.warning(sentence, icon=":material/folder_off:")
-        return
-    items = "".join(f"<li>{_link(release, name)}</li>" for name in release.files)
-    st.html(
-        f'<p><a class="annotator-link annotator-all" href="{escape(list_address(release.dataset, release.version))}" '
-        f'target="_self" download>{escape(tr("Download everything (zip)"))}</a></p><ul class="annotator-files">{items}</ul>'
-    )
-
-
-def _link(release: "Release", name: str) -> str:
-    address = escape(list_address(release.dataset, release.version, name))
-    path = release.path / name
-    size = describe_size(path.stat().st_size) if path.is_file() else tr("gone")
-    note = f" · {tr(NOTES[name])}" if name in NOTES else ""
-    return (
-        f'<a class="annotator-link" href="{address}" target="_self" download>{escape(name)}</a> '
-        f'<span class="annotator-soft">{size}{escape(note)}</span>'
-    )
-
-
-def describe_size(size: int) -> str:
-    """Return a number of bytes for people: "312 bytes", "4.1 kB", "12.5 MB"."""
-    for factor, unit in SIZES:
-        if size >= factor:
-            return f"{size / factor:.1f} {unit}"
-    return tr("{size} bytes", size=size)
+        draw_files(release, None if release.folder == "whole" else FOLDERS[release.folder])
 
 
 def draw_form(

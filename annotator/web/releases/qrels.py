@@ -1,4 +1,4 @@
-"""Browse the qrels of a release, page by page with filters, and show what the chosen one rests on.
+"""Browse the qrels of a release, query by query, page by page with filters, and show what the chosen one rests on.
 
 The address holds filters, page and the chosen qrel, so it can be sent to a colleague. For the chosen qrel, every judgment,
 the decision, or the file that the grade came from is shown. People appear under their release pseudonyms; all text is
@@ -220,7 +220,7 @@ def _draw_table(qrel_page: "QrelPage", key: str, page: int, *, compared: bool) -
         )
     )
     before = (tr("before"),) if compared else ()
-    columns = (tr("query"), tr("document"), tr("grade"), *before, tr("origin"))
+    columns = (tr("document"), tr("grade"), *before, tr("origin"))
     draw_rows(
         key,
         tr("The qrels. Choose one to see the judgments behind it."),
@@ -228,19 +228,25 @@ def _draw_table(qrel_page: "QrelPage", key: str, page: int, *, compared: bool) -
         [(_key(row.query_id, row.doc_id), _cells(row, compared)) for row in qrel_page.rows],
         chosen=_find_chosen(),
         on_choose=_follow,
-        button=1,
         leads_to=".annotator-trail",
+        groups=[_name_query(row) for row in qrel_page.rows],
     )
     pages = -(-qrel_page.total // PAGE)
     if pages > 1:
         st.pagination(pages, key="page", bind="query-params")
 
 
-def _cells(row: "QrelRow", compared: bool) -> list[str]:
+def _name_query(row: "QrelRow") -> str:
+    """Return the id and the text of the row's query."""
     text = row.query or ""
-    query = f"{row.query_id}  {text[:MAX_TEXT]}{'…' if len(text) > MAX_TEXT else ''}"
+    return f"{row.query_id}  {text[:MAX_TEXT]}{'…' if len(text) > MAX_TEXT else ''}".strip()
+
+
+def _cells(row: "QrelRow", compared: bool) -> list[str]:
+    """Return the cells of a row; the document by its title, with its id on a line of its own."""
+    document = f"{row.title}\n{row.doc_id}" if row.title and row.title != row.doc_id else row.doc_id
     before = ["–" if row.previous is None else str(row.previous)] if compared else []
-    return [query, row.doc_id, str(row.grade), *before, name_word(row.origin)]
+    return [document, str(row.grade), *before, name_word(row.origin)]
 
 
 def _draw_chosen_trace(context: PageContext, dataset: str, version: str) -> None:

@@ -148,6 +148,15 @@ def test_qrels_are_browsed_in_their_order_by_pages(world: PublishedWorld) -> Non
     assert browse_qrels(world.database, OPERATOR, "d", "1.1.0", offset=6, now=NOW).rows == ()
 
 
+def test_a_qrel_has_the_title_that_its_document_has_now(world: PublishedWorld) -> None:
+    world.query("질의", "검색어")
+    world.pair("질의", "文書 1", title="題 🔎")
+    page = browse_qrels(world.database, OPERATOR, "d", "1.1.0", now=NOW)
+    titles = {row.doc_id: row.title for row in page.rows}
+    assert titles["文書 1"] == "題 🔎"
+    assert set(titles.values()) == {"題 🔎", ""}
+
+
 def test_filters_narrow_the_qrels_down(world: PublishedWorld) -> None:
     assert list_documents(world, grade=2) == ["文書 1", "new/é", "same_100%"]
     assert list_documents(world, grade=2, origin="adjudicated") == ["文書 1"]

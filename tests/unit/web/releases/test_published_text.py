@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from annotator.releases.records import Release
-from annotator.web.releases.page import describe_size
+from annotator.web.releases.files import describe_size
 from annotator.web.releases.texts import render
 
 RELEASE = Release(

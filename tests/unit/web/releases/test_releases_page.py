@@ -93,6 +93,15 @@ def rows(app: AppTest, index: int = -1) -> list[list[str]]:
     return [row["cells"] for row in tables(app)[index]["rows"]]
 
 
+def grouped_rows(app: AppTest) -> list[tuple[str, ...]]:
+    """The qrels on the page, each under the id of the query that it is grouped by; the document by its id."""
+    table = tables(app)[-1]
+    return [
+        (group.split("  ")[0], row["cells"][0].split("\n")[-1], *row["cells"][1:])
+        for group, row in zip(table["groups"], table["rows"], strict=True)
+    ]
+
+
 def tab_of(app: AppTest) -> str:
     return str(app.session_state["tab"])
 
@@ -234,14 +243,26 @@ class TestWhatIsOut:
         self, published: JudgedWorld, filters: dict[str, str], expected: list[tuple[str, ...]]
     ) -> None:
         app = open_page(published, "releases", tab="Published", **filters)
-        shown_rows = [(cells[0].split("  ")[0], *cells[1:]) for cells in rows(app)]
-        assert sorted(shown_rows) == sorted(expected)
+        assert sorted(grouped_rows(app)) == sorted(expected)
         qrels = "qrel" if len(expected) == 1 else "qrels"
         assert f"1 to {len(expected)} of {len(expected)} {qrels}." in words(app)
 
     def test_what_changed_since_a_release_stands_with_the_grade_before(self, published: JudgedWorld) -> None:
         app = open_page(published, "releases", tab="Published", since="1.0.0")
-        assert [cells[1:] for cells in rows(app)] == [["遠い", "2", "–", "adjudicated"]]
+        assert grouped_rows(app) == [("Q1", "遠い", "2", "–", "adjudicated")]
+
+    def test_qrels_are_grouped_by_query_and_documents_have_their_titles(self, published: JudgedWorld) -> None:
+        table = tables(open_page(published, "releases", tab="Published"))[-1]
+        assert table["groups"] == [
+            "Q1  ハンドラキュー <b>🔎",
+            "Q1  ハンドラキュー <b>🔎",
+            "Q2  법령 :red[검색]",
+        ]
+        assert {row["cells"][0] for row in table["rows"]} == {
+            "題 同じ\n同じ",
+            "題 遠い\n遠い",
+            "題 같은\n같은",
+        }
 
     def test_a_page_that_is_not_there_is_the_first(self, published: JudgedWorld) -> None:
         for page in ("7", "0", "-1", "x", "٣", "9" * 30):
@@ -297,6 +318,10 @@ class TestWhatIsOut:
         assert shown.count("annotator-link") == len(files) + 1
         for name in files:
             assert f">{name}</a>" in shown
+        assert "Further files" not in [
+            item.value for item in app.subheader
+        ]  # what each of them is for is said
+        assert "For readers: how the ground truth was made" in shown
         assert str(folder) in [item.value for item in app.code]
 
     def test_a_folder_that_was_changed_is_said_so_and_not_offered(self, published: JudgedWorld) -> None:
