@@ -10,6 +10,7 @@ insert takes half as long again, and the ORM's twice as long. On PostgreSQL many
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -227,6 +228,28 @@ def fetch_tuples(session: Session, statement: PreparedSql, values: Mapping[str, 
     """Return every row as the driver's tuple, for reads of a million rows. Does not flush the session."""
     with execute_sql(session, statement, values) as result:
         return list(result.cursor.fetchall()) if result.cursor is not None else []
+
+
+_JOIN_BY_HASH = prepare_sql(
+    "SELECT set_config('enable_nestloop', 'off', true), set_config('work_mem', '64MB', true)"
+)
+_PLAN_AS_USUAL = ("SET LOCAL enable_nestloop TO DEFAULT", "SET LOCAL work_mem TO DEFAULT")
+
+
+@contextmanager
+def join_many_rows(session: Session) -> Iterator[None]:
+    """On PostgreSQL, join by hash and sort in memory within the block: for joins with many rows that this transaction has added.
+
+    The statistics know nothing of such rows yet: PostgreSQL expects one of them, looks up every other row for each of them, and takes
+    ten times as long (benchmarks/pooling.py).
+    """
+    is_postgresql = session.connection().dialect.name == "postgresql"
+    if is_postgresql:
+        execute_sql(session, _JOIN_BY_HASH, {})
+    yield
+    if is_postgresql:  # not after an error, which ends the transaction with its settings
+        for statement in _PLAN_AS_USUAL:
+            execute_sql(session, prepare_sql(statement), {})
 
 
 CHUNK = 5_000

@@ -252,7 +252,10 @@ class PairRow(SQLModel, table=True):
 
 
 class ProvenanceRow(SQLModel, table=True):
-    """A system that put a pair into the pool, with rank and score. For leads only."""
+    """A system that put a pair into the pool, with rank and score. For leads only.
+
+    On PostgreSQL, triggers check once for each statement what the foreign key checks on SQLite (migration 0020).
+    """
 
     __tablename__ = "provenance"
 

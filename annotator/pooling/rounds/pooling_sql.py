@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.pooling.rounds.pool_records import CandidateLists, Numbers
-from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, split_into_chunks
+from annotator.storage.sql import execute_sql, fetch_tuples, join_many_rows, prepare_sql, split_into_chunks
 from annotator.storage.tables import DocumentRow, PairRow
 
 _NUMBERED = """
@@ -38,7 +38,7 @@ INSERT INTO provenance (pair_pk, system, rank, score, signals)
 SELECT pair.pk, run.system, entry.rank, entry.score, entry.signals FROM ({first}) entry
 JOIN run ON run.pk = entry.run_pk
 JOIN pair ON pair.query_pk = entry.query_pk AND pair.document_pk = entry.document_pk
-WHERE pair.dataset_pk = :dataset_pk ORDER BY pair.pk, run.system{unless_there}"""
+WHERE pair.dataset_pk = :dataset_pk AND pair.query_pk BETWEEN :first_query AND :last_query ORDER BY pair.pk, run.system{unless_there}"""
 _UNLESS_THERE = " ON CONFLICT (pair_pk, system) DO NOTHING"
 QUERIES_AT_ONCE = 100
 _POOL = prepare_sql(
@@ -126,7 +126,8 @@ def name_systems(
                 "first_query": chunk[0],
                 "last_query": chunk[-1],
             }
-            execute_sql(session, prepare_sql(statement, lists=["runs"]), values)
+            with join_many_rows(session):
+                execute_sql(session, prepare_sql(statement, lists=["runs"]), values)
 
 
 def list_doc_ids(session: Session, dataset_pk: int) -> dict[int, str]:
