@@ -7,6 +7,7 @@ A click on a cell or bar filters the queue; the tables beside the charts offer t
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -16,12 +17,11 @@ import streamlit as st
 from annotator.adjudication.queue.queue_records import QueueFilter, QueueSummary
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.settling import QueueReason
-from annotator.domain.svg import colour_cell
 from annotator.web.adjudication.queue_filters import name_decided, name_reasons
 from annotator.web.adjudication.queue_url import QueueAddress, go, list_parameters
 from annotator.web.kit.charts import AMBER
 from annotator.web.kit.figures import show_day, show_number
-from annotator.web.kit.heat_map import DARK, LIGHT, name_grades
+from annotator.web.kit.heat_map import PALE, name_grades, tint_cell, tint_neutral
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.row_table import draw_rows
@@ -157,7 +157,7 @@ MOST_CATEGORIES = 12
 LOW, HIGH = (0, 1, 2), (1, 2, 3)
 BAR, ROW, AXIS = 16, 30, 64
 HEIGHT = 250
-EMPTY = "#f4f5f4"
+EMPTY = tint_neutral(0.08)
 Row = dict[str, Any]
 Chart = Any
 """A chart of Altair."""
@@ -209,7 +209,7 @@ def list_cells(by_grades: Mapping[tuple[int, int], int], names: Sequence[str]) -
         for high in HIGH:
             if low < high:
                 n = by_grades.get((low, high), 0)
-                fill, dark = colour_cell(n, most, same=False) if n else (EMPTY, True)
+                fill, ink = tint_cell(sqrt(n / most), same=False) if n else (EMPTY, PALE)
                 cells.append(
                     {
                         "low": low,
@@ -218,7 +218,7 @@ def list_cells(by_grades: Mapping[tuple[int, int], int], names: Sequence[str]) -
                         "higher": names[high],
                         "disputes": n,
                         "fill": fill,
-                        "ink": DARK if dark else LIGHT,
+                        "ink": ink,
                     }
                 )
     return cells

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.agreement.records import AgreementReport, GroupAgreement, PairAgreement
-from annotator.domain.svg import colour_cell
 from annotator.web.agreement.tables import name_group
 from annotator.web.kit.charts import AMBER, TEAL, label_counts, show_value, space_percent
 from annotator.web.kit.figures import show_share
-from annotator.web.kit.heat_map import name_grades
+from annotator.web.kit.heat_map import PALE, name_grades, tint_cell, tint_neutral
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.words import name_word
 
@@ -135,8 +134,7 @@ def describe_forest(report: AgreementReport) -> str:
 MOST_PEOPLE, MOST_WRITTEN = 20, 10
 CELL, EDGE = 30, 96
 LEGEND, SHADES = 64, (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-COUNTED, NOTHING = "#e4e7e5", "#f4f5f4"
-LIGHT, DARK = "#ffffff", "#000000"
+COUNTED, NOTHING = tint_neutral(0.22), tint_neutral(0.08)
 
 
 def list_people(pairs: Sequence[PairAgreement]) -> list[str]:
@@ -179,7 +177,7 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
             continue
         first, second = sorted(pair.annotators, key=names.index)
         value = pair.cohen_kappa[kind]
-        fill, dark = _colour(value.value)
+        fill, ink = _colour(value.value)
         figures = {
             "kappa": "–" if value.value is None else f"{value.value:.2f}",
             "pairs": pair.pairs,
@@ -191,7 +189,7 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
                 "column": second,
                 "shown": figures["kappa"],
                 "fill": fill,
-                "ink": DARK if dark else LIGHT,
+                "ink": ink,
                 **figures,
             },
             {
@@ -199,7 +197,7 @@ def list_matrix_cells(pairs: Sequence[PairAgreement], kind: str) -> list[dict[st
                 "column": first,
                 "shown": _short(pair.pairs),
                 "fill": COUNTED,
-                "ink": DARK,
+                "ink": PALE,
                 **figures,
             },
         ]
@@ -310,14 +308,14 @@ def _colour_with_legend(alt: Any, pairs: Sequence[PairAgreement], kind: str) -> 
     return alt.Color("fill:N", scale=alt.Scale(domain=grounds, range=grounds), legend=legend)
 
 
-def _colour(kappa: float | None) -> tuple[str, bool]:
-    """Return the colour of a kappa, and whether dark text is readable on it.
+def _colour(kappa: float | None) -> tuple[str, str]:
+    """Return the ground of a kappa, and the colour of its figure.
 
     The higher, the deeper; below chance in another hue.
     """
     if kappa is None:
-        return NOTHING, True
-    return colour_cell(kappa * kappa, 1, same=kappa >= 0)
+        return NOTHING, PALE
+    return tint_cell(abs(kappa), same=kappa >= 0)
 
 
 def _short(pairs: int) -> str:

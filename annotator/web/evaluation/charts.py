@@ -5,15 +5,16 @@ In the forest plot a difference that chance does not explain is a filled diamond
 the heat map carry their own ground and ink, and their number. Every chart has its words and a table.
 """
 
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
-from annotator.domain.svg import colour_cell
 from annotator.evaluation.evaluate import Evaluation, QueryGroup
 from annotator.web.evaluation.tables import list_comparisons, sort_systems
 from annotator.web.kit.charts import APART, GREY, TEAL, shorten
 from annotator.web.kit.figures import show_number
+from annotator.web.kit.heat_map import PALE, tint_cell, tint_neutral
 from annotator.web.kit.messages import join_sentences, tr
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MOST_DRAWN, MOST_GROUPS, MOST_SYSTEMS = 30, 40, 12
 ROW, CELL, AXIS, EDGE = 28, 34, 64, 110
 LONGEST_NAME = 30
-NOTHING = "#f4f5f4"
+NOTHING = tint_neutral(0.08)
 
 
 def list_score_points(evaluation: Evaluation, measure: str) -> list[dict[str, Any]]:
@@ -166,9 +167,8 @@ def list_group_cells(evaluation: Evaluation, measure: str) -> list[dict[str, Any
     for group, label in zip(list_drawn_groups(evaluation), label_groups(evaluation), strict=True):
         for system in group.systems[:MOST_SYSTEMS]:
             value = system.measures[measure].score.value
-            fill, dark = (
-                (NOTHING, True) if value is None else colour_cell(min(max(value, 0), 1), 1, same=True)
-            )
+            share = None if value is None else sqrt(min(max(value, 0), 1))
+            fill, ink = (NOTHING, PALE) if share is None else tint_cell(share, same=True)
             cells.append(
                 {
                     "group": label,
@@ -178,7 +178,7 @@ def list_group_cells(evaluation: Evaluation, measure: str) -> list[dict[str, Any
                     "shown": "–" if value is None else f"{value:.2f}",
                     "exact": "–" if value is None else f"{value:.4f}",
                     "fill": fill,
-                    "ink": "#000000" if dark else "#ffffff",
+                    "ink": ink,
                 }
             )
     return cells

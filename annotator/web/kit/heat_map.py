@@ -1,21 +1,43 @@
-"""Chart the confusion matrix of two annotators as a heat map: the more pairs, the deeper; differences in another hue.
+"""Colour the cells of heat maps, and chart the confusion matrix of two annotators: the more, the deeper; differences in another hue.
 
-Cells have their own colours, so that the counts read the same on a light and on a dark page.
+Cells let the page through, so that pale ones are pale on a light page and dark on a dark one; their figures can be read on both.
 """
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
 from annotator.agreement.records import PairAgreement
-from annotator.domain.svg import colour_cell
 from annotator.web.kit.messages import tr, tr_n
 
 if TYPE_CHECKING:
     import altair as alt
 
-LIGHT, DARK = "#ffffff", "#000000"
+AGREED, DIFFERED, NEUTRAL = "#19616b", "#9c4a1a", "#7f8985"
+PALE, DEEP = "currentcolor", "#ffffff"
+"""The colours of figures on pale cells, that of the page's own text, and on deep cells."""
+PALEST, LAST_PALE, FIRST_DEEP = 0.06, 0.68, 0.87
+"""How much of its colour a cell has. Between the last two no figure could be read on both pages: a contrast below 4.5:1."""
+DEEP_FROM = 0.8
+
+
+def tint_cell(share: float, *, same: bool) -> tuple[str, str]:
+    """Return the ground of a cell (#rrggbbaa) for a share from 0 (pale) to 1 (deep), and the colour of its figure."""
+    colour = AGREED if same else DIFFERED
+    if share < DEEP_FROM:
+        return _set_opacity(colour, PALEST + (LAST_PALE - PALEST) * share / DEEP_FROM), PALE
+    return _set_opacity(colour, FIRST_DEEP + (1 - FIRST_DEEP) * (share - DEEP_FROM) / (1 - DEEP_FROM)), DEEP
+
+
+def tint_neutral(opacity: float) -> str:
+    """Return the ground of a cell that has no place on the scale. Its figure has the colour PALE."""
+    return _set_opacity(NEUTRAL, opacity)
+
+
+def _set_opacity(colour: str, opacity: float) -> str:
+    return f"{colour}{round(opacity * 255):02x}"
 
 
 def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.LayerChart":
@@ -76,7 +98,7 @@ def list_cells(pair: PairAgreement, grade_names: Sequence[str]) -> list[dict[str
     cells = []
     for r, row in enumerate(pair.confusion):
         for c, count in enumerate(row):
-            fill, dark = colour_cell(count, most, same=r == c)
+            fill, ink = tint_cell(sqrt(count / most), same=r == c)
             cells.append(
                 {
                     "row": r,
@@ -85,7 +107,7 @@ def list_cells(pair: PairAgreement, grade_names: Sequence[str]) -> list[dict[str
                     "second": names[c],
                     "pairs": count,
                     "fill": fill,
-                    "ink": DARK if dark else LIGHT,
+                    "ink": ink,
                 }
             )
     return cells

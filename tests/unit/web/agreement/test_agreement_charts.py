@@ -21,7 +21,7 @@ from annotator.web.agreement.figures import choose_hidden_columns, choose_rows
 from annotator.web.agreement.tables import TableRequest, list_period_rows, list_rows
 from annotator.web.kit.charts import label_counts, shorten
 from annotator.web.kit.messages import use_language
-from tests.unit.web.kit.test_charts import GROUNDS, contrast, rows_of
+from tests.unit.web.kit.test_charts import GROUNDS, contrast, read_cell, rows_of
 
 KNOWN, UNKNOWN = CoefficientValue(0.5, (0.4, 0.6)), CoefficientValue(None, why="no variation")
 NAMES = ("Not relevant", "少し", "매우", "Perfect")
@@ -70,7 +70,7 @@ def test_the_matrix_has_kappa_above_the_diagonal_and_its_pairs_below() -> None:
         ("花子", "🦊"): "-0.20", ("🦊", "花子"): "30",
     }  # fmt: skip
     assert cells["ann", "🦊"]["why"] == "no variation"
-    assert all(contrast(cell["fill"], cell["ink"]) >= 4.5 for cell in cells.values())
+    assert all(read_cell(cell) >= 4.5 for cell in cells.values())
     assert "Lowest -0.20 (花子 – 🦊), highest 0.50 (ann – 花子)." in charts.describe_matrix(pairs, "linear")
     drawn = charts.chart_matrix(pairs, "linear").to_dict()
     assert drawn["params"][0]["name"] == "cell" and drawn["params"][0]["select"]["fields"] == [

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -9,11 +10,12 @@ import pytest
 from annotator.agreement.records import CoefficientValue, PairAgreement
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.web.kit import charts
-from annotator.web.kit.heat_map import chart_confusion, describe_confusion, list_cells
+from annotator.web.kit.heat_map import chart_confusion, describe_confusion, list_cells, tint_cell
 
 NAMES = ("該当なし", "Marginally relevant", "매우 관련", "Perfect")
 MATRIX = PairAgreement(("花子", "민준"), 6, 0.5, {}, ((3, 0, 0, 1), (0, 0, 0, 0), (0, 2, 0, 0), (0, 0, 0, 0)))
 GROUNDS = ("#ffffff", "#14181a")
+TEXTS = ("#1c2326", "#e8ebe8")
 
 
 def rows_of(drawn: dict[str, Any]) -> list[dict[str, Any]]:
@@ -34,6 +36,33 @@ def contrast(first: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
+def read_cell(cell: dict[str, Any]) -> float:
+    """The lower contrast of a heat map's figure on its cell, on a light page and on a dark one."""
+    return min(
+        contrast(
+            lay_over(cell["fill"], ground), {"currentcolor": text, "#ffffff": "#ffffff"}[str(cell["ink"])]
+        )
+        for ground, text in zip(GROUNDS, TEXTS, strict=True)
+    )
+
+
+def lay_over(colour: str, ground: str) -> str:
+    """What is seen of #rrggbbaa over the ground."""
+    opacity = int(colour[7:9], 16) / 255
+    parts = [(int(colour[at : at + 2], 16), int(ground[at : at + 2], 16)) for at in (1, 3, 5)]
+    return "#" + "".join(f"{round(below + (own - below) * opacity):02x}" for own, below in parts)
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_cell_is_as_deep_as_its_share_on_both_pages_and_its_figure_can_be_read(same: bool) -> None:
+    cells = [dict(zip(("fill", "ink"), tint_cell(at / 200, same=same), strict=True)) for at in range(201)]
+    assert min(map(read_cell, cells)) >= 4.5
+    for ground in GROUNDS:
+        depths = [contrast(lay_over(cell["fill"], ground), ground) for cell in cells]
+        assert all(after >= before - 0.02 for before, after in pairwise(depths))
+        assert depths[0] < 1.1 and depths[-1] > 2.5
+
+
 @pytest.mark.parametrize("colour", [charts.TEAL, charts.AMBER, charts.RED, charts.GREY, charts.VIOLET])
 def test_every_colour_stands_out_from_the_light_and_from_the_dark_ground(colour: str) -> None:
     assert min(contrast(colour, ground) for ground in GROUNDS) >= 3
@@ -44,7 +73,7 @@ def test_the_number_in_a_cell_can_be_read_whatever_its_ground(count: int) -> Non
     for most in (1, 7, 30, 1000):
         pair = PairAgreement(("a", "b"), 9, 0.5, {}, ((most, count, 0, 0), *[(0, count, 0, 0)] * 3))
         for cell in list_cells(pair, NAMES):
-            assert contrast(cell["fill"], cell["ink"]) >= 4.5
+            assert read_cell(cell) >= 4.5
 
 
 def test_a_heat_map_has_rows_of_the_first_and_columns_of_the_second_annotator() -> None:
