@@ -22,6 +22,7 @@ from annotator.domain.ground_truth import QUERY_FIELDS
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say
 from annotator.storage.lookup import key_of
+from annotator.storage.pair_settlements import GRADED, PairSettlements
 from annotator.storage.sql import execute_sql, fetch, fetch_plain, prepare_sql, read_json
 from annotator.storage.tables import DocumentRow, PairRow, QueryRow
 
@@ -97,6 +98,27 @@ def read_grades(session: Session, dataset_pk: int) -> GradeRows:
     under, grade = np.divmod(who, 4)
     annotator, rubric = np.divmod(under, rubrics)
     return GradeRows(query, pair, annotator, rubric, grade, made_at, seconds)
+
+
+def select_grades(settled: PairSettlements) -> GradeRows:
+    """Return the judgments that count from columns that were read already, without when and under which guideline.
+
+    Enough for every coefficient; the diagnosis needs `read_grades`.
+    """
+    import numpy as np
+
+    graded = settled.answer < GRADED
+    index = settled.judged_index[graded]
+    unknown = np.zeros(len(index), dtype=np.int64)
+    return GradeRows(
+        settled.query[index],
+        settled.pair[index],
+        settled.judged_by[graded],
+        unknown,
+        settled.answer[graded],
+        unknown,
+        np.full(len(index), np.nan),
+    )
 
 
 def _read_numbers(

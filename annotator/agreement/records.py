@@ -89,6 +89,15 @@ class AgreementVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class AgreementSummary:
+    """The verdict of a dataset with what it rests on, without the diagnosis."""
+
+    measured: "MeasuredAgreement"
+    verdict: AgreementVerdict
+    sentences: tuple[str, ...]  # the verdict's, and whether simulated people are among the annotators
+
+
+@dataclass(frozen=True, slots=True)
 class ExclusionCount:
     """The number of judgments that do not count for one reason."""
 

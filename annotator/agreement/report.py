@@ -5,6 +5,10 @@ Raises ValidationError for more groups than can be compared.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
+from threading import Lock
+
+import numpy as np
 
 from annotator.agreement.diagnosis.assess import assess
 from annotator.agreement.judgment_table import (
@@ -49,9 +53,46 @@ def measure_first(judgments: NamedJudgments) -> tuple[int, CoefficientValue]:
     return len(number(shared.pair)[0]), mean_kappas(sum_tables(shared))["unweighted"]
 
 
+class MeasuredDatasets:
+    """The latest few measurements of whole datasets, by all that they were measured from; see `measure_whole`."""
+
+    def __init__(self, most: int = 4) -> None:
+        self._most, self._lock = most, Lock()
+        self._measured: dict[bytes, MeasuredAgreement] = {}
+
+    def measure(self, judgments: NamedJudgments, *, resamples: int, seed: int) -> MeasuredAgreement:
+        """Return the measurement of exactly these judgments, measured now unless it is kept."""
+        key = _digest(judgments, resamples, seed)
+        with self._lock:
+            measured = self._measured.pop(key, None)
+        if measured is None:
+            measured = measure(judgments.judged, judgments.names, resamples=resamples, seed=seed)
+        with self._lock:
+            self._measured[key] = measured
+            for old in list(self._measured)[: -self._most]:
+                del self._measured[old]
+        return measured
+
+
+def _digest(judgments: NamedJudgments, resamples: int, seed: int) -> bytes:
+    """Return a key that differs as soon as one judgment, name or number does."""
+    digest = blake2b(repr((judgments.names, resamples, seed, len(judgments.judged.pair))).encode())
+    judged = judgments.judged
+    for column in (judged.query, judged.pair, judged.annotator, judged.grade):
+        digest.update(np.ascontiguousarray(column, dtype=np.int64).tobytes())
+    return digest.digest()
+
+
+_MEASURED = MeasuredDatasets()
+
+
 def measure_whole(judgments: NamedJudgments, *, resamples: int, seed: int) -> MeasuredAgreement:
-    """Measure the whole dataset. This takes longest; meanwhile the caller can read from the database."""
-    return measure(judgments.judged, judgments.names, resamples=resamples, seed=seed)
+    """Measure the whole dataset. This takes longest; meanwhile the caller can read from the database.
+
+    The Overview, the page Agreement and the gates of a release ask for the same figures one after the other: the latest few
+    are kept, and found again by a digest of the judgments themselves.
+    """
+    return _MEASURED.measure(judgments, resamples=resamples, seed=seed)
 
 
 def make_report(

@@ -17,16 +17,19 @@ from sqlmodel import col
 
 from annotator.agreement.consensus import ConsensusPair, compare_estimates
 from annotator.agreement.consensus_records import Consensus
+from annotator.agreement.diagnosis.assess import describe_simulated
 from annotator.agreement.diagnosis.speed import limit_quick
 from annotator.agreement.diagnosis.verdict import judge
 from annotator.agreement.grades_sql import (
     DOCUMENT,
+    GradeRows,
     list_judgments_on_own_pairs,
     read_agreement_stamp,
     read_document_labels,
     read_grades,
     read_query_labels,
     read_versions,
+    select_grades,
 )
 from annotator.agreement.grades_sql import list_groupings as find_groupings
 from annotator.agreement.html_report import render_report
@@ -50,6 +53,7 @@ from annotator.agreement.left_out_sql import (
 from annotator.agreement.measure import measure_given, measure_own
 from annotator.agreement.records import (
     AgreementReport,
+    AgreementSummary,
     AgreementVerdict,
     CoefficientValue,
     ExcludedJudgment,
@@ -89,6 +93,7 @@ from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
 from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.pair_settlements import PairSettlements
 from annotator.storage.pair_states import iterate_pair_states
 from annotator.storage.sql import split_into_chunks
 from annotator.storage.tables import DatasetRow, PersonRow
@@ -379,25 +384,42 @@ def write_estimates(target: Path, estimates: Consensus) -> None:
     write_file(target, write_estimate_rows(estimates))
 
 
-def compute_verdict(session: Session, row: DatasetRow, *, target: float | None = None) -> AgreementVerdict:
+def compute_verdict(
+    session: Session,
+    row: DatasetRow,
+    *,
+    target: float | None = None,
+    settled: PairSettlements | None = None,
+) -> AgreementVerdict:
     """Return whether the dataset's kappa meets its target, for the gate of a release. `target`: another one than its own.
 
-    The verdict equals that of a report with the dataset's seed, but takes less time. The caller has checked the role.
+    See `summarize_agreement`.
+    """
+    return summarize_agreement(session, row, target=target, settled=settled).verdict
+
+
+def summarize_agreement(
+    session: Session,
+    row: DatasetRow,
+    *,
+    target: float | None = None,
+    settled: PairSettlements | None = None,
+) -> AgreementSummary:
+    """Return the verdict and the figures of a report with the dataset's seed, in a fraction of a report's time.
+
+    `settled`: the dataset's pairs, if the caller has read them, so that the judgments are not read again. The caller has
+    checked the role.
     """
     dataset_pk = key_of(row.pk)
-    measured = measure_whole(_find_judged(session, dataset_pk), resamples=RESAMPLES, seed=row.seed)
+    read = read_grades(session, dataset_pk) if settled is None else select_grades(settled)
+    judgments = _name(session, read)
+    measured = measure_whole(judgments, resamples=RESAMPLES, seed=row.seed)
     left_out = () if measured.pairs else count_left_out(session, dataset_pk)
     wanted = row.kappa_target if target is None else target
-    return judge(measured, target=wanted, unrateable=count_unrateable(left_out))
-
-
-def find_verdict(report: AgreementReport, row: DatasetRow) -> AgreementVerdict | None:
-    """Return the report's verdict if the gate of a release would reach the same one from the same judgments.
-
-    The caller knows whether the report is of the present judgments.
-    """
-    same = (report.seed, report.resamples, report.kappa_target) == (row.seed, RESAMPLES, row.kappa_target)
-    return report.verdict if same else None
+    verdict = judge(measured, target=wanted, unrateable=count_unrateable(left_out))
+    simulated = judgments.simulated
+    sentences = (verdict.sentence, describe_simulated(simulated)) if simulated else (verdict.sentence,)
+    return AgreementSummary(measured, verdict, sentences)
 
 
 def measure_file(given: Sequence[GivenGrade]) -> MeasuredAgreement:
@@ -437,7 +459,10 @@ def _find_judged(
     session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None = None
 ) -> NamedJudgments:
     """Return every judgment that counts."""
-    read = read_grades(session, dataset_pk)
+    return _name(session, read_grades(session, dataset_pk), pseudonyms)
+
+
+def _name(session: Session, read: GradeRows, pseudonyms: Mapping[int, str] | None = None) -> NamedJudgments:
     return name_judged(read, _read_people(session, number(read.annotator)[0].tolist()), pseudonyms)
 
 

@@ -5,12 +5,10 @@ that they cannot differ. What counts how is `coverage_counts.py`; the keys of a 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-from sqlalchemy.orm import Session
 
 from annotator.agreement.records import MeasuredAgreement
 from annotator.dataset import coverage_requirements as requirements_file
@@ -18,7 +16,7 @@ from annotator.dataset.coverage_counts import measure_coverage
 from annotator.dataset.records import Coverage, QueryFacts
 from annotator.dataset.schema_check import join_problems, list_schema_problems
 from annotator.domain.errors import BadInput, FormatError, ValidationError
-from annotator.domain.ground_truth import GroundTruth, WrongCount
+from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
 from annotator.domain.settling import OPEN, settle
 from annotator.formats.content_warnings import EmptyList, list_empty_lists, list_repeated_texts
 from annotator.formats.format import Format
@@ -26,13 +24,16 @@ from annotator.formats.law_annotators import has_mixed_annotators
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
 from annotator.formats.syntax.json_text import is_comment
 from annotator.formats.syntax.source import InputSource
-from annotator.storage.lookup import key_of
-from annotator.storage.pair_states import PairState, iterate_pair_states, list_queries
-from annotator.storage.tables import DatasetRow
+from annotator.storage.pair_settlements import (
+    PairSettlements,
+    count_grades_by_query,
+    list_open_queries,
+)
 
 TEMPLATES: tuple[str, ...] = ("nablarch", "law")
 _COUNTED = "all=1"
 _HEAD = 4_096
+NO_GRADES = (0, 0, 0, 0)
 _FOLDER = Path(__file__).parent / "templates"
 
 
@@ -250,23 +251,12 @@ def _list_queries_with_disagreements(truth: GroundTruth) -> set[str]:
 
 
 def measure_dataset_coverage(
-    session: Session, row: DatasetRow, states: Iterable[PairState] | None = None
+    settled: PairSettlements, queries: Mapping[int, Query], requirements: Mapping[str, Any] | None
 ) -> Coverage:
-    """Return the coverage of a dataset's settled pairs against its requirements, over all of its queries.
-
-    `states`: its pairs' states where the caller has them already; they are read otherwise.
-    """
-    dataset_pk = key_of(row.pk)
-    counts: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0, 0, 0])
-    disputed: set[int] = set()
-    for state in iterate_pair_states(session, dataset_pk) if states is None else states:
-        if state.settlement.grade is not None:
-            counts[state.query_pk][state.settlement.grade] += 1
-        elif state.settlement.status in OPEN:
-            disputed.add(state.query_pk)
+    """Return the coverage of a dataset's settled pairs against its requirements, over all of its queries, by query_pk."""
+    counts, disputed = count_grades_by_query(settled), list_open_queries(settled)
     facts = (
-        QueryFacts(query, (grades[0], grades[1], grades[2], grades[3]), query_pk in disputed)
-        for query_pk, query in list_queries(session, dataset_pk).items()
-        for grades in (counts.get(query_pk, [0, 0, 0, 0]),)
+        QueryFacts(query, counts.get(query_pk, NO_GRADES), query_pk in disputed)
+        for query_pk, query in queries.items()
     )
-    return measure_coverage(facts, row.requirements)
+    return measure_coverage(facts, requirements)

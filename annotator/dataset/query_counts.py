@@ -12,11 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from annotator.dataset.records import QueryFacts
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
 
+KEPT = 20_000  # the lengths of so many queries are kept: coverage is measured again with every page
 SHORT, MEDIUM, LONG = "short", "medium", "long"
 LENGTHS: dict[str, str] = {SHORT: "up to 3 words", MEDIUM: "4 to 8 words", LONG: "9 words and more"}
 
@@ -33,6 +35,7 @@ def count_words(text: str) -> int:
     return sum(_count_in_piece(piece) for piece in text.split())
 
 
+@lru_cache(KEPT)
 def name_length(text: str) -> str | None:
     """Return the length class of a query; None without a text.
 

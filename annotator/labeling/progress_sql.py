@@ -3,7 +3,10 @@
 The rule is in `labeling/records.py`.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
@@ -15,35 +18,48 @@ from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import OpenPairsRequest
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import execute_sql, fetch, prepare_sql
 from annotator.storage.tables import (
-    CurrentJudgmentRow,
-    JudgmentRow,
     MembershipRow,
     PairRow,
     PersonRow,
     QueryRow,
 )
 
+_BY_OUTCOME = prepare_sql("""
+SELECT m.annotator_pk, m.outcome, m.judgments, (
+  SELECT max(j.judged_at) FROM current_judgment c JOIN judgment j ON j.pk = c.judgment_pk
+  WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = m.annotator_pk AND c.outcome = m.outcome AND c.made_at = m.last_second
+) AS last_judged_at
+FROM (
+  SELECT annotator_pk, outcome, count(*) AS judgments, max(made_at) AS last_second FROM current_judgment
+  WHERE dataset_pk = :dataset_pk GROUP BY annotator_pk, outcome) m""")
+_JUDGED_SINCE = prepare_sql("""
+SELECT count(*) AS judgments FROM person p CROSS JOIN current_judgment c
+WHERE c.annotator_pk = p.pk AND c.dataset_pk = :dataset_pk AND c.outcome IN ('graded', 'unrateable') AND c.made_at >= :since
+  AND c.imported = 0 AND NOT p.simulated""")  # CROSS JOIN: from the people, each by the index
+
+
+class _OutcomeCount(NamedTuple):
+    """A row of `_BY_OUTCOME`: one annotator's current judgments with one outcome, and when the last of them was made."""
+
+    annotator_pk: int
+    outcome: str
+    judgments: int
+    last_judged_at: datetime | None
+
+
+class _JudgedCount(NamedTuple):
+    """The row of `_JUDGED_SINCE`."""
+
+    judgments: int
+
 
 def list_annotator_progress(session: Session, dataset_pk: int) -> list[AnnotatorProgress]:
     """Return how far each person is who is an annotator of this dataset or has judged something, by username."""
-    judgments = (
-        select(
-            col(CurrentJudgmentRow.annotator_pk),
-            func.sum(case((col(CurrentJudgmentRow.outcome) == "later", 0), else_=1)),
-            func.sum(case((col(CurrentJudgmentRow.outcome) == "unrateable", 1), else_=0)),
-            func.sum(case((col(CurrentJudgmentRow.outcome) == "later", 1), else_=0)),
-            func.max(col(JudgmentRow.judged_at)),
-        )
-        .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
-        .where(col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
-        .group_by(col(CurrentJudgmentRow.annotator_pk))
-    )
-    counts = {
-        pk: (judged, unrateable, later, last)
-        for pk, judged, unrateable, later, last in session.execute(judgments)
-    }
+    counts: dict[int, dict[str, _OutcomeCount]] = {}
+    for row in fetch(session, _BY_OUTCOME, _OutcomeCount, {"dataset_pk": dataset_pk}):
+        counts.setdefault(row.annotator_pk, {})[row.outcome] = row
     members = select(col(MembershipRow.person_pk)).where(
         col(MembershipRow.role) == "annotator", col(MembershipRow.dataset_pk) == dataset_pk
     )
@@ -52,30 +68,28 @@ def list_annotator_progress(session: Session, dataset_pk: int) -> list[Annotator
         .where(col(PersonRow.pk).in_(members) | col(PersonRow.pk).in_(counts))
         .order_by(col(PersonRow.username))
     )
-    return [
-        AnnotatorProgress(
-            person.username, person.name, person.simulated, *counts.get(key_of(person.pk), (0, 0, 0, None))
-        )
-        for person in people
-    ]
+    return [_describe(person, counts.get(key_of(person.pk), {})) for person in people]
+
+
+def _describe(person: PersonRow, counts: Mapping[str, _OutcomeCount]) -> AnnotatorProgress:
+    number = Counter({outcome: count.judgments for outcome, count in counts.items()})
+    times = [count.last_judged_at for count in counts.values() if count.last_judged_at is not None]
+    return AnnotatorProgress(
+        person.username,
+        person.name,
+        person.simulated,
+        judged=number["graded"] + number["unrateable"],
+        unrateable=number["unrateable"],
+        later=number["later"],
+        last_judged_at=max(times, default=None),
+    )
 
 
 def count_judged_since(session: Session, dataset_pk: int, since: datetime) -> int:
     """Count the current judgments made here since then, without imported ones and those of simulated people."""
-    row = CurrentJudgmentRow
-    statement = (
-        select(func.count())
-        .select_from(row)
-        .join(PersonRow, col(PersonRow.pk) == col(row.annotator_pk))
-        .where(
-            col(row.dataset_pk) == dataset_pk,
-            col(row.made_at) >= int(since.timestamp()),
-            col(row.imported) == 0,
-            col(row.outcome) != "later",
-            col(PersonRow.simulated).is_(False),
-        )
-    )
-    return session.scalar(statement) or 0
+    values = {"dataset_pk": dataset_pk, "since": int(since.timestamp())}
+    (row,) = fetch(session, _JUDGED_SINCE, _JudgedCount, values)
+    return row.judgments
 
 
 def count_pairs(session: Session, dataset_pk: int) -> int:

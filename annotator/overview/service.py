@@ -4,7 +4,7 @@ Asks the other slices one after the other and adds only the list of next steps. 
 be in one figure and not yet in another.
 """
 
-from collections.abc import Sequence
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 from annotator.adjudication.queue.queue_records import QueuePace, QueueSummary
 from annotator.adjudication.queue.queue_service import compute_queue_pace, summarize_queue
 from annotator.adjudication.queue.queue_sql import list_waiting_for
-from annotator.agreement.records import AgreementReport
-from annotator.agreement.service import compute_agreement
+from annotator.agreement.records import AgreementSummary
 from annotator.dataset.coverage_counts import ROWS_OF_DOCUMENTS
 from annotator.dataset.coverage_service import measure_dataset_coverage
 from annotator.dataset.records import Coverage
@@ -28,11 +27,11 @@ from annotator.labeling.service import LabelingProgress, compute_progress
 from annotator.overview.next_steps import DatasetFigures, NextStep, WaitingDisagreements, suggest_steps
 from annotator.overview.records import CountedPair, PairCounts, count_pairs
 from annotator.people.service import require_role
-from annotator.releases.gates_service import check_gates
-from annotator.releases.releases_sql import list_published_grades, list_releases_of_dataset
+from annotator.releases.gates_service import compute_gates, survey_pairs
+from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import PairState, list_pair_states
+from annotator.storage.pair_settlements import UNRATEABLE, PairSettlements, mark_pairs, read_settlements
 
 OPEN_GATES = frozenset(
     {"unjudged_queries", "relevant", "stale", "quality_control"}
@@ -50,7 +49,7 @@ class Overview:
     counts: DatasetCounts
     progress: LabelingProgress
     pairs: PairCounts
-    agreement: AgreementReport
+    agreement: AgreementSummary
     coverage: Coverage
     steps: tuple[NextStep, ...]
     lacking: int
@@ -68,22 +67,23 @@ class DatasetStatus:
     pace: QueuePace
 
 
-def show_overview(
-    database: Database, actor: Actor, dataset: str, *, agreement: AgreementReport | None = None
-) -> Overview:
+def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
     """Return the dataset at a glance, with what to do next, first things first. For leads.
 
-    `agreement`: the report, if the caller has one; else it is measured. A caller with an older report tells the reader so.
+    Pairs, gates, coverage and agreement are counted from one reading of the pairs and their judgments.
     """
-    agreement = agreement or compute_agreement(database, actor, dataset)
+    from annotator.agreement.service import summarize_agreement
+
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
-        states = list_pair_states(session, key_of(row.pk))
-        pairs = _count_pairs(session, key_of(row.pk), states)
-        version, changed = _compare_with_latest(session, key_of(row.pk), states)
-        gates = check_gates(session, row, states, agreement=agreement)
-        coverage = measure_dataset_coverage(session, row, states)
+        settled = read_settlements(session, key_of(row.pk))
+        pairs = _count_pairs(session, key_of(row.pk), settled)
+        version, changed = _compare_with_latest(session, key_of(row.pk), settled)
+        survey = survey_pairs(session, row, settled)
+        agreement = summarize_agreement(session, row, settled=settled)
+        gates = compute_gates(survey, row, agreement.verdict)
+        coverage = measure_dataset_coverage(settled, survey.queries, row.requirements)
     described, counts = show_dataset(database, actor, dataset)
     queue = summarize_queue(database, actor, dataset)
     progress = compute_progress(database, actor, dataset)
@@ -100,7 +100,7 @@ def show_overview(
         kappa=agreement.measured.cohen_kappa["unweighted"],
         kappa_target=described.kappa_target,
         kappa_met=all(gate.met for gate in gates if gate.name == "kappa"),
-        kappa_open=agreement.verdict is not None and agreement.verdict.state == "unknown",
+        kappa_open=agreement.verdict.state == "unknown",
         disagreements=pairs.disagreements,
         reopened=pairs.by_status["reopened"],
         questions=count_open_questions(database, actor, dataset),
@@ -111,7 +111,7 @@ def show_overview(
         changed=changed,
         waiting=WaitingDisagreements(pairs.waiting, queue.by_reason, queue.flips),
         waiting_feedback=count_waiting_feedback(database, actor, dataset),
-        missing=_list_missing(coverage, judging=bool(pairs.to_judge) or not states),
+        missing=_list_missing(coverage, judging=bool(pairs.to_judge) or not pairs.pairs),
         open_gates=tuple(
             (gate.name, gate.why or "") for gate in gates if not gate.met and gate.name in OPEN_GATES
         ),
@@ -124,7 +124,7 @@ def show_overview(
         agreement,
         coverage,
         suggest_steps(figures),
-        lacking=sum(state.lacking for state in states),
+        lacking=int(settled.lacking.sum()),
         open_gates=tuple(gate.name for gate in gates if not gate.met),
     )
 
@@ -137,25 +137,28 @@ def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
-        states = list_pair_states(session, dataset_pk)
-        pairs = _count_pairs(session, dataset_pk, states)
+        pairs = _count_pairs(session, dataset_pk, read_settlements(session, dataset_pk))
     queue = summarize_queue(database, actor, dataset)
     return DatasetStatus(pairs, queue, compute_queue_pace(database, actor, dataset, now=now))
 
 
-def _count_pairs(session: Session, dataset_pk: int, states: Sequence[PairState]) -> PairCounts:
+def _count_pairs(session: Session, dataset_pk: int, settled: PairSettlements) -> PairCounts:
     """Count the pairs of the pool; see `overview/records.py`."""
-    waiting, marked = list_waiting_for(session, dataset_pk), list_check_pks(session, dataset_pk)
-    return count_pairs(
-        CountedPair(
-            status=state.settlement.status,
-            lacks_judgments=state.lacking > 0,
-            judged=bool(state.grades or state.unrateable),
-            waiting=state.pair_pk in waiting,
-            marked=state.pair_pk in marked,
-        )
-        for state in states
-    )
+    import numpy as np
+
+    judged = np.zeros(len(settled.pair), dtype=np.bool_)
+    judged[settled.judged_index[settled.answer <= UNRATEABLE]] = True
+    waiting = mark_pairs(settled, list_waiting_for(session, dataset_pk))
+    marked = mark_pairs(settled, list_check_pks(session, dataset_pk))
+    kinds = settled.settlement
+    for column in (settled.lacking > 0, judged, waiting, marked):
+        kinds = kinds * 2 + column
+    by_kind = np.bincount(kinds)
+    counted = Counter[CountedPair]()
+    for kind in np.flatnonzero(by_kind).tolist():
+        flags = [bool(kind >> bit & 1) for bit in (3, 2, 1, 0)]
+        counted[CountedPair(settled.settlements[kind >> 4].status, *flags)] += int(by_kind[kind])
+    return count_pairs(counted)
 
 
 def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:
@@ -168,15 +171,11 @@ def _list_missing(coverage: Coverage, *, judging: bool) -> tuple[str, ...]:
 
 
 def _compare_with_latest(
-    session: Session, dataset_pk: int, states: Sequence[PairState]
+    session: Session, dataset_pk: int, settled: PairSettlements
 ) -> tuple[str | None, bool]:
     """Return the version of the latest release, and whether what is settled now differs from it."""
-    releases = list_releases_of_dataset(session, dataset_pk)
-    settled = {
-        (state.query_id, state.doc_id): state.settlement.grade
-        for state in states
-        if state.settlement.grade is not None
-    }
-    if not releases:
-        return None, bool(settled)
-    return releases[-1].version, settled != list_published_grades(session, key_of(releases[-1].pk))
+    release = find_latest_release(session, dataset_pk)
+    grade = settled.map_settled()
+    if release is None:
+        return None, bool((grade >= 0).any())
+    return release.version, not is_published(session, dataset_pk, key_of(release.pk), settled.pair, grade)

@@ -21,7 +21,7 @@ from annotator.releases.records import ReleaseGate
 from annotator.storage.adjudication_tables import DisagreementRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import iterate_pair_states
+from annotator.storage.pair_settlements import read_settlements
 from annotator.storage.tables import DatasetRow, PairRow
 
 GATED = {
@@ -88,7 +88,7 @@ def _read_missing(session: Session, dataset_pk: int) -> dict[int, int]:
 
 
 def _check(session: Session, row: DatasetRow, verdict: Any) -> dict[str, ReleaseGate]:
-    survey = survey_pairs(session, row, iterate_pair_states(session, key_of(row.pk)))
+    survey = survey_pairs(session, row, read_settlements(session, key_of(row.pk)))
     return {gate.name: gate for gate in compute_gates(survey, row, verdict)}
 
 

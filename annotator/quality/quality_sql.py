@@ -1,6 +1,6 @@
 """Read what can be drawn for quality control, write draws, and read their results and what changed since.
 
-Runs in the transaction of `quality/service.py`. `quality/settled_sql.py` reads what is settled,
+Runs in the transaction of `quality/service.py`. `storage/pair_settlements.py` reads what is settled,
 `storage/quality_pairs.py` what waits for an expert. A draw never changes: its pairs keep the grade they had. Of pairs
 settled or changed after a draw, on which its sample says nothing, only those are read, never the whole pool.
 """
@@ -16,11 +16,11 @@ from sqlmodel import col
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.domain.settling import PAIR_STATUSES, Settlement, read_decision, settle
 from annotator.quality.records import QualityDraw, SampledPair
-from annotator.quality.settled_sql import LATER, find_indexes, read_states
 from annotator.storage.adjudication_tables import AdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import find_eligibility
+from annotator.storage.pair_settlements import LATER, find_indexes, read_settlements
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.quality_pairs import CAN_JUDGE, DECIDED_SINCE
 from annotator.storage.sql import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from annotator.quality.settled_sql import Ints
+    from annotator.storage.pair_settlements import Ints
 
 
 _NOT_CURRENT = prepare_sql(f"""
@@ -98,10 +98,9 @@ def list_settled(session: Session, dataset_pk: int) -> SettledPairs:
     """Return every pair that could be drawn for somebody."""
     import numpy as np
 
-    states = read_states(session, dataset_pk)
-    grades = [-1 if settlement.grade is None else settlement.grade for settlement in states.settlements]
-    grade = np.array(grades, dtype=np.int64)[states.settlement]
-    statuses = [PAIR_STATUSES.index(settlement.status) for settlement in states.settlements]
+    states = read_settlements(session, dataset_pk)
+    grade = states.map_settled()
+    statuses = [PAIR_STATUSES.index(status) for status in states.list_statuses()]
     status = np.array(statuses, dtype=np.int64)[states.settlement]
     checks = np.array(session.scalars(select(col(CheckRow.pair_pk))).all(), dtype=np.int64)
     index, is_present = find_indexes(states.pair, checks)

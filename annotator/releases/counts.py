@@ -1,7 +1,7 @@
 """Count what a release holds, for the gates and the datasheet, and describe it for the manifest.
 
-Pure. The first of two passes over the pairs: keeps counts and a few examples, never the pairs. Everything of a release comes
-from one read transaction, so gates, qrels and judgments show the same moment while annotators go on judging.
+Pure. Keeps counts and a few examples, never the pairs. Everything of a release comes from one read transaction, so gates,
+qrels and judgments show the same moment while annotators go on judging.
 """
 
 from collections import Counter
@@ -14,10 +14,9 @@ from annotator.agreement.records import AgreementVerdict
 from annotator.dataset.records import Coverage, QueryFacts
 from annotator.domain.grades import RELEVANT_FROM, Rubric
 from annotator.domain.ground_truth import Query
-from annotator.domain.settling import OPEN, Settlement
 from annotator.quality.records import QualityStatus
 from annotator.releases.files import round_numbers
-from annotator.releases.gates import GateFigures, is_on_older_text, is_stale
+from annotator.releases.gates import GateFigures
 from annotator.releases.records import ReleaseGate
 
 SHOWN = 20
@@ -25,74 +24,42 @@ DECLARED = "queries_without_relevant"
 Names = tuple[str, str]
 
 
+@dataclass(frozen=True, slots=True)
 class CountWithExamples:
-    """A count with its first 20 examples."""
+    """A count with its first 20 examples, each a (query_id, doc_id), in the dataset's order."""
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.first: list[Names] = []
-
-    def add(self, names: Names) -> None:
-        """Count one more, a (query_id, doc_id)."""
-        self.count += 1
-        if len(self.first) < SHOWN:
-            self.first.append(names)
+    count: int
+    first: Sequence[Names]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PairSurvey:
-    """Figures over a dataset's pairs, filled by `add`, one pair after the other in the dataset's order.
+    """Figures over a dataset's pairs, counted by `releases/survey_sql.py`.
 
-    `uneven`: whether some pairs are judged by another number than `overlap`. `meaning_since`: see `gates.find_meaning_since`. `judged_under` and `decided_under`: guideline versions by pair_pk,
-    the lowest of its judgments (needed only where it is older), and that of its decision. `judged_on_older` and
-    `decided_on_older`: the pair_pks whose judgments, or decision, were made on an older text of the document.
+    `uneven`: whether some pairs are judged by another number than `overlap`. `meaning_since`: see `gates.find_meaning_since`.
+    `of_query`: the settled grades 0 to 3 by query_pk, for queries with one. `with_open_pairs`: the queries of which a pair waits
+    for a lead. `stale_text`: how many of the stale pairs rest on an older text; `stale_both`: also on an older guideline.
     """
 
-    def __init__(
-        self,
-        *,
-        overlap: int,
-        uneven: bool = False,
-        meaning_since: int | None = None,
-        judged_under: Mapping[int, int] | None = None,
-        decided_under: Mapping[int, int] | None = None,
-        judged_on_older: Collection[int] = (),
-        decided_on_older: Collection[int] = (),
-    ) -> None:
-        self.overlap, self.uneven, self.meaning_since = overlap, uneven, meaning_since
-        self._judged_under, self._decided_under = judged_under or {}, decided_under or {}
-        self._judged_on_older, self._decided_on_older = judged_on_older, decided_on_older
-        self.statuses: Counter[str] = Counter()
-        self.by_grade: Counter[int] = Counter()
-        self.of_query: dict[int, list[int]] = {}
-        self._with_open_pairs: set[int] = set()
-        self.opened, self.short, self.stale = CountWithExamples(), CountWithExamples(), CountWithExamples()
-        self.stale_text = self.stale_both = 0
-
-    def add(self, names: Names, query_pk: int, pair_pk: int, settlement: Settlement, *, lacking: int) -> None:
-        """Count a pair. `names`: (query_id, doc_id); `lacking`: how many judgments it still lacks."""
-        status, grade = settlement.status, settlement.grade
-        self.statuses[status] += 1
-        if lacking:
-            self.short.add(names)
-        if grade is None:
-            if status in OPEN:
-                self.opened.add(names)
-                self._with_open_pairs.add(query_pk)
-            return
-        self.by_grade[grade] += 1
-        counts = self.of_query.get(query_pk)
-        if counts is None:
-            counts = self.of_query[query_pk] = [0, 0, 0, 0]
-        counts[grade] += 1
-        self._note_stale(names, pair_pk, status)
+    overlap: int
+    uneven: bool
+    meaning_since: int | None
+    statuses: Counter[str]
+    by_grade: Counter[int]
+    of_query: Mapping[int, tuple[int, int, int, int]]
+    with_open_pairs: Collection[int]
+    opened: CountWithExamples
+    short: CountWithExamples
+    stale: CountWithExamples
+    stale_text: int
+    stale_both: int
 
     def list_facts(self, queries: Mapping[int, Query]) -> Iterable[QueryFacts]:
         """Return the queries that the files hold, in order, with their settled grades, for the coverage of a release."""
         for query_pk, query in queries.items():
             if query_pk not in self.of_query:
                 continue
-            grade_0, grade_1, grade_2, grade_3 = self.of_query[query_pk]
-            yield QueryFacts(query, (grade_0, grade_1, grade_2, grade_3), query_pk in self._with_open_pairs)
+            yield QueryFacts(query, self.of_query[query_pk], query_pk in self.with_open_pairs)
 
     def list_without_relevant(self, queries: Mapping[int, Query]) -> list[str]:
         """Return the query_ids whose settled grades are all 0, in the queries' order.
@@ -103,29 +70,13 @@ class PairSurvey:
             query.query_id
             for query_pk, query in queries.items()
             if query_pk in self.of_query
-            and query_pk not in self._with_open_pairs
+            and query_pk not in self.with_open_pairs
             and not any(self.of_query[query_pk][RELEVANT_FROM:])
         ]
 
     def list_without_qrels(self, queries: Mapping[int, Query]) -> list[str]:
         """Return the query_ids without any settled grade."""
         return [query.query_id for query_pk, query in queries.items() if query_pk not in self.of_query]
-
-    def _note_stale(self, names: Names, pair_pk: int, status: str) -> None:
-        lowest = self._judged_under.get(pair_pk)
-        older_meaning = is_stale(
-            self.meaning_since,
-            status=status,
-            judged_under=() if lowest is None else (lowest,),
-            decided_under=self._decided_under.get(pair_pk),
-        )
-        older_text = is_on_older_text(
-            status, judged=pair_pk in self._judged_on_older, decided=pair_pk in self._decided_on_older
-        )
-        if older_meaning or older_text:
-            self.stale.add(names)
-            self.stale_text += older_text
-            self.stale_both += older_meaning and older_text
 
 
 def list_figures(

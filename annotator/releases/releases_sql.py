@@ -5,7 +5,7 @@ Orders do not depend on a database's collation.
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, exists, func, insert, select
 from sqlalchemy.orm import Session, aliased
@@ -18,6 +18,7 @@ from annotator.storage.current_judgments import list_current_adjudications
 from annotator.storage.lookup import key_of
 from annotator.storage.outdated import OLDER_GUIDELINE, OLDER_TEXT
 from annotator.storage.pair_states import list_open_errors
+from annotator.storage.sql import fetch_tuples, prepare_sql
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -33,6 +34,9 @@ from annotator.storage.tables import (
     ReleaseRow,
     RubricRow,
 )
+
+if TYPE_CHECKING:
+    from annotator.storage.pair_settlements import Ints
 
 QUERY_COLUMNS = ("position", "query_id", "text")
 QREL_COLUMNS = (
@@ -241,11 +245,35 @@ def list_dataset_names(session: Session) -> list[str]:
     return list(session.scalars(select(col(DatasetRow.name)).order_by(col(DatasetRow.pk))))
 
 
-def list_published_grades(session: Session, release_pk: int) -> dict[tuple[str, str], int]:
-    """Return the grades of a release by (query_id, doc_id)."""
-    columns = (col(ReleaseQrelRow.query_id), col(ReleaseQrelRow.doc_id), col(ReleaseQrelRow.grade))
-    rows = session.execute(select(*columns).where(col(ReleaseQrelRow.release_pk) == release_pk))
-    return {(query_id, doc_id): grade for query_id, doc_id, grade in rows}
+_PUBLISHED_PAIRS = prepare_sql("""
+SELECT p.pk, r.grade FROM release_qrel r
+JOIN query q ON q.dataset_pk = :dataset_pk AND q.query_id = r.query_id
+JOIN document d ON d.dataset_pk = :dataset_pk AND d.doc_id = r.doc_id
+JOIN pair p ON p.query_pk = q.pk AND p.document_pk = d.pk
+WHERE r.release_pk = :release_pk""")
+
+
+def is_published(session: Session, dataset_pk: int, release_pk: int, pair: "Ints", grade: "Ints") -> bool:
+    """Return whether a release holds exactly these grades. `pair`: ascending pair_pks; `grade`: -1 where there is none.
+
+    How often each grade occurs differs nearly always where something does; only otherwise every pair is compared.
+    """
+    import numpy as np
+
+    statement = select(col(ReleaseQrelRow.grade), func.count()).where(
+        col(ReleaseQrelRow.release_pk) == release_pk
+    )
+    rows: Any = session.execute(statement.group_by(col(ReleaseQrelRow.grade)))
+    settled = grade >= 0
+    grades, counts = np.unique(grade[settled], return_counts=True)
+    if dict(rows.all()) != dict(zip(grades.tolist(), counts.tolist(), strict=True)):
+        return False
+    values = {"dataset_pk": dataset_pk, "release_pk": release_pk}
+    published = np.array(fetch_tuples(session, _PUBLISHED_PAIRS, values), dtype=np.int64).reshape(-1, 2)
+    published = published[np.argsort(published[:, 0])]
+    return bool(
+        np.array_equal(published[:, 0], pair[settled]) and np.array_equal(published[:, 1], grade[settled])
+    )
 
 
 def add_pseudonyms(session: Session, dataset_pk: int, numbers: Mapping[int, int]) -> None:

@@ -80,7 +80,7 @@ from annotator.storage.database import Database, lock_releases, require_not_arch
 from annotator.storage.disclosures import note_published
 from annotator.storage.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
-from annotator.storage.pair_states import iterate_pair_states
+from annotator.storage.pair_settlements import read_settlements
 from annotator.storage.pool import count_documents
 from annotator.storage.tables import DatasetRow, ReleaseRow
 
@@ -236,7 +236,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     from annotator.agreement.service import compute_verdict, measure_agreement
 
     dataset_pk = key_of(row.pk)
-    survey = survey_pairs(session, row, iterate_pair_states(session, dataset_pk))
+    survey = survey_pairs(session, row, read_settlements(session, dataset_pk))
     secrets = list_secrets(session, dataset_pk)
     decisions = count_decisions(session, dataset_pk)
     checkers = list_checkers(session, dataset_pk)

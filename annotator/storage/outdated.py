@@ -59,13 +59,13 @@ WHERE c.pair_pk IN :pairs AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS}"
 )
 _ANSWERS = "FROM current_judgment c WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'"
 _FINAL = """(
-  SELECT c.pair_pk, c.annotator_pk, c.stale FROM current_adjudication a JOIN current_judgment c ON c.pair_pk = a.pair_pk
-    WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'
-  UNION SELECT c.pair_pk, c.annotator_pk, c.stale FROM check_pair k JOIN current_judgment c ON c.pair_pk = k.pair_pk
-    WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'
-  UNION SELECT c.pair_pk, c.annotator_pk, c.stale FROM disclosure s
-    JOIN current_judgment c ON c.pair_pk = s.pair_pk AND c.annotator_pk = s.person_pk
-    WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later') AS final"""
+  SELECT c.pair_pk, c.annotator_pk, c.stale FROM current_adjudication a CROSS JOIN current_judgment c
+    WHERE a.dataset_pk = :dataset_pk AND c.pair_pk = a.pair_pk AND c.outcome <> 'later'
+  UNION SELECT c.pair_pk, c.annotator_pk, c.stale FROM check_pair k CROSS JOIN current_judgment c
+    WHERE c.pair_pk = k.pair_pk AND c.dataset_pk + 0 = :dataset_pk AND c.outcome <> 'later'
+  UNION SELECT c.pair_pk, c.annotator_pk, c.stale FROM disclosure s CROSS JOIN current_judgment c
+    WHERE c.pair_pk = s.pair_pk AND c.annotator_pk = s.person_pk AND c.dataset_pk + 0 = :dataset_pk
+      AND c.outcome <> 'later') AS final"""  # CROSS JOIN: from the few, each by its key, not from every judgment
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,8 @@ def count_outdated_by_annotator(session: Session, dataset_pk: int) -> list[Outda
         statement = text(f"SELECT annotator_pk, stale, count(*) {source} GROUP BY annotator_pk, stale")
         for annotator_pk, stale, number in session.execute(statement, {"dataset_pk": dataset_pk}):
             counts[annotator_pk, stale] += sign * number
+        if not counts:
+            return []
     people = select(col(PersonRow.pk), col(PersonRow.username), col(PersonRow.name))
     people = people.where(col(PersonRow.pk).in_({annotator_pk for annotator_pk, _stale in counts}))
     outdated = []

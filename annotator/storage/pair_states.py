@@ -10,6 +10,7 @@ that the expert takes back is no error any more. Read once per dataset, since `q
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from sqlalchemy import exists, select
@@ -22,7 +23,7 @@ from annotator.domain.settling import Decided, Settlement, settle
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
 from annotator.storage.imported_grades import list_kept_grades
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, fetch_tuples, prepare_sql, split_into_chunks
+from annotator.storage.sql import PreparedSql, fetch_tuples, prepare_sql, read_json, split_into_chunks
 from annotator.storage.tables import QueryRow
 
 
@@ -224,11 +225,17 @@ def _gather(rows: Iterable[Any]) -> tuple[dict[int, dict[int, int]], dict[int, i
 
 def list_queries(session: Session, dataset_pk: int) -> dict[int, Query]:
     """Return the dataset's queries in their order, by query_pk."""
-    queries: dict[int, Query] = {}
-    for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
-        chunk = read_queries(session, query_pks)
-        queries.update((query_pk, chunk[query_pk]) for query_pk in query_pks)
-    return queries
+    session.flush()
+    rows = fetch_tuples(session, _QUERIES, {"dataset_pk": dataset_pk})
+    return {
+        row[1]: Query(*(*row[2:10], {} if row[10] == "{}" else read_json(row[10])))
+        for row in sorted(rows, key=itemgetter(0, 1))  # by position, then pk
+    }
+
+
+_QUERIES = prepare_sql("""
+SELECT position, pk, query_id, text, category, language, query_type, difficulty, primary_domain, narrative, extra
+FROM query WHERE dataset_pk = :dataset_pk""")
 
 
 def read_queries(session: Session, query_pks: Sequence[int]) -> dict[int, Query]:

@@ -457,7 +457,7 @@ class CurrentJudgmentRow(SQLModel, table=True):
             ["judgment_pk", "pair_pk", "annotator_pk"],
             ["judgment.pk", "judgment.pair_pk", "judgment.annotator_pk"],
         ),
-        Index("ix_current_judgment_dataset_annotator", "dataset_pk", "annotator_pk", "outcome"),
+        Index("ix_current_judgment_annotator_outcome", "dataset_pk", "annotator_pk", "outcome", "made_at"),
         Index(
             "ix_current_judgment_stale",
             "dataset_pk",

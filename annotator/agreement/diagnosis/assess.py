@@ -83,7 +83,7 @@ def diagnose(
     """
     findings = [DiagnosisFinding("verdict", verdict.sentence, PairSelection() if measured.pairs else None)]
     if simulated:
-        findings.append(DiagnosisFinding("simulated", _describe_simulated(simulated)))
+        findings.append(DiagnosisFinding("simulated", describe_simulated(simulated)))
     left_out = () if constants is None else tuple(annotator.annotator for annotator in constants.people)
     if measured.pairs:
         if constants is not None:
@@ -102,7 +102,8 @@ def diagnose(
     return tuple(findings)
 
 
-def _describe_simulated(simulated: Sequence[str]) -> Message:
+def describe_simulated(simulated: Sequence[str]) -> Message:
+    """Say that some annotators are not people."""
     return say(
         "Simulated judgments are included ({people}): these figures show how the program works, "
         "and say nothing about people.",

@@ -44,14 +44,9 @@ def find_kept(
     dataset: str,
     by: str | None = None,
     *,
-    quick: float = 0.0,
     report_progress: ProgressCallback | None = None,
 ) -> KeptReport:
-    """Return the report from the cache, or measure it now.
-
-    `quick`: a report whose data has changed is measured again if that took at most so many seconds.
-    `report_progress`: called with the first figures.
-    """
+    """Return the report from the cache, or measure it now. `report_progress`: called with the first figures."""
     anew = st.session_state.pop(ANEW, False)
     return find_kept_report(
         context.database,
@@ -60,7 +55,6 @@ def find_kept(
         by=by,
         now=context.now,
         anew=anew,
-        quick=quick,
         report_progress=report_progress,
     )
 

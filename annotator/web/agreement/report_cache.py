@@ -9,8 +9,6 @@ from annotator.domain.people import Actor
 from annotator.storage.database import Database
 from annotator.web.kit.kept_results import KeptResult, KeptResults
 
-QUICK = 1.0  # seconds: measured anew on the Overview whenever something has changed
-
 ProgressCallback = Callable[[int, CoefficientValue], None]
 KeptReport = KeptResult[AgreementReport]
 
@@ -26,12 +24,10 @@ def find_kept_report(
     by: str | None,
     now: datetime,
     anew: bool = False,
-    quick: float = 0.0,
     report_progress: ProgressCallback | None = None,
 ) -> KeptReport:
     """Return the report that is kept, or measure it now (`anew`: in any case). Raises NotAllowed unless the actor is a lead.
 
-    `quick`: a report whose data has changed is measured again if that took at most so many seconds.
     `report_progress`: called with the pairs and the kappa as soon as they are ready.
     """
     return REPORTS.find(
@@ -39,6 +35,5 @@ def find_kept_report(
         read_stamp(database, actor, dataset),
         lambda: compute_agreement(database, actor, dataset, by=by, report_progress=report_progress),
         now=now,
-        quick=quick,
         anew=anew,
     )

@@ -24,8 +24,6 @@ from annotator.overview.glance import (
 from annotator.overview.records import PairCounts
 from annotator.overview.service import Overview, show_overview
 from annotator.overview.waiting_service import count_waiting_work
-from annotator.web.agreement.page import draw_changed, find_kept
-from annotator.web.agreement.report_cache import QUICK, KeptReport
 from annotator.web.kit import charts
 from annotator.web.kit.charts import name_person, split_query
 from annotator.web.kit.figures import show_day, show_number, show_time
@@ -127,24 +125,16 @@ def describe_counts(pairs: PairCounts) -> str:
 def draw(context: PageContext) -> None:
     st.title(tr("Overview"))
     dataset = require_dataset(context)
-    kept = find_kept(context, dataset, quick=QUICK)
-    overview = show_overview(context.database, context.actor, dataset, agreement=kept.value)
+    overview = show_overview(context.database, context.actor, dataset)
     if overview.counts.pairs:
         _draw_glance(context, dataset, overview)
     st.header(tr("What to do next"))
     draw_steps(context, overview.steps)
     if not overview.counts.pairs:
         return
-    if kept.changed:
-        draw_note(
-            tr(
-                "Whether agreement is enough, also for a release, is said here as of {time}; something has changed since.",
-                time=show_time(kept.made_at),
-            )
-        )
     left, right = st.columns(2, gap="medium")
     with left:
-        _draw_agreement(overview, kept)
+        _draw_agreement(overview)
     with right:
         _draw_statuses(overview)
     left, right = st.columns(2, gap="medium")
@@ -203,15 +193,13 @@ def _link(dataset: str, page: str, words: str) -> Link:
     return Link(words, f"/{page}?{urlencode({'dataset': dataset})}")
 
 
-def _draw_agreement(overview: Overview, kept: KeptReport) -> None:
+def _draw_agreement(overview: Overview) -> None:
     st.header(tr("Agreement"))
-    draw_changed(kept)
-    report = overview.agreement
-    kappas = [("κ", report.measured.cohen_kappa["unweighted"])]
+    summary, target = overview.agreement, overview.dataset.kappa_target
+    kappas = [("κ", summary.measured.cohen_kappa["unweighted"])]
     if kappas[0][1].value is not None:
-        words = charts.describe_kappas(kappas, report.kappa_target)
-        draw_chart(charts.chart_kappas(kappas, report.kappa_target), words)
-    for sentence in report.diagnosis[: 1 + report.simulated]:
+        draw_chart(charts.chart_kappas(kappas, target), charts.describe_kappas(kappas, target))
+    for sentence in summary.sentences:
         st.text(tr(sentence))
 
 

@@ -24,7 +24,7 @@ from annotator.dataset.service import change_settings
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import submit_judgments
-from annotator.releases.gates_service import check_gates
+from annotator.releases.gates_service import check_release
 from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
@@ -307,7 +307,7 @@ def _count(talk: Talk) -> str:
     """All that a release, the gates and quality control go by, and the report of agreement to the last digit."""
     with talk.database.read() as session:
         states = list_pair_states(session, talk.world.dataset_pk)
-        gates = check_gates(session, find_dataset(session, "d"))
+    gates = check_release(talk.database, OPERATOR, "d").gates
     return repr((compute_agreement(talk.database, OPERATOR, "d"), states, gates))
 
 

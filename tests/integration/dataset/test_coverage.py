@@ -16,7 +16,8 @@ from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
-from annotator.storage.pair_states import list_pair_states
+from annotator.storage.pair_settlements import read_settlements
+from annotator.storage.pair_states import list_queries
 from tests.integration.judged_world import NOW, JudgedWorld
 
 
@@ -37,7 +38,9 @@ class Covered(JudgedWorld):
 
     def measure(self) -> Coverage:
         with self.database.read() as session:
-            return measure_dataset_coverage(session, find_dataset(session, "d"))
+            settled = read_settlements(session, self.dataset_pk)
+            queries = list_queries(session, self.dataset_pk)
+            return measure_dataset_coverage(settled, queries, find_dataset(session, "d").requirements)
 
 
 def say(coverage: Coverage) -> dict[str, tuple[str, bool | None]]:
@@ -53,14 +56,6 @@ def test_a_dataset_without_requirements_has_figures_of_all_its_queries(database:
     assert rows["relevant documents per query"] == ("0 to 1, median 0, 1 in all", None)
     assert rows["queries without any graded document"] == ("2 (Q2, Q3)", None)
     assert coverage.figures["qrels_by_grade"] == {"0": 1, "1": 0, "2": 0, "3": 1}
-
-
-def test_states_read_already_give_the_same(database: Database) -> None:
-    world = Covered(database)
-    with database.read() as session:
-        states = list_pair_states(session, world.dataset_pk)
-        row = find_dataset(session, "d")
-        assert measure_dataset_coverage(session, row, states) == measure_dataset_coverage(session, row)
 
 
 def test_what_is_required_is_a_setting(database: Database, tmp_path: Path) -> None:

@@ -11,13 +11,13 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.domain.settling import PAIR_STATUSES, settle
 from annotator.quality.quality_sql import list_known, list_settled
-from annotator.quality.settled_sql import LATER, OTHERWISE, read_states
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
 from annotator.storage.imported_grades import bring_in
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow, ProposalRow
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.pair_settlements import LATER, OTHERWISE, read_settlements
 from annotator.storage.pair_states import list_pair_states
 from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, JudgmentRow, PairRow, QueryRow
@@ -156,7 +156,7 @@ def world(database: Database) -> SettledWorld:
 def test_every_pair_is_settled_as_the_rule_settles_it(world: SettledWorld) -> None:
     with world.database.read() as session:
         state_by_pair = {state.pair_pk: state for state in list_pair_states(session, world.dataset_pk)}
-        settled = read_states(session, world.dataset_pk)
+        settled = read_settlements(session, world.dataset_pk)
     read = {
         pk: settled.settlements[index]
         for pk, index in zip(settled.pair.tolist(), settled.settlement.tolist(), strict=True)
@@ -228,7 +228,7 @@ def test_what_somebody_judged_for_whatever_purpose_is_known_to_them(world: Settl
 
 def test_what_settles_nothing_is_told_apart(world: SettledWorld) -> None:
     with world.database.read() as session:
-        settled = read_states(session, world.dataset_pk)
+        settled = read_settlements(session, world.dataset_pk)
     answers = {
         (settled.pair[index], person): answer
         for index, person, answer in zip(
@@ -251,7 +251,7 @@ def test_patterns_of_very_many_answers_are_told_apart() -> None:
     """Numbers too large to be put side by side in one whole number."""
     import numpy as np
 
-    from annotator.quality.settled_sql import _number_patterns
+    from annotator.storage.pair_settlements import _number_patterns
 
     most = 2**32 - 1  # two such columns beside each other take 64 bits: a third one before them would be lost
     rows = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 0], [1, most, most]])

@@ -1,10 +1,14 @@
 """What is counted over the pairs for the gates."""
 
+import numpy as np
+
 from annotator.agreement.records import AgreementVerdict, CoefficientValue
 from annotator.dataset.records import Coverage, CoverageRow
 from annotator.domain.ground_truth import Query
 from annotator.domain.settling import settle
 from annotator.releases.counts import SHOWN, PairSurvey, list_figures
+from annotator.releases.survey_sql import OlderSources, count_settlements
+from annotator.storage.pair_settlements import PairSettlements
 from annotator.storage.pair_states import PairState
 
 QUERIES = {1: Query("Q1", "検索"), 2: Query("Q2", "검색"), 3: Query("Q3", "بحث"), 4: Query("Q4", "x")}
@@ -40,12 +44,23 @@ def state(
     )
 
 
-def count(states: list[PairState], **more) -> PairSurvey:
-    survey = PairSurvey(overlap=2, **more)
-    for item in states:
-        names = (item.query_id, item.doc_id)
-        survey.add(names, item.query_pk, item.pair_pk, item.settlement, lacking=item.lacking)
-    return survey
+def count(states: list[PairState], **older) -> PairSurvey:
+    """What is counted over these pairs, read as columns."""
+    settlements = list(dict.fromkeys(item.settlement for item in states))
+    none = np.zeros(0, dtype=np.int64)
+    settled = PairSettlements(
+        np.array([item.pair_pk for item in states]),
+        np.array([item.query_pk for item in states]),
+        np.array([item.lacking for item in states]),
+        np.array([settlements.index(item.settlement) for item in states]),
+        settlements,
+        none,
+        none,
+        none,
+    )
+    doc_ids = {item.pair_pk: item.doc_id for item in states}
+    query_ids = {query_pk: query.query_id for query_pk, query in QUERIES.items()}
+    return count_settlements(settled, query_ids, lambda _: doc_ids, OlderSources(**older), overlap=2)
 
 
 def test_a_pair_is_short_as_long_as_it_lacks_judgments() -> None:
@@ -137,3 +152,16 @@ def test_a_query_with_an_open_disagreement_is_not_said_to_have_no_relevant_docum
     assert [fact.query.query_id for fact in survey.list_facts(QUERIES) if fact.disputed] == ["Q1"]
     reopened = count([state(1, 1, 0, 0), state(2, 1, 0, 0, errors=(2,))])
     assert reopened.list_without_relevant(QUERIES) == []
+
+
+def test_examples_are_the_first_by_query_then_by_document() -> None:
+    """Whatever the order of their keys: query Q1 comes last here."""
+    pairs = [state(pk, 1 if pk < 15 else 2, 0, 3) for pk in range(30)]
+    states = [item._replace(doc_id=f"d{99 - item.pair_pk}") for item in pairs]
+    survey = count(states)
+    first = [
+        (f"Q{query}", f"d{number}")
+        for query, numbers in ((1, range(85, 100)), (2, range(70, 75)))
+        for number in numbers
+    ]
+    assert survey.opened.first == first

@@ -12,12 +12,12 @@ from annotator.agreement.records import CoefficientValue
 from annotator.agreement.service import compute_agreement
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import OPERATOR
+from annotator.overview.service import show_overview
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.agreement import page, report_cache
 from annotator.web.agreement.report_cache import KeptReport
-from annotator.web.kit import kept_results
-from annotator.web.kit.kept_results import KeptResult, KeptResults
+from annotator.web.kit.kept_results import KeptResult
 from tests.integration.judged_world import JudgedWorld
 from tests.unit.web.lead_pages import find, make_world, open_page, run, words
 
@@ -57,42 +57,18 @@ def test_a_report_that_is_no_longer_new_says_of_when_it_is_and_can_be_measured_a
     assert reports.asked == [False, True, False], "it is measured anew once only"
 
 
-def test_the_overview_and_the_agreement_page_show_one_measurement(
+def test_the_overview_is_of_this_moment_whatever_report_is_kept(
     world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reports = Reports(world.database)
-    monkeypatch.setattr(page, "find_kept_report", reports.find)
-    app = open_page(world, "overview")
-    assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
-    assert "Whether agreement is enough, also for a release, is said here as of Jan 2, 2026 03:04;" in words(
-        app
-    )
-    app.button(key="measure_again").click()
-    run(app)
-    assert "something has changed" not in words(app)
+    monkeypatch.setattr(page, "find_kept_report", Reports(world.database).find)
     open_page(world, "agreement")
-    assert reports.asked == [False, True, False]
-
-
-def test_the_overviews_steps_go_by_what_was_judged_a_moment_ago(
-    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown: list[KeptReport] = []
-
-    def find_and_note(*arguments: Any, **more: Any) -> KeptReport:
-        shown.append(report_cache.find_kept_report(*arguments, **more))
-        return shown[-1]
-
-    monkeypatch.setattr(report_cache, "REPORTS", KeptResults(most=12, expires=True))
-    monkeypatch.setattr(page, "find_kept_report", find_and_note)
-    monkeypatch.setattr("annotator.web.overview.page.QUICK", 60.0)
-    monkeypatch.setattr(kept_results, "TIMES", 10**5)  # every report would be kept
-    open_page(world, "overview")
+    before = show_overview(world.database, OPERATOR, "d").agreement.measured
     world.judge(find(world, "花子"), "Q1", "遠い", 3)
-    page_words = words(open_page(world, "overview"))
-    agreed = [kept.value.measured.observed_agreement or 0.0 for kept in shown]
-    assert agreed[1] > agreed[0]
-    assert "something has changed" not in page_words
+    after = show_overview(world.database, OPERATOR, "d").agreement
+    assert (after.measured.observed_agreement or 0.0) > (before.observed_agreement or 0.0)
+    app = open_page(world, "overview")
+    assert after.verdict.sentence in words(app)
+    assert "something has changed" not in words(app)
 
 
 def test_what_is_known_first_is_said_while_the_rest_is_measured(

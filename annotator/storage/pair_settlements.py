@@ -1,18 +1,19 @@
 """Read how each pair of a dataset is settled, as columns of numbers, without an object per pair.
 
-Quality control needs only the settled grade and who judged, for hundreds of thousands of pairs. The rule is
-`domain/settling.py`, asked once for every distinct pattern of judgments, of which there are a few hundred.
-`storage/pair_states.py` reads everything about a pair.
+One pass over the pairs and one over the current judgments. The gates of a release, the overview, agreement's verdict and
+quality control all count these columns, for hundreds of thousands of pairs. The rule is `domain/settling.py`, asked once
+for every distinct pattern of judgments, of which there are a few hundred. `storage/pair_states.py` reads everything about
+a pair.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.domain.settling import Decided, Settlement
+from annotator.domain.settling import OPEN, Decided, Settlement
 from annotator.storage.imported_grades import list_kept_grades
 from annotator.storage.pair_states import list_open_errors, settle_again
 from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql
@@ -27,8 +28,10 @@ MOST_OF_THE_TABLE = (
     8  # as in `agreement/grades_sql.py`: of more than this part of all judgments the whole table is read
 )
 AT_ONCE = 50_000  # PostgreSQL's values hold what belongs to so many keys at the most
+GRADED = 4  # the grades are the numbers below
 UNRATEABLE, OTHERWISE, LATER = 4, 5, 6  # beside the grades: what an answer is for the rule
 ANSWERS = 8
+LACKING = 256  # more than a pair can lack
 _ANSWER = f"""CASE WHEN c.outcome = 'later' THEN {LATER} WHEN c.purpose <> '{COUNTED_PURPOSE}' THEN {OTHERWISE}
   ELSE coalesce(c.grade, {UNRATEABLE}) END"""
 _SIZES = prepare_sql("""
@@ -55,27 +58,47 @@ class PairSettlements(NamedTuple):
 
     pair: "Ints"
     query: "Ints"
+    lacking: "Ints"  # judgments that the pair still lacks
     settlement: "Ints"  # index into `settlements`
     settlements: list[Settlement]
     judged_index: "Ints"  # index into the columns above
     judged_by: "Ints"  # person_pk
     answer: "Ints"  # a grade, UNRATEABLE, LATER, or OTHERWISE if it does not count for the settlement
 
+    def list_statuses(self) -> "list[str]":
+        """Return the status of each entry of `settlements`."""
+        return [settlement.status for settlement in self.settlements]
 
-def read_states(session: Session, dataset_pk: int) -> PairSettlements:
+    def map_settled(self) -> "Ints":
+        """Return the settled grade of each pair, -1 for pairs without one."""
+        import numpy as np
+
+        grades = [-1 if settlement.grade is None else settlement.grade for settlement in self.settlements]
+        return np.array(grades, dtype=np.int64)[self.settlement]
+
+    def are_open(self) -> "NDArray[np.bool_]":
+        """Return which pairs wait for a lead without a settled grade."""
+        import numpy as np
+
+        return np.array([status in OPEN for status in self.list_statuses()], dtype=np.bool_)[self.settlement]
+
+
+def read_settlements(session: Session, dataset_pk: int) -> PairSettlements:
     """Return how every pair of the dataset is settled now, and who judged it."""
     import numpy as np
 
+    session.flush()
     (sizes,) = fetch(session, _SIZES, _TableSizes, {"dataset_pk": dataset_pk})
     walk = sizes.answered * MOST_OF_THE_TABLE > sizes.judgments
     pairs = _read_numbers(
         session,
-        f"CAST(p.pk AS BIGINT) * {sizes.queries} + p.query_pk",
+        f"(CAST(p.pk AS BIGINT) * {sizes.queries} + p.query_pk) * {LACKING} + p.lacking",
         "pair p",
         "p.pk",
         f"{_is_of('p', dataset_pk, walk=walk)} AND p.retired_at IS NULL",
     )
-    pair, query = np.divmod(np.sort(pairs), sizes.queries)
+    pairs_and_queries, lacking = np.divmod(np.sort(pairs), LACKING)
+    pair, query = np.divmod(pairs_and_queries, sizes.queries)
     judgments_of_pairs = _read_numbers(
         session,
         f"(CAST(c.pair_pk AS BIGINT) * {sizes.people} + c.annotator_pk) * {ANSWERS} + {_ANSWER}",
@@ -88,7 +111,42 @@ def read_states(session: Session, dataset_pk: int) -> PairSettlements:
     index, is_present = find_indexes(pair, judged_pair)
     index, judged_by, answer = index[is_present], judged_by[is_present], answer[is_present]
     settlement, settlements = _settle_all(session, dataset_pk, pair, index, answer)
-    return PairSettlements(pair, query, settlement, settlements, index, judged_by, answer)
+    return PairSettlements(pair, query, lacking, settlement, settlements, index, judged_by, answer)
+
+
+def count_grades_by_query(settled: PairSettlements) -> dict[int, tuple[int, int, int, int]]:
+    """Return how many pairs are settled at each grade 0 to 3, by query_pk; queries without a settled pair are absent."""
+    import numpy as np
+
+    grade = settled.map_settled()
+    query, grade = settled.query[grade >= 0], grade[grade >= 0]
+    if not len(query):
+        return {}
+    first = int(query.min())
+    reach = int(query.max()) - first + 1
+    counts = np.bincount((query - first) * GRADED + grade, minlength=GRADED * reach).reshape(-1, GRADED)
+    present = np.flatnonzero(counts.any(axis=1))
+    return {
+        query_pk: (none, one, two, three)
+        for query_pk, (none, one, two, three) in zip(
+            (present + first).tolist(), counts[present].tolist(), strict=True
+        )
+    }
+
+
+def list_open_queries(settled: PairSettlements) -> set[int]:
+    """Return the queries (query_pk) of which a pair waits for a lead without a settled grade."""
+    return set(settled.query[settled.are_open()].tolist())
+
+
+def mark_pairs(settled: PairSettlements, pair_pks: Collection[int]) -> "NDArray[np.bool_]":
+    """Return which pairs are among these."""
+    import numpy as np
+
+    marked = np.zeros(len(settled.pair), dtype=np.bool_)
+    index, is_present = find_indexes(settled.pair, np.fromiter(pair_pks, dtype=np.int64, count=len(pair_pks)))
+    marked[index[is_present]] = True
+    return marked
 
 
 def find_indexes(pair: "Ints", wanted: "Ints") -> tuple["Ints", "NDArray[np.bool_]"]:
