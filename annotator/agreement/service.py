@@ -83,6 +83,7 @@ from annotator.agreement.selected_pairs_sql import (
 )
 from annotator.agreement.version_comparison import choose_version, compare_versions
 from annotator.domain.errors import InsufficientData, NotAllowed, ValidationError
+from annotator.domain.grades import list_local_names
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.guideline.feedback_sql import count_decisions_behind
@@ -92,7 +93,7 @@ from annotator.people.service import require_person, require_role
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
 from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
-from annotator.storage.lookup import find_dataset, find_rubric, key_of
+from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.pair_settlements import PairSettlements
 from annotator.storage.pair_states import iterate_pair_states
 from annotator.storage.sql import split_into_chunks
@@ -158,7 +159,7 @@ def measure_agreement(
         basis = ReportInput(
             dataset=row.name,
             kappa_target=row.kappa_target,
-            grade_names=[entry["name"] for entry in find_rubric(session, dataset_pk).grades],
+            grade_names=list_local_names(to_rubric(find_rubric(session, dataset_pk))),
             by=by,
             groups=_label(session, dataset_pk, by, judgments) if by and by != "annotator" else None,
             categories=_label(session, dataset_pk, "category", judgments),

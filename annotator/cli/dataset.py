@@ -1,7 +1,7 @@
 """Run `annotator dataset …`: datasets and their settings."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -90,15 +90,21 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
     from dataclasses import asdict
 
     from annotator.dataset.search_hosts_service import show_search_hosts
-    from annotator.dataset.service import show_dataset
+    from annotator.dataset.service import read_current_rubric, show_dataset
     from annotator.dataset.settings import SEARCH_HOSTS, write_setting
     from annotator.domain.overlap import describe_overlap
 
     opened = open_database(database)
     dataset, counts = show_dataset(opened, OPERATOR, name)
     settings = {**asdict(dataset), SEARCH_HOSTS: show_search_hosts(opened, OPERATOR, name)}
+    version, rubric = read_current_rubric(opened, OPERATOR, name)
+    guideline = {
+        "version": version,
+        "language": rubric.language or None,
+        "translations": [texts.language for texts in rubric.translations],
+    }
     if json:
-        print_json({**settings, "counts": asdict(counts)})
+        print_json({**settings, "guideline": guideline, "counts": asdict(counts)})
         return
     required = settings.pop("requirements")
     made = {name: settings.pop(name) for name in ("name", "created_at", "archived_at")}
@@ -112,9 +118,17 @@ def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOptio
             for key, value in (required or {}).items()
             if key != "about"
         ),
+        ("guideline", _show_guideline(version, rubric.languages)),
         *asdict(counts).items(),
     ]
     print_table(("setting", "value"), rows, empty="")
+
+
+def _show_guideline(version: int, languages: Sequence[str]) -> str:
+    if not languages:
+        return f"version {version}"
+    own, *others = languages
+    return f"version {version} in {own}" + (f", translated into {', '.join(others)}" if others else "")
 
 
 @app.command("set")

@@ -17,6 +17,8 @@ from annotator.cli.terminal import (
     print_table,
     read_bytes,
 )
+from annotator.domain.errors import NotFound
+from annotator.domain.grades import Rubric
 from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
@@ -35,6 +37,10 @@ def show(
     version: Annotated[
         int | None, typer.Option(help="Which version (default: the current one).", show_default=False)
     ] = None,
+    language: Annotated[
+        str | None,
+        typer.Option(help="In which language (default: the authoritative one).", show_default=False),
+    ] = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -45,13 +51,15 @@ def show(
     if json:
         print_json(_to_json(shown))
         return
-    lines = [f"version {shown.version} ({shown.change})", *([shown.why] if shown.why else []), ""]
-    lines += [shown.rubric.title, ""] if shown.rubric.title else []
-    for definition in shown.rubric.grades:
+    rubric = shown.rubric if language is None else _find_texts(shown, language)
+    lines = [f"version {shown.version} ({shown.change})", *([shown.why] if shown.why else [])]
+    lines += [f"languages: {', '.join(shown.rubric.languages)}"] if shown.rubric.languages else []
+    lines += ["", *([rubric.title, ""] if rubric.title else [])]
+    for definition in rubric.grades:
         lines += [f"{definition.grade}  {definition.name}", f"   {definition.definition}"]
         lines += [f"   + {example}" for example in definition.positive_examples]
         lines += [f"   - {example}" for example in definition.negative_examples]
-    typer.echo("\n".join([*lines, "", shown.rubric.guideline]).rstrip())
+    typer.echo("\n".join([*lines, "", rubric.guideline]).rstrip())
 
 
 @app.command("list")
@@ -100,11 +108,14 @@ def set_(
         int | None,
         typer.Option(help="The version it was written from (default: the current one).", show_default=False),
     ] = None,
+    remove_languages: Annotated[
+        bool, typer.Option("--remove-languages", help="Remove the languages that FILE does not have.")
+    ] = False,
     lead: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Publish a new version. Refused if another one was published since --base."""
+    """Publish a new version in all its languages. Refused if another one was published since --base."""
     from annotator.dataset.rubric_file import read_rubric
     from annotator.guideline.service import count_judgments_made_outdated, publish_version, read_version
 
@@ -112,7 +123,15 @@ def set_(
     rubric = read_rubric(read_bytes(path), str(path))
     begun = base if base is not None else read_version(opened, actor, dataset).version
     made = publish_version(
-        opened, actor, dataset, rubric, base_version=begun, change=change, why=why, now=now()
+        opened,
+        actor,
+        dataset,
+        rubric,
+        base_version=begun,
+        change=change,
+        why=why,
+        may_remove_languages=remove_languages,
+        now=now(),
     )
     if json:
         print_json(_to_json(made))
@@ -131,13 +150,37 @@ def _to_json(version: "GuidelineVersion") -> dict[str, object]:
         "why": version.why,
         "author": version.author,
         "created_at": version.created_at,
-        "title": rubric.title,
-        "grades": rubric.grades,
-        "guideline": rubric.guideline,
+        "language": rubric.language or None,
+        **_describe_texts(rubric),
+        "translations": {texts.language: _describe_texts(texts) for texts in rubric.translations},
     }
 
 
+def _describe_texts(rubric: Rubric) -> dict[str, object]:
+    return {"title": rubric.title, "grades": rubric.grades, "guideline": rubric.guideline}
+
+
+def _find_texts(version: "GuidelineVersion", language: str) -> Rubric:
+    """Return the texts in this language. Raises NotFound if the version has none."""
+    texts = version.rubric.texts_by_language.get(language)
+    if not language or texts is None:
+        known = ", ".join(version.rubric.languages) or "not stated"
+        raise NotFound(f"version {version.version} is not given in {language!r}; its languages: {known}")
+    return texts
+
+
 def _list_lines(comparison: "GuidelineComparison") -> list[str]:
+    """Return what differs: in the authoritative language, then in each translation under its tag."""
+    before, after = (tag or "not stated" for tag in comparison.language or ("", ""))
+    lines = [f"language: {before} -> {after}"] if comparison.language else []
+    lines += _list_text_lines(comparison)
+    for change in comparison.translations:
+        lines.append(f"translation {change.language}: {change.kind}")
+        lines += _list_text_lines(change.comparison) if change.comparison else []
+    return lines
+
+
+def _list_text_lines(comparison: "GuidelineComparison") -> list[str]:
     lines = [f"title: {comparison.title[0]!r} -> {comparison.title[1]!r}"] if comparison.title else []
     for grade in comparison.grades:
         lines += [f"grade {grade.grade}", *map(_line, grade.lines)]

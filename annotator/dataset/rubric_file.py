@@ -1,45 +1,93 @@
-"""Reads a rubric from YAML: title, guideline (Markdown) and the definitions of the grades 0-3.
+"""Reads a rubric from YAML: title, guideline (Markdown) and the definitions of the grades 0-3, in one or more languages.
 
-Refuses, with the line, a file without exactly the four grades, with a grade that has no name or definition, and whatever
-`formats/syntax/yaml_text.py` refuses: tags, nesting deeper than 50, several documents.
+The entries at the top are the authoritative ones; `language` names theirs. `translations` has the same entries under the tag of
+each other language. Refuses, with the line, a file without exactly the four grades (also in a translation), with a grade that
+has no name or definition, with an unknown language, with translations of a language that is not named, and whatever
+`formats/syntax/yaml_text.py` refuses: tags, a key twice, nesting deeper than 50, several documents.
 """
 
 from typing import Any
 
 from annotator.domain.errors import BadInput, FormatError
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
+from annotator.domain.messages import LANGUAGES
 from annotator.formats.syntax.tree import Location, TreeProblems, is_nothing
 from annotator.formats.syntax.yaml_text import load_yaml
 
-MAX_BYTES = 1_000_000
+MAX_BYTES = 3_000_000
+_KNOWN = f"{', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
 
 
 def read_rubric(data: bytes, path: str) -> Rubric:
     """Return the rubric of a YAML file's bytes. BadInput names every entry that is missing or wrong."""
     if len(data) > MAX_BYTES:
-        raise BadInput([FormatError(path, None, "a rubric of at most 1 MB", f"{len(data):,} bytes")])
+        raise BadInput([FormatError(path, None, "a rubric of at most 3 MB", f"{len(data):,} bytes")])
     tree = load_yaml(data, path)
     problems = TreeProblems(tree)
     if not isinstance(tree.value, dict):
         raise BadInput([FormatError(path, 1, "a mapping with 'grades'", type(tree.value).__name__)])
-    entries = problems.list(tree.value.get("grades"), ("grades",))
-    for index, entry in enumerate(entries):
-        _check_entry(entry, ("grades", index), problems)
-    texts = {
-        name: problems.optional_text(tree.value.get(name), (name,)) or "" for name in ("guideline", "title")
-    }
-    definitions = [
-        problems.grade(entry.get("grade"), ("grades", index, "grade"))
-        for index, entry in enumerate(entries)
+    language = problems.optional_text(tree.value.get("language"), ("language",)) or ""
+    _check_texts(tree.value, (), problems)
+    translations = _check_translations(tree.value.get("translations"), language, problems)
+    problems.raise_if_any()
+    return _make_rubric(
+        tree.value,
+        language,
+        tuple(_make_rubric(translations[tag], tag) for tag in LANGUAGES if tag in translations),
+    )
+
+
+def _check_translations(given: Any, language: str, problems: TreeProblems) -> dict[str, Any]:
+    """Note what is wrong with the languages and each translation. Return the translations by tag."""
+    translations = {} if is_nothing(given) else problems.mapping(given, ("translations",))
+    if language and language not in LANGUAGES:
+        problems.add(("language",), _KNOWN, language)
+    if translations and not language:
+        problems.add(
+            ("language",), f"{_KNOWN}, since there are translations: of the entries at the top", None
+        )
+    for tag, texts in translations.items():
+        location = ("translations", tag)
+        if tag not in LANGUAGES:
+            problems.add(("translations", tag), f"under the tag of a language: {_KNOWN}", tag)
+        elif tag == language:
+            problems.add(location, "another language than that of the entries at the top", tag)
+        elif isinstance(texts, dict) and "translations" in texts:
+            problems.add((*location, "translations"), "only at the top of the file", texts["translations"])
+        _check_texts(problems.mapping(texts, location), location, problems)
+    return translations
+
+
+def _check_texts(entries: dict[str, Any], location: Location, problems: TreeProblems) -> None:
+    """Note what is wrong with the grades, the guideline and the title in one language."""
+    before = len(problems.errors)
+    grades = problems.list(entries.get("grades"), (*location, "grades"))
+    for index, entry in enumerate(grades):
+        _check_entry(entry, (*location, "grades", index), problems)
+    for name in ("guideline", "title"):
+        problems.optional_text(entries.get(name), (*location, name))
+    numbers = [
+        problems.grade(entry.get("grade"), (*location, "grades", index, "grade"))
+        for index, entry in enumerate(grades)
         if isinstance(entry, dict)
     ]
-    if not problems and sorted(grade for grade in definitions if grade is not None) != list(GRADES):
-        problems.add(("grades",), "the grades 0, 1, 2, 3 once each", str(definitions))
-    problems.raise_if_any()
+    whole = sorted(number for number in numbers if number is not None) == list(GRADES)
+    if len(problems.errors) == before and not whole:
+        problems.add((*location, "grades"), "the grades 0, 1, 2, 3 once each", str(numbers))
+
+
+def _make_rubric(entries: dict[str, Any], language: str, translations: tuple[Rubric, ...] = ()) -> Rubric:
+    title, guideline = (
+        "" if is_nothing(entries.get(name)) else str(entries[name]) for name in ("title", "guideline")
+    )
     return Rubric(
-        grades=tuple(_definition(entry) for entry in sorted(entries, key=lambda entry: int(entry["grade"]))),
-        guideline=texts["guideline"],
-        title=texts["title"],
+        grades=tuple(
+            _definition(entry) for entry in sorted(entries["grades"], key=lambda entry: int(entry["grade"]))
+        ),
+        guideline=guideline,
+        title=title,
+        language=language,
+        translations=translations,
     )
 
 

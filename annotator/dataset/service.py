@@ -6,7 +6,7 @@ exports/<dataset>/…).
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -17,14 +17,14 @@ from sqlmodel import col
 from annotator.dataset.search_hosts_service import allow_search_hosts, read_search_hosts
 from annotator.dataset.settings import RULES, SEARCH_HOSTS, SETTINGS, read_setting, write_setting
 from annotator.domain.errors import ConflictError, StateError, ValidationError
-from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
+from annotator.domain.grades import DEFAULT_RUBRIC, Rubric, check_languages
 from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
 from annotator.people.service import list_roles, require_admin, require_role
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
+from annotator.storage.lookup import describe_rubric_row, find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.missing_judgments import derive_work
 from annotator.storage.pool import select_documents_left
 from annotator.storage.tables import (
@@ -114,6 +114,7 @@ def create_dataset(
     `requirements`: those of a file that the caller has read.
     """
     check_dataset_name(name)
+    check_languages(rubric)
     values = read_changes(settings or {}, requirements)
     with database.write() as session:
         require_admin(session, actor)
@@ -257,7 +258,7 @@ def _require_unchanged(present: Mapping[str, str], seen: Mapping[str, str]) -> N
 
 
 def read_current_rubric(database: Database, actor: Actor, name: str) -> tuple[int, Rubric]:
-    """Return the version in force and its content."""
+    """Return the version in force and its content, in every language."""
     with database.read() as session:
         row = find_dataset(session, name)
         require_role(session, actor, key_of(row.pk), "annotator")
@@ -270,9 +271,7 @@ def _rubric_row(dataset_pk: int, rubric: Rubric, now: datetime) -> RubricRow:
         {
             "dataset_pk": dataset_pk,
             "version": 1,
-            "title": rubric.title,
-            "guideline": rubric.guideline,
-            "grades": [asdict(definition) for definition in rubric.grades],
+            **describe_rubric_row(rubric),
             "created_at": now,
         }
     )

@@ -5,10 +5,11 @@ Source of the scale: the law-search methodology and the Nablarch design (docs/ev
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import LANGUAGES, LocalName, say
 
 GRADES: tuple[int, ...] = (0, 1, 2, 3)
 RELEVANT_FROM = 1
@@ -36,17 +37,99 @@ class GradeDefinition:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """The definitions that annotators judge by: four grade definitions and a guideline in Markdown."""
+    """The definitions that annotators judge by: four grade definitions and a guideline in Markdown.
+
+    `language`: of these texts, "" if nobody said. They are the authoritative ones: files and releases show them.
+    `translations`: the same in other languages, each with its own `language` and without translations of its own.
+    """
 
     grades: tuple[GradeDefinition, ...]
     guideline: str = ""
     title: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    language: str = ""
+    translations: "tuple[Rubric, ...]" = ()
 
     def __post_init__(self) -> None:
         if tuple(definition.grade for definition in self.grades) != GRADES:
             numbers = [definition.grade for definition in self.grades]
             raise ValidationError(f"expected definitions of the grades 0, 1, 2, 3 in order, found {numbers}")
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the languages it is given in, the authoritative one first; none if nobody said."""
+        return (self.language, *(texts.language for texts in self.translations)) if self.language else ()
+
+    @property
+    def texts_by_language(self) -> "dict[str, Rubric]":
+        """Return the texts in each language without translations, the authoritative ones first."""
+        return {texts.language: texts for texts in (replace(self, translations=()), *self.translations)}
+
+
+@dataclass(frozen=True, slots=True)
+class RubricReading:
+    """A rubric as somebody reads it.
+
+    `missing`: what there is not in the reader's language, so that the authoritative text is shown instead.
+    """
+
+    rubric: Rubric  # in one language
+    language: str  # the reader's
+    missing: Literal["", "guideline", "all"] = ""
+
+
+def read_in_language(rubric: Rubric, language: str) -> RubricReading:
+    """Return the rubric in this language; what is not translated is shown in the authoritative language.
+
+    Nothing is missing if nobody said in which language the rubric is.
+    """
+    by_language = rubric.texts_by_language
+    own = by_language[rubric.language]
+    texts = by_language.get(language)
+    if texts is None:
+        return RubricReading(own, language, "all" if rubric.language else "")
+    if texts.guideline or not own.guideline:
+        return RubricReading(replace(texts, title=texts.title or own.title), language)
+    shown = replace(texts, title=texts.title or own.title, guideline=own.guideline)
+    return RubricReading(shown, language, "guideline")
+
+
+def list_local_names(rubric: Rubric) -> list[str]:
+    """Return the names of the grades 0 to 3; a page shows each in its reader's language."""
+    by_language = rubric.texts_by_language
+    return [
+        LocalName(
+            definition.name, {tag: texts.grades[definition.grade].name for tag, texts in by_language.items()}
+        )
+        if rubric.translations
+        else definition.name
+        for definition in rubric.grades
+    ]
+
+
+def check_languages(rubric: Rubric) -> None:
+    """Raise ValidationError unless each language is known and there once, and the authoritative one is named."""
+    tags = [texts.language for texts in rubric.translations]
+    for tag in [*([rubric.language] if rubric.language else []), *tags]:
+        if tag not in LANGUAGES:
+            raise ValidationError(
+                say(
+                    "language: expected one of {known}, found {found!r}",
+                    known=", ".join(LANGUAGES),
+                    found=tag,
+                )
+            )
+    if tags and not rubric.language:
+        raise ValidationError(
+            say("language: a guideline with translations names its own language, found none")
+        )
+    if len({rubric.language, *tags}) <= len(tags) or any(texts.translations for texts in rubric.translations):
+        raise ValidationError(
+            say(
+                "translations: expected each language once, found {found}",
+                found=", ".join([rubric.language, *tags]),
+            )
+        )
 
 
 DEFAULT_RUBRIC = Rubric(

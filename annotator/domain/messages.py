@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from string import Formatter
 from typing import Any
 
-LANGUAGES = ("en", "ja", "ko")  # that the web app speaks
+LANGUAGES = ("en", "ja", "ko")  # that the web app speaks, and in which a guideline can be given
 
 
 class Message(str):
@@ -35,6 +35,21 @@ class Message(str):
 def say(template: str, /, **values: Any) -> Message:
     """Return the sentence, with its values filled in: `say("no dataset named {name}", name="law")`."""
     return Message(template, values)
+
+
+class LocalName(str):
+    """A dataset's own name for something, in several languages. Shown as it is outside the web app."""
+
+    by_language: Mapping[str, str]
+
+    def __new__(cls, name: str, by_language: Mapping[str, str]) -> "LocalName":
+        made = super().__new__(cls, name)
+        made.by_language = by_language
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, Mapping[str, str]], dict[str, Any]]:
+        """Return the arguments for a copy."""
+        return (str(self), self.by_language), {}
 
 
 def say_n(singular: str, plural: str, n: int, /, **values: Any) -> Message:
@@ -120,3 +135,6 @@ def show_beside(measured: float, target: float) -> tuple[str, str]:
         if shown[0] != shown[1] or measured == target:
             return shown
     return f"{measured:.6f}", f"{target:.6f}"
+
+
+LANGUAGE_NAMES: Mapping[str, Message] = {"en": say("English"), "ja": say("Japanese"), "ko": say("Korean")}

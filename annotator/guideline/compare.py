@@ -5,11 +5,11 @@ Bounded in time and size: of large texts only the beginning of the changes is re
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from annotator.domain.grades import GradeDefinition, Rubric
+from annotator.domain.grades import GradeDefinition, Rubric, read_in_language
 from annotator.guideline.text_diff import MatchingBlock, match, match_ends
 
 CONTEXT = 3
@@ -61,20 +61,51 @@ class GradeChange:
 
 
 @dataclass(frozen=True, slots=True)
+class TranslationChange:
+    """The differences in the texts of another language; None: the translation is new, or it was removed."""
+
+    language: str
+    kind: Literal["added", "removed", "changed"]
+    comparison: "GuidelineComparison | None" = None
+
+
+@dataclass(frozen=True, slots=True)
 class GuidelineComparison:
-    """The differences between two versions of a rubric."""
+    """The differences between two versions of a rubric: in its own language, then in each other one that differs."""
 
     grades: tuple[GradeChange, ...]  # only those that differ
     guideline: LineDiff
     title: tuple[str, str] | None  # before and after, if it differs
+    language: tuple[str, str] | None = None  # the authoritative one before and after, if it differs
+    translations: tuple[TranslationChange, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        return not self.grades and not self.guideline.lines and self.title is None
+        return not (self.grades or self.guideline.lines or self.title or self.language or self.translations)
 
 
 def compare_rubrics(before: Rubric, after: Rubric) -> GuidelineComparison:
-    """Compare two rubrics grade by grade, and the guideline line by line."""
+    """Compare two rubrics language by language: each grade, and the guideline line by line.
+
+    The authoritative texts are compared with those that were in the same language before, if there were any.
+    """
+    olds, news = before.texts_by_language, after.texts_by_language
+    own = after.language if after.language in olds else before.language
+    compared = _compare_texts(olds[own], news[after.language])
+    language = (before.language, after.language) if before.language != after.language else None
+    tags = [tag for tag in {**olds, **news} if tag not in (own, after.language)]
+    changes = (_compare_translation(tag, olds.get(tag), news.get(tag)) for tag in tags)
+    return replace(compared, language=language, translations=tuple(change for change in changes if change))
+
+
+def _compare_translation(tag: str, before: Rubric | None, after: Rubric | None) -> TranslationChange | None:
+    if before is None or after is None:
+        return TranslationChange(tag, "added" if before is None else "removed")
+    comparison = _compare_texts(before, after)
+    return None if comparison.is_empty else TranslationChange(tag, "changed", comparison)
+
+
+def _compare_texts(before: Rubric, after: Rubric) -> GuidelineComparison:
     grades = tuple(
         GradeChange(old.grade, old, new, compare_lines(write_grade(old), write_grade(new)).lines)
         for old, new in zip(before.grades, after.grades, strict=True)
@@ -84,14 +115,59 @@ def compare_rubrics(before: Rubric, after: Rubric) -> GuidelineComparison:
     return GuidelineComparison(grades, compare_lines(before.guideline, after.guideline), title)
 
 
+def compare_readings(before: Rubric, after: Rubric, language: str) -> tuple[GuidelineComparison, str | None]:
+    """Compare what somebody who reads this language saw before and sees since.
+
+    If they saw it in another language before, the authoritative texts are compared, and the language is returned in which
+    they see it since. A language that nobody said before is the authoritative one.
+    """
+    old, new = read_in_language(before, language).rubric, read_in_language(after, language).rubric
+    if new.language == (old.language or after.language):
+        return _compare_texts(old, new), None
+    return _compare_own(before, after), new.language
+
+
+def _compare_own(before: Rubric, after: Rubric) -> GuidelineComparison:
+    whole = compare_rubrics(before, after)
+    return replace(whole, language=None, translations=())
+
+
 def propose_change(before: Rubric, after: Rubric) -> Literal["minor", "semantic"]:
-    """Return "semantic" if a definition changed or a name moved to another grade; else "minor"."""
-    for old, new in zip(before.grades, after.grades, strict=True):
+    """Return "semantic" if an authoritative definition changed or a name moved to another grade; else "minor".
+
+    A translation says what the authoritative text says, so adding or mending one is minor.
+    """
+    olds = before.texts_by_language
+    own = olds.get(after.language, olds[before.language])
+    for old, new in zip(own.grades, after.grades, strict=True):
         if old.definition.split() != new.definition.split():
             return "semantic"
-    names = {definition.name.casefold(): definition.grade for definition in before.grades}
+    names = {definition.name.casefold(): definition.grade for definition in own.grades}
     moved = any(names.get(new.name.casefold(), new.grade) != new.grade for new in after.grades)
     return "semantic" if moved else "minor"
+
+
+def list_outdated_translations(before: Rubric, after: Rubric) -> dict[str, list[str]]:
+    """Return, by language, the fields that changed in the authoritative texts and are as before in the translation.
+
+    A field is `title`, `guideline` or `grade 0` … `grade 3`. Only of translations that both versions have.
+    """
+    olds, news = before.texts_by_language, after.texts_by_language
+    changed = _list_changed(olds.get(after.language, olds[before.language]), news[after.language])
+    left = {
+        tag: [field for field in changed if field not in _list_changed(olds[tag], texts)]
+        for tag, texts in news.items()
+        if tag != after.language and tag in olds
+    }
+    return {tag: fields for tag, fields in left.items() if fields}
+
+
+def _list_changed(before: Rubric, after: Rubric) -> list[str]:
+    grades = [
+        f"grade {old.grade}" for old, new in zip(before.grades, after.grades, strict=True) if old != new
+    ]
+    title = ["title"] if before.title != after.title else []
+    return [*title, *grades, *(["guideline"] if before.guideline != after.guideline else [])]
 
 
 def write_grade(definition: GradeDefinition) -> str:

@@ -1,15 +1,15 @@
 """Merge the changes of two leads to the guideline field by field, with conflict marks.
 
 Three-way: `base` is the version both leads began with, `published` the one in force, `draft` the one that is not published yet.
-A change by one side is taken. Different changes of the same lines stand between marks, the published ones first. A guideline with
+Each language is merged by itself. A change by one side is taken. Different changes of the same lines stand between marks, the published ones first. A guideline with
 marks cannot be published, so that a person decides.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from annotator.domain.grades import GradeDefinition, Rubric
-from annotator.domain.messages import Message, say
+from annotator.domain.grades import GRADES, GradeDefinition, Rubric
+from annotator.domain.messages import LANGUAGE_NAMES, Message, say
 from annotator.guideline.text_diff import MatchingBlock, match
 
 OPENS, PARTS, CLOSES = "<<<<<<<", "=======", ">>>>>>>"
@@ -25,18 +25,66 @@ class GuidelineMerge:
 
 
 def merge_rubrics(base: Rubric, published: Rubric, draft: Rubric) -> GuidelineMerge:
-    """Merge the title, each grade's name, definition and examples, and the guideline, each by itself."""
-    grades = tuple(map(_merge_grade, base.grades, published.grades, draft.grades))
-    merged = Rubric(
-        grades=grades,
-        guideline=merge_texts(base.guideline, published.guideline, draft.guideline),
-        title=_merge_short(base.title, published.title, draft.title),
-    )
+    """Merge the title, each grade's name, definition and examples, and the guideline, each by itself and per language.
+
+    A translation that one side took away is gone unless the other side changed it. A different authoritative language that
+    another version has published is kept.
+    """
+    language = draft.language if published.language == base.language else published.language
+    sides = [_read_languages(side, language) for side in (base, published, draft)]
+    own = _merge_language(sides, language, published)
+    others = {tag: None for side in sides for tag in side if tag != language}  # each once, in order
+    translations = [merged for tag in others if (merged := _merge_translation(sides, tag)) is not None]
+    merged = replace(own, translations=tuple(translations))
     return GuidelineMerge(merged, find_conflicts(merged))
+
+
+def _read_languages(rubric: Rubric, language: str) -> dict[str, Rubric]:
+    """Return the texts by language. If nobody said in which language the authoritative ones are, it is this one."""
+    return {tag or language: texts for tag, texts in rubric.texts_by_language.items()}
+
+
+def _merge_translation(sides: Sequence[dict[str, Rubric]], tag: str) -> Rubric | None:
+    base, published, draft = (side.get(tag) for side in sides)
+    if published is None:
+        return None if draft == base else draft
+    if draft is None:
+        return None if published == base else published
+    return _merge_language(sides, tag, published)
+
+
+def _merge_language(sides: Sequence[dict[str, Rubric]], tag: str, published: Rubric) -> Rubric:
+    """Merge the texts of one language; those of the published version where another side has none in it."""
+    base, theirs, mine = sides
+    after = theirs.get(tag, published)
+    draft = mine.get(tag, after)
+    before = base.get(tag) or Rubric(tuple(GradeDefinition(grade, "", "") for grade in GRADES))
+    return Rubric(
+        grades=tuple(map(_merge_grade, before.grades, after.grades, draft.grades)),
+        guideline=merge_texts(before.guideline, after.guideline, draft.guideline),
+        title=_merge_short(before.title, after.title, draft.title),
+        language=tag,
+    )
 
 
 def find_conflicts(rubric: Rubric) -> tuple[Message, ...]:
     """Return the names of the fields with conflict marks."""
+    return tuple(
+        name_field(texts, rubric, name)
+        for texts in (rubric, *rubric.translations)
+        for name in _find_own_conflicts(texts)
+    )
+
+
+def name_field(texts: Rubric, rubric: Rubric, name: Message) -> Message:
+    """Return the name of a field; in a translation with its language."""
+    if texts is rubric:
+        return name
+    language = LANGUAGE_NAMES.get(texts.language, texts.language)
+    return say("{language}, {field}", language=language, field=name)
+
+
+def _find_own_conflicts(rubric: Rubric) -> tuple[Message, ...]:
     names = [say("Title")] if _is_marked(rubric.title) else []
     for definition in rubric.grades:
         fields = (

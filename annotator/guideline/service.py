@@ -1,11 +1,12 @@
 """Publish, compare and merge guideline versions for leads, and explain to annotators what changed since an answer.
 
-Every judgment keeps its version and the text it was made on. The scale, grades 0 to 3, is the same in every version. Refuses
+Every judgment keeps its version and the text it was made on. A version holds all of its languages, so a translation that is
+added or mended is a version as well, and nothing that was judged before changes. The scale, grades 0 to 3, is the same in every version. Refuses
 a version based on one that is no longer the latest, so nothing is overwritten.
 """
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
@@ -16,7 +17,13 @@ from annotator.domain.errors import ConflictError, NotFound, StateError
 from annotator.domain.grades import Rubric
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.guideline.compare import GuidelineComparison, LineDiff, compare_lines, compare_rubrics
+from annotator.guideline.compare import (
+    GuidelineComparison,
+    LineDiff,
+    compare_lines,
+    compare_readings,
+    compare_rubrics,
+)
 from annotator.guideline.feedback_sql import DecisionKey, add_decisions_behind, unmark_questions
 from annotator.guideline.merge import GuidelineMerge, merge_rubrics
 from annotator.guideline.validation import check_change, check_rubric, clean_rubric
@@ -24,7 +31,14 @@ from annotator.people.service import require_person, require_role
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disagreements import mark_disagreements_stale
-from annotator.storage.lookup import find_dataset, find_pair_pk, find_rubric, key_of, to_rubric
+from annotator.storage.lookup import (
+    describe_rubric_row,
+    find_dataset,
+    find_pair_pk,
+    find_rubric,
+    key_of,
+    to_rubric,
+)
 from annotator.storage.outdated import (
     OLDER_GUIDELINE,
     OLDER_TEXT,
@@ -71,12 +85,15 @@ class VersionConflict(ConflictError):
 
 @dataclass(frozen=True, slots=True)
 class GuidelineChange:
-    """The changes of the guideline between two versions."""
+    """The changes of the guideline between two versions, as somebody reads them in their language."""
 
     from_version: int
     to_version: int
     why: str  # the reasons given, one per line, oldest first
     comparison: GuidelineComparison
+    shown_since_in: str | None = (
+        None  # the language in which the reader sees it since, if it was another before
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +115,7 @@ def publish_version(
     why: str = "",
     decisions: Collection[DecisionKey] = (),
     questions: Collection[int] = (),
+    may_remove_languages: bool = False,
     now: datetime,
 ) -> GuidelineVersion:
     """Append a version that was written from `base_version`.
@@ -105,7 +123,7 @@ def publish_version(
     A "semantic" change (what a grade means) asks every annotator to confirm or change the judgments given so far; a
     "minor" one (wording) none. `decisions` led to this version. `questions` are answered by it and no longer marked.
     Raises VersionConflict if another version was published in between, and StateError if nothing has changed or if
-    conflict marks of a merge are left.
+    conflict marks of a merge are left, or if it lacks a language of that version and this was not asked for.
     """
     cleaned = clean_rubric(rubric)
     check_rubric(cleaned)
@@ -126,6 +144,8 @@ def publish_version(
                     version=base_version,
                 )
             )
+        if not may_remove_languages:
+            _require_languages(_read_rubric(current), cleaned)
         published = _make_row(dataset_pk, cleaned, base_version + 1, change, why.strip(), actor, now)
         session.add(published)
         session.flush()
@@ -181,8 +201,13 @@ def merge_draft(
     return latest, merge_rubrics(base, latest.rubric, clean_rubric(rubric))
 
 
-def explain_change(database: Database, actor: Actor, dataset: str, pair: str) -> OutdatedExplanation:
-    """Return what changed since the actor judged this pair. Raises NotFound if the actor has not judged it."""
+def explain_change(
+    database: Database, actor: Actor, dataset: str, pair: str, *, language: str = ""
+) -> OutdatedExplanation:
+    """Return what changed since the actor judged this pair, in this language.
+
+    Raises NotFound if the actor has not judged it.
+    """
     with database.read() as session:
         dataset_pk, person_pk = _require_dataset(session, actor, dataset), require_person(actor)
         pair_pk = find_pair_pk(session, dataset_pk, person_pk, pair)
@@ -190,7 +215,7 @@ def explain_change(database: Database, actor: Actor, dataset: str, pair: str) ->
         if own is None:
             raise NotFound(say("You have not judged this pair."))
         guideline = (
-            _explain_guideline_change(session, dataset_pk, own.version)
+            _explain_guideline_change(session, dataset_pk, own.version, language)
             if own.stale & OLDER_GUIDELINE
             else None
         )
@@ -201,12 +226,17 @@ def explain_change(database: Database, actor: Actor, dataset: str, pair: str) ->
     return OutdatedExplanation(guideline, changed)
 
 
-def explain_versions_since(database: Database, actor: Actor, dataset: str, version: int) -> GuidelineChange:
-    """Return what the guideline has changed since that version. Raises NotFound if there is no such version."""
+def explain_versions_since(
+    database: Database, actor: Actor, dataset: str, version: int, *, language: str = ""
+) -> GuidelineChange:
+    """Return what the guideline has changed since that version, in this language.
+
+    Raises NotFound if there is no such version.
+    """
     with database.read() as session:
         dataset_pk = _require_dataset(session, actor, dataset)
         _find_version(session, dataset_pk, version)
-        return _explain_guideline_change(session, dataset_pk, version)
+        return _explain_guideline_change(session, dataset_pk, version, language)
 
 
 def count_outdated(database: Database, actor: Actor, dataset: str) -> list[OutdatedCount]:
@@ -222,6 +252,18 @@ def count_judgments_made_outdated(database: Database, actor: Actor, dataset: str
         return count_changeable(session, _require_dataset(session, actor, dataset, role="lead"))
 
 
+def _require_languages(before: Rubric, after: Rubric) -> None:
+    missing = [tag for tag in before.languages if tag not in after.languages]
+    if missing:
+        raise StateError(
+            say(
+                "The guideline is given in {languages}. This version lacks {missing}: add it, or ask for its removal.",
+                languages=", ".join(before.languages),
+                missing=", ".join(missing),
+            )
+        )
+
+
 def _note_published(
     session: Session,
     published: RubricRow,
@@ -235,6 +277,9 @@ def _note_published(
         "change": published.change,
         "why": published.why,
     }
+    languages = _read_rubric(published).languages
+    if len(languages) > 1:
+        after["languages"] = list(languages)
     if decisions:
         after["decisions"] = len(set(decisions))
     before, at, person_pk = {"version": published.version - 1}, published.created_at, actor.person_id
@@ -273,14 +318,16 @@ def _find_version(session: Session, dataset_pk: int, version: int | None) -> Rub
     return row
 
 
-def _explain_guideline_change(session: Session, dataset_pk: int, version: int) -> GuidelineChange:
+def _explain_guideline_change(
+    session: Session, dataset_pk: int, version: int, language: str
+) -> GuidelineChange:
     since = select(RubricRow).where(
         col(RubricRow.dataset_pk) == dataset_pk, col(RubricRow.version) >= version
     )
     rows = session.scalars(since.order_by(col(RubricRow.version))).all()
     why = "\n".join(row.why for row in rows[1:] if row.why)
-    comparison = compare_rubrics(_read_rubric(rows[0]), _read_rubric(rows[-1]))
-    return GuidelineChange(rows[0].version, rows[-1].version, why, comparison)
+    comparison, since_in = compare_readings(_read_rubric(rows[0]), _read_rubric(rows[-1]), language)
+    return GuidelineChange(rows[0].version, rows[-1].version, why, comparison, since_in)
 
 
 def _make_row(
@@ -290,9 +337,7 @@ def _make_row(
         {
             "dataset_pk": dataset_pk,
             "version": version,
-            "title": rubric.title,
-            "guideline": rubric.guideline,
-            "grades": [asdict(definition) for definition in rubric.grades],
+            **describe_rubric_row(rubric),
             "change": change,
             "why": why or None,
             "author_pk": actor.person_id,

@@ -8,21 +8,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from annotator.domain.errors import StateError, ValidationError
-from annotator.domain.grades import GradeDefinition, Rubric
-from annotator.domain.messages import Message, join, say
+from annotator.domain.grades import GradeDefinition, Rubric, check_languages
+from annotator.domain.messages import LANGUAGES, Message, join, say
 from annotator.domain.texts import holds_no_text
-from annotator.guideline.merge import find_conflicts
+from annotator.guideline.merge import find_conflicts, name_field
 
 MOST_TITLE, MOST_NAME, MOST_DEFINITION, MOST_EXAMPLE, MOST_GUIDELINE = 200, 100, 5_000, 5_000, 200_000
 MOST_EXAMPLES, MOST_WHY = 100, 2_000
 
 
 def clean_rubric(rubric: Rubric) -> Rubric:
-    """Return the rubric without invisible spaces and line ends."""
+    """Return the rubric without invisible spaces and line ends, its translations in the order of LANGUAGES."""
     return Rubric(
         grades=tuple(_clean_grade(definition) for definition in rubric.grades),
         guideline=rubric.guideline.replace("\r\n", "\n").rstrip(),
         title=" ".join(rubric.title.split()),
+        language=rubric.language,
+        translations=tuple(sorted(map(clean_rubric, rubric.translations), key=_order_language)),
     )
 
 
@@ -31,6 +33,7 @@ def check_rubric(rubric: Rubric) -> None:
 
     Raises StateError with the fields that have conflict marks.
     """
+    check_languages(rubric)
     conflicts = find_conflicts(rubric)
     if conflicts:
         names = join(conflicts)
@@ -47,17 +50,17 @@ def check_rubric(rubric: Rubric) -> None:
             raise ValidationError(
                 say("{field}: contains a character that cannot be stored. Remove it.", field=name)
             )
-    for definition in rubric.grades:
-        count = len(definition.positive_examples) + len(definition.negative_examples)
-        if count > MOST_EXAMPLES:
-            raise ValidationError(
-                say(
+    for texts in (rubric, *rubric.translations):
+        for definition in texts.grades:
+            count = len(definition.positive_examples) + len(definition.negative_examples)
+            if count > MOST_EXAMPLES:
+                refusal = say(
                     "Grade {grade}: at most {most} examples are allowed (now {found}).",
                     grade=definition.grade,
                     most=MOST_EXAMPLES,
                     found=count,
                 )
-            )
+                raise ValidationError(name_field(texts, rubric, refusal))
 
 
 def check_change(change: str, why: str) -> None:
@@ -84,7 +87,18 @@ def _describe_length(field: Message, least: int, most: int, length: int) -> Mess
     )
 
 
+def _order_language(texts: Rubric) -> tuple[int, str]:
+    known = texts.language in LANGUAGES
+    return LANGUAGES.index(texts.language) if known else len(LANGUAGES), texts.language
+
+
 def _list_fields(rubric: Rubric) -> Iterator[tuple[Message, str, int, int]]:
+    for texts in (rubric, *rubric.translations):
+        for name, text, least, most in _list_own_fields(texts):
+            yield name_field(texts, rubric, name), text, least, most
+
+
+def _list_own_fields(rubric: Rubric) -> Iterator[tuple[Message, str, int, int]]:
     yield say("Title"), rubric.title, 0, MOST_TITLE
     for definition in rubric.grades:
         grade = definition.grade

@@ -178,6 +178,11 @@ def list_scale(rubric: Rubric) -> list[dict[str, Any]]:
     return [{"grade": item.grade, "name": item.name, "definition": item.definition} for item in rubric.grades]
 
 
+def list_languages(rubric: Rubric) -> dict[str, Any]:
+    """Return the languages of a guideline that is given in several, the authoritative one first, for the manifest."""
+    return {"guideline_languages": list(rubric.languages)} if rubric.translations else {}
+
+
 def describe_release(
     snapshot: DatasetSnapshot,
     *,
@@ -201,6 +206,7 @@ def describe_release(
         **_count_simulated(snapshot),
         "scale": list_scale(snapshot.rubric),
         "guideline_version": snapshot.guideline_version,
+        **list_languages(snapshot.rubric),
         "previous": snapshot.versions[-1] if snapshot.versions else None,
         "content_sha256": content_sha256,
         "list_grade_0": snapshot.list_grade_0,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from annotator.adjudication.records import CAUSE_NAMES, CAUSES
 from annotator.domain.import_records import DECLARED
-from annotator.domain.messages import show_beside, show_percent
+from annotator.domain.messages import LANGUAGE_NAMES, show_beside, show_percent
 from annotator.formats.syntax.markdown import escape_markdown
 from annotator.quality.records import LIMIT, QualityError, QualityStatus
 from annotator.releases.datasheet import Datasheet, count_nouns
@@ -75,6 +75,7 @@ def write_datasheet(sheet: Datasheet) -> str:
         coefficients=list(list_coefficients(manifest["agreement"])),
         declared_questions=DECLARED,
         guideline=guideline,
+        languages=[str(LANGUAGE_NAMES[tag]) for tag in sheet.rubric.languages],
         fence=_choose_fence(guideline),
         causes=list(_list_causes(sheet.causes)),
         error_limit=LIMIT,

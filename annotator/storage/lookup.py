@@ -1,5 +1,9 @@
 """Find single rows by the names that the outside world uses. For services; rows do not leave them."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
@@ -76,7 +80,41 @@ def find_pair_pk(session: Session, dataset_pk: int, person_pk: int | None, key: 
 
 def to_rubric(row: RubricRow) -> Rubric:
     """Return a stored rubric version as a domain record."""
-    grades = tuple(
+    return Rubric(
+        grades=_to_grades(row.grades),
+        guideline=row.guideline,
+        title=row.title,
+        language=row.language or "",
+        translations=tuple(
+            Rubric(
+                _to_grades(texts["grades"]), texts["guideline"], texts["title"], language=texts["language"]
+            )
+            for texts in row.translations
+        ),
+    )
+
+
+def describe_rubric_row(rubric: Rubric) -> dict[str, Any]:
+    """Return the columns of `RubricRow` that hold a rubric."""
+    return {
+        **_describe_texts(rubric),
+        "language": rubric.language or None,
+        "translations": [
+            {"language": texts.language, **_describe_texts(texts)} for texts in rubric.translations
+        ],
+    }
+
+
+def _describe_texts(rubric: Rubric) -> dict[str, Any]:
+    return {
+        "title": rubric.title,
+        "guideline": rubric.guideline,
+        "grades": [asdict(definition) for definition in rubric.grades],
+    }
+
+
+def _to_grades(entries: Sequence[Mapping[str, Any]]) -> tuple[GradeDefinition, ...]:
+    return tuple(
         GradeDefinition(
             grade=entry["grade"],
             name=entry["name"],
@@ -84,6 +122,5 @@ def to_rubric(row: RubricRow) -> Rubric:
             positive_examples=tuple(entry["positive_examples"]),
             negative_examples=tuple(entry["negative_examples"]),
         )
-        for entry in row.grades
+        for entry in entries
     )
-    return Rubric(grades=grades, guideline=row.guideline, title=row.title)

@@ -88,14 +88,16 @@ class DatasetRow(SQLModel, table=True):
 class RubricRow(SQLModel, table=True):
     """One version of a dataset's grade definitions and guideline. Never changed; a new version follows it.
 
-    `change`, against the version before: "minor" (wording) or "semantic" (the meaning of a grade). `why`: what changed and
-    why. `author_pk`: who published it (null: the operator).
+    `language`: of `title`, `guideline` and `grades`, the authoritative texts (null: nobody said). `translations`: the same four
+    in each other language. `change`, against the version before: "minor" (wording) or "semantic" (the meaning of a grade).
+    `why`: what changed and why. `author_pk`: who published it (null: the operator).
     """
 
     __tablename__ = "rubric"
     __table_args__ = (
         UniqueConstraint("dataset_pk", "version"),
         CheckConstraint("change IN ('minor', 'semantic')", name="change"),
+        CheckConstraint("language <> ''", name="language"),
     )
 
     pk: int | None = Field(default=None, primary_key=True)
@@ -104,6 +106,10 @@ class RubricRow(SQLModel, table=True):
     title: str = text_column()
     guideline: str = text_column()
     grades: list[dict[str, Any]] = Field(sa_column=Column(JSON, nullable=False))
+    language: str | None = text_column(nullable=True)
+    translations: list[dict[str, Any]] = Field(
+        default_factory=list, sa_column=Column(JSON, nullable=False, server_default=text("'[]'"))
+    )
     change: str = Field(default="semantic", sa_column_kwargs={"server_default": text("'semantic'")})
     why: str | None = text_column(nullable=True)
     author_pk: int | None = Field(default=None, foreign_key="person.pk")

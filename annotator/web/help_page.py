@@ -10,8 +10,8 @@ from html import escape
 import streamlit as st
 
 from annotator.dataset.service import read_current_rubric
-from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
-from annotator.web.kit.messages import tr
+from annotator.domain.grades import DEFAULT_RUBRIC, Rubric, read_in_language
+from annotator.web.kit.messages import current_language, tr
 from annotator.web.kit.page_parts import draw_link
 from annotator.web.page_context import PageContext
 
@@ -318,7 +318,7 @@ def _find_rubric(context: PageContext) -> Rubric:
     if context.dataset is None:
         return DEFAULT_RUBRIC
     _version, rubric = read_current_rubric(context.database, context.actor, context.dataset)
-    return rubric
+    return read_in_language(rubric, current_language()).rubric
 
 
 def _draw_grades(rubric: Rubric) -> None:

@@ -16,6 +16,7 @@ import streamlit as st
 
 from annotator.adjudication.queue.queue_records import QueueFilter, QueueSummary
 from annotator.dataset.service import read_current_rubric
+from annotator.domain.grades import list_local_names
 from annotator.domain.settling import QueueReason
 from annotator.web.adjudication.queue_filters import name_decided, name_reasons
 from annotator.web.adjudication.queue_url import QueueAddress, go, list_parameters
@@ -166,7 +167,7 @@ Chart = Any
 def draw_charts(context: PageContext, summary: QueueSummary, here: QueueAddress) -> None:
     """Draw both charts; the one of categories only if there are several."""
     _version, rubric = read_current_rubric(context.database, context.actor, context.dataset or "")
-    names = name_grades([definition.name for definition in rubric.grades])
+    names = name_grades([tr(name) for name in list_local_names(rubric)])
     categories = list_categories(summary)
     if summary.by_grades:
         st.header(tr("Confused grades"))

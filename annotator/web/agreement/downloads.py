@@ -23,6 +23,7 @@ from annotator.agreement.service import (
 )
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.errors import NotFound
+from annotator.domain.grades import list_local_names
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.syntax.spreadsheet import write_sheet
@@ -118,7 +119,7 @@ def write_figures(database: Database, actor: Actor, dataset: str, request: Table
         )
     report = find_kept_report(database, actor, dataset, by=request.by, now=datetime.now(UTC)).value
     _version, rubric = read_current_rubric(database, actor, dataset)
-    rows = list_rows(report, request, [definition.name for definition in rubric.grades])
+    rows = list_rows(report, request, [tr(name) for name in list_local_names(rubric)])
     return _write_table(rows)
 
 

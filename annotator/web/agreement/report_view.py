@@ -11,6 +11,7 @@ import streamlit as st
 
 from annotator.agreement.records import AgreementReport, AgreementVerdict
 from annotator.dataset.service import read_current_rubric
+from annotator.domain.grades import list_local_names
 from annotator.domain.messages import say
 from annotator.web.agreement.links import draw_sentence
 from annotator.web.agreement.tabs import annotators, coefficients, grades, groups, left_out, time, versions
@@ -112,7 +113,7 @@ def _draw_tabs(context: PageContext, report: AgreementReport, fields: list[str])
 def _list_parts(context: PageContext, report: AgreementReport, fields: list[str]) -> list[Callable[[], None]]:
     """Return the functions that draw the tabs, in their order."""
     _version, rubric = read_current_rubric(context.database, context.actor, report.dataset)
-    names = [definition.name for definition in rubric.grades]
+    names = [tr(name) for name in list_local_names(rubric)]
     return [
         partial(annotators.draw, report, names),
         partial(groups.draw, report, fields),

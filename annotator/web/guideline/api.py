@@ -13,9 +13,11 @@ from starlette.routing import Route
 
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.errors import ValidationError
-from annotator.domain.grades import GradeDefinition, Rubric
+from annotator.domain.grades import GradeDefinition, Rubric, read_in_language
 from annotator.guideline.service import explain_change, explain_versions_since
 from annotator.storage.database import Database
+from annotator.web.guideline.languages import describe_missing, describe_translated
+from annotator.web.kit.messages import current_language
 from annotator.web.kit.text import render_guideline
 from annotator.web.session import require_signed_in
 
@@ -33,8 +35,13 @@ def routes(database: Database) -> list[Route]:
         version, rubric = await run_in_threadpool(read_current_rubric, database, actor, dataset)
         described = describe_rubric(version, rubric)
         if since is not None and since < version:
-            change = await run_in_threadpool(explain_versions_since, database, actor, dataset, since)
-            described["change"] = _describe_change(change)
+            change = await run_in_threadpool(
+                explain_versions_since, database, actor, dataset, since, language=current_language()
+            )
+            if (
+                not change.comparison.is_empty or change.shown_since_in
+            ):  # otherwise only other languages have changed
+                described["change"] = _describe_change(change)
         return JSONResponse(described)
 
     return [Route("/api/standard", get_rubric, methods=["GET"])]
@@ -50,10 +57,18 @@ def _read_since(given: str | None) -> int | None:
 
 
 def describe_rubric(version: int, rubric: Rubric) -> dict[str, Any]:
-    """Return the guideline as the panel reads it. `guideline_html` has no active content."""
+    """Return the guideline as the panel reads it, in the reader's language.
+
+    `guideline_html` has no active content. `missing`: what to say if something is not translated; "" if nothing is missing.
+    """
+    reading = read_in_language(rubric, current_language())
+    texts, own = reading.rubric, rubric.language
     return {
         "version": version,
-        "title": rubric.title,
+        "title": texts.title,
+        "language": texts.language,
+        "guideline_language": own if reading.missing == "guideline" else texts.language,
+        "missing": describe_missing(reading, own),
         "grades": [
             {
                 "grade": definition.grade,
@@ -62,9 +77,9 @@ def describe_rubric(version: int, rubric: Rubric) -> dict[str, Any]:
                 "positive_examples": list(definition.positive_examples),
                 "negative_examples": list(definition.negative_examples),
             }
-            for definition in rubric.grades
+            for definition in texts.grades
         ],
-        "guideline_html": render_guideline(rubric.guideline),
+        "guideline_html": render_guideline(texts.guideline),
     }
 
 
@@ -78,6 +93,7 @@ def change_routes(database: Database) -> list[Route]:
             require_signed_in(request).actor,
             request.query_params.get("dataset", ""),
             request.query_params.get("pair", ""),
+            language=current_language(),
         )
         return JSONResponse(
             {
@@ -94,6 +110,7 @@ def _describe_change(change: "GuidelineChange") -> dict[str, Any]:
         "from": change.from_version,
         "to": change.to_version,
         "why": change.why,
+        "translated": describe_translated(change.shown_since_in),
         "grades": [_grade(grade) for grade in change.comparison.grades],
         "guideline": [_line(line) for line in change.comparison.guideline.lines],
     }

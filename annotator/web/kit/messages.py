@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from annotator.domain.messages import Message, fill_english
+from annotator.domain.messages import LocalName, Message, fill_english
 
 _FORMS = {
     "이(가)": ("이", "가"),
@@ -112,10 +112,12 @@ def current_language() -> str:
 def tr(text: str, /, **values: Any) -> str:
     """Translate a template or a Message into the language in use, with its values filled in.
 
-    Other text is returned unchanged.
+    Of a LocalName, return the name in that language, if it has one. Other text is returned unchanged.
     """
     if isinstance(text, Message):
         return _fill(text.template, text.plural, text.n, text.values)
+    if isinstance(text, LocalName):
+        return text.by_language.get(current_language(), str(text))
     return _fill(text, None, 1, values) if values else _find(text, None, 1)
 
 
@@ -135,7 +137,9 @@ def show_refusal(error: Exception) -> str:
 
 
 def _fill(template: str, plural: str | None, n: int, values: Mapping[str, Any]) -> str:
-    shown = {key: tr(value) if isinstance(value, Message) else value for key, value in values.items()}
+    shown = {
+        key: tr(value) if isinstance(value, (Message, LocalName)) else value for key, value in values.items()
+    }
     translation = _find(template, plural, n)
     if current_language() == "ja" and template.startswith(("{sentence_0} ", "{part_0}, ")):
         translation = translation.replace("} {", "}{").replace(

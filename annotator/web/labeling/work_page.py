@@ -15,6 +15,7 @@ import streamlit as st
 from annotator.agreement.records import FEW_OWN, OwnAgreement
 from annotator.agreement.service import show_own_agreement
 from annotator.dataset.service import read_current_rubric
+from annotator.domain.grades import list_local_names
 from annotator.labeling.calibration_service import show_own_checks
 from annotator.labeling.my_work_service import list_own_work, list_work_categories, show_pace
 from annotator.labeling.questions_service import list_own_questions
@@ -299,7 +300,7 @@ def draw(context: PageContext) -> None:
     draw_pace(pace)
     draw_link(context, "label")
     _version, rubric = read_current_rubric(database, actor, dataset)
-    names = [definition.name for definition in rubric.grades]
+    names = [tr(name) for name in list_local_names(rubric)]
     with st.container():
         draw_discussions(context, dataset, names)
     st.header(tr("My judgments"))

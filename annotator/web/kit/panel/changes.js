@@ -22,7 +22,7 @@ import { fill } from "./sentences.js";
  * @property {ChangedLine[]} [lines]
  */
 
-/** @typedef {{ from: number, to: number, why?: string, grades?: GradeChange[], guideline?: ChangedLine[] }} GuidelineChange */
+/** @typedef {{ from: number, to: number, why?: string, translated?: string, grades?: GradeChange[], guideline?: ChangedLine[] }} GuidelineChange */
 
 /**
  * @typedef {object} AnswerChanges
@@ -40,6 +40,7 @@ export function describeChanges({ standard: guideline, text }, words) {
   if (guideline) {
     parts.push(make("h3", "", fill(words.changes_standard, { from: guideline.from, to: guideline.to })));
     if (guideline.why) parts.push(make("p", "", guideline.why));
+    if (guideline.translated) parts.push(make("p", "", guideline.translated));
     for (const grade of guideline.grades ?? []) {
       const title = make("h4");
       title.append(make("kbd", "", grade.grade), ` ${grade.name}`);

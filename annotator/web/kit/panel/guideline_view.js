@@ -4,7 +4,7 @@
 
 import { readStored, writeStored } from "./browser_storage.js";
 import { describeChanges } from "./changes.js";
-import { make, makeActButton, makeText } from "./elements.js";
+import { make, makeActButton, makeText, setLanguage } from "./elements.js";
 import { askServer } from "./requests.js";
 import { fill } from "./sentences.js";
 import { makeTabs } from "./tabs.js";
@@ -96,6 +96,7 @@ export class GuidelineView {
   paint() {
     this.painted = this.newest;
     this.grades.replaceChildren(...this.painted.grades.map(makeGradeButton));
+    setLanguage(this.grades, this.painted.language);
   }
 
   /** Open the sheet, on the keys or on what a new version changed. Whoever reads it sees the newest version. */
@@ -113,9 +114,11 @@ export class GuidelineView {
     const { words, newest } = this;
     const guideline = make("div", "guideline");
     guideline.dir = "auto";
+    setLanguage(guideline, newest.guideline_language);
     guideline.innerHTML = newest.guideline_html;  // made by the server from Markdown: nothing active, nothing fetched
     return [
       make("p", "small", fill(words.version, { n: newest.version })),
+      ...(newest.missing ? [make("p", "small", newest.missing)] : []),
       make("h3", "", words.sheet_grades), ...newest.grades.map((grade) => this.describeGrade(grade)),
       ...(newest.guideline_html ? [make("h3", "", words.sheet_guideline), guideline] : []),
     ];
@@ -125,6 +128,7 @@ export class GuidelineView {
   describeGrade(grade) {
     const part = make("section", "definition");
     part.dir = "auto";
+    setLanguage(part, this.newest.language);
     const title = make("h4");
     title.append(make("kbd", "", grade.grade), ` ${grade.name}`);
     part.append(

@@ -41,6 +41,9 @@
 /**
  * @typedef {object} Guideline
  * @property {number} version
+ * @property {string} language of the grades as this reader sees them; "" if nobody said
+ * @property {string} guideline_language of the text
+ * @property {string} missing what to say if something is not in the reader's language; "" if nothing is missing
  * @property {GradeDefinition[]} grades
  * @property {string} guideline_html made by the server from Markdown: nothing active, nothing fetched
  * @property {import("./changes.js").GuidelineChange | null} [change] what it changed since the version that the panel named
