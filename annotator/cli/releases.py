@@ -27,12 +27,24 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Releases: gates, publishing, comparison, verification.", no_args_is_help=True)
 
+COMMANDS = {
+    "kappa": "annotator agreement {dataset}",
+    "disagreements": "annotator disagreements {dataset}; annotator adjudicate {dataset} FILE --as LEAD",
+    "overlap": "annotator assign {dataset} --list",
+    "quality_control": "annotator qc draw {dataset} --annotator USER",
+    "coverage": "annotator dataset set {dataset} requirements=nablarch|law|FILE",
+    "unjudged_queries": "annotator progress {dataset}; annotator pool {dataset} --depth K",
+    "relevant": "annotator pool {dataset} --depth K",
+    "stale": "annotator adjudicate {dataset} FILE --as LEAD",
+}
+"""The commands for the work that an unmet gate needs."""
+
 VersionArgument = Annotated[str, typer.Argument(help="A published version.", metavar="VERSION")]
 
 
 @app.command()
 def check(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """Say which gates a release would meet now. Exit 3 while one is not met."""
+    """Check which gates a release would meet now. Exit 3 while one is not met."""
     from annotator.domain.errors import GateNotMet
     from annotator.domain.people import OPERATOR
     from annotator.releases.gates_service import check_release, explain_check
@@ -42,7 +54,7 @@ def check(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonO
     if json:
         print_json({"version": release_check.version, "gates": release_check.gates})
     else:
-        _print_gates(release_check.gates)
+        _print_gates(release_check.gates, dataset)
     missing = explain_check(release_check)
     if missing:
         raise GateNotMet(missing)
@@ -53,10 +65,12 @@ def publish(
     dataset: DatasetArgument,
     version: Annotated[str, typer.Argument(help="MAJOR.MINOR.PATCH.", metavar="VERSION")],
     lead: Annotated[str, typer.Option("--as", metavar="LEAD", help="The lead who publishes.")],
-    note: Annotated[str, typer.Option(help="What this release is for; kept in its manifest.")] = "",
+    note: Annotated[str, typer.Option(help="Purpose of this release; kept in its manifest.")] = "",
     override: Annotated[
         list[str] | None,
-        typer.Option(metavar="GATE=REASON", help="Publish although this gate is not met. Repeatable."),
+        typer.Option(
+            metavar="GATE=REASON", help="Publish although this gate is not met, with the reason. Repeatable."
+        ),
     ] = None,
     sign: Annotated[
         Path | None,
@@ -67,9 +81,9 @@ def publish(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Freeze what is settled into a new folder below the exports folder (ANNOTATOR_EXPORTS_DIR).
+    """Publish all settled pairs as a new folder in the exports folder (ANNOTATOR_EXPORTS_DIR).
 
-    With SOURCE_DATE_EPOCH set, the release bears that time.
+    With SOURCE_DATE_EPOCH set, the release has that time.
     """
     from annotator.releases.service import publish_release
 
@@ -87,7 +101,7 @@ def publish(
         sign_with=sign,
     )
     for name in sorted(set(overrides) - set(made.overridden)):
-        typer.echo(f"{name} is met: its override was not needed and is not kept.", err=True)
+        typer.echo(f"{name} is met: its override is not needed and was not kept.", err=True)
     if json:
         print_json(made)
         return
@@ -110,7 +124,7 @@ def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonO
         for item in releases
     ]
     columns = ("version", "created_at", "published_by", "qrels", "folder", "path", "note")
-    print_table(columns, rows, empty="No release yet. See what one needs: annotator release check DATASET")
+    print_table(columns, rows, empty="No releases yet. Next: annotator release check DATASET")
 
 
 @app.command()
@@ -121,7 +135,7 @@ def diff(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what a release changed: every grade with its reason, queries, texts; and which version that calls for."""
+    """Show what a release changed (grades with reasons, queries, texts) and the recommended version step."""
     from annotator.domain.people import OPERATOR
     from annotator.releases.published_service import compare_releases
 
@@ -142,7 +156,7 @@ def trace(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Show what a published grade rests on: judgments, notes, guideline versions, the decision and its rationale."""
+    """Show the basis of a published grade: judgments, notes, guideline versions, the decision and its rationale."""
     from annotator.domain.people import OPERATOR
     from annotator.releases.published_service import trace_qrel
 
@@ -179,7 +193,7 @@ def verify(
         print_json({"whole": verification.whole, **asdict(verification)})
     elif verification.whole:
         typer.echo(
-            f"{named} is whole: {count_of(verification.files, 'file')}, content {verification.content_sha256}"
+            f"{named}: files verified, unchanged ({count_of(verification.files, 'file')}, content {verification.content_sha256})."
         )
         if verification.signed_by is not None:
             typer.echo(f"Signed by {verification.signed_by}.")
@@ -189,7 +203,7 @@ def verify(
         faults = [
             f"- {fault.path}: expected {fault.expected}, found {fault.found}" for fault in verification.faults
         ]
-        raise GateNotMet("\n".join([f"{named} is not as it was published:", *faults]))
+        raise GateNotMet("\n".join([f"{named} has changed since it was published:", *faults]))
 
 
 def _open(url: str | None) -> "tuple[Database, Path]":
@@ -199,7 +213,7 @@ def _open(url: str | None) -> "tuple[Database, Path]":
 
     database, exports_dir = open_database(url), Settings().exports_dir
     for finished in finish_publishing(database, exports_dir=exports_dir, now=now()):
-        typer.echo(f"Put in place what an interrupted publish had recorded: {finished}", err=True)
+        typer.echo(f"Finished an interrupted publish: {finished}", err=True)
     return database, exports_dir
 
 
@@ -228,11 +242,19 @@ def _read_overrides(given: list[str]) -> dict[str, str]:
     return overrides
 
 
-def _print_gates(gates: "Iterable[ReleaseGate]") -> None:
+def _print_gates(gates: "Iterable[ReleaseGate]", dataset: str) -> None:
     rows: list[tuple[Any, ...]] = [
-        (gate.name, *_show_sides(gate), "yes" if gate.met else "no", gate.why) for gate in gates
+        (gate.name, *_show_sides(gate), "yes" if gate.met else "no", _describe_work(gate, dataset))
+        for gate in gates
     ]
     print_table(("gate", "required", "measured", "met", "work"), rows, empty="")
+
+
+def _describe_work(gate: "ReleaseGate", dataset: str) -> str | None:
+    command = COMMANDS.get(gate.name)
+    if command is None or (gate.met and gate.required):
+        return gate.why
+    return f"{gate.why or ''} ({command.format(dataset=dataset)})" if gate.why else None
 
 
 def _show_sides(gate: "ReleaseGate") -> tuple[Any, Any]:
@@ -295,8 +317,7 @@ def _print_trace(qrel_trace: "QrelTrace") -> None:
         typer.echo(f"imported  grade {qrel_trace.imported.grade}: {source}")
     if not qrel_trace.complete:
         typer.echo(
-            "This release was made before it was recorded what each qrel rests on: "
-            "shown is what had been received until then.",
+            "This release does not record the basis of each qrel. Shown are the judgments up to that time.",
             err=True,
         )
 

@@ -347,7 +347,7 @@ def _pass_gates(figures: DatasetFigures) -> Iterator[NextStep]:
     if figures.short or figures.disagreements:
         return
     for name, why in sorted(figures.open_gates, key=lambda gate: gate[0] == _QUALITY):
-        sentence = join((begin(why), "."), "")
+        sentence = begin(why) if why.endswith(".") else join((begin(why), "."), "")
         if name == _QUALITY:
             yield NextStep(say("Have a third expert check a sample"), sentence, "quality")
         else:

@@ -82,7 +82,6 @@ class PairSurvey:
 def list_figures(
     survey: PairSurvey,
     *,
-    dataset: str,
     verdict: AgreementVerdict,
     coverage: Coverage,
     unjudged: Sequence[str],
@@ -95,7 +94,6 @@ def list_figures(
     declared_ids = set(declared) if isinstance(declared, list) else set()
     missing = [query_id for query_id in without_relevant if query_id not in declared_ids]
     return GateFigures(
-        dataset=dataset,
         verdict=verdict,
         disagreements=survey.opened.count,
         reopened=survey.statuses["reopened"],

@@ -169,7 +169,7 @@ def _list_causes(causes: Mapping[str | None, int]) -> Iterator[tuple[str, int]]:
     named = [(CAUSE_NAMES[cause], causes[cause]) for cause in CAUSES if cause in causes]
     yield from named
     if named and causes.get(None):
-        yield "not said", causes[None]
+        yield "no cause named", causes[None]
 
 
 def _describe_gate(gate: Mapping[str, Any]) -> GateLine:

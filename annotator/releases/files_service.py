@@ -80,24 +80,28 @@ def open_release(
         rows = list_releases_of_dataset(session, key_of(row.pk))
         published = next((release for release in rows if release.version == version), None)
         if published is None:
-            raise NotFound(say("no release {version!r} of {dataset}", version=version, dataset=dataset))
+            raise NotFound(say("{dataset} has no release {version!r}.", version=version, dataset=dataset))
         release = to_release(published, row.name, exports_dir)
         checksums = list_checksums(published.sums, published.signature)
         misplaced = _find_misplaced(published, release.path) if release.folder == "changed" else []
     if file is not None and file not in release.files:
         raise NotFound(
-            say("no file {file!r} in {dataset} {version}", file=file, dataset=dataset, version=version)
+            say("{dataset} {version} has no file {file!r}.", file=file, dataset=dataset, version=version)
         )
     if release.folder == "missing":
         raise NotFound(
-            say("the folder of {dataset} {version} is not on this machine", dataset=dataset, version=version)
+            say(
+                "The folder of {dataset} {version} is missing on this server.",
+                dataset=dataset,
+                version=version,
+            )
         )
     if release.folder == "changed":
         if misplaced:
             raise refuse_file(misplaced[0])
         raise ConflictError(
             say(
-                "the folder of {dataset} {version} is not as it was published",
+                "The files of {dataset} {version} have changed since they were published.",
                 dataset=dataset,
                 version=version,
             )

@@ -31,7 +31,10 @@ def check_free(target: Path) -> None:
     """Raise ConflictError if something already exists at the release's path."""
     if os.path.lexists(target):
         raise ConflictError(
-            say("{target} exists already, and nothing rewrites a published folder", target=target)
+            say(
+                "The folder {target} already exists, and a published folder is never overwritten.",
+                target=target,
+            )
         )
 
 
@@ -85,7 +88,7 @@ def hold_folder(folder: Path) -> Iterator[None]:
         make_private_folder(folder)
     except OSError as error:
         raise StateError(
-            say("cannot write the release to {folder}: {why}", folder=folder, why=error.strerror)
+            say("The release cannot be written to {folder}: {why}", folder=folder, why=error.strerror)
         ) from None
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -110,7 +113,7 @@ def open_partial(target: Path) -> Iterator[PartialFolder]:
     except OSError as error:
         folder.discard()
         raise StateError(
-            say("cannot write the release to {folder}: {why}", folder=target.parent, why=error.strerror)
+            say("The release cannot be written to {folder}: {why}", folder=target.parent, why=error.strerror)
         ) from None
     except BaseException:
         folder.discard()
@@ -124,11 +127,12 @@ def put_in_place(partial: Path, target: Path) -> None:
         sync_folder(target.parent)
     except FileNotFoundError:
         if not target.is_dir():
-            raise StateError(say("the files of {target} are gone", target=target)) from None
+            raise StateError(say("The files of {target} are missing.", target=target)) from None
     except OSError as error:
         raise StateError(
             say(
-                "the release is recorded, but its folder cannot be put at {target}: {why}. Make room there, then run: annotator release list",
+                "The release is recorded, but its folder cannot be created at {target}: {why}. Make room "
+                "there, then open the page Releases.",
                 target=target,
                 why=error.strerror,
             )

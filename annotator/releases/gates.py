@@ -16,18 +16,18 @@ from typing import Any
 
 from annotator.agreement.records import AgreementVerdict
 from annotator.domain.errors import ValidationError
-from annotator.domain.messages import Message, join, join_sentences, say, say_n
+from annotator.domain.messages import Message, join_sentences, say, say_n
 from annotator.quality.records import LIMIT, QualityStatus
 from annotator.releases.records import DIGITS, GateOverride, Names, ReleaseGate
 
 NAME = "quality_control"
 
 
-def check_quality(status: QualityStatus | None, *, dataset: str) -> ReleaseGate:
+def check_quality(status: QualityStatus | None) -> ReleaseGate:
     """Check quality control: the verdict by the dataset's own rule must be "passed". None, or no draw: nothing was
     checked."""
     if status is None or not status.round:
-        why = say("not done: draw a sample (annotator qc draw {dataset} --annotator USER)", dataset=dataset)
+        why = say("Not done. Draw a sample.")
         return ReleaseGate(NAME, LIMIT, None, False, why=why)
     error_rate = status.rates["any"]
     measured = error_rate.bound if status.rule == "bound" else error_rate.rate
@@ -39,7 +39,7 @@ def check_quality(status: QualityStatus | None, *, dataset: str) -> ReleaseGate:
         LIMIT,
         measured,
         False,
-        why=join((describe_sample(status), _describe_quality_work(status, dataset)), ": "),
+        why=join_sentences((describe_sample(status), _describe_quality_work(status))),
     )
 
 
@@ -48,13 +48,15 @@ def describe_sample(status: QualityStatus) -> Message:
     error_rate = status.rates["any"]
     if error_rate.rate is None or error_rate.bound is None:
         return say_n(
-            "{n:,} pair is drawn, and none is checked yet",
-            "{n:,} pairs are drawn, and none is checked yet",
+            "{n:,} pair drawn, none checked yet.",
+            "{n:,} pairs drawn, none checked yet.",
             status.drawn,
         )
     return say_n(
-        "{n:,} error among {checked:,} pairs checked ({rate:.2%}), so up to {bound:.2%} of all {population:,} may be errors",
-        "{n:,} errors among {checked:,} pairs checked ({rate:.2%}), so up to {bound:.2%} of all {population:,} may be errors",
+        "{n:,} error in {checked:,} checked pairs ({rate:.2%}). Guaranteed maximum (95 %): "
+        "{bound:.2%} of all {population:,} pairs.",
+        "{n:,} errors in {checked:,} checked pairs ({rate:.2%}). Guaranteed maximum (95 %): "
+        "{bound:.2%} of all {population:,} pairs.",
         error_rate.errors,
         checked=error_rate.checked,
         rate=error_rate.rate,
@@ -63,25 +65,17 @@ def describe_sample(status: QualityStatus) -> Message:
     )
 
 
-def _describe_quality_work(status: QualityStatus, dataset: str) -> Message:
+def _describe_quality_work(status: QualityStatus) -> Message:
     if status.verdict == "undecided" and status.waiting:
         return say_n(
-            "{n:,} of those drawn waits for the expert on the page Label (annotator qc status {dataset})",
-            "{n:,} of those drawn wait for the expert on the page Label (annotator qc status {dataset})",
+            "{n:,} pair is waiting for the checker on the page Label.",
+            "{n:,} pairs are waiting for the checker on the page Label.",
             status.waiting,
-            dataset=dataset,
         )
     if status.verdict == "undecided" and status.further:
-        return say_n(
-            "{n:,} more without an error would pass, so draw more (annotator qc draw {dataset} --annotator USER)",
-            "{n:,} more without an error would pass, so draw more (annotator qc draw {dataset} --annotator USER)",
-            status.further,
-            dataset=dataset,
-        )
+        return say("Draw more pairs: {n:,} more without an error would pass.", n=status.further)
     return say(
-        "look at the errors, sharpen the guideline, and when the grades are better begin a new sample "
-        "(annotator qc draw {dataset} --annotator USER --new-round)",
-        dataset=dataset,
+        "Review the errors, improve the guideline and the grades, then draw a new sample.",
     )
 
 
@@ -114,15 +108,17 @@ def is_on_older_text(status: str, *, judged: bool, decided: bool) -> bool:
     return decided if status == "adjudicated" else judged and status in ("unanimous", "single")
 
 
-def describe_stale(stale: int, *, on_text: int, on_both: int, since: int | None, dataset: str) -> Message:
+def describe_stale(stale: int, *, on_text: int, on_both: int, since: int | None) -> Message:
     """Say what stale pairs rest on, and what to do. `on_text`: those on an older text; `on_both`: also on an older
     guideline."""
     on_guideline, parts = stale - on_text + on_both, []
     if on_guideline:
         parts.append(
             say_n(
-                "{n:,} settled pair rests on a guideline older than version {since}, which changed what a grade means",
-                "{n:,} settled pairs rest on a guideline older than version {since}, which changed what a grade means",
+                "{n:,} settled pair was judged before guideline version {since} changed the meaning of a "
+                "grade.",
+                "{n:,} settled pairs were judged before guideline version {since} changed the meaning of a "
+                "grade.",
                 on_guideline,
                 since=since,
             )
@@ -130,15 +126,14 @@ def describe_stale(stale: int, *, on_text: int, on_both: int, since: int | None,
     if on_text:
         parts.append(
             say_n(
-                "{n:,} settled pair rests on an older text of its document",
-                "{n:,} settled pairs rest on an older text of their documents",
+                "{n:,} settled pair was judged with an older text of its document.",
+                "{n:,} settled pairs were judged with an older text of their documents.",
                 on_text,
             )
         )
     return say(
-        "{what}: decide them anew (annotator adjudicate {dataset} FILE --as LEAD), or have them judged again",
-        what=join(parts, "; "),
-        dataset=dataset,
+        "{what} Have these pairs judged or decided again.",
+        what=join_sentences(parts),
     )
 
 
@@ -150,7 +145,6 @@ SHOWN = 20
 class GateFigures:
     """Everything the gates need, counted over the whole dataset. `…_pairs` and `…_queries` are examples."""
 
-    dataset: str
     verdict: AgreementVerdict  # the report's, on the dataset's kappa and its target
     disagreements: int = 0  # open ones
     reopened: int = 0  # open disagreements that quality control reopened
@@ -178,14 +172,11 @@ class GateFigures:
 
 def compare_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
     """Return every gate, in the order in which gates are shown and published."""
-    name = figures.dataset
     return (
-        check_kappa(figures.verdict, dataset=name),
-        check_disagreements(
-            figures.disagreements, figures.open_pairs, reopened=figures.reopened, dataset=name
-        ),
+        check_kappa(figures.verdict),
+        check_disagreements(figures.disagreements, figures.open_pairs, reopened=figures.reopened),
         _check_overlap(figures),
-        check_quality(figures.quality, dataset=name),
+        check_quality(figures.quality),
         _check_coverage(figures),
         _check_unjudged_queries(figures),
         _check_relevant(figures),
@@ -193,32 +184,27 @@ def compare_gates(figures: GateFigures) -> tuple[ReleaseGate, ...]:
     )
 
 
-def check_kappa(verdict: AgreementVerdict, *, dataset: str = "DATASET") -> ReleaseGate:
+def check_kappa(verdict: AgreementVerdict) -> ReleaseGate:
     """Check kappa by the report's verdict. Unknown is not met; `why` says what would decide it."""
     value = verdict.kappa.value
     measured = None if value is None else round(value, DIGITS)
     if verdict.state == "met":
         return ReleaseGate("kappa", verdict.target, measured, True)
-    look = say("See where the annotators differ: annotator agreement {dataset}", dataset=dataset)
+    look = say("See where the annotators differ on the page Agreement.")
     return ReleaseGate("kappa", verdict.target, measured, False, why=join_sentences([verdict.sentence, look]))
 
 
-def check_disagreements(
-    opened: int, pairs: Sequence[Names] = (), *, reopened: int = 0, dataset: str = "DATASET"
-) -> ReleaseGate:
+def check_disagreements(opened: int, pairs: Sequence[Names] = (), *, reopened: int = 0) -> ReleaseGate:
     """Check that no disagreement is open. `reopened`: how many of them quality control reopened."""
     why = say(
-        "{opened:,} open: decide them (annotator disagreements {dataset}, annotator adjudicate {dataset} FILE --as LEAD)",
+        "Open: {opened:,}. Decide them.",
         opened=opened,
-        dataset=dataset,
     )
     if reopened:
         why = say(
-            "{opened:,} open, {reopened:,} of them reopened by quality control: decide them (annotator disagreements "
-            "{dataset}, annotator adjudicate {dataset} FILE --as LEAD)",
+            "Open: {opened:,}, of which quality control reopened {reopened:,}. Decide them.",
             opened=opened,
             reopened=reopened,
-            dataset=dataset,
         )
     return _check_none("disagreements", opened, why, pairs)
 
@@ -234,7 +220,7 @@ def override_gates(
         if not reason.strip() or "\0" in reason or len(reason) > MAX_REASON:
             raise ValidationError(
                 say(
-                    "override of {name}: expected a reason in words, found {found!r}",
+                    "Override reason for {name}: enter a reason (now {found!r}).",
                     name=name,
                     found=reason[:40],
                 )
@@ -263,7 +249,13 @@ def explain(gates: Iterable[ReleaseGate], open_pairs: Sequence[tuple[str, str]] 
     if not lines:
         return ""
     how = " ".join(f"--override {gate.name}=REASON" for gate in missing)
-    return "\n".join(["not ready to be published:", *lines, f"or publish nevertheless, with a reason: {how}"])
+    return "\n".join(
+        [
+            "The release is not ready to be published:",
+            *lines,
+            f"To publish anyway, give a reason for each gate: {how}",
+        ]
+    )
 
 
 def to_gate(listed: Mapping[str, Any]) -> ReleaseGate:
@@ -291,22 +283,16 @@ def _check_none(name: str, count: int, why: str, examples: Iterable[Names]) -> R
 
 def _check_overlap(figures: GateFigures) -> ReleaseGate:
     why = say_n(
-        "{n:,} pair judged by fewer than {overlap}: they wait for the annotators on the page Label (who has what left: "
-        "annotator progress {dataset})",
-        "{n:,} pairs judged by fewer than {overlap}: they wait for the annotators on the page Label (who has what left: "
-        "annotator progress {dataset})",
+        "{n:,} pair has fewer than {overlap} judgments. It is waiting for annotators on the page Label.",
+        "{n:,} pairs have fewer than {overlap} judgments. They are waiting for annotators on the page Label.",
         figures.short,
         overlap=figures.overlap,
-        dataset=figures.dataset,
     )
     if figures.uneven:
         why = say_n(
-            "{n:,} pair short of the judgments it needs: it waits for the annotators on the page Label (who has what left: "
-            "annotator assign {dataset} --list)",
-            "{n:,} pairs short of the judgments they need: they wait for the annotators on the page Label (who has what "
-            "left: annotator assign {dataset} --list)",
+            "{n:,} pair needs more judgments. It is waiting for annotators on the page Label.",
+            "{n:,} pairs need more judgments. They are waiting for annotators on the page Label.",
             figures.short,
-            dataset=figures.dataset,
         )
     return _check_none("overlap", figures.short, why, figures.short_pairs)
 
@@ -315,20 +301,18 @@ def _check_coverage(figures: GateFigures) -> ReleaseGate:
     required, requirements_met = figures.requirements, figures.requirements_met
     if not required:
         none = say(
-            "no requirements are declared (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
-            dataset=figures.dataset,
+            "No requirements are declared.",
         )
         return ReleaseGate("coverage", 0, 0, True, why=none)
     if requirements_met >= required:
         return ReleaseGate("coverage", required, requirements_met, True)
     why = say_n(
-        "{met:,} of {n:,} requirement met: import what is missing (annotator import queries {dataset} FILE) or declare "
-        "others (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
-        "{met:,} of {n:,} requirements met: import what is missing (annotator import queries {dataset} FILE) or declare "
-        "others (annotator dataset set {dataset} requirements=nablarch|law|FILE)",
+        "{met:,} of {n:,} requirement met. Import what is missing, or change the requirements on the "
+        "page Settings.",
+        "{met:,} of {n:,} requirements met. Import what is missing, or change the requirements on "
+        "the page Settings.",
         required,
         met=requirements_met,
-        dataset=figures.dataset,
     )
     return ReleaseGate(
         "coverage", required, requirements_met, False, why=why, examples=tuple(figures.unmet)[:SHOWN]
@@ -337,12 +321,11 @@ def _check_coverage(figures: GateFigures) -> ReleaseGate:
 
 def _check_unjudged_queries(figures: GateFigures) -> ReleaseGate:
     why = say_n(
-        "{n:,} query has no settled grade, so it would be in no file: have its documents judged (annotator progress "
-        "{dataset}), or pool some for it (annotator pool {dataset} --depth K)",
-        "{n:,} queries have no settled grade, so they would be in no file: have their documents judged (annotator progress "
-        "{dataset}), or pool some for them (annotator pool {dataset} --depth K)",
+        "{n:,} query has no settled grade and would be missing in the release. Judge its documents, "
+        "or add documents to its pool.",
+        "{n:,} queries have no settled grade and would be missing in the release. Judge their "
+        "documents, or add documents to their pool.",
         figures.unjudged,
-        dataset=figures.dataset,
     )
     names = [(query_id,) for query_id in figures.unjudged_queries]
     return _check_none("unjudged_queries", figures.unjudged, why, names)
@@ -351,12 +334,11 @@ def _check_unjudged_queries(figures: GateFigures) -> ReleaseGate:
 def _check_relevant(figures: GateFigures) -> ReleaseGate:
     without_relevant = figures.without_relevant
     why = say_n(
-        "{n:,} judged query has no relevant document: pool deeper (annotator pool {dataset} --depth K), or list them "
-        "as queries_without_relevant in the requirements (annotator dataset set {dataset} requirements=FILE)",
-        "{n:,} judged queries have no relevant document: pool deeper (annotator pool {dataset} --depth K), or list them "
-        "as queries_without_relevant in the requirements (annotator dataset set {dataset} requirements=FILE)",
+        "{n:,} judged query has no relevant document. Make a deeper pool, or list it as "
+        "queries_without_relevant in the requirements.",
+        "{n:,} judged queries have no relevant document. Make a deeper pool, or list them as "
+        "queries_without_relevant in the requirements.",
         without_relevant,
-        dataset=figures.dataset,
     )
     return _check_none(
         "relevant", without_relevant, why, [(item,) for item in figures.without_relevant_queries]
@@ -369,6 +351,5 @@ def _check_stale(figures: GateFigures) -> ReleaseGate:
         on_text=figures.stale_text,
         on_both=figures.stale_both,
         since=figures.meaning_since,
-        dataset=figures.dataset,
     )
     return _check_none("stale", figures.stale, why, figures.stale_pairs)

@@ -84,7 +84,6 @@ def compute_gates(
     """Compare what was counted with what each gate requires."""
     figures = list_figures(
         survey.pairs,
-        dataset=row.name,
         verdict=verdict,
         coverage=survey.coverage,
         unjudged=survey.without_qrels,

@@ -165,7 +165,7 @@ def trace_qrel(
         if qrel is None:
             raise NotFound(
                 say(
-                    "{dataset} {version} holds no qrel for query {query_id!r}, document {doc_id!r}",
+                    "{dataset} {version} has no qrel for query {query_id!r} and document {doc_id!r}.",
                     dataset=row.name,
                     version=version,
                     query_id=query_id,

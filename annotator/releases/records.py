@@ -170,7 +170,7 @@ class ReleaseDiff:
         """Return which step of a version the changes call for, and whether this one is large enough. Markdown."""
         if self.advice == "none":
             return "Version: nothing changed."
-        advice = f"Version: the changes call for at least a {self.advice} step, since {self.advice_why}."
+        advice = f"Version: at least a {self.advice} step is recommended, because {self.advice_why}."
         step = (
             None if self.before is None or self.after is None else compare_versions(self.before, self.after)
         )

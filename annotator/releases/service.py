@@ -254,7 +254,7 @@ def _read_plan(session: Session, row: DatasetRow, lead_pk: int, overrides: Mappi
     if reasons:
         raise GateNotMet(reasons)
     if not survey.pairs.by_grade:
-        raise StateError(say("nothing is settled yet, so there is nothing to publish"))
+        raise StateError(say("There is nothing to publish: no pair is settled yet."))
     rubric = find_rubric(session, dataset_pk)
     snapshot = DatasetSnapshot(
         dataset=row.name,
@@ -380,7 +380,7 @@ def _record(
         if refused or not _is_recorded(database, release):  # otherwise the commit itself is in doubt
             discard(folder)
         if isinstance(error, OSError):
-            raise StateError(say("cannot record the release: {why}", why=error.strerror)) from None
+            raise StateError(say("The release cannot be recorded: {why}", why=error.strerror)) from None
         raise
     finally:
         written.close()
@@ -389,7 +389,10 @@ def _record(
 def _check_new(session: Session, dataset_pk: int, version: str) -> None:
     if version in list_versions(session, dataset_pk):
         raise ConflictError(
-            say("version {version} is published already, and a release is never changed", version=version)
+            say(
+                "Version {version} is already published and cannot be changed. Choose another version.",
+                version=version,
+            )
         )
 
 
@@ -401,9 +404,7 @@ def _lock_unchanged(session: Session, actor: Actor, dataset_pk: int, snapshot: D
     versions = tuple(list_versions(session, dataset_pk))
     if versions != snapshot.versions:
         raise ConflictError(
-            say(
-                "another lead published version {version} at this moment; publish again", version=versions[-1]
-            )
+            say("Another lead has just published version {version}. Publish again.", version=versions[-1])
         )
 
 

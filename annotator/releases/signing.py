@@ -135,7 +135,8 @@ def _find_program() -> str:
     if program is None:
         raise StateError(
             say(
-                "signing and checking signatures need ssh-keygen (OpenSSH 8.1 or newer), and it is not on this computer"
+                "Signing and checking signatures need ssh-keygen (OpenSSH 8.1 or newer). Install it on this "
+                "computer."
             )
         )
     return program

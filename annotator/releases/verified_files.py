@@ -102,7 +102,7 @@ def refuse_file(name: str) -> ConflictError:
     """Return the error for a file that is not the published one. Bytes of its name that are no text are shown by
     number."""
     shown = name.encode("utf-8", "backslashreplace").decode()
-    return ConflictError(say("{name} is not as it was published", name=shown))
+    return ConflictError(say("The file {name} has changed since it was published.", name=shown))
 
 
 def is_plain_below(folder: Path, name: str) -> bool:

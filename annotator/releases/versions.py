@@ -25,18 +25,18 @@ def advise(
     grounds move none: patch.
     """
     if scale_changed:
-        return "major", say("the scale changed: grades of both do not mean the same")
+        return "major", say("the grade scale changed")
     moved = [say("{n:,} {kind}", n=counts[kind], kind=_MOVED[kind]) for kind in _MOVED if counts.get(kind)]
     if moved:
-        return "minor", say("qrels moved ({moved})", moved=join(moved))
+        return "minor", say("qrels changed ({moved})", moved=join(moved))
     if queries:
-        return "minor", say("queries came or went")
+        return "minor", say("queries were added or removed")
     quiet = [say_n("{n:,} query text", "{n:,} query texts", texts)] if texts else []
     grounds = counts.get("grounds", 0)
-    quiet += [say_n("the grounds of {n:,} qrel", "the grounds of {n:,} qrels", grounds)] if grounds else []
+    quiet += [say_n("the basis of {n:,} qrel", "the basis of {n:,} qrels", grounds)] if grounds else []
     quiet += [say("the guideline")] if guideline_changed else []
     if quiet:
-        return "patch", say("no grade changed, only {changes}", changes=join(quiet))
+        return "patch", say("no grades changed, only {changes}", changes=join(quiet))
     return "none", say("nothing changed")
 
 
@@ -66,7 +66,7 @@ def check_version(version: str) -> str:
     """Return the version. Raises ValidationError unless it is MAJOR.MINOR.PATCH."""
     if not _VERSION.fullmatch(version):
         raise ValidationError(
-            say("expected a version MAJOR.MINOR.PATCH such as 1.0.0, found {found!r}", found=version)
+            say("Enter a version such as 1.0.0 (MAJOR.MINOR.PATCH), not {found!r}.", found=version)
         )
     return version
 

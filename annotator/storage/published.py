@@ -20,8 +20,8 @@ def find_release(session: Session, dataset_pk: int, version: str) -> ReleaseRow:
         if published == version:
             return session.get_one(ReleaseRow, pk)
     versions = ", ".join(published for _, published in rows)
-    there = say("there are: {listed}", listed=versions) if versions else say("nothing is published yet")
-    raise NotFound(say("no release {version!r}; {there}", version=version, there=there))
+    there = say("there are: {listed}", listed=versions) if versions else say("no releases yet")
+    raise NotFound(say("There is no release {version!r}; {there}", version=version, there=there))
 
 
 def list_published_queries(session: Session, release_pk: int) -> dict[str, str | None]:

@@ -25,8 +25,8 @@ KINDS = {
     "changed": say("Changed grades"),
     "added": say("Added pairs"),
     "removed": say("Removed pairs"),
-    "renamed": say("Renamed documents"),
-    "grounds": say("The same grade on other grounds"),
+    "renamed": say("Documents with a new id"),
+    "grounds": say("Same grade, different basis"),
 }
 PLAIN = (say("query"), say("document"), say("grade"), say("reason"))
 COLUMNS = {
@@ -53,20 +53,22 @@ def draw_diff(diff: "ReleaseDiff", *, advice: bool = True) -> None:
         texts = tr("Changed query texts")
         with st.expander(f"{texts}: {len(diff.texts_changed):,}"):
             draw_table(texts, (tr("query"), tr("old text"), tr("new text")), diff.texts_changed[:SHOWN])
-            _draw_rest(len(diff.texts_changed), diff)
+            _draw_rest(len(diff.texts_changed))
 
 
 def describe_figures(diff: "ReleaseDiff") -> str:
     """Describe how much differs, in one sentence."""
     if diff.before is None:
-        return tr("There is no release before, so there is nothing to compare with: everything is new.")
+        return tr("There is no earlier release to compare with. Everything is new.")
     figures = list(_list_figures(diff))
     if diff.scale_changed:
-        figures.append(tr("another scale"))
+        figures.append(tr("different grade scale"))
     if _is_reworded(diff):
-        figures.append(tr("guideline {new} instead of {old}", new=diff.guideline[1], old=diff.guideline[0]))
+        figures.append(tr("guideline {old} → {new}", new=diff.guideline[1], old=diff.guideline[0]))
     return tr(
-        "Against {before}: {changes}.", before=diff.before, changes=", ".join(figures) or tr("no difference")
+        "Compared with {before}: {changes}.",
+        before=diff.before,
+        changes=", ".join(figures) or tr("no changes"),
     )
 
 
@@ -80,9 +82,9 @@ def _list_figures(diff: "ReleaseDiff") -> Iterator[str]:
     if n := counts.get("removed", 0):
         yield tr_n("{n:,} removed pair", "{n:,} removed pairs", n)
     if n := counts.get("renamed", 0):
-        yield tr_n("{n:,} renamed document", "{n:,} renamed documents", n)
+        yield tr_n("{n:,} new document id", "{n:,} new document ids", n)
     if n := counts.get("grounds", 0):
-        yield tr_n("{n:,} grade on other grounds", "{n:,} grades on other grounds", n)
+        yield tr_n("{n:,} same grade with a different basis", "{n:,} same grades with a different basis", n)
     if n := len(diff.queries_added):
         yield tr_n("{n:,} added query", "{n:,} added queries", n)
     if n := len(diff.queries_removed):
@@ -94,8 +96,8 @@ def _list_figures(diff: "ReleaseDiff") -> Iterator[str]:
 def describe_advice(diff: "ReleaseDiff") -> str:
     """Describe which step of the version number the differences call for, and why."""
     if diff.advice == "none":
-        return tr("Nothing has changed since {version}: no new version is called for.", version=diff.before)
-    return tr("This calls for a {step} version: {why}.", step=name_word(diff.advice), why=diff.advice_why)
+        return tr("Nothing has changed since {version}. No new version is needed.", version=diff.before)
+    return tr("Recommended step: {step} ({why}).", step=name_word(diff.advice), why=diff.advice_why)
 
 
 def _is_reworded(diff: "ReleaseDiff") -> bool:
@@ -111,7 +113,7 @@ def _draw_kind(name: str, kind: str, diff: "ReleaseDiff") -> None:
         if rows:
             draw_table(name, [tr(column) for column in COLUMNS[kind]], rows)
         if len(rows) < total:
-            _draw_rest(total, diff, len(rows))
+            _draw_rest(total, len(rows))
 
 
 def _row(change: "QrelChange") -> tuple[object, ...]:
@@ -129,30 +131,25 @@ def _draw_queries(name: str, diff: "ReleaseDiff", queries: Iterable[str]) -> Non
         with st.expander(f"{name}: {len(query_ids):,}"):
             rows = [(query_id, f"{diff.whole.get(query_id, 0):,}") for query_id in query_ids[:SHOWN]]
             draw_table(name, (tr("query"), tr("pairs")), rows)
-            _draw_rest(len(query_ids), diff)
+            _draw_rest(len(query_ids))
 
 
-def _draw_rest(total: int, diff: "ReleaseDiff", shown: int = SHOWN) -> None:
-    """Draw the command that lists everything, if not everything is shown."""
+def _draw_rest(total: int, shown: int = SHOWN) -> None:
+    """Say how many there are, if not everything is shown."""
     if total > shown:
-        after = diff.after or "VERSION"
-        command = f"annotator release diff {diff.dataset} {diff.before} {after}"
-        sentence = tr(
-            "{shown:,} of {total:,} are shown. All of them: {command}",
-            shown=shown,
-            total=total,
-            command=command,
-        )
-        draw_note(sentence)
+        draw_note(tr("Showing the first {shown:,} of {total:,}.", shown=shown, total=total))
 
 
 def draw_comparison(context: PageContext, dataset: str, listed: "list[Release]") -> None:
     """Draw two versions to choose, and what the second changed against the first."""
     versions = [release.version for release in listed]
     if len(versions) < 2:
-        there = tr("There is one release, {version}.", version=versions[0]) if versions else ""
-        why = tr("Two are needed to compare. What a new one would change stands under Next release.")
-        st.text(f"{there or tr('Nothing is published yet.')} {why}")
+        there = tr("There is only one release: {version}.", version=versions[0]) if versions else ""
+        why = tr(
+            "A comparison needs two releases. To see what a new release would change, open the tab Next "
+            "release."
+        )
+        st.text(f"{there or tr('No releases yet.')} {why}")
         return
     with st.container(horizontal=True):
         before = st.selectbox(

@@ -90,14 +90,14 @@ def draw_files(release: "Release", why_not: Message | None) -> None:
     previous = release.previous or tr("none")
     draw_note(
         tr(
-            "Content {checksum}; previous release: {previous}. Its folder:",
+            "Content checksum: {checksum}. Previous release: {previous}. Folder:",
             checksum=release.content_sha256,
             previous=previous,
         )
     )
     st.code(str(release.path.resolve()), language=None)
     if why_not is not None:
-        st.warning(tr("Nothing can be downloaded: {why}.", why=why_not), icon=":material/folder_off:")
+        st.warning(tr("Downloads are not available: {why}.", why=why_not), icon=":material/folder_off:")
         return
     st.html(
         f'<p><a class="annotator-link annotator-all" href="{escape(list_address(release.dataset, release.version))}" '
@@ -119,7 +119,7 @@ def list_files(names: Sequence[str]) -> list[tuple[Message, list[str]]]:
 
 def _describe(release: "Release", name: str) -> list[Cell]:
     path = release.path / name
-    size = describe_size(path.stat().st_size) if path.is_file() else tr("gone")
+    size = describe_size(path.stat().st_size) if path.is_file() else tr("missing")
     use = next((uses[name] for _, uses in PURPOSES if name in uses), None)
     address = list_address(release.dataset, release.version, name)
     return [Link(name, address), tr(use) if use is not None else "", size]

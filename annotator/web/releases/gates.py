@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from annotator.releases.records import ReleaseGate
 
 NAMES = {
-    "kappa": say("Cohen's κ reaches its target"),
-    "disagreements": say("No disagreement is open"),
-    "overlap": say("Every pair has the judgments it needs"),
-    "quality_control": say("Quality control is passed"),
-    "coverage": say("The declared requirements are met"),
+    "kappa": say("Cohen's κ is at the target or above"),
+    "disagreements": say("No open disagreements"),
+    "overlap": say("All pairs have enough judgments"),
+    "quality_control": say("Quality control passed"),
+    "coverage": say("Requirements are met"),
     "unjudged_queries": say("Every query has a settled grade"),
     "relevant": say("Every judged query has a relevant document"),
-    "stale": say("Nothing rests on an older meaning of the grades"),
+    "stale": say("All grades follow the current guideline and texts"),
 }
 WORK = {
     "kappa": ("agreement",),
@@ -66,7 +66,7 @@ def draw_gates(context: PageContext, gates: "Sequence[ReleaseGate]") -> None:
 def draw_kept_gates(gates: "Sequence[ReleaseGate]") -> None:
     """Draw the gates of a published release, without links: nothing can be done about them any more."""
     if not gates:
-        st.text(tr("This release keeps no gates."))
+        st.text(tr("This release has no record of gates."))
     for gate in gates:
         with st.container(border=True):
             st.html(_describe(gate))
@@ -92,16 +92,16 @@ def describe_measured(gate: "ReleaseGate") -> str:
     if gate.name == "disagreements":
         return tr("{n:,.0f} open", n=figure)
     if gate.name == "overlap":
-        return tr("{n:,.0f} short", n=figure)
+        return tr("{n:,.0f} without enough judgments", n=figure)
     if gate.name == "quality_control":
-        return tr("{share:.2%} by the dataset's rule", share=figure)
+        return tr("{share:.2%} errors", share=figure)
     if gate.name == "coverage":
         return tr("{n:,.0f} met", n=figure)
     if gate.name in ("relevant", "unjudged_queries"):
         return tr("{n:,.0f} without", n=figure)
     if gate.name == "kappa":
         return show_beside(figure, gate.required)[0]
-    return tr("{n:,.0f} stale", n=figure) if gate.name == "stale" else f"{figure:g}"
+    return tr("{n:,.0f} outdated", n=figure) if gate.name == "stale" else f"{figure:g}"
 
 
 def describe_required(gate: "ReleaseGate") -> str:
@@ -117,7 +117,7 @@ def _summarise(gates: "Sequence[ReleaseGate]") -> str:
     met = sum(gate.met for gate in gates)
     sentence = tr("{met} of {gates} gates are met.", met=met, gates=len(gates))
     if met < len(gates):
-        sentence += " " + tr("Each of the others needs work, or a reason.")
+        sentence += " " + tr("To publish, finish the work for the others or give an override reason.")
     return f'<p class="annotator-step">{escape(sentence)}</p>'
 
 
@@ -135,7 +135,7 @@ def _describe(gate: "ReleaseGate") -> str:
     why = show_as("note", note) if note else ""
     override, kept = gate.override, ""
     if override:
-        note = tr("Published all the same, says {lead}: {reason}", lead=override.by, reason=override.reason)
+        note = tr("Override reason by {lead}: {reason}", lead=override.by, reason=override.reason)
         kept = show_as("note", note)
     return (
         f'<p class="annotator-step"><span class="annotator-state annotator-{kind}">{escape(state)}</span> '
@@ -145,8 +145,8 @@ def _describe(gate: "ReleaseGate") -> str:
 
 
 def _draw_examples(gate: "ReleaseGate") -> None:
-    first = tr("The first {n} of them", n=len(gate.examples))
+    first = tr("First {n}", n=len(gate.examples))
     columns = [tr(name) for name in COLUMNS.get(gate.name, PAIR)]
     rows = [[tr(cell) for cell in row] for row in gate.examples]
-    with st.expander(tr("Which ones") if gate.name == "coverage" else first):
-        draw_table(tr("What is missing: {gate}", gate=name_gate(gate)), columns, rows)
+    with st.expander(tr("Requirements not met") if gate.name == "coverage" else first):
+        draw_table(tr("Missing: {gate}", gate=name_gate(gate)), columns, rows)

@@ -39,26 +39,24 @@ if TYPE_CHECKING:
 
 PARTS = (say("Qrels"), say("Gates"), say("Datasheet"), say("Changes"), say("Files"))
 FOLDERS = {
-    "whole": say(
-        "its files are in place, and each is checked against its published checksum when it is sent"
-    ),
-    "missing": say("its folder is not on this machine"),
-    "changed": say("its folder is not as it was published"),
+    "whole": say("Files verified, unchanged"),
+    "missing": say("The release's folder is missing on this server"),
+    "changed": say("The release's files have changed since they were published"),
 }
-COLUMNS = (say("version"), say("published"), say("qrels"), say("by"), say("note"), say("marks"))
+COLUMNS = (say("version"), say("published"), say("qrels"), say("by"), say("note"), say("remarks"))
 
 
 def draw_releases(context: PageContext, dataset: str, listed: "list[Release]") -> None:
     """Draw the releases, the latest first, and below them the chosen one."""
     if not listed:
-        st.text(tr("Nothing is published yet. What the first release needs stands under Next release."))
+        st.text(tr("No releases yet. To see what the first release needs, open the tab Next release."))
         return
     newest = list(reversed(listed))
     release = _find_chosen(newest)
     rows = [(release.version, _describe(release)) for release in newest]
     draw_rows(
         f"releases {dataset}",
-        tr("The releases. Choose one to see it."),
+        tr("Releases. Choose one to open it."),
         [tr(name) for name in COLUMNS],
         rows,
         chosen=release.version,
@@ -79,7 +77,7 @@ def _find_chosen(newest: "list[Release]") -> "Release":
     version = st.query_params.get("version")
     chosen = next((release for release in newest if release.version == version), None)
     if version is not None and chosen is None:
-        st.warning(tr("There is no such version. This is the latest."), icon=":material/search_off:")
+        st.warning(tr("This version does not exist. The latest one is shown."), icon=":material/search_off:")
     return chosen or newest[0]
 
 
@@ -106,8 +104,8 @@ def _describe(release: "Release") -> list[str]:
 
 def _draw_head(release: "Release") -> None:
     summary = tr_n(
-        "{n:,} qrel. Published {time}, by {lead}; {folder}.",
-        "{n:,} qrels. Published {time}, by {lead}; {folder}.",
+        "{n:,} qrel · published {time} by {lead} · {folder}",
+        "{n:,} qrels · published {time} by {lead} · {folder}",
         release.qrels,
         time=show_time(release.created_at),
         lead=release.published_by,
@@ -155,7 +153,7 @@ def draw_form(
         key=f"version {key_suffix}",
         on_change="ignore",
         width=200,
-        help=tr("MAJOR.MINOR.PATCH. A version is published once and never changed."),
+        help=tr("Format: MAJOR.MINOR.PATCH. A published version never changes."),
     )
     if advice:
         draw_note(advice)
@@ -164,7 +162,7 @@ def draw_form(
         key=f"note {key_suffix}",
         on_change="ignore",
         height=80,
-        help=tr("What this release is for; it is published with it."),
+        help=tr("Purpose of this release. The note is published with it."),
     )
     reasons = {gate.name: _ask_reason(gate, key_suffix) for gate in check.gates if not gate.met}
     if st.button(tr("Publish"), type="primary", key=f"publish {key_suffix}"):
@@ -185,8 +183,8 @@ def describe_content(check: "ReleaseCheck") -> str:
     absent = {status: pairs for status, pairs in check.statuses.items() if status not in SETTLED}
     left = [_describe_count(status, pairs) for status, pairs in absent.items()]
     if not held:
-        return tr("Nothing is settled yet, so there is nothing to publish.")
-    sentence = tr("It would hold {content}.", content=", ".join(held))
+        return tr("There is nothing to publish: no pair is settled yet.")
+    sentence = tr("The release will contain {content}.", content=", ".join(held))
     return f"{sentence} {tr('Left out: {content}.', content=', '.join(left))}" if left else sentence
 
 
@@ -201,17 +199,17 @@ def choose_version(suggested: str, called_for: str | None, published: Sequence[s
 
 def _ask_reason(gate: "ReleaseGate", key_suffix: str) -> str:
     reason = st.text_input(
-        tr("Reason to publish although this is not met: {gate}", gate=name_gate(gate)),
+        tr("Override reason: {gate}", gate=name_gate(gate)),
         key=f"reason {key_suffix} {gate.name}",
         on_change="ignore",
-        help=tr("Without one the release is refused. The manifest keeps it."),
+        help=tr("Required to publish while this gate is not met. The reason is kept in the manifest."),
     )
     return reason or ""
 
 
 def _publish(context: PageContext, dataset: str, version: str, note: str, overrides: dict[str, str]) -> None:
     try:
-        with st.spinner(tr("Publishing: every file is made, written and checked …"), show_time=True):
+        with st.spinner(tr("Publishing: writing and checking all files …"), show_time=True):
             made = publish_release(
                 context.database,
                 context.actor,
@@ -224,13 +222,11 @@ def _publish(context: PageContext, dataset: str, version: str, note: str, overri
             )
             st.session_state["published"] = made.version
     except GateNotMet:
-        sentence = tr(
-            "Not published: a gate is not met. Do the work it names, or say above why you publish all the same."
-        )
+        sentence = tr("Not published: a gate is not met. Finish its work, or enter an override reason above.")
         st.error(sentence, icon=":material/block:")
     except AnnotatorError as error:
         why = escape_markdown(show_refusal(error))
-        st.error(tr("Not published: {why}.", why=why), icon=":material/block:")
+        st.error(tr("Not published: {why}", why=why), icon=":material/block:")
     else:
         st.rerun()
 
@@ -238,11 +234,11 @@ def _publish(context: PageContext, dataset: str, version: str, note: str, overri
 def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None:
     """Draw the gates, what the next release would change, and the form to publish it."""
     check = check_release(context.database, context.actor, dataset)
-    st.header(tr("What a release needs"))
+    st.header(tr("Gates"))
     draw_gates(context, check.gates)
     advised, advice = check.suggested, ""
     if listed and holds_anything(check):
-        st.header(tr("What it would change"))
+        st.header(tr("Changes since the latest release"))
         diff = _preview(context, dataset)
         draw_diff(diff, advice=False)
         called_for = None if diff.advice == "none" else diff.next_version
@@ -274,9 +270,7 @@ def draw(context: PageContext) -> None:
     published = st.session_state.pop("published", None)
     if published:
         st.session_state["tab"], st.query_params["version"] = tr("Published"), published
-        st.success(
-            tr("Version {version} is published: here it is.", version=published), icon=":material/check:"
-        )
+        st.success(tr("Version {version} published.", version=published), icon=":material/check:")
     _draw_tabs(context, dataset, listed)
 
 

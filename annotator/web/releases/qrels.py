@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 WHY_SETTLED = {
-    "unanimous": say("its annotators agree"),
-    "single": say("one annotator alone"),
+    "unanimous": say("all annotators agree"),
+    "single": say("one annotator only"),
     "adjudicated": say("decided by a lead"),
-    "imported": say("taken from an earlier ground truth"),
+    "imported": say("imported from earlier ground truth"),
 }
 
 
@@ -54,7 +54,7 @@ def draw_trace(trace: "QrelTrace", key: str, guidelines: "Sequence[Guideline]") 
     )
     if not trace.complete:
         sentence = tr(
-            "This release does not record what each grade rests on. Below is what had been judged until then."
+            "This release does not record the basis of each grade. Below are the judgments up to that time."
         )
         st.info(sentence, icon=":material/history:")
     st.html("".join(_list_parts(trace)))
@@ -88,22 +88,22 @@ def _list_parts(trace: "QrelTrace") -> list[str]:
     if taken := trace.imported:
         source = "; ".join(f"{name}: {value}" for name, value in taken.source.items() if value)
         parts.append(
-            _head(tr("Taken from"))
+            _head(tr("Imported from"))
             + show_as(
                 "said", tr("Grade {grade}, {time}", grade=taken.grade, time=show_time(taken.imported_at))
             )
             + show_as("note", source)
             + (show_as("note", taken.note) if taken.note else "")
         )
-    return parts or [show_as("said", tr("Nothing is recorded behind this grade."))]
+    return parts or [show_as("said", tr("The basis of this grade is not recorded."))]
 
 
 def _line(who: str, answer: str, marks: list[str], at: datetime | None, guideline: int | None) -> str:
     badges = "".join(f'<span class="annotator-badge" dir="auto">{escape(mark)}</span>' for mark in marks)
     if at is None:
-        when = tr("imported; not known when, and by which guideline")
+        when = tr("imported; date and guideline unknown")
     elif guideline is None:
-        when = tr("{time}; imported, not known by which guideline", time=show_time(at))
+        when = tr("{time}; imported, guideline unknown", time=show_time(at))
     else:
         when = tr("{time}, guideline {version}", time=show_time(at), version=guideline)
     return (
@@ -147,7 +147,7 @@ def draw_qrels(context: PageContext, dataset: str, version: str, earlier: list[s
             type="search",
             on_change=_begin_anew,
             width=300,
-            placeholder=tr("an id, or words of a query"),
+            placeholder=tr("id or words from a query"),
         )
         grade = _choose(tr("Grade"), GRADES, "grade")
         origin = _choose(tr("Origin"), ORIGINS, "origin")
@@ -206,7 +206,7 @@ def _browse(
 def _draw_table(qrel_page: "QrelPage", key: str, page: int, *, compared: bool) -> None:
     first = (page - 1) * PAGE
     if not qrel_page.rows:
-        st.text(tr("No qrel is like that. Choose other filters."))
+        st.text(tr("No qrels match. Change the filters."))
         return
     last = first + len(qrel_page.rows)
     draw_note(
@@ -260,7 +260,7 @@ def _draw_chosen_trace(context: PageContext, dataset: str, version: str) -> None
             context.database, context.actor, dataset, version, query_id, doc_id, now=context.now
         )
     except NotFound:
-        st.info(tr("{version} holds no such qrel.", version=version), icon=":material/search_off:")
+        st.info(tr("{version} does not contain this qrel.", version=version), icon=":material/search_off:")
         return
     draw_trace(trace, chosen, list_guidelines(context.database, context.actor, dataset))
 

@@ -30,11 +30,11 @@ def draw_published(context: PageContext, release: "Release", name: str) -> None:
     try:
         text = read_published(context.database, context.actor, release, name, context.settings.exports_dir)
     except (NotFound, ConflictError):
-        st.text(tr("{name} is not on this machine as it was published.", name=name))
+        st.text(tr("The published file {name} is missing or changed on this server.", name=name))
         return
     st.html(f'<div class="annotator-published" dir="auto">{render(text[:LIMIT], release)}</div>')
     if len(text) > LIMIT:
-        draw_note(tr("The first {n:,} characters. The file itself holds all of it: see Files.", n=LIMIT))
+        draw_note(tr("The first {n:,} characters. Download the whole file from the tab Files.", n=LIMIT))
 
 
 def read_published(database: Database, actor: Actor, release: "Release", name: str, exports_dir: Path) -> str:

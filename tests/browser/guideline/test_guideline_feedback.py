@@ -33,7 +33,7 @@ def test_what_disputes_teach_becomes_a_version_that_names_them(
         world.add_disagreement("Q1", 1, 2, 1, "guideline_gap", rationale="名前だけ <b>") for _ in range(3)
     ]
     sign_in(page, "lea", to=WORKLIST)
-    page.get_by_text("The 3 decisions").click(timeout=PATIENCE)
+    page.get_by_text("3 decisions", exact=True).click(timeout=PATIENCE)
     page.get_by_role("button", name="Add as an example of grade 1").first.click()
     expect(page.get_by_text("Among the examples of grade 1 in your draft", exact=True)).to_be_visible()
     expect(page.get_by_text("Answered in the next version (1 of 3 chosen)")).to_be_visible()
@@ -43,7 +43,7 @@ def test_what_disputes_teach_becomes_a_version_that_names_them(
     expect(page.get_by_role("checkbox", name="Answered in the next version", exact=True)).to_be_checked()
     page.reload()  # the page is opened anew: the browser hands the draft back, the choice with it
     page.get_by_role("tab", name="Next version").click(timeout=PATIENCE)
-    expect(page.get_by_text("It answers 3 decisions on disputes")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Answers 3 decisions")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("textbox", name="Why", exact=False).fill("争いから")
     page.get_by_role("button", name="Publish version 2").click()
     expect(page.get_by_text("No changes yet.")).to_be_visible(timeout=PATIENCE)

@@ -66,7 +66,7 @@ def test_two_leads_write_at_once_and_both_changes_are_published(
     other.get_by_role("button", name="Publish version 2").click()
     expect(other.get_by_text("No changes yet.")).to_be_visible()
     page.get_by_role("button", name="Publish version 2").click()
-    expect(page.get_by_text("Lou published version 2 while you were writing.")).to_be_visible()
+    expect(page.get_by_text("Lou published version 2 while you were editing.")).to_be_visible()
     expect(fields(page, "Title")).to_have_value("ルウの題")
     assert guideline_of(database) != "Léa's guideline"
     page.get_by_role("button", name="Publish version 3").click()

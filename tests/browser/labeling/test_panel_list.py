@@ -103,7 +103,7 @@ def test_what_is_put_off_waits_at_the_end_until_the_rest_is_done_and_a_click_on_
     page.keyboard.press("l")
     second = on_screen(page)
     last = rows(page).nth(6)
-    expect(last).to_contain_text(f"{name} Put off")
+    expect(last).to_contain_text(f"{name} Later")
     expect(last.locator(".rowsnippet")).to_be_hidden()
     expect(rows(page).nth(0)).to_have_attribute("aria-selected", "true")
     page.get_by_role("button", name="Perfect").click()
@@ -111,7 +111,7 @@ def test_what_is_put_off_waits_at_the_end_until_the_rest_is_done_and_a_click_on_
     assert stored(database) == [(later, None), (second, 3)]
     page.reload()
     open_panel(page)
-    expect(rows(page).nth(6)).to_contain_text(f"{name} Put off")
+    expect(rows(page).nth(6)).to_contain_text(f"{name} Later")
     press(page, "11111")
     assert on_screen(page) == later
     expect(page.get_by_text("6 of 7 done")).to_be_visible()

@@ -96,7 +96,7 @@ def test_while_another_program_locks_the_database_presses_wait_in_the_browser_an
     with other.write() as session:
         session.execute(text("SELECT 1"))  # takes the write lock
         press(page, "23123")
-        notice = panel(page).get_by_text("The database cannot be used just now")
+        notice = panel(page).get_by_text("The database is unavailable")
         expect(notice).to_contain_text("kept in this browser")
     other.dispose()
     before = pressed(page)

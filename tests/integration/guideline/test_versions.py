@@ -84,7 +84,7 @@ def test_marks_of_a_contradiction_are_not_published(world: GuidelineWorld) -> No
     with pytest.raises(VersionConflict) as refused:
         world.publish(world.lou, base=1, definition="乙")
     assert refused.value.merge.conflicts == ("Grade 2: definition",)
-    with pytest.raises(StateError, match="contradict each other in: Grade 2: definition"):
+    with pytest.raises(StateError, match="conflict in: Grade 2: definition"):
         publish_version(
             world.database, world.lou, "d", refused.value.merge.rubric, base_version=2, change="minor", now=LATER
         )  # fmt: skip

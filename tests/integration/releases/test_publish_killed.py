@@ -188,7 +188,7 @@ def test_of_two_leads_who_publish_a_version_in_the_same_moment_one_wins(
         thread.join()
     assert len(made) == 1, refused
     assert [type(error) for error in refused] == [ConflictError]
-    assert "another lead published version 1.0.0" in str(refused[0])
+    assert "Another lead has just published version 1.0.0" in str(refused[0])
     assert listed(tmp_path) == ["1.0.0"]
     assert releases(world, tmp_path) == [("1.0.0", "whole")]
     assert verify_release(made[0].path).whole
@@ -237,7 +237,7 @@ def test_a_folder_that_cannot_be_renamed_keeps_what_is_recorded(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.rename", refuse)
-    with pytest.raises(StateError, match="annotator release list"):
+    with pytest.raises(StateError, match="then open the page Releases"):
         publish(world, tmp_path)
     monkeypatch.undo()
     assert finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH) == [

@@ -183,7 +183,7 @@ def test_what_is_not_published_is_not_found(world: PublishedWorld) -> None:
     with pytest.raises(NotFound, match=r"no release '2\.0\.0'; there are: 1\.0\.0, 1\.1\.0"):
         compare_releases(world.database, OPERATOR, "d", "1.0.0", "2.0.0", now=NOW)
     for query_id, doc_id in (("질의", "nowhere"), ("gone", "x"), ("질의", "a\0")):
-        with pytest.raises(NotFound, match=r"d 1\.1\.0 holds no qrel for query"):
+        with pytest.raises(NotFound, match=r"d 1\.1\.0 has no qrel for query"):
             trace_qrel(world.database, OPERATOR, "d", "1.1.0", query_id, doc_id, now=NOW)
 
 

@@ -121,8 +121,8 @@ def test_check_says_of_every_gate_which_work_it_needs(terminal: Terminal) -> Non
         "kappa", "disagreements", "overlap", "quality_control", "coverage", "unjudged_queries", "relevant", "stale",
     ]  # fmt: skip
     assert f"annotator adjudicate {NAME} FILE --as LEAD" in table["disagreements"]
-    assert f"annotator progress {NAME}" in table["overlap"]
-    assert "not done" in table["quality_control"]
+    assert f"annotator assign {NAME} --list" in table["overlap"]
+    assert "Not done" in table["quality_control"]
     assert f"annotator dataset set {NAME} requirements=" in table["coverage"]
     assert "--override kappa=REASON --override disagreements=REASON --override overlap=REASON" in done.stderr
 
@@ -138,7 +138,7 @@ def test_refusals_have_their_exit_codes(terminal: Terminal) -> None:
         (1, (*publish, "1.0.0", "--as", "花子"), "role lead"),
         (1, (*publish, "1.0.0", *lead, "--override", "speed=fast"), "no gate named 'speed'"),
         (1, ("release", "check", "nothing"), "no dataset named"),
-        (1, ("release", "diff", NAME, "1.0.0", "1.1.0"), "no release '1.0.0'; nothing is published yet"),
+        (1, ("release", "diff", NAME, "1.0.0", "1.1.0"), "no release '1.0.0'; no releases yet"),
         (1, ("release", "trace", NAME, "1.0.0", "Q1", "d"), "no release '1.0.0'"),
         (2, ("release", "diff", NAME, "1.0.0"), "V2"),
         (1, ("release", "verify", "nothing"), "expected a release folder"),
@@ -225,7 +225,7 @@ def test_two_releases_are_compared_and_a_grade_is_traced(terminal: Terminal) -> 
     printed = terminal.run("release", "diff", NAME, "1.0.0", "1.1.0").stdout
     assert printed.splitlines()[:2] == [
         f"{NAME} 1.0.0 to 1.1.0",
-        "Version: the changes call for at least a minor step, since qrels moved (1 added).",
+        "Version: at least a minor step is recommended, because qrels changed (1 added).",
     ]
     assert "법률_제17조" in printed
     changes = (terminal.folder / "exports" / NAME / "1.1.0" / "CHANGES.md").read_text("utf-8")
@@ -246,4 +246,4 @@ def test_two_releases_are_compared_and_a_grade_is_traced(terminal: Terminal) -> 
     for name in ("花子", "민준", "editor"):
         assert name not in shown + json.dumps(traced, ensure_ascii=False)
     missing = terminal.run("release", "trace", NAME, "1.0.0", "Q2", "법률_제17조")
-    assert (missing.code, "holds no qrel" in missing.stderr) == (1, True)
+    assert (missing.code, "has no qrel" in missing.stderr) == (1, True)

@@ -157,7 +157,7 @@ def test_settled_pairs_on_an_older_text_are_stale_by_their_judgments_or_their_de
     gate = find_stale(world)
     assert (gate.measured, gate.examples) == (2, (("Q1", "Q1/zero"), ("Q2", "법률_제17조")))
     assert str(gate.why).startswith(
-        "2 settled pairs rest on an older text of their documents: decide them anew"
+        "2 settled pairs were judged with an older text of their documents. Have these pairs judged or decided again."
     )
     bring_texts(world, tmp_path, {"Q1/zero": "本文"}, now=LATER)
     assert find_stale(world).examples == (("Q2", "법률_제17조"),)

@@ -478,7 +478,7 @@ def test_only_a_lead_and_a_person_may_publish(world: ReleaseWorld, tmp_path: Pat
 def test_a_dataset_without_anything_settled_is_not_published(database: Database, tmp_path: Path) -> None:
     world = JudgedWorld(database)
     lead = world.person("lead", "lead")
-    with pytest.raises(StateError, match="nothing is settled"):
+    with pytest.raises(StateError, match="There is nothing to publish"):
         publish_release(
             database,
             lead,
@@ -533,7 +533,7 @@ def test_of_two_leads_publishing_at_once_one_wins(
         return write(*args, **options)
 
     monkeypatch.setattr(service, "write_release", other_lead_comes_first)
-    with pytest.raises(ConflictError, match="another lead published"):
+    with pytest.raises(ConflictError, match="Another lead has just published"):
         publish(world, tmp_path, "1.0.0")
     assert releases(world, tmp_path) == [(version, "whole")]
     assert visible(tmp_path) == [version]

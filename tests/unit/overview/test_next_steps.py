@@ -165,14 +165,14 @@ def test_gates_that_nothing_else_tells_of_are_steps_once_all_is_settled() -> Non
 
 def test_a_third_expert_checks_a_sample_once_all_else_is_settled() -> None:
     gates = (
-        ("quality_control", "not done: draw a sample"),
+        ("quality_control", "Not done. Draw a sample."),
         ("stale", "1 settled pair rests on an older guideline"),
     )
     assert say(open_gates=gates, ready=False, version=None, changed=True) == [
         ("Meet the gate stale", "releases"), ("Have a third expert check a sample", "quality"),
     ]  # fmt: skip
     step = suggest_steps(replace(DONE, open_gates=gates, ready=False))[-1]
-    assert step.why == "Not done: draw a sample."
+    assert step.why == "Not done. Draw a sample."
     assert say(open_gates=gates, ready=False, disagreements=1, waiting=WaitingDisagreements(1)) == [
         ("Settle 1 open disagreement", "disagreements")
     ]

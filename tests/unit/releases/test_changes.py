@@ -12,7 +12,7 @@ QUIET = ReleaseDiff(
 
 
 def make(**more: Any) -> ReleaseDiff:
-    return replace(QUIET, **{"advice": "minor", "advice_why": "qrels moved (1 changed)", **more})
+    return replace(QUIET, **{"advice": "minor", "advice_why": "qrels changed (1 changed)", **more})
 
 
 def test_the_whole_file_with_something_of_everything() -> None:
@@ -48,7 +48,7 @@ def test_the_whole_file_with_something_of_everything() -> None:
     text = write_changes(diff, Renames(rows=(("o", "n", "renamed"), ("p", "p#1", "split"))))
     assert text == (
         "# Changes in 検索 1.1.0\n\nCompared with 1.0.0.\n\n"
-        "Version: the changes call for at least a minor step, since qrels moved (1 changed).\n\n"
+        "Version: at least a minor step is recommended, because qrels changed (1 changed).\n\n"
         "| what | how many |\n|---|---:|\n"
         "| changed grades | 2 |\n| added queries | 1 |\n| removed queries | 1 |\n"
         "| qrels added with their query | 1 |\n| qrels removed with their query | 1 |\n"

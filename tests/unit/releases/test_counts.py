@@ -84,7 +84,7 @@ def test_a_reopened_pair_is_open_and_no_qrel() -> None:
     assert survey.opened.first == [("Q1", "d1"), ("Q1", "d2")]
     assert dict(survey.by_grade) == {1: 1}
     figures = list_figures(
-        survey, dataset="d", verdict=UNKNOWN, coverage=Coverage((), 0, 0),
+        survey, verdict=UNKNOWN, coverage=Coverage((), 0, 0),
         unjudged=[], without_relevant=[], requirements=None,
     )  # fmt: skip
     assert (figures.disagreements, figures.reopened) == (2, 1)
@@ -100,7 +100,7 @@ def test_a_query_whose_grades_are_all_0_has_no_relevant_document_unless_it_is_de
     assert survey.list_without_relevant(QUERIES) == ["Q1", "Q4"]
     assert survey.list_without_qrels(QUERIES) == ["Q3"]
     figures = list_figures(
-        survey, dataset="d", verdict=UNKNOWN,
+        survey, verdict=UNKNOWN,
         coverage=Coverage((CoverageRow("size", "30", "4", False), CoverageRow("x", "", "1", None)), 1, 0),
         unjudged=survey.list_without_qrels(QUERIES),
         without_relevant=survey.list_without_relevant(QUERIES),

@@ -293,15 +293,15 @@ def test_what_it_says() -> None:
         "| Cohen's κ, quadratic weights | undefined | everybody gave \\| one grade |",
         "| Gwet's AC2 | 1.000 | one query |",
         "Decisions by lead: lead_3 2.",
-        "Why annotators differed, by the word of who decided: guideline gap 1,200, genuinely borderline 1, not said 4.",
+        "Causes of the disagreements, as named by the deciding leads: guideline gap 1,200, borderline case 1, no cause named 4.",
         "Decisions led to new versions of the guideline: version 2 by 3 decisions, version 10 by 1 decision.",
-        "Grades of an earlier ground truth stand where nobody has judged the pair since: 1 qrel.",
+        "Grades of an earlier ground truth were kept where nobody has judged the pair since: 1 qrel.",
         "| overlap | 0 | 2 | no | overridden by lead_3: 後で⏎\\| x |",
         "| queries | 30 | 3 | no |",
         "| length |  | 5 short |  |",
         "- Left out: 1 pair (annotators differ and nobody has decided).",
         "- Left out: 2 pairs (judged by nobody).",
-        "- Resting on one annotator alone, without a second opinion: 1 qrel.",
+        "- Judged by one annotator only, without a second opinion: 1 qrel.",
         "- Published although these gates were not met: overlap.",
         "- 2 queries have no relevant document among those judged: Q1, \u2068مستند\u2069",
         "- 1 query has no qrel, so it is in no file: Q3",
@@ -337,7 +337,7 @@ def test_it_says_how_the_pool_was_made_and_what_was_not_pooled() -> None:
     )
     text = write_datasheet(replace(SHEET, rounds=rounds, history=history))
     assert "| 1 | 2026-01-02 | stratified | 1,200 | bm25\\|x to 100, vector to 100 |" in text
-    assert "1 further pair came otherwise" in text
+    assert "1 further pair came in other ways" in text
     assert "800 pairs were drawn at random, with known probabilities" in text
     assert "judged only where other systems found them: re\\|rank." in text
     assert "- exclude:language=ko: 1 candidate\n- one-per:page: 40 candidates\n" in text

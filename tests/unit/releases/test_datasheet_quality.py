@@ -75,13 +75,13 @@ def test_the_whole_trail_is_told() -> None:
         "It says nothing of 5 pairs settled after the last draw.",
         "| any other grade | 4 | 3.33 % | 0.92 % to 8.31 % | 7.49 % |",
         "| relevant (from grade 1 on) for one, not for the other | 2 | 1.67 % |  | 5.12 % |",
-        "- What it happens to show (`rate`): 3.33 %: passed.",
+        "- Observed error rate (`rate`): 3.33 %: passed.",
         (
-            "- What it proves (`bound`): at most 7.49 %: not decided; 63 more pairs without an error would pass."
+            "- Guaranteed maximum, 95 % (`bound`): at most 7.49 %: not decided; 63 more pairs without an error would pass."
         ),
-        "The gate `quality_control` of this release went by `bound`: not decided.",
+        "The gate `quality_control` of this release used `bound`: not decided.",
         (
-            "Errors found in round 1: 4. Decided anew by a lead: 3 (1 to the expert's grade, 1 as before, 1 to another). "
+            "Errors found in round 1: 4. Decided again by a lead: 3 (1 to the expert's grade, 1 as before, 1 to another). "
             "Still open, and so in no file: 1."
         ),
     ):
@@ -107,7 +107,7 @@ def test_somebody_without_a_pseudonym_is_never_written() -> None:
 
 def test_the_rule_that_the_gate_went_by_is_named() -> None:
     assert (
-        "The gate `quality_control` of this release went by `rate`: passed." in section(replace(HIDDEN, rule="rate"))
+        "The gate `quality_control` of this release used `rate`: passed." in section(replace(HIDDEN, rule="rate"))
     )  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def test_a_draw_that_nobody_has_answered_yet_claims_nothing() -> None:
     section_lines = section(
         replace(HIDDEN, checked=0, rates=rates, verdicts=dict.fromkeys(STATUS.verdicts, "undecided"))
     )
-    assert "- What it happens to show (`rate`): nothing is checked yet: not decided." in section_lines
+    assert "- Observed error rate (`rate`): nothing is checked yet: not decided." in section_lines
     assert "| any other grade | 0 |  |  |  |" in section_lines
 
 

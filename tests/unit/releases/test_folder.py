@@ -113,7 +113,7 @@ def test_whatever_stands_in_the_way_is_refused(tmp_path: Path) -> None:
     (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     for name in ("dangling", "empty"):
-        with pytest.raises(ConflictError, match="nothing rewrites a published folder"):
+        with pytest.raises(ConflictError, match="a published folder is never overwritten"):
             check_free(tmp_path / name)
 
 
@@ -134,7 +134,7 @@ def test_somebody_elses_rename_is_as_good(tmp_path: Path) -> None:
     put_in_place(partial, target)
     put_in_place(partial, target)
     discard(target)
-    with pytest.raises(StateError, match="are gone"):
+    with pytest.raises(StateError, match="are missing"):
         put_in_place(partial, target)
 
 
@@ -142,7 +142,7 @@ def test_a_place_that_was_taken_meanwhile_is_said_and_keeps_the_files(tmp_path: 
     target = tmp_path / "d" / "1.0.0"
     partial = write_partial(target, FILES)
     (target / "foreign").mkdir(parents=True)
-    with pytest.raises(StateError, match="annotator release list"):
+    with pytest.raises(StateError, match="then open the page Releases"):
         put_in_place(partial, target)
     assert find_whole_partial(target, TEXT) == partial
 

@@ -28,46 +28,51 @@ def status(
 
 
 @pytest.mark.parametrize("quality", [None, status("bound", "undecided", checked=0, errors=0, round=0)])
-def test_without_a_draw_it_is_not_done_and_the_command_is_named(quality: QualityStatus | None) -> None:
-    gate = check_quality(quality, dataset="検索")
+def test_without_a_draw_it_is_not_done_and_the_work_is_named(quality: QualityStatus | None) -> None:
+    gate = check_quality(quality)
     assert (gate.name, gate.required, gate.measured, gate.met) == ("quality_control", 0.05, None, False)
-    assert gate.why == "not done: draw a sample (annotator qc draw 検索 --annotator USER)"
+    assert gate.why == "Not done. Draw a sample."
 
 
 def test_by_the_bound_it_is_measured_by_what_the_sample_proves() -> None:
-    gate = check_quality(status("bound", "passed", errors=0, bound=0.0291234567), dataset="d")
+    gate = check_quality(status("bound", "passed", errors=0, bound=0.0291234567))
     assert (gate.measured, gate.met) == (0.029123, True)
-    assert gate.why == "0 errors among 100 pairs checked (0.00 %), so up to 2.91 % of all 1,000 may be errors"
+    assert (
+        gate.why
+        == "0 errors in 100 checked pairs (0.00 %). Guaranteed maximum (95 %): 2.91 % of all 1,000 pairs."
+    )
 
 
 def test_by_the_rate_it_is_measured_by_what_the_sample_shows_and_still_tells_what_it_proves() -> None:
-    gate = check_quality(status("rate", "passed"), dataset="d")
+    gate = check_quality(status("rate", "passed"))
     assert (gate.measured, gate.met) == (0.03, True)
-    assert gate.why == "3 errors among 100 pairs checked (3.00 %), so up to 7.61 % of all 1,000 may be errors"
+    assert (
+        gate.why
+        == "3 errors in 100 checked pairs (3.00 %). Guaranteed maximum (95 %): 7.61 % of all 1,000 pairs."
+    )
 
 
 def test_a_plain_sample_that_shows_3_percent_has_not_passed_by_the_bound() -> None:
-    gate = check_quality(status("bound", "undecided", further=53), dataset="d")
+    gate = check_quality(status("bound", "undecided", further=53))
     assert (gate.measured, gate.met) == (0.076123, False)
-    assert str(gate.why).startswith("3 errors among 100 pairs checked (3.00 %), so up to 7.61 % of all 1,000")
-    assert str(gate.why).endswith(
-        ": 53 more without an error would pass, so draw more (annotator qc draw d --annotator USER)"
+    assert str(gate.why).startswith(
+        "3 errors in 100 checked pairs (3.00 %). Guaranteed maximum (95 %): 7.61 % of all 1,000"
     )
+    assert str(gate.why).endswith(" Draw more pairs: 53 more without an error would pass.")
 
 
 @pytest.mark.parametrize(
     ("quality", "text"),
     [
         (status("bound", "undecided", errors=0, checked=0, waiting=100, further=60),
-         ("100 pairs are drawn, and none is checked yet: 100 of those drawn wait for the expert on the page Label "
-          "(annotator qc status d)")),
-        (status("bound", "undecided", waiting=1, further=60), ": 1 of those drawn waits for the expert"),
-        (status("bound", "failed", errors=9), ": look at the errors, sharpen the guideline, and when the grades"),
-        (status("rate", "failed", errors=9), "begin a new sample (annotator qc draw d --annotator USER --new-round)"),
+         "100 pairs drawn, none checked yet. 100 pairs are waiting for the checker on the page Label."),
+        (status("bound", "undecided", waiting=1, further=60), ". 1 pair is waiting for the checker"),
+        (status("bound", "failed", errors=9), ". Review the errors, improve the guideline and the grades"),
+        (status("rate", "failed", errors=9), "then draw a new sample."),
     ],
 )  # fmt: skip
 def test_what_is_not_passed_says_which_work_is_left(quality: QualityStatus, text: str) -> None:
-    gate = check_quality(quality, dataset="d")
+    gate = check_quality(quality)
     assert not gate.met
     assert text in str(gate.why)
     assert (gate.measured is None) is (not quality.checked)

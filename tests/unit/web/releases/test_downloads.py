@@ -100,7 +100,7 @@ def test_only_leads_of_the_dataset_get_anything(served: Served, username: str | 
 def test_nothing_but_a_file_of_the_manifest_is_sent(served: Served, file: str) -> None:
     answer = served.visit().get(served.address(file))
     assert answer.status_code == 404
-    assert answer.json()["error"].startswith("no file ")
+    assert answer.json()["error"].startswith("검색-データ 1.0.0 has no file ")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_file_that_leads_out_of_the_folder_is_refused(served: Served) -> None:
     for file in ("nablarch.yaml", None):
         answer = served.visit().get(served.address(file))
         assert answer.status_code == 409
-        assert answer.json() == {"error": "nablarch.yaml is not as it was published"}
+        assert answer.json() == {"error": "The file nablarch.yaml has changed since it was published."}
 
 
 def test_a_folder_that_is_gone_or_changed_is_said_so(served: Served) -> None:
@@ -129,7 +129,7 @@ def test_a_folder_that_is_gone_or_changed_is_said_so(served: Served) -> None:
     served.release.path.rename(served.exports / "elsewhere")
     answer = served.visit().get(served.address())
     assert answer.status_code == 404
-    assert answer.json()["error"] == f"the folder of {NAME} 1.0.0 is not on this machine"
+    assert answer.json()["error"] == f"The folder of {NAME} 1.0.0 is missing on this server."
 
 
 def test_a_large_file_is_zipped_piece_by_piece(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ class TestTheNextRelease:
         assert "Required: 0 · measured: 0 without" in shown
         assert [address for address, _ in links(app)] == WAYS
         assert {query for _, query in links(app)} == {"dataset=d"}
-        assert "It would hold 2 unanimous. Left out: 2 disagreement." in shown
+        assert "The release will contain 2 unanimous. Left out: 2 disagreement." in shown
 
     def test_what_was_not_measured_is_never_a_bare_0(self, world: JudgedWorld) -> None:
         shown = words(open_page(world, "releases"))
@@ -137,7 +137,7 @@ class TestTheNextRelease:
 
     def test_a_gate_names_some_of_what_is_missing(self, world: JudgedWorld) -> None:
         app = open_page(world, "releases")
-        assert "The first 2 of them" in [item.label for item in app.expander]
+        assert "First 2" in [item.label for item in app.expander]
         assert ["Q1", "遠い"] in [row[:2] for row in html_rows(app)]
 
     def test_a_preview_says_what_would_change_and_offers_the_version_it_calls_for(
@@ -145,11 +145,11 @@ class TestTheNextRelease:
     ) -> None:
         publish_by_service(world, "1.0.0")
         app = open_page(world, "releases")
-        assert "Against 1.0.0: no difference." in words(app)
+        assert "Compared with 1.0.0: no changes." in words(app)
         decide(world, "Q1", "遠い", 2)
         run(app)
-        assert "Against 1.0.0: 1 added pair." in words(app)
-        assert "This calls for a minor version" in words(app)
+        assert "Compared with 1.0.0: 1 added pair." in words(app)
+        assert "Recommended step: minor" in words(app)
         assert app.text_input(key="version d 1.1.0").value == "1.1.0"
 
     def test_a_changed_grade_stands_with_both_grades_and_the_reason(self, world: JudgedWorld) -> None:
@@ -157,7 +157,7 @@ class TestTheNextRelease:
         for person in ("花子", "simulated_1"):
             world.judge(find(world, person), "Q1", "同じ", 1)
         app = open_page(world, "releases")
-        assert "Against 1.0.0: 1 changed grade." in words(app)
+        assert "Compared with 1.0.0: 1 changed grade." in words(app)
         assert ["Q1", "同じ", "0", "1", "revision"] in html_rows(app)
 
     def test_without_reasons_publishing_is_refused_and_the_note_stays(self, world: JudgedWorld) -> None:
@@ -173,7 +173,7 @@ class TestTheNextRelease:
         give_reasons(app)
         app.text_area(key=f"note {PLACE}").set_value("第一版 <b>")
         publish(app)
-        assert app.success[0].value.startswith("Version 1.0.0 is published")
+        assert app.success[0].value.startswith("Version 1.0.0 published")
         assert tab_of(app) == "Published"
         assert app.query_params["version"] in ("1.0.0", ["1.0.0"])
         assert (exports_of(world) / "d" / "1.0.0" / "manifest.json").is_file()
@@ -190,7 +190,7 @@ class TestTheNextRelease:
         assert (
             app.error[0]
             .value.replace("\\", "")
-            .startswith("Not published: expected a version MAJOR.MINOR.PATCH such as 1.0.0, found 'v1 *x*'")
+            .startswith("Not published: Enter a version such as 1.0.0 (MAJOR.MINOR.PATCH), not 'v1 *x*'")
         )
 
     def test_where_nothing_is_settled_there_is_no_form(self, database: Database) -> None:
@@ -199,7 +199,7 @@ class TestTheNextRelease:
         world.query("Q1", "検索")
         world.pair("Q1", "文書")
         app = open_page(world, "releases")
-        assert "Nothing is settled yet, so there is nothing to publish." in words(app)
+        assert "There is nothing to publish: no pair is settled yet." in words(app)
         assert len(app.button) == 0
 
     def test_without_a_pair_the_page_says_what_comes_first(self, database: Database) -> None:
@@ -211,8 +211,8 @@ class TestTheNextRelease:
 
 class TestWhatIsOut:
     def test_before_the_first_release_it_says_where_to_look(self, world: JudgedWorld) -> None:
-        assert "Nothing is published yet." in words(open_page(world, "releases", tab="Published"))
-        assert "Nothing is published yet." in words(open_page(world, "releases", tab="Compare"))
+        assert "No releases yet." in words(open_page(world, "releases", tab="Published"))
+        assert "No releases yet." in words(open_page(world, "releases", tab="Compare"))
 
     def test_the_latest_comes_first_and_is_shown(self, published: JudgedWorld) -> None:
         app = open_page(published, "releases", tab="Published")
@@ -226,7 +226,7 @@ class TestWhatIsOut:
         assert "<h2>d 1.0.0</h2>" in words(app)
         assert len(rows(app)) == 2
         app = open_page(published, "releases", tab="Published", version="9.9.9")
-        assert app.warning[0].value.startswith("There is no such version.")
+        assert app.warning[0].value.startswith("This version does not exist.")
         assert "<h2>d 1.1.0</h2>" in words(app)
 
     @pytest.mark.parametrize(
@@ -271,7 +271,7 @@ class TestWhatIsOut:
 
     def test_filters_that_leave_nothing_say_so(self, published: JudgedWorld) -> None:
         app = open_page(published, "releases", tab="Published", search="存在しない <b>")
-        assert "No qrel is like that." in words(app)
+        assert "No qrels match." in words(app)
 
     def test_a_chosen_qrel_shows_its_judgments_and_its_decision_under_pseudonyms(
         self, published: JudgedWorld
@@ -290,13 +290,13 @@ class TestWhatIsOut:
 
     def test_a_qrel_that_a_release_does_not_hold_is_said_so(self, published: JudgedWorld) -> None:
         app = open_page(published, "releases", tab="Published", version="1.0.0", query="Q1", document="遠い")
-        assert [item.value for item in app.info] == ["1.0.0 holds no such qrel."]
+        assert [item.value for item in app.info] == ["1.0.0 does not contain this qrel."]
 
     def test_the_gates_of_a_release_keep_who_overrode_them_and_why(self, published: JudgedWorld) -> None:
         app = open_page(published, "releases", tab="Published", version="1.0.0", part="Gates")
         shown = words(app)
         assert shown.count(">not met, overridden<") == 3
-        assert "Published all the same, says lead_3: まだ &lt;b&gt;半分&lt;/b&gt; 🙂 مرحبا" in shown
+        assert "Override reason by lead_3: まだ &lt;b&gt;半分&lt;/b&gt; 🙂 مرحبا" in shown
         assert links(app) == []
 
     @pytest.mark.parametrize(
@@ -329,20 +329,20 @@ class TestWhatIsOut:
         sums.chmod(0o644)
         sums.write_text("", encoding="utf-8")
         app = open_page(published, "releases", tab="Published", part="Files")
-        assert "not as it was published" in words(app)
+        assert "have changed since they were published" in words(app)
         assert "annotator-link" not in words(app)
         app = open_page(published, "releases", tab="Published", part="Datasheet")
-        assert "DATASHEET.md is not on this machine as it was published." in words(app)
+        assert "The published file DATASHEET.md is missing or changed on this server." in words(app)
 
 
 class TestComparing:
     def test_the_last_two_are_compared_unless_others_are_asked_for(self, published: JudgedWorld) -> None:
         app = open_page(published, "releases", tab="Compare")
         assert (app.selectbox(key="from").value, app.selectbox(key="to").value) == ("1.0.0", "1.1.0")
-        assert "Against 1.0.0: 1 added pair." in words(app)
-        assert "This calls for a minor version" in words(app)
+        assert "Compared with 1.0.0: 1 added pair." in words(app)
+        assert "Recommended step: minor" in words(app)
         app = open_page(published, "releases", tab="Compare", **{"from": "1.1.0", "to": "1.0.0"})
-        assert "Against 1.1.0: 1 removed pair." in words(app)
+        assert "Compared with 1.1.0: 1 removed pair." in words(app)
         assert '<td dir="auto">遠い</td>' in words(app)
 
     def test_a_release_is_not_compared_with_itself(self, published: JudgedWorld) -> None:
@@ -352,7 +352,7 @@ class TestComparing:
     def test_one_release_alone_says_what_to_do(self, world: JudgedWorld) -> None:
         publish_by_service(world, "1.0.0")
         shown = words(open_page(world, "releases", tab="Compare"))
-        assert "There is one release, 1.0.0. Two are needed to compare." in shown
+        assert "There is only one release: 1.0.0. A comparison needs two releases." in shown
 
 
 def test_only_the_open_tab_is_worked_out(published: JudgedWorld) -> None:
