@@ -13,6 +13,8 @@ class Settings(BaseSettings):
 
     database_url: SecretStr = SecretStr("sqlite:///annotator.db")
     exports_dir: Path = Path("exports")
+    fetched_runs_dir: Path = Path("fetched-runs")
+    search_hosts: str = ""
     session_hours: int = 12
     secure_cookie: bool = False
     log_format: str = "console"

@@ -39,6 +39,7 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8501, database: Dat
 
     While nobody has an account, it prints a one-time address with which the first admin is made in a browser.
     """
+    from annotator.dataset.search_hosts_service import read_operator_hosts
     from annotator.people.service import has_anybody_who_signs_in
     from annotator.people.setup_service import is_set_up
     from annotator.releases.service import finish_publishing
@@ -46,6 +47,7 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8501, database: Dat
     from annotator.web.server.serve import is_loopback, serve_app
 
     settings, opened = Settings(), open_database(database)
+    read_operator_hosts(settings.search_hosts)
     finish_publishing(opened, exports_dir=settings.exports_dir, now=now())
     if not is_loopback(host) and not settings.secure_cookie:
         typer.echo(

@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.dataset.settings import SEARCH_HOSTS
+from annotator.dataset.settings import SEARCH_HOSTS, read_setting
 from annotator.domain.people import Actor
 from annotator.people.service import require_role
 from annotator.storage.audit_log import AuditEvent, add_events
@@ -25,6 +25,11 @@ def show_search_hosts(database: Database, actor: Actor, dataset: str) -> tuple[s
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
         return read_search_hosts(session, dataset_pk)
+
+
+def read_operator_hosts(text: str) -> tuple[str, ...]:
+    """Return the hosts in ANNOTATOR_SEARCH_HOSTS, which is written as a dataset's setting. ValidationError if it cannot be read."""
+    return tuple(read_setting(SEARCH_HOSTS, text) or ())
 
 
 def read_search_hosts(session: Session, dataset_pk: int) -> tuple[str, ...]:

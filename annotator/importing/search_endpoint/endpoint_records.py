@@ -110,3 +110,5 @@ class FetchReport:
     missing_signals: tuple[str, ...]  # of the spec, that no result and no answer has
     run: ImportReport | None = None
     sample: Mapping[str, Any] | None = None  # of a dry run: what was read from the first answer
+    sample_results: int = 0  # of a dry run: all results of the first answer
+    sample_documents: int = 0  # of a dry run: how many of those results are documents of the dataset

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
+from annotator.domain.messages import say, say_n
 from annotator.formats.syntax.text import describe
 from annotator.importing.search_endpoint.answer import AnswerPage, AnswerRefused, find_repeated, read_page
 from annotator.importing.search_endpoint.client import EndpointClient, RequestFailed
@@ -22,6 +23,8 @@ from annotator.importing.search_endpoint.request_template import fill_request
 
 MOST_IN_A_ROW = 10
 NOT_SENT = "not sent: the fetch had stopped"
+REPEATED = "each document once"
+TIME_IS_UP = say("the time that the server gives a fetch is over")
 
 
 @dataclass(slots=True)
@@ -87,9 +90,7 @@ class EndpointSearcher:
         repeated = find_repeated(tuple(results))
         if repeated is not None and not self.keep_first:
             doc_id, first, second = repeated
-            raise AnswerRefused(
-                f"each document once, found {doc_id!r:.80} as results {first} and {second} (--duplicates first keeps one)"
-            )
+            raise AnswerRefused(f"{REPEATED}, found {doc_id!r:.80} as results {first} and {second}")
         unique: dict[str, dict[str, Any]] = {}
         for result in results:
             unique.setdefault(result["doc_id"], result)
@@ -116,12 +117,15 @@ def fetch_answers(
     keep: Callable[[QueryAnswer], None],
     report: Callable[[int, int], None],
     most_in_a_row: int | None = MOST_IN_A_ROW,
+    most_seconds: float | None = None,
 ) -> FetchOutcome:
     """Search for every query. `keep` gets each answer, `report` the counts of answers and failures after each query.
 
     Both are called in the caller's thread. When the caller is interrupted, requests that are under way end first.
-    `most_in_a_row`: after how many failures one after another nothing else is sent; None: never.
+    `most_in_a_row`: after how many failures one after another nothing else is sent; None: never. `most_seconds`: after what time.
     """
+    clock = searcher.client.clock
+    deadline = None if most_seconds is None else clock() + most_seconds
     outcome = FetchOutcome()
     left = iter(queries)
     in_a_row = 0
@@ -149,6 +153,8 @@ def fetch_answers(
                     outcome.failed.append(UnansweredQuery(query.query_id, _explain(failure)))
                     outcome.stopped = outcome.stopped or _decide_to_stop(failure, in_a_row, most_in_a_row)
                 report(outcome.answered, len(outcome.failed))
+            if deadline is not None and clock() > deadline:
+                outcome.stopped = outcome.stopped or TIME_IS_UP
     finally:
         executor.shutdown(wait=True, cancel_futures=True)
     outcome.failed += [UnansweredQuery(query.query_id, NOT_SENT) for query in left]
@@ -165,9 +171,9 @@ def _explain(failure: Exception) -> str:
 
 def _decide_to_stop(failure: Exception, in_a_row: int, most_in_a_row: int | None) -> str | None:
     if isinstance(failure, RequestFailed) and failure.for_all:
-        return "every other query would fail in the same way"
+        return say("every other query would fail in the same way")
     if most_in_a_row is not None and in_a_row >= most_in_a_row:
-        return f"{in_a_row} queries failed one after another"
+        return say_n("{n:,} query failed", "{n:,} queries failed one after another", in_a_row)
     return None
 
 

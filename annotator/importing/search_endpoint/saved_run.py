@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from annotator.domain.errors import BadInput, FormatError, StateError, ValidationError
+from annotator.domain.messages import say
 from annotator.formats.run_records import FAILED
 from annotator.formats.syntax.json_text import parse_json
 from annotator.formats.syntax.source import read_regular
@@ -35,7 +36,10 @@ class FetchIdentity:
 
 @dataclass(slots=True)
 class SavedRun:
-    """The files of a fetch. `lines`: by query_id, what is answered so far; `imported_sha256`: of the file as last imported."""
+    """The files of a fetch. `lines`: by query_id, what is answered so far; `imported_sha256`: of the file as last imported.
+
+    `most_bytes`: how large the run file may become; None: as large as it gets.
+    """
 
     path: Path
     identity: FetchIdentity
@@ -43,6 +47,7 @@ class SavedRun:
     lines: dict[str, dict[str, Any]] = field(default_factory=dict)
     imported_sha256: str | None = None
     file: BinaryIO | None = None
+    most_bytes: int | None = None
 
     def begin(self) -> None:
         """Open the files for writing; a run file that ends in half a line or in failed queries is written anew without them."""
@@ -55,7 +60,16 @@ class SavedRun:
         if self.file is None:
             raise StateError("the file of the run is not open")
         line = answer.to_line()
-        self.file.write(_encode(line))
+        encoded = _encode(line)
+        if self.most_bytes is not None and self.file.tell() + len(encoded) > self.most_bytes:
+            raise StateError(
+                say(
+                    "The answers need more than {mb:,} MB, which is all that the server keeps of a run: keep fewer signals or fewer "
+                    "results. Nothing was imported.",
+                    mb=self.most_bytes // 1_000_000,
+                )
+            )
+        self.file.write(encoded)
         self.file.flush()
         os.fsync(self.file.fileno())
         self.lines[answer.query_id] = line

@@ -3,8 +3,8 @@
 The queries of the dataset are sent to the host that the spec names, if the dataset allows that host (`search_hosts`), and to no
 other. Every answer is kept in a run file as it comes; when all queries are answered the file is imported as `import_run` imports
 any run. After a break the same call goes on with the queries that are missing. Nothing is imported while a query has failed,
-unless `allow_failures` says so; then the record of the import and the run itself say which have failed. Raises BadInput with every
-failed query and its reason.
+unless `allow_failures` says so; then the record of the import and the run itself say which have failed. Raises UnansweredQueries
+with every failed query and its reason. With `rules` the fetch is made by the server for a person in a browser; see `server_rules.py`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,19 +24,14 @@ from annotator.domain.errors import (
     ValidationError,
 )
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
-from annotator.domain.messages import count_of
+from annotator.domain.messages import count_of, say, say_n
 from annotator.domain.people import Actor
 from annotator.importing.report import Progress, be_silent
 from annotator.importing.runs import runs_sql
 from annotator.importing.runs.run_plan import check_options, check_system
 from annotator.importing.runs.runs_service import FetchedFrom, import_run
 from annotator.importing.search_endpoint.answer import AnswerRefused
-from annotator.importing.search_endpoint.client import (
-    DEFAULT_PORTS,
-    EndpointClient,
-    RequestFailed,
-    find_origin,
-)
+from annotator.importing.search_endpoint.client import EndpointClient, RequestFailed
 from annotator.importing.search_endpoint.endpoint_records import (
     EndpointQuery,
     EndpointSpec,
@@ -46,15 +41,21 @@ from annotator.importing.search_endpoint.endpoint_records import (
 from annotator.importing.search_endpoint.environment_secrets import EndpointSecrets, take_secrets
 from annotator.importing.search_endpoint.fetch import (
     MOST_IN_A_ROW,
+    REPEATED,
     EndpointSearcher,
     FetchOutcome,
     fetch_answers,
 )
 from annotator.importing.search_endpoint.request_template import list_missing_columns
 from annotator.importing.search_endpoint.saved_run import FetchIdentity, SavedRun, open_saved_run
+from annotator.importing.search_endpoint.server_rules import (
+    ServerRules,
+    list_usable_variables,
+    name_host,
+)
 from annotator.importing.search_endpoint.spec import hash_spec, read_spec_file
 from annotator.importing.sources import hash_file
-from annotator.importing.texts.texts_sql import list_stored_queries
+from annotator.importing.texts.texts_sql import count_documents, list_stored_queries
 from annotator.people.service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
@@ -64,7 +65,8 @@ if TYPE_CHECKING:
 
 MOST_DEPTH = 10_000
 PROGRESS_SECONDS = 2.0
-SAMPLE = 3
+SAMPLE = 10
+MOST_NAME = 50  # characters of a system in the name of its run file
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,30 @@ class FetchEnvironment:
     transport: "httpx2.BaseTransport | None" = None
 
 
+class UnansweredQueries(BadInput):
+    """Queries without an answer, so that nothing was imported. `answered`: how many are kept, of `queries`; `stopped`: why the
+    fetch ended before all were sent, None if all were."""
+
+    def __init__(
+        self,
+        failed: Sequence[UnansweredQuery],
+        *,
+        path: str,
+        answered: int,
+        queries: int,
+        stopped: str | None,
+        hint: str,
+    ) -> None:
+        self.failed, self.answered, self.queries, self.stopped = tuple(failed), answered, queries, stopped
+        super().__init__(
+            [
+                FormatError(path, None, f"an answer to query {query.query_id!r}", query.reason)
+                for query in failed
+            ],
+            hint=hint,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _Fetch:
     """One fetch: what is asked, of whom, and where it is kept."""
@@ -92,6 +118,7 @@ class _Fetch:
     keep_first: bool
     now: datetime
     environment: FetchEnvironment
+    rules: ServerRules | None
 
     def open_client(self) -> EndpointClient:
         start = self.environment.clock()
@@ -109,7 +136,7 @@ def fetch_run(
     database: Database,
     actor: Actor,
     dataset: str,
-    spec_path: Path,
+    spec: Path | EndpointSpec,
     *,
     system: str,
     depth: int,
@@ -120,12 +147,13 @@ def fetch_run(
     order: str = "score",
     duplicates: str = "refuse",
     dry_run: bool = False,
+    rules: ServerRules | None = None,
     report_progress: Progress = be_silent,
 ) -> FetchReport:
     """Fetch the first `depth` results of every query and import them as the run of `system`.
 
-    `save`: the run file; by default `<system>.run.jsonl` in the working directory. `order` and `duplicates` are those of
-    `RunOptions`. With `dry_run` only the first query is sent, and nothing is written or stored. Raises ValidationError for a bad
+    `spec`: a file, or what was read from a text. `save`: the run file; by default `<system>.run.jsonl` in the working directory.
+    `rules`: of the server that fetches for a person. `order` and `duplicates` are those of `RunOptions`. With `dry_run` only the first query is sent, and nothing is written or stored. Raises ValidationError for a bad
     option, BadInput for a bad spec and for queries that failed, NotAllowed for a host that the dataset does not allow.
     """
     check_options(order=order, duplicates=duplicates, skip_unknown_queries=False)
@@ -135,17 +163,20 @@ def fetch_run(
         database,
         actor,
         dataset,
-        read_spec_file(spec_path),
+        read_spec_file(spec) if isinstance(spec, Path) else spec,
         system=check_system(system),
         depth=depth,
         keep_first=duplicates == "first",
         now=now,
         environment=environment,
+        rules=rules,
     )
     if dry_run:
-        return _try_first_query(fetch)
-    saved = open_saved_run(_name_file(save, system), fetch.identity, fetch.queries)
-    if fetch.stored is not None and fetch.stored.file_sha256 != saved.imported_sha256:
+        return _try_first_query(database, fetch)
+    saved = open_saved_run(name_run_file(save, system), fetch.identity, fetch.queries)
+    if rules is not None:
+        saved.most_bytes = rules.most_file_bytes
+    if fetch.stored is not None and not _is_same_run(fetch.stored, saved):
         raise ConflictError(
             f"the system {system!r} has another run in this dataset already; use another --system"
         )
@@ -173,18 +204,21 @@ def fetch_run(
     return replace(report, run=replace(run, notes=(*run.notes, *_note(report))))
 
 
+def _is_same_run(stored: runs_sql.StoredRun, saved: SavedRun) -> bool:
+    """Return whether the system's run in the database came from this file, also if the fetch ended right after the import."""
+    return stored.file_sha256 in (saved.imported_sha256, hash_file(saved.path) if saved.lines else None)
+
+
 def check_host(url: str, allowed: Sequence[str], dataset: str) -> str:
     """Return the host of an address as HOST:PORT. NotAllowed, with what to type, unless the dataset allows it."""
-    scheme, name, port = find_origin(url)
-    host = f"[{name}]" if ":" in name else name
-    names = {f"{host}:{port}"} | ({host} if port == DEFAULT_PORTS[scheme] else set())
+    host, names = name_host(url)
     if not names & set(allowed):
-        listed = ",".join((*allowed, f"{host}:{port}"))
+        listed = ",".join((*allowed, host))
         raise NotAllowed(
-            f"the dataset {dataset} does not allow requests to {host}:{port}; its lead allows them with: "
+            f"the dataset {dataset} does not allow requests to {host}; its lead allows them with: "
             f"annotator dataset set {dataset} search_hosts={listed}"
         )
-    return f"{host}:{port}"
+    return host
 
 
 def _prepare(
@@ -198,31 +232,44 @@ def _prepare(
     keep_first: bool,
     now: datetime,
     environment: FetchEnvironment,
+    rules: ServerRules | None,
 ) -> _Fetch:
     """Return everything a fetch needs, checked; nothing has been sent yet."""
+    if rules is not None:
+        rules.check_spec(spec, depth)
+    usable = environment.variables if rules is None else list_usable_variables(environment.variables)
     with database.read() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
         require_role(session, actor, dataset_pk, "lead")
-        host = check_host(spec.url, read_search_hosts(session, dataset_pk), dataset)
+        allowed = read_search_hosts(session, dataset_pk)
+        if rules is None:
+            host = check_host(spec.url, allowed, dataset)
+        else:
+            host = rules.require_host(spec.url, allowed)
         queries = [
             EndpointQuery(query_id, stored.query.text, _list_columns(stored.query))
             for query_id, stored in list_stored_queries(session, dataset_pk).items()
         ]
         stored_run = runs_sql.find_run(session, dataset_pk, system)
     if not queries:
-        raise StateError(f"the dataset has no queries yet: annotator import queries {dataset} FILE")
+        raise StateError(
+            f"the dataset has no queries yet: annotator import queries {dataset} FILE"
+            if rules is None
+            else say("This dataset has no queries yet. Import them first.")
+        )
     _require_columns(spec, queries)
     identity = FetchIdentity(dataset, system, host, depth, hash_spec(spec))
     return _Fetch(
         spec,
         identity,
         queries,
-        take_secrets(spec, environment.variables),
+        take_secrets(spec, usable),
         stored_run,
         keep_first,
         now,
         environment,
+        rules,
     )
 
 
@@ -241,14 +288,15 @@ def _require_columns(spec: EndpointSpec, queries: Sequence[EndpointQuery]) -> No
         raise BadInput(problems)
 
 
-def _name_file(save: Path | None, system: str) -> Path:
+def name_run_file(save: Path | None, system: str) -> Path:
+    """Return the run file: the one that is asked for, or one in the working directory that is named by the system."""
     if save is not None:
         return save
     name = "".join(c if c.isalnum() or c in "-_." else "_" for c in system).lstrip(".") or "run"
-    return Path(f"{name}.run.jsonl")
+    return Path(f"{name[:MOST_NAME]}.run.jsonl")
 
 
-def _try_first_query(fetch: _Fetch) -> FetchReport:
+def _try_first_query(database: Database, fetch: _Fetch) -> FetchReport:
     """Send the first query only, and report what was read from its answer."""
     query = fetch.queries[0]
     with fetch.open_client() as client:
@@ -256,9 +304,9 @@ def _try_first_query(fetch: _Fetch) -> FetchReport:
         try:
             answer = searcher.search(query)
         except RequestFailed as failure:
-            raise _refuse(fetch, [UnansweredQuery(query.query_id, str(failure))], "") from None
+            raise _refuse(fetch, [UnansweredQuery(query.query_id, str(failure))]) from None
         except AnswerRefused as failure:
-            raise _refuse(fetch, [UnansweredQuery(query.query_id, f"expected {failure}")], "") from None
+            raise _refuse(fetch, [UnansweredQuery(query.query_id, f"expected {failure}")]) from None
     line = answer.to_line()
     shown = {**line, "results": line["results"][:SAMPLE]}
     return FetchReport(
@@ -275,7 +323,16 @@ def _try_first_query(fetch: _Fetch) -> FetchReport:
         median_latency_ms=answer.latency_ms,
         missing_signals=_list_missing_signals(fetch.spec, [line]),
         sample=shown,
+        sample_results=len(answer.results),
+        sample_documents=_count_documents(database, fetch, [result["doc_id"] for result in answer.results]),
     )
+
+
+def _count_documents(database: Database, fetch: _Fetch, doc_ids: Sequence[str]) -> int:
+    """Return how many of these ids are documents of the dataset."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, fetch.identity.dataset).pk)
+        return count_documents(session, dataset_pk, doc_ids)
 
 
 def _fetch_missing(
@@ -296,6 +353,7 @@ def _fetch_missing(
                 keep=saved.add,
                 report=progress.report,
                 most_in_a_row=MOST_IN_A_ROW if most_in_a_row else None,
+                most_seconds=fetch.rules.most_seconds if fetch.rules is not None else None,
             )
     finally:
         saved.end()
@@ -308,7 +366,14 @@ class _FetchProgress:
         self.kept, self.queries, self.clock, self.tell = kept, queries, clock, tell
         self.start = self.last = clock()
         if kept:
-            tell(f"{kept:,} of {queries:,} queries are answered already")
+            tell(
+                say_n(
+                    "{answered:,} of {n:,} query is answered already",
+                    "{answered:,} of {n:,} queries are answered already",
+                    queries,
+                    answered=kept,
+                )
+            )
 
     def report(self, answered: int, failed: int) -> None:
         now = self.clock()
@@ -318,9 +383,16 @@ class _FetchProgress:
         self.last = now
         pace = done / (now - self.start) if now > self.start else 0.0
         left = (self.queries - self.kept - done) / pace if pace else 0.0
-        failures = f", {failed:,} failed" if failed else ""
         self.tell(
-            f"{self.kept + answered:,} of {self.queries:,} queries answered{failures}, {pace:.1f} per second, {left:,.0f} s left"
+            say_n(
+                "{answered:,} of {n:,} query answered, {failed:,} failed, {pace} per second, {left} s left",
+                "{answered:,} of {n:,} queries answered, {failed:,} failed, {pace} per second, {left} s left",
+                self.queries,
+                answered=self.kept + answered,
+                failed=failed,
+                pace=f"{pace:,.1f}",
+                left=f"{left:,.0f}",
+            )
         )
 
 
@@ -334,14 +406,25 @@ def _require_answers(fetch: _Fetch, saved: SavedRun, outcome: FetchOutcome, *, a
     stopped = f"Stopped: {outcome.stopped}. " if outcome.stopped else ""
     other = "" if outcome.stopped else "; --allow-failures imports the others"
     hint = f"{stopped}{answered}. Nothing was imported. The same command sends the rest again{other}."
-    raise _refuse(fetch, outcome.failed, hint)
+    raise _refuse(fetch, outcome.failed, len(saved.lines), outcome.stopped, hint)
 
 
-def _refuse(fetch: _Fetch, failed: Sequence[UnansweredQuery], hint: str) -> BadInput:
-    path = f"{fetch.spec.path} ({fetch.identity.host})"
-    return BadInput(
-        [FormatError(path, None, f"an answer to query {query.query_id!r}", query.reason) for query in failed],
-        hint=hint,
+def _refuse(
+    fetch: _Fetch,
+    failed: Sequence[UnansweredQuery],
+    answered: int = 0,
+    stopped: str | None = None,
+    hint: str = "",
+) -> UnansweredQueries:
+    repeated = any(REPEATED in query.reason for query in failed)
+    hints = [hint, "--duplicates first keeps one of a document's places." if repeated else ""]
+    return UnansweredQueries(
+        failed,
+        path=f"{fetch.spec.path} ({fetch.identity.host})",
+        answered=answered,
+        queries=len(fetch.queries),
+        stopped=stopped,
+        hint=" ".join(filter(None, hints)),
     )
 
 

@@ -90,6 +90,17 @@ def print_template(name: str) -> str:
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
+def show_template(name: str) -> str:
+    """Return a ready spec without what it says of commands and of files of the server: for a page."""
+    lines = print_template(name).splitlines(keepends=True)
+    left_out = ("#   annotator ", "# ca_file:")
+    return "".join(
+        line.replace("; then:", ".").replace(", https://jmespath.org)", ")")
+        for line in lines
+        if not line.startswith(left_out)
+    )
+
+
 def read_spec_file(path: Path) -> EndpointSpec:
     """Return the spec in a file. BadInput names every bad place with its line."""
     return read_spec(InputSource(str(path)).read_bytes(), str(path))

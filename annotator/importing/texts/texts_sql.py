@@ -96,6 +96,14 @@ def list_document_keys(session: Session, dataset_pk: int) -> dict[str, DocumentK
     return {doc_id: DocumentKey(key_of(pk), sha256) for doc_id, pk, sha256 in rows}
 
 
+def count_documents(session: Session, dataset_pk: int, doc_ids: Sequence[str]) -> int:
+    """Return how many of these ids are documents of the dataset."""
+    statement = select(func.count()).where(
+        col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.doc_id).in_(doc_ids)
+    )
+    return session.scalar(statement) or 0
+
+
 def list_stored_documents(session: Session, dataset_pk: int) -> dict[str, StoredDocument]:
     """Return every document by doc_id."""
     statement = select(

@@ -1,6 +1,6 @@
 """The files that tasks wrote, over HTTP: the list of problems, and a converted file. Each person gets their own only.
 
-`GET /api/import?dataset=…&purpose=import|try|remap|checks&file=problems|converted`
+`GET /api/import?dataset=…&purpose=import|try|remap|checks|fetch&file=problems|converted`
 """
 
 from pathlib import Path

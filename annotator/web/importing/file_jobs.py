@@ -2,8 +2,9 @@
 
 A process can be ended at any moment: its transaction is rolled back, its memory is free. The files stay on disk, not in
 memory, until others replace them, the person discards them, or nobody has looked at them for IDLE_SECONDS. Tasks that write
-into a dataset run one after the other; the others wait and say for whom. What a task did is decided by the database, not by
-whether its process answered.
+into a dataset run one after the other; the others wait and say for whom; so do fetches of runs for one dataset. What a task did is
+decided by the database, not by whether its process answered. Tasks that send requests to other servers have few processes of their
+own and end after a fixed time.
 """
 
 import json
@@ -24,6 +25,7 @@ import structlog
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.importing.search_endpoint.server_rules import MOST_SECONDS
 from annotator.importing.uploads.staging import stage_files
 from annotator.storage.database import Database, find_sqlite_file
 from annotator.web.importing.message_json import read_message
@@ -34,6 +36,10 @@ PREFIX = "annotator-files-"
 IDLE_SECONDS = 3_600
 MOST_JOBS = 40
 MOST_PROCESSES = 2
+MOST_FETCHES = 2  # processes of the whole server that fetch runs, so that nobody else waits for them
+MOST_TRIES = 2
+MOST_TASK_SECONDS: Mapping[str, float] = {"try_endpoint": 300, "fetch": MOST_SECONDS + 600}
+WRITING = ("import", "remap", "checks")
 MOST_BYTES = 4_000_000_000  # of all uploaded files on disk
 POLL_SECONDS = 0.2
 log = structlog.stdlib.get_logger("annotator.web")
@@ -43,7 +49,8 @@ log = structlog.stdlib.get_logger("annotator.web")
 class FileJob:
     """The uploaded files of a person for one purpose on a dataset, and the task on them.
 
-    `results`: of each task by its name. `ended`: how the latest task ended: done, cancelled, failed, no_memory or unknown.
+    `results`: of each task by its name. `ended`: how the latest task ended: done, cancelled, late (it took longer than allowed),
+    failed or no_memory.
     """
 
     person_id: int | None
@@ -66,6 +73,7 @@ class FileJob:
     thread: threading.Thread | None = None
     process: subprocess.Popen[bytes] | None = None
     is_cancelled: bool = False
+    is_late: bool = False
 
     @property
     def files(self) -> Path:
@@ -81,6 +89,7 @@ class FileJob:
 
 
 Key = tuple[int | None, str, str]
+Turn = tuple[str, str]  # a dataset, and what only one task at a time does with it
 
 
 class FileJobs:
@@ -89,9 +98,13 @@ class FileJobs:
     def __init__(self) -> None:
         self._jobs: dict[Key, FileJob] = {}
         self._lock = threading.RLock()
-        self._turns: dict[str, threading.Lock] = {}
-        self._writers: dict[str, str] = {}
+        self._turns: dict[Turn, threading.Lock] = {}
+        self._owners: dict[Turn, str] = {}
         self._processes = threading.Semaphore(MOST_PROCESSES)
+        self._own_processes = {
+            "fetch": threading.Semaphore(MOST_FETCHES),
+            "try_endpoint": threading.Semaphore(MOST_TRIES),
+        }
         self._number = 0
 
     def find(self, person_id: int | None, dataset: str, purpose: str) -> FileJob | None:
@@ -115,10 +128,8 @@ class FileJobs:
         earlier = self.find(person_id, dataset, purpose)
         if earlier is not None and earlier.is_busy:
             raise ValidationError(say("Earlier files are still being read. Wait for it or cancel it."))
-        folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+        folder = _make_folder()
         try:
-            (folder / "files").mkdir()
-            (folder / "out").mkdir()
             stage_files(uploads, folder / "files")
             self._check_room(folder, earlier)
         except BaseException:
@@ -126,6 +137,17 @@ class FileJobs:
             raise
         if earlier is not None:
             self.discard(earlier)
+        return self._add(person_id, person, dataset, purpose, folder)
+
+    def open(self, person_id: int | None, person: str, dataset: str, purpose: str) -> FileJob:
+        """Return the person's job for a purpose that needs no uploaded file; a new one if there is none."""
+        job = self.find(person_id, dataset, purpose)
+        if job is not None:
+            return job
+        self.free_idle(now=time.monotonic())
+        return self._add(person_id, person, dataset, purpose, _make_folder())
+
+    def _add(self, person_id: int | None, person: str, dataset: str, purpose: str, folder: Path) -> FileJob:
         with self._lock:
             self._number += 1
             job = FileJob(person_id, person, dataset, purpose, folder, self._number)
@@ -155,7 +177,7 @@ class FileJobs:
             if job.is_busy:
                 return
             job.state, job.task, job.step, job.ended, job.error_id = "waiting", request["task"], "", "", ""
-            job.is_cancelled, job.begun = False, time.monotonic()
+            job.is_cancelled, job.is_late, job.begun = False, False, time.monotonic()
             job.requests[job.task] = dict(request)
             whole = {**request, "folder": str(job.files), "database": find_url(database)}
             job.thread = threading.Thread(target=self._run, args=(job, whole, was_stored), daemon=True)
@@ -196,20 +218,25 @@ class FileJobs:
                 self.discard(job)
 
     def _run(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
-        writes = request["task"] in ("import", "remap", "checks")
+        task = request["task"]
+        key = (job.dataset, "write" if task in WRITING else task)
+        alone = task in WRITING or task == "fetch"
+        processes = self._own_processes.get(task, self._processes)
         with self._lock:
-            turn = self._turns.setdefault(job.dataset, threading.Lock()) if writes else threading.Lock()
+            turn = self._turns.setdefault(key, threading.Lock()) if alone else threading.Lock()
         try:
-            if self._wait(job, turn):
+            if self._wait(job, turn, key):
                 try:
-                    self._writers[job.dataset] = job.person if writes else ""
-                    if self._wait_for_process(job):
+                    if alone:
+                        self._owners[key] = job.person
+                    if self._wait_for_process(job, processes):
                         try:
                             self._work(job, request, was_stored)
                         finally:
-                            self._processes.release()
+                            processes.release()
                 finally:
-                    self._writers.pop(job.dataset, None)
+                    if alone:
+                        self._owners.pop(key, None)
                     turn.release()
         finally:
             with self._lock:
@@ -217,16 +244,16 @@ class FileJobs:
                 job.process, job.state = None, "idle"
                 job.ended = job.ended or ("cancelled" if job.is_cancelled else "failed")
 
-    def _wait(self, job: FileJob, turn: threading.Lock) -> bool:
+    def _wait(self, job: FileJob, turn: threading.Lock, key: Turn) -> bool:
         while not turn.acquire(timeout=POLL_SECONDS):
-            job.waits_for = self._writers.get(job.dataset, "")
+            job.waits_for = self._owners.get(key, "")
             if job.is_cancelled:
                 return False
         job.waits_for = ""
         return True
 
-    def _wait_for_process(self, job: FileJob) -> bool:
-        while not self._processes.acquire(timeout=POLL_SECONDS):
+    def _wait_for_process(self, job: FileJob, processes: threading.Semaphore) -> bool:
+        while not processes.acquire(timeout=POLL_SECONDS):
             if job.is_cancelled:
                 return False
         return True
@@ -240,9 +267,32 @@ class FileJobs:
             )
             job.state = "running"
         answer: dict[str, Any] = {}
+        most = MOST_TASK_SECONDS.get(job.task)
+        late = None if most is None else threading.Timer(most, self._end_late, args=(job, job.process))
+        if late is not None:
+            late.daemon = True
+            late.start()
+        try:
+            answer = self._read_answers(job, request)
+        finally:
+            if late is not None:
+                late.cancel()
+        self._note_end(job, answer, was_stored)
+
+    @staticmethod
+    def _end_late(job: FileJob, process: subprocess.Popen[bytes]) -> None:
+        job.is_late = True
+        process.kill()
+
+    @staticmethod
+    def _read_answers(job: FileJob, request: dict[str, Any]) -> dict[str, Any]:
+        """Give the process its task, note its steps, and return the last thing that it says."""
+        answer: dict[str, Any] = {}
+        if job.process is None:
+            return answer
         with suppress(OSError, ValueError), job.process as process:
             if process.stdin is None or process.stdout is None:
-                return
+                return answer
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
             for line in process.stdout:
@@ -251,7 +301,7 @@ class FileJobs:
                     break
                 job.step = read_message(answer["step"])
             process.kill()  # it waits for the end of its input; the task has ended
-        self._note_end(job, answer, was_stored)
+        return answer
 
     def _note_end(self, job: FileJob, answer: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
         if "result" in answer:
@@ -265,6 +315,8 @@ class FileJobs:
             job.results[job.task], job.ended = {"stored": True}, "done"
         elif job.is_cancelled:
             job.ended = "cancelled"
+        elif job.is_late:
+            job.ended = "late"
         elif "no_memory" in answer:
             job.ended = "no_memory"
         else:
@@ -275,6 +327,14 @@ class FileJobs:
 
 
 FILE_JOBS = FileJobs()
+
+
+def _make_folder() -> Path:
+    """Return a new folder for a job, which only this user of the system can read."""
+    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+    (folder / "files").mkdir()
+    (folder / "out").mkdir()
+    return folder
 
 
 def _measure(folder: Path) -> int:

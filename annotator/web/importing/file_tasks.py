@@ -1,4 +1,5 @@
-"""The tasks on uploaded files: look at them, check or import one, try one, give documents new ids, read checks.
+"""The tasks on uploaded files: look at them, check or import one, try one, give documents new ids, read checks; and on search
+endpoints (`endpoint_tasks.py`).
 
 Each calls the same service as its command and returns plain JSON for the page. What a service refuses is a result too:
 `refused` (a sentence) or `problems` (every bad place of the file, the first MOST_PROBLEMS of them; `problems.csv` in the
@@ -232,6 +233,18 @@ def _open(request: Mapping[str, Any]) -> Any:
     return InputSource(request["path"], encoding=request.get("encoding"), scale=scale)
 
 
+def _try_endpoint(request: Mapping[str, Any], report_progress: Progress) -> Result:
+    from annotator.web.importing.endpoint_tasks import try_endpoint
+
+    return try_endpoint(request, report_progress)
+
+
+def _fetch(request: Mapping[str, Any], report_progress: Progress) -> Result:
+    from annotator.web.importing.endpoint_tasks import fetch_from_endpoint
+
+    return fetch_from_endpoint(request, report_progress, describe_problems)
+
+
 def _read_actor(request: Mapping[str, Any]) -> Actor:
     return Actor(request["person_id"], request["username"])
 
@@ -243,4 +256,6 @@ TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], Result]] = {
     "checks": _checks,
     "try": _try,
     "convert": _convert,
+    "try_endpoint": _try_endpoint,
+    "fetch": _fetch,
 }

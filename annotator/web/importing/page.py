@@ -12,7 +12,7 @@ import streamlit as st
 from annotator.domain.messages import Message, say
 from annotator.importing.uploads.contents_records import DatasetContents
 from annotator.importing.uploads.import_service import show_contents
-from annotator.web.importing import checks_tab, import_tab, remap_tab, try_tab
+from annotator.web.importing import checks_tab, fetch_tab, import_tab, remap_tab, try_tab
 from annotator.web.importing.words import CONTENT_NAMES, name_kind
 from annotator.web.kit.controls import apply_url_tab, keep_focus
 from annotator.web.kit.figures import show_number, show_time
@@ -23,6 +23,7 @@ from annotator.web.page_context import PageContext
 
 TABS: dict[Message, Callable[[PageContext, str], None]] = {
     say("Import"): import_tab.draw,
+    say("Fetch a run"): fetch_tab.draw,
     say("Try a file"): try_tab.draw,
     say("New document ids"): remap_tab.draw,
     say("Checks from a file"): checks_tab.draw,

@@ -15,6 +15,7 @@ import threading
 import traceback
 from typing import Any, BinaryIO
 
+from annotator.importing.search_endpoint.server_rules import mask_variables
 from annotator.web.importing.file_tasks import run_task
 from annotator.web.importing.message_json import to_json
 
@@ -38,7 +39,7 @@ def work(source: BinaryIO, answers: BinaryIO) -> None:
     except MemoryError:
         send({"no_memory": True})
     except Exception:  # noqa: BLE001 - the edge: the server logs it with a number
-        send({"failed": traceback.format_exc()})
+        send({"failed": mask_variables(traceback.format_exc(), os.environ)})
     else:
         send({"result": result})
 

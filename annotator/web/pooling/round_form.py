@@ -27,10 +27,10 @@ from annotator.pooling.rounds.strategies import (
     read_strata,
     read_strategy,
 )
+from annotator.web.kit.kept_fields import KeptFields
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown
-from annotator.web.pooling.kept_fields import KeptFields
 from annotator.web.pooling.strategy_names import STRATEGY_NAMES
 
 FIELDS = KeptFields("new round")

@@ -79,7 +79,7 @@ def serve_app(
 
 def warn_of_open_files(database: Database, settings: Settings) -> None:
     """Log one warning that names what other users of the machine can get at. What exists is never changed."""
-    paths = [*list_database_files(database.url), settings.exports_dir]
+    paths = [*list_database_files(database.url), settings.exports_dir, settings.fetched_runs_dir]
     open_paths = list_open_to_others(paths)
     if open_paths:
         log.warning(

@@ -2,10 +2,12 @@
 
 import io
 import re
+import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from starlette.testclient import TestClient
 from streamlit.runtime import Runtime
 from streamlit.testing.v1 import AppTest
 
-from annotator.dataset.service import create_dataset
+from annotator.dataset.service import change_settings, create_dataset
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
 from annotator.importing.texts.texts_service import import_queries
@@ -237,7 +239,7 @@ def test_a_second_lead_waits_for_the_first_and_is_told_for_whom(database: Databa
     first, second = stage(jobs, database, "lea"), stage(jobs, database, "leo")
     turn = threading.Lock()
     turn.acquire()
-    jobs._turns["d"], jobs._writers["d"] = turn, "Lea"
+    jobs._turns["d", "write"], jobs._owners["d", "write"] = turn, "Lea"
     jobs.start(second, request(database, "leo"), database=database)
     while not second.waits_for:
         assert second.thread is not None and second.thread.is_alive()
@@ -325,3 +327,93 @@ def test_the_list_of_problems_goes_to_its_own_lead_only(database: Database) -> N
                 assert client.get(address.replace("problems", "converted")).status_code == 404
         assert statuses == {"lea": 200, "leo": 404, "hana": 403}
     Runtime._instance = None
+
+
+# Fetching a run ------------------------------------------------------------------------------------------
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    for _ in range(3_000):
+        if condition():
+            return
+        threading.Event().wait(0.01)
+    pytest.fail("it did not happen")
+
+
+class HeldProcesses:
+    """Stands in for the processes of tasks: each runs until it is let go."""
+
+    def __init__(self) -> None:
+        self.running: list[FileJob] = []
+        self.held = threading.Event()
+
+    def work(self, job: FileJob, request: object, was_stored: object) -> None:
+        self.running.append(job)
+        job.state = "running"
+        self.held.wait(30)
+        self.running.remove(job)
+        job.ended = "done"
+
+
+def has_begun_or_waits(held: HeldProcesses, job: FileJob) -> bool:
+    return job in held.running or bool(job.waits_for) or len(held.running) == file_jobs.MOST_FETCHES
+
+
+def open_job(jobs: FileJobs, name: str, dataset: str) -> FileJob:
+    return jobs.open(len(name), name, dataset, "fetch")
+
+
+def test_one_run_at_a_time_is_fetched_for_a_dataset_and_few_on_a_server(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs, held = FileJobs(), HeldProcesses()
+    monkeypatch.setattr(FileJobs, "_work", held.work)
+    first, second = open_job(jobs, "lea", "d"), open_job(jobs, "leon", "d")
+    others = [open_job(jobs, "x" * size, f"other {size}") for size in (7, 8)]
+    for job in (first, second, *others):
+        jobs.start(job, {"task": "fetch"}, database=database)
+        wait_for(partial(has_begun_or_waits, held, job))
+    assert (second.state, second.waits_for) == ("waiting", "lea")
+    assert held.running == [first, others[0]], "no more than two on the server"
+    tried = open_job(jobs, "y" * 20, "d")
+    jobs.start(tried, {"task": "try_endpoint"}, database=database)
+    imported = open_job(jobs, "z" * 30, "d")
+    jobs.start(imported, {"task": "import"}, database=database)
+    wait_for(lambda: tried in held.running and imported in held.running)
+    held.held.set()
+    for job in (first, second, *others):
+        assert job.thread is not None
+        job.thread.join(30)
+        assert job.ended == "done"
+    jobs.discard_all()
+
+
+def test_a_task_that_asks_another_server_is_ended_after_its_time(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(file_jobs.MOST_TASK_SECONDS, "fetch", 0.05)
+    monkeypatch.setattr(file_jobs, "COMMAND", (sys.executable, "-c", "import time; time.sleep(60)"))
+    jobs = FileJobs()
+    job = open_job(jobs, "lea", "d")
+    jobs.start(job, {"task": "fetch"}, database=database)
+    assert job.thread is not None
+    job.thread.join(30)
+    assert (job.ended, job.state) == ("late", "idle")
+    jobs.discard_all()
+
+
+def test_without_hosts_the_page_says_who_can_allow_them(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_tab(database, "Fetch a run")
+    assert "with the environment variable ANNOTATOR_SEARCH_HOSTS" in plain(app.info[0].value)
+    assert not app.text_area and not app.button
+    monkeypatch.setenv("ANNOTATOR_SEARCH_HOSTS", "127.0.0.1:1,search.example.org")
+    app = open_tab(database, "Fetch a run")
+    assert "The operator of the server allows 127.0.0.1:1, search.example.org" in plain(app.info[0].value)
+    assert not app.text_area
+    change_settings(database, OPERATOR, "d", {"search_hosts": "127.0.0.1:1,elsewhere"}, now=NOW)
+    app = open_tab(database, "Fetch a run")
+    assert "Hosts that may be asked: 127.0.0.1:1" in words(app) and "elsewhere" not in str(words(app))
+    spec = app.text_area[0].value
+    assert spec is not None and "annotator dataset set" not in spec

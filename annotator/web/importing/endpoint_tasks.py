@@ -1,0 +1,137 @@
+"""The tasks that send requests to a search endpoint: try a spec with one query, and fetch a run.
+
+They run in a process of their own (`worker.py`), which is ended to stop them; a fetch keeps every answer on the disk as it comes, so
+the next one goes on there. The run's file is in a folder that is named by a hash of what is fetched and that no address leads to.
+Only variables SEARCH_… of the server's environment can be named; nothing here returns or logs their values.
+"""
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import chdir
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from annotator.dataset.search_hosts_service import show_search_hosts
+from annotator.domain.people import Actor
+from annotator.importing.runs.run_plan import check_system
+from annotator.importing.search_endpoint.endpoint_records import EndpointSpec, FetchReport
+from annotator.importing.search_endpoint.search_endpoint_service import (
+    FetchEnvironment,
+    UnansweredQueries,
+    fetch_run,
+)
+from annotator.importing.search_endpoint.server_rules import ServerRules, name_host
+from annotator.importing.search_endpoint.spec import hash_spec, read_spec
+from annotator.storage.database import Database
+from annotator.web.importing.message_json import to_json
+
+SPEC = "specification"
+"""What errors call the spec, which is no file here."""
+Progress = Callable[[str], None]
+Result = dict[str, Any]
+
+
+def try_endpoint(request: Mapping[str, Any], report_progress: Progress) -> Result:
+    """Send one query, and return what was recognised in the answer. Nothing is stored."""
+    report = _fetch(request, report_progress, dry_run=True)
+    figures = asdict(report)
+    tried = {name: figures[name] for name in TRIED}
+    return {"tried": {**tried, "results": report.sample_results, "documents": report.sample_documents}}
+
+
+def fetch_from_endpoint(
+    request: Mapping[str, Any], report_progress: Progress, describe_problems: Callable[..., Result]
+) -> Result:
+    """Fetch the answers that are missing and import the run. Queries without an answer are `failed`, and all are in the file."""
+    database, actor = _open(request)
+    show_search_hosts(database, actor, request["dataset"])  # for leads: nobody else makes a folder
+    check_system(request["system"])
+    spec = read_spec(request["spec"].encode("utf-8"), SPEC)
+    folder = Path(request["runs_dir"]) / name_folder(database, request, spec)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        with chdir(folder):
+            report = _fetch(request, report_progress, dry_run=False)
+    except UnansweredQueries as error:
+        told = describe_problems(error.problems, "")
+        return {
+            "failed": [[query.query_id, query.reason] for query in error.failed[:MOST_FAILED]],
+            "failed_count": told["problem_count"],
+            "answered": error.answered,
+            "queries": error.queries,
+            "stopped": to_json(error.stopped),
+        }
+    figures = asdict(report)
+    run = report.run
+    counts = {} if run is None else {"added": run.added, "changed": run.changed, "unchanged": run.unchanged}
+    return {
+        "fetched": {name: figures[name] for name in FETCHED} | {"failed": len(report.failed)},
+        **counts,
+        "read": 0 if run is None else run.read,
+        "notes": [] if run is None else to_json(run.notes),
+        "stored": True,
+    }
+
+
+TRIED = (
+    "host",
+    "depth",
+    "queries",
+    "median_latency_ms",
+    "missing_signals",
+    "sample",
+)
+FETCHED = (
+    "system",
+    "host",
+    "queries",
+    "fetched",
+    "kept",
+    "without_results",
+    "shorter",
+    "median_latency_ms",
+    "missing_signals",
+)
+MOST_FAILED = 2_000
+
+
+def name_folder(database: Database, request: Mapping[str, Any], spec: EndpointSpec) -> str:
+    """Return the name of the folder of a run: the hash of everything that its answers belong to."""
+    parts = [
+        database.url.render_as_string(hide_password=True),
+        request["dataset"],
+        request["system"],
+        name_host(spec.url)[0],
+        request["depth"],
+        hash_spec(spec),
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:40]
+
+
+def _fetch(request: Mapping[str, Any], report_progress: Progress, *, dry_run: bool) -> FetchReport:
+    database, actor = _open(request)
+    return fetch_run(
+        database,
+        actor,
+        request["dataset"],
+        read_spec(request["spec"].encode("utf-8"), SPEC),
+        system=request["system"],
+        depth=request["depth"],
+        now=datetime.fromisoformat(request["now"]),
+        environment=FetchEnvironment(time.monotonic, time.sleep, os.environ),
+        allow_failures=request.get("allow_failures", False),
+        order=request["order"],
+        duplicates=request["duplicates"],
+        dry_run=dry_run,
+        rules=ServerRules(tuple(request["hosts"])),
+        report_progress=report_progress,
+    )
+
+
+def _open(request: Mapping[str, Any]) -> tuple[Database, Actor]:
+    return Database(request["database"]), Actor(request["person_id"], request["username"])
