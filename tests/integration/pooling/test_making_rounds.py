@@ -11,7 +11,7 @@ from sqlmodel import col
 from annotator.domain.errors import NotAllowed, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest, RankStratum
-from annotator.pooling.rounds.rounds_service import list_pool_rounds, make_round
+from annotator.pooling.rounds.rounds_service import STORING, list_pool_rounds, make_round
 from annotator.pooling.rounds.rounds_sql import list_probabilities
 from annotator.pooling.service import list_pairs, pool_results
 from annotator.storage.database import Database
@@ -164,6 +164,21 @@ def test_a_second_sample_is_refused_where_the_first_ones_lists_have_changed(worl
     with pytest.raises(StateError, match="the runs have changed since round 1 drew its sample"):
         pool(world, strategy="stratified", strata=(RankStratum(1, 3, 1.0),), seed=6)
     assert (rounds(world), probabilities(world)) == before
+
+
+def test_a_sample_is_not_stored_if_another_one_was_drawn_meanwhile(world: Pool) -> None:
+    first: dict[str, Any] = {"strategy": "stratified", "strata": (RankStratum(1, 3, 0.3),), "seed": 5}
+
+    def let_another_sample_in(step: str, share: float) -> None:
+        if (step, share) == (STORING, 0.0):
+            pool(world, **{**first, "seed": 6})
+
+    with pytest.raises(StateError, match="another sample was drawn in the meantime: nothing was added"):
+        make_round(
+            world.database, OPERATOR, "d", PoolRequest(**first), now=NOW, progress=let_another_sample_in
+        )
+    (made,) = list_pool_rounds(world.database, OPERATOR, "d")
+    assert made.options["seed"] == 6
 
 
 def test_what_new_pairs_cost_is_said_by_the_overlap_and_the_measured_pace(world: Pool) -> None:

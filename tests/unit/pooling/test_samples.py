@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from annotator.domain.errors import StateError
+from annotator.pooling.filters.filter_records import PoolFilters
 from annotator.pooling.rounds.pool_records import CandidatePairs, PoolRequest, RankStratum
 from annotator.pooling.rounds.round_records import PoolRound
 from annotator.pooling.rounds.samples import (
@@ -113,6 +114,7 @@ def test_samples_that_are_not_independent_or_not_known_are_refused() -> None:
         (make_round(retrievers=["bm25"]), PoolRequest(strategy="stratified", seed=6)),
         (make_round(filters=["min-length:5"]), PoolRequest(strategy="stratified", seed=6)),
         (make_round(), PoolRequest(strategy="stratified", seed=6, retrievers=("bm25",))),
+        (make_round(), PoolRequest(strategy="stratified", seed=6, filters=PoolFilters(min_length=5))),
     ):
         with pytest.raises(StateError, match="only if both are drawn from imported runs without filters"):
             check_independent([made], request)

@@ -191,3 +191,18 @@ def test_a_list_that_holds_a_document_twice_counts_with_its_best_rank() -> None:
         *np.array([(0, 0, 7, 4), (0, 0, 7, 2), (1, 0, 7, 3)]).T, system_count=2, query_count=1
     )
     assert table.ranks.tolist() == [[2, 3]]
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
+def test_after_each_step_what_was_chosen_counts_as_judged(measure: str) -> None:
+    """So a round of several steps is the same as several rounds of one pair, whose pairs wait in the pool meanwhile."""
+    table = make_table(3)
+    together = choose_pairs(table, AdaptiveSettings(6, measure))
+    chosen: list[int] = []
+    for number in range(6):
+        waiting = table.in_pool.copy()
+        waiting[chosen] = True
+        one = choose_pairs(replace(table, in_pool=waiting), AdaptiveSettings(1, measure))
+        assert together.effects[number] == pytest.approx(one.effects[0], rel=1e-6)
+        chosen += one.rows.tolist()
+    assert together.rows.tolist() == chosen
