@@ -7,11 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from annotator.cli.terminal import DatabaseOption, JsonOption, now, open_database, print_json, print_table
+from annotator.cli.terminal import (
+    AsOption,
+    DatabaseOption,
+    JsonOption,
+    now,
+    open_as,
+    open_database,
+    print_json,
+    print_table,
+)
 from annotator.domain.messages import count_of
 from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from annotator.domain.people import Membership, PersonChange
 
 app = typer.Typer(help="People, their roles and passwords.", no_args_is_help=True)
@@ -161,6 +172,113 @@ def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOptio
             f"Hand them on: annotator reassign {part.dataset} --from {user} --to USER"
         )
     typer.echo(f"Disabled {person.username}. Undo: annotator people set {person.username} --enable")
+
+
+AddressOption = Annotated[
+    str, typer.Option(help="The address of the server, as those who open the link reach it.", metavar="URL")
+]
+DaysOption = Annotated[int, typer.Option(help="How many days the link works.", min=1)]
+
+
+@app.command()
+def invite(
+    role: Annotated[RoleName, typer.Option(help="What they may do.")] = RoleName.annotator,
+    dataset: OnOption = None,
+    note: Annotated[str, typer.Option(help="For whom it is; shown in the list.")] = "",
+    days: DaysOption = 7,
+    address: AddressOption = "http://127.0.0.1:8501",
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a one-time link with which somebody joins with this role: with a new account, or with their own."""
+    from dataclasses import asdict
+
+    from annotator.people.invitations_service import invite as make_invitation
+
+    opened, actor = open_as(database, as_)
+    made = make_invitation(opened, actor, role=role.value, dataset=dataset, note=note, days=days, now=now())
+    link = f"{address.rstrip('/')}/join#{made.token}"
+    if json:
+        print_json({**asdict(made.invitation), "link": link})
+        return
+    where = made.invitation.dataset or "every dataset"
+    typer.echo(f"Invitation {made.invitation.number}: {made.invitation.role} on {where}.")
+    _print_link(link, made.invitation.expires_at)
+
+
+@app.command()
+def invitations(
+    dataset: Annotated[str | None, typer.Option(help="Only those to this dataset.")] = None,
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List invitations with their state, the newest first. Their links are stored nowhere."""
+    from annotator.people.invitations_service import list_invitations
+
+    opened, actor = open_as(database, as_)
+    listed = list_invitations(opened, actor, dataset=dataset, now=now())
+    if json:
+        print_json(listed)
+        return
+    rows = [
+        (
+            item.number,
+            item.note,
+            f"{item.role} on {item.dataset or 'every dataset'}",
+            f"used by {item.user}" if item.user else item.state,
+            item.author or "operator",
+            item.expires_at.strftime("%Y-%m-%d %H:%M UTC"),
+        )
+        for item in listed
+    ]
+    print_table(("number", "for", "role", "state", "made by", "expires"), rows, empty="No invitations.")
+
+
+@app.command()
+def revoke(
+    number: Annotated[int, typer.Argument(help="The invitation's number: annotator people invitations.")],
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Revoke an invitation that nobody has accepted yet."""
+    from annotator.people.invitations_service import revoke_invitation
+
+    opened, actor = open_as(database, as_)
+    revoked = revoke_invitation(opened, actor, number, now=now())
+    if json:
+        print_json(revoked)
+        return
+    typer.echo(f"Invitation {number} is revoked.")
+
+
+@app.command()
+def link(
+    user: UserArgument,
+    days: DaysOption = 7,
+    address: AddressOption = "http://127.0.0.1:8501",
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a one-time link with which somebody chooses a new password. The old one works until then."""
+    from annotator.people.invitations_service import make_password_link
+
+    opened, actor = open_as(database, as_)
+    made = make_password_link(opened, actor, user, days=days, now=now())
+    url = f"{address.rstrip('/')}/join#{made.token}"
+    if json:
+        print_json({"username": made.username, "expires_at": made.expires_at, "link": url})
+        return
+    typer.echo(f"For {made.username}, to choose a new password.")
+    _print_link(url, made.expires_at)
+
+
+def _print_link(link: str, expires_at: "datetime") -> None:
+    typer.echo(f"  {link}")
+    typer.echo(f"It works once, until {expires_at:%Y-%m-%d %H:%M} UTC, and is shown only now.")
 
 
 def _report(change: "PersonChange", text: str, *, json: bool) -> None:

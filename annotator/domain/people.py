@@ -85,6 +85,55 @@ class PersonChange:
     one_time_password: str | None = field(default=None, repr=False)  # if one was made: shown now, never again
 
 
+InvitationState = Literal["open", "used", "expired", "revoked"]
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A one-time link that gives a role, as leads see it: without its token."""
+
+    number: int
+    role: str
+    dataset: str | None  # its name; None: every dataset
+    note: str  # for whom it is, as its author wrote it
+    state: InvitationState
+    author: str | None  # username; None: the operator
+    created_at: datetime
+    expires_at: datetime
+    user: str | None = None  # username of who used it
+    used_at: datetime | None = None
+    revoker: str | None = None  # None also for the operator
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewInvitation:
+    """An invitation with its token, which is shown now and never again."""
+
+    invitation: Invitation
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordLink:
+    """A link with which a person chooses a new password. Its token is shown now and never again."""
+
+    username: str
+    expires_at: datetime
+    token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOffer:
+    """What a one-time link offers to whoever opens it."""
+
+    role: str | None  # None: a new password
+    dataset: str | None = None  # its name; None: every dataset
+    title: str | None = None  # of the dataset
+    author: str | None = None  # the name of who made it; None: the operator
+    username: str | None = None  # whose password is to be chosen
+
+
 @dataclass(frozen=True, slots=True)
 class SignedIn:
     """A person who is signed in, with the roles held at this moment."""
@@ -116,6 +165,10 @@ class WrongSignIn(NotAllowed):
 
     def __init__(self) -> None:
         super().__init__(say("the username or the password is wrong"))
+
+
+class LinkRefused(NotAllowed):
+    """A one-time link is unknown, expired, used, or revoked; the message says what to do."""
 
 
 class TooManyAttempts(NotAllowed):

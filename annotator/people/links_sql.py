@@ -5,9 +5,10 @@ Attempts are kept with the failed sign-ins, under a name that no person can have
 
 import hashlib
 import hmac
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -15,7 +16,7 @@ from annotator.people.sign_in_limits import WINDOW, check_unknown_browser
 from annotator.people.sign_in_sql import clear_old, clear_own_failures, list_failures
 from annotator.storage.database import lock_dataset
 from annotator.storage.roles import ROLES_LOCK
-from annotator.storage.tables import LoginAttemptRow, OneTimeLinkRow, PersonRow
+from annotator.storage.tables import DatasetRow, LoginAttemptRow, OneTimeLinkRow, PersonRow
 
 GUESSED = "/link"
 """The username under which attempts with a link are counted: usernames have no "/"."""
@@ -35,6 +36,56 @@ def find_link(session: Session, token_sha256: str) -> OneTimeLinkRow | None:
     statement = select(OneTimeLinkRow).where(col(OneTimeLinkRow.token_sha256) == token_sha256)
     link = session.scalars(statement.with_for_update()).first()
     return link if link is not None and hmac.compare_digest(link.token_sha256, token_sha256) else None
+
+
+def find_invitation(session: Session, number: int) -> OneTimeLinkRow | None:
+    """Return the invitation of this number, locked until the transaction ends."""
+    statement = select(OneTimeLinkRow).where(
+        col(OneTimeLinkRow.pk) == number, col(OneTimeLinkRow.purpose) == "invitation"
+    )
+    return session.scalars(statement.with_for_update()).first()
+
+
+def list_invitation_rows(session: Session, dataset_pks: Sequence[int | None] | None) -> list[OneTimeLinkRow]:
+    """Return the invitations to these datasets (None among them: to every dataset), the newest first.
+
+    `dataset_pks` None: all invitations.
+    """
+    column = col(OneTimeLinkRow.dataset_pk)
+    statement = select(OneTimeLinkRow).where(col(OneTimeLinkRow.purpose) == "invitation")
+    if dataset_pks is not None:
+        named = [dataset_pk for dataset_pk in dataset_pks if dataset_pk is not None]
+        everywhere = [column.is_(None)] if None in dataset_pks else []
+        statement = statement.where(or_(column.in_(named), *everywhere))
+    return list(session.scalars(statement.order_by(col(OneTimeLinkRow.pk).desc())))
+
+
+def revoke_password_links(session: Session, person_pk: int, *, now: datetime) -> None:
+    """Revoke the links with which the person could choose a password, but for those that were used."""
+    session.execute(
+        update(OneTimeLinkRow)
+        .where(
+            col(OneTimeLinkRow.purpose) == "password",
+            col(OneTimeLinkRow.person_pk) == person_pk,
+            col(OneTimeLinkRow.used_at).is_(None),
+            col(OneTimeLinkRow.revoked_at).is_(None),
+        )
+        .values(revoked_at=now)
+    )
+
+
+def list_names(session: Session, person_pks: Iterable[int | None]) -> dict[int | None, str]:
+    """Return the usernames of these people by their keys."""
+    named = {person_pk for person_pk in person_pks if person_pk is not None}
+    statement = select(col(PersonRow.pk), col(PersonRow.username)).where(col(PersonRow.pk).in_(named))
+    return {row.pk: row.username for row in session.execute(statement)}
+
+
+def list_dataset_names(session: Session, dataset_pks: Iterable[int | None]) -> dict[int | None, str]:
+    """Return the names of these datasets by their keys."""
+    named = {dataset_pk for dataset_pk in dataset_pks if dataset_pk is not None}
+    statement = select(col(DatasetRow.pk), col(DatasetRow.name)).where(col(DatasetRow.pk).in_(named))
+    return {row.pk: row.name for row in session.execute(statement)}
 
 
 def revoke_setup_links(session: Session, *, now: datetime) -> None:

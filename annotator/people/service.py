@@ -31,6 +31,7 @@ from annotator.people.credentials import (
     hash_password,
     make_one_time_password,
 )
+from annotator.people.links_sql import revoke_password_links
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, find_person, key_of
@@ -205,13 +206,14 @@ def change_person(
             dataset_pk = _require_lead_of(session, actor, dataset)
             set_expertise(session, key_of(row.pk), dataset_pk, expertise)
         if name is not None or password_hash is not None or enable:
-            _require_may_manage(session, actor, row)
+            require_may_manage(session, actor, row)
         if name is not None:
             row.name = check_name(name)
         if password_hash is not None:
             row.password_hash, row.must_change_password = password_hash, one_time_password is not None
             revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
             forget_devices(session, key_of(row.pk))
+            revoke_password_links(session, key_of(row.pk), now=now)
             clear_failures(session, username=row.username)
         if enable:
             row.disabled_at = None
@@ -242,7 +244,7 @@ def disable_person(database: Database, actor: Actor, username: str, *, now: date
     """
     with database.write() as session, keep_led(session):
         row = find_person(session, username)
-        _require_may_manage(session, actor, row)
+        require_may_manage(session, actor, row)
         if actor.person_id == row.pk:
             raise StateError(say("you cannot disable yourself; ask another admin"))
         row.disabled_at = row.disabled_at or now
@@ -309,7 +311,7 @@ def _require_may_grant(session: Session, actor: Actor, role: str, dataset: str |
     return dataset_pk
 
 
-def _require_may_manage(session: Session, actor: Actor, row: PersonRow) -> None:
+def require_may_manage(session: Session, actor: Actor, row: PersonRow) -> None:
     """Raise NotAllowed unless the actor is an admin wherever this person has a role."""
     actor_roles = list_roles(session, actor)
     if actor.is_operator or actor_roles.everywhere == "admin":

@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import NotAllowed, StateError
+from annotator.domain.errors import StateError
 from annotator.domain.messages import say
+from annotator.domain.people import LinkRefused
 from annotator.people.credentials import hash_password
 from annotator.people.links_sql import (
     begin_guess,
@@ -47,10 +48,6 @@ class AlreadySetUp(StateError):
         super().__init__(say("this server has its first admin already"))
 
 
-class SetupLinkRefused(NotAllowed):
-    """The link is unknown, expired or replaced."""
-
-
 def is_set_up(database: Database) -> bool:
     """Return whether anybody has an account, disabled or not."""
     with database.read() as session:
@@ -75,7 +72,7 @@ def make_setup_link(database: Database, *, now: datetime) -> SetupLink | None:
 
 
 def check_setup_link(database: Database, token: str, *, address: str, now: datetime) -> None:
-    """Raise unless the link would make the first admin now: AlreadySetUp, SetupLinkRefused, or TooManyAttempts."""
+    """Raise unless the link would make the first admin now: AlreadySetUp, LinkRefused, or TooManyAttempts."""
     with database.write() as session:
         begin_guess(session, group_address(address), now=now)
     with database.write() as session:
@@ -125,11 +122,11 @@ def _require_link(session: Session, token: str, *, now: datetime) -> OneTimeLink
         raise AlreadySetUp
     link = find_link(session, digest_token(token))
     if link is None or link.purpose != "setup":
-        raise SetupLinkRefused(say("this address is not valid; open it exactly as the server printed it"))
+        raise LinkRefused(say("this address is not valid; open it exactly as the server printed it"))
     if link.revoked_at is not None:
-        raise SetupLinkRefused(
+        raise LinkRefused(
             say("this address was replaced when the server started again; open the one that it printed last")
         )
     if now >= link.expires_at or link.used_at is not None:
-        raise SetupLinkRefused(say("this address has expired; restart the server to get a new one"))
+        raise LinkRefused(say("this address has expired; restart the server to get a new one"))
     return link

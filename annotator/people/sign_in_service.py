@@ -20,6 +20,7 @@ from annotator.people.credentials import (
     is_outdated,
     is_password,
 )
+from annotator.people.links_sql import revoke_password_links
 from annotator.people.service import require_person
 from annotator.people.sign_in_limits import (
     PER_ADDRESS_AND_NAME,
@@ -193,6 +194,7 @@ def change_password(
         session.add(row)
         clear_own_failures(session, username=row.username, address="", device_sha256=None)
         forget_devices(session, key_of(row.pk), keep_session_sha256=keep)
+        revoke_password_links(session, key_of(row.pk), now=now)
         revoke_live_sessions(session, person_pk=key_of(row.pk), keep_sha256=keep, now=now)
 
 

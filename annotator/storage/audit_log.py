@@ -35,6 +35,9 @@ Action = Literal[
     "unarchived dataset",
     "exported dataset",
     "restored dataset",
+    "invited",
+    "revoked invitation",
+    "joined",
 ]
 ACTIONS: tuple[str, ...] = get_args(Action)
 

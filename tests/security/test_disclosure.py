@@ -539,7 +539,7 @@ def test_every_route_page_and_command_is_listed_with_what_it_discloses(
 def _list_routes(app: Any) -> Iterator[Any]:
     for route in getattr(app, "_user_routes", None) or app.routes:
         if getattr(route, "path", "").startswith(
-            ("/api", "/login", "/logout", "/setup", "/healthz", "/readyz")
+            ("/api", "/login", "/logout", "/setup", "/join", "/healthz", "/readyz")
         ):
             yield route
 

@@ -12,6 +12,7 @@ from typing import Any
 from annotator.adjudication.history.history_records import AuditLogEntry
 from annotator.adjudication.records import CAUSE_NAMES
 from annotator.domain.messages import Message, join, say, say_n
+from annotator.domain.people import ROLE_NAMES
 from annotator.formats.syntax.spreadsheet import write_sheet, write_time
 
 PURPOSES = {
@@ -59,6 +60,9 @@ ACTION_NAMES: Mapping[str, Message] = {
     "unarchived dataset": say("Unarchived the dataset"),
     "exported dataset": say("Exported the dataset"),
     "restored dataset": say("Restored the dataset"),
+    "invited": say("Invited somebody"),
+    "revoked invitation": say("Revoked an invitation"),
+    "joined": say("Joined by invitation"),
 }
 """The names of the actions in the audit log, for filters."""
 
@@ -129,6 +133,8 @@ def describe_entry(action: str, before: Mapping[str, Any] | None, after: Mapping
             int(new["pairs"]),
             names=", ".join(new.get("annotators", ())),
         )
+    if action in ("invited", "revoked invitation", "joined"):
+        return _describe_invitation(action, new)
     if action == "published guideline":
         return _add_words(_describe_version(new), new.get("why"))
     if action == "changed settings":
@@ -211,6 +217,16 @@ def _find_answer(before: Mapping[str, Any] | None) -> tuple[str, int | None] | N
     if before is None or before.get("outcome") in (None, "withdrawn"):
         return None
     return before["outcome"], before.get("grade")
+
+
+def _describe_invitation(action: str, new: Mapping[str, Any]) -> Message:
+    held = str(new.get("role"))
+    role = ROLE_NAMES.get(held, held)
+    if action == "joined":
+        return say("accepted an invitation as {role}", role=role)
+    if action == "invited":
+        return _add_words(say("invited somebody as {role}", role=role), new.get("note"))
+    return _add_words(say("revoked an invitation as {role}", role=role), new.get("note"))
 
 
 def _add_words(sentence: Message, words: str | None) -> Message:

@@ -5,7 +5,7 @@ address's fragment; the answer is the form, which posts the token again with nam
 signed in and goes on to the page New dataset. The token is in no address, log or header that the server sees.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,16 +13,14 @@ from typing import Any
 import structlog
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from annotator import __version__
 from annotator.domain.errors import DatabaseUnavailable
-from annotator.domain.people import TooManyAttempts
+from annotator.domain.people import LinkRefused, TooManyAttempts
 from annotator.people.new_account import AccountRefused, NewAccount
 from annotator.people.setup_service import (
     AlreadySetUp,
-    SetupLinkRefused,
     check_setup_link,
     is_set_up,
     make_first_admin,
@@ -31,11 +29,11 @@ from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.auth import AT_ONCE, keep_signed_in, make_session_answer, send_file
 from annotator.web.kit.messages import show_refusal, tr
-from annotator.web.plain_page import PlainField, draw_field, draw_plain_page, fill_markup
+from annotator.web.people.link_forms import answer_page, draw_form, draw_link_opener, list_account_fields
+from annotator.web.plain_page import fill_markup
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 
 FIRST_PAGE = "/new-dataset"
-SCRIPT = f'<script src="/one-time-link.js?{__version__}" defer></script>'
 
 log = structlog.stdlib.get_logger("annotator.web")
 
@@ -79,7 +77,7 @@ class SetupPage:
         except AlreadySetUp:
             log.info("setup refused", address=address, why="set up already")
             return _draw_done(status=409)
-        except SetupLinkRefused as error:
+        except LinkRefused as error:
             log.warning("setup refused", address=address, why=str(error))
             return _draw_without_link(show_refusal(error), status=403)
         except TooManyAttempts as error:
@@ -128,7 +126,7 @@ def _draw_done(*, status: int = 200) -> Response:
             "sign_in": tr("Sign in"),
         },
     )
-    return HTMLResponse(draw_plain_page(title, body), status)
+    return answer_page(title, body, status=status)
 
 
 def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0) -> Response:
@@ -141,64 +139,27 @@ def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0
             "The server printed the address when it started. Copy the whole of it, with everything after the #."
         ),
         "lost": tr("Lost, or older than a day? Restart the server: it prints a new one."),
-        "no_script": tr("This page needs JavaScript. Switch it on in the browser and reload the page."),
     }
     body = fill_markup(
-        '<h1>$title</h1><p class="lead">$lead</p><div role="alert">$message</div><p>$where</p><p class="lost">$lost</p>'
-        '<noscript><div role="alert">$no_script</div></noscript>'
-        '<form method="post" action="/setup" id="open-link" hidden><input type="hidden" name="token"></form>'
-        + SCRIPT,
+        '<h1>$title</h1><p class="lead">$lead</p><div role="alert">$message</div><p>$where</p><p class="lost">$lost</p>',
         values,
     )
-    headers = {"Retry-After": str(seconds)} if seconds else None
-    return HTMLResponse(draw_plain_page(title, body), status, headers=headers)
+    return answer_page(title, body + draw_link_opener("/setup"), status=status, seconds=seconds)
 
 
 def _draw_form(
-    typed: dict[str, str],
+    typed: Mapping[str, str],
     *,
-    problems: dict[str, str] | None = None,
+    problems: Mapping[str, str] | None = None,
     message: str = "",
     status: int = 200,
     seconds: int = 0,
 ) -> Response:
-    title, problems = tr("Set up Annotator"), problems or {}
-    values = {
-        "title": title,
-        "lead": tr(
-            "Create the first account. It is an admin of everything: it makes datasets and invites others."
-        ),
-        "message": message,
-        "token": typed.get("token", ""),
-        "create": tr("Create account"),
-        "show": tr("Show password"),
-    }
-    body = fill_markup(
-        '<h1>$title</h1><p class="lead">$lead</p><div role="alert">$message</div>'
-        '<form method="post" action="/setup" autocomplete="on"><input type="hidden" name="token" value="$token">$fields'
-        '<label class="check" hidden><input type="checkbox" id="show-password">$show</label>'
-        '<button type="submit">$create</button></form>' + SCRIPT,
-        values,
-        fields=draw_account_fields(typed, problems),
+    title = tr("Set up Annotator")
+    lead = tr("Create the first account. It is an admin of everything: it makes datasets and invites others.")
+    head = fill_markup(
+        '<h1>$title</h1><p class="lead">$lead</p><div role="alert">$message</div>',
+        {"title": title, "lead": lead, "message": message},
     )
-    headers = {"Retry-After": str(seconds)} if seconds else None
-    return HTMLResponse(draw_plain_page(title, body), status, headers=headers)
-
-
-def draw_account_fields(typed: dict[str, str], problems: dict[str, str]) -> str:
-    """Return the fields of a new account. Each problem is below its field; the first such field has the focus."""
-    fields = (
-        PlainField("name", tr("Name, as others see it"), "name"),
-        PlainField("username", tr("Username, to sign in with"), "username"),
-        PlainField("password", tr("Password (10 characters or more)"), "new-password", is_password=True),
-    )
-    focused = next((field.name for field in fields if field.name in problems), fields[0].name)
-    return "".join(
-        draw_field(
-            field,
-            value=typed.get(field.name, ""),
-            problem=problems.get(field.name, ""),
-            focused=field.name == focused,
-        )
-        for field in fields
-    )
+    form = draw_form("/setup", list_account_fields(), tr("Create account"), typed, problems or {})
+    return answer_page(title, head + form, status=status, seconds=seconds)

@@ -78,7 +78,13 @@ def secure(headers: MutableHeaders, path: str, *, https: bool) -> None:
         headers["Cache-Control"] = "no-store"
 
 
-OF_ADDRESSES = {"/login": 20_000, "/setup": 20_000, "/logout": 1_000, "/api/judgments": 2_000_000}
+OF_ADDRESSES = {
+    "/login": 20_000,
+    "/setup": 20_000,
+    "/join": 20_000,
+    "/logout": 1_000,
+    "/api/judgments": 2_000_000,
+}
 OF_FOLDERS = {"/api/": 100_000, "/_stcore/upload_file/": MOST_IMPORT_BYTES}
 ELSEWHERE = 1_000
 
@@ -116,7 +122,7 @@ def limit_body(request: HTTPConnection, receive: Receive) -> Receive:
 
 
 HEALTH = ("/healthz", "/readyz")
-OPEN = frozenset({"/login", "/logout", "/setup", *HEALTH, *OWN_FILES})
+OPEN = frozenset({"/login", "/logout", "/setup", "/join", *HEALTH, *OWN_FILES})
 OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 IDENTITY = (b"remote-user", b"remote_user", b"x-streamlit-user")

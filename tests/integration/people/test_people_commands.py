@@ -13,6 +13,7 @@ from annotator.cli.main import app
 from annotator.dataset.service import create_dataset
 from annotator.domain.errors import AnnotatorError, StateError
 from annotator.domain.people import OPERATOR
+from annotator.people.invitations_service import look_at_link
 from annotator.people.setup_service import check_setup_link
 from annotator.people.sign_in_service import sign_in
 from annotator.storage.database import Database
@@ -182,3 +183,44 @@ def test_the_server_says_how_to_go_on_when_every_account_is_disabled(
     assert "every account is disabled" not in run(database, "serve").stderr
     run(database, "people", "disable", "hanako")
     assert "Enable one: annotator people set USER --enable" in run(database, "serve").stderr
+
+
+def test_an_invitation_is_made_listed_and_revoked_by_commands(database: Database) -> None:
+    create_dataset(database, OPERATOR, "demo", now=NOW)
+    made = run_json(
+        database, "people", "invite", "--dataset", "demo", "--note", "Hana", "--days", "2", "--address", "https://a.example/"
+    )  # fmt: skip
+    address, token = made["link"].split("/join#")
+    assert (address, made["role"], made["dataset"], made["state"]) == (
+        "https://a.example",
+        "annotator",
+        "demo",
+        "open",
+    )
+    assert look_at_link(database, token, address="192.0.2.1", now=datetime.now(UTC)).dataset == "demo"
+    listed = run(database, "people", "invitations", "--dataset", "demo")
+    assert re.search(r"1 +Hana +annotator on demo +open +operator", listed.stdout)
+    assert token not in listed.output
+    assert run(database, "people", "revoke", "1").stdout == "Invitation 1 is revoked.\n"
+    assert run_json(database, "people", "invitations")[0]["state"] == "revoked"
+
+
+def test_a_lead_invites_by_command_with_her_own_rights(database: Database) -> None:
+    create_dataset(database, OPERATOR, "demo", now=NOW)
+    run(database, "people", "add", "lea", "--role", "lead", "--dataset", "demo")
+    assert "/join#" in run(database, "people", "invite", "--dataset", "demo", "--as", "lea").stdout
+    for words in (
+        ["invite", "--dataset", "demo", "--role", "lead"],
+        ["invite"],
+        ["invitations"],
+        ["link", "lea"],
+    ):
+        assert isinstance(run(database, "people", *words, "--as", "lea").exception, AnnotatorError), words
+
+
+def test_a_link_for_a_new_password_is_printed_and_the_old_one_works_until_then(database: Database) -> None:
+    password = run_json(database, "people", "add", "hanako")["one_time_password"]
+    made = run_json(database, "people", "link", "hanako")
+    assert enter(database, "hanako", password)
+    token = made["link"].partition("/join#")[2]
+    assert look_at_link(database, token, address="192.0.2.1", now=datetime.now(UTC)).username == "hanako"

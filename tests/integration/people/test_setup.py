@@ -9,13 +9,12 @@ from argon2 import PasswordHasher
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.domain.people import OPERATOR, TooManyAttempts
+from annotator.domain.people import OPERATOR, LinkRefused, TooManyAttempts
 from annotator.people.new_account import AccountRefused, NewAccount
 from annotator.people.service import add_person, list_people
 from annotator.people.setup_service import (
     LIFETIME,
     AlreadySetUp,
-    SetupLinkRefused,
     check_setup_link,
     is_set_up,
     make_first_admin,
@@ -120,27 +119,27 @@ class TestAttacks:
     def test_a_link_ends_after_a_day(self, database: Database) -> None:
         token = make_token(database)
         check_setup_link(database, token, address=HERE, now=NOW + LIFETIME - timedelta(seconds=1))
-        with pytest.raises(SetupLinkRefused, match="has expired"):
+        with pytest.raises(LinkRefused, match="has expired"):
             make_admin(database, token, now=NOW + LIFETIME)
         assert not is_set_up(database)
 
     def test_the_next_start_of_the_server_replaces_the_link(self, database: Database) -> None:
         first, second = make_token(database), make_token(database)
-        with pytest.raises(SetupLinkRefused, match="replaced"):
+        with pytest.raises(LinkRefused, match="replaced"):
             make_admin(database, first)
         assert make_admin(database, second)
 
     @pytest.mark.parametrize("token", ["", "guess", "\udcff\x00", "x" * 10_000])
     def test_a_guess_makes_nobody(self, database: Database, token: str) -> None:
         make_token(database)
-        with pytest.raises(SetupLinkRefused, match="not valid"):
+        with pytest.raises(LinkRefused, match="not valid"):
             make_admin(database, token)
         assert not is_set_up(database)
 
     def test_guesses_are_limited_as_those_of_passwords_are(self, database: Database) -> None:
         token = make_token(database)
         for _ in range(5):
-            with pytest.raises(SetupLinkRefused):
+            with pytest.raises(LinkRefused):
                 check_setup_link(database, "guess", address=HERE, now=NOW)
         with pytest.raises(TooManyAttempts):
             check_setup_link(database, token, address=HERE, now=NOW)
@@ -161,7 +160,7 @@ class TestAttacks:
             barrier.wait(10)
             try:
                 return make_admin(database, token, NewAccount(username, username, PASSWORD), address=username)
-            except (AlreadySetUp, SetupLinkRefused):
+            except (AlreadySetUp, LinkRefused):
                 return None
 
         with ThreadPoolExecutor(2) as pool:

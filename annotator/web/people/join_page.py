@@ -1,0 +1,244 @@
+"""The page `/join`: what a one-time link opens that a lead or an admin sent.
+
+`GET /join` takes the token out of the address's fragment by its script and posts it. An invitation is accepted with a new
+account, with an account that its owner signs in to on this page, or by whoever is signed in already; another link lets its
+person choose a new password. Then the person goes on to where their work is. Opening a link does not use it up.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from annotator.domain.errors import DatabaseUnavailable, StateError
+from annotator.domain.people import ROLE_NAMES, LinkOffer, LinkRefused, SignedIn, TooManyAttempts, WrongSignIn
+from annotator.people.invitations_service import (
+    accept_invitation,
+    choose_password,
+    create_invited_account,
+    look_at_link,
+)
+from annotator.people.new_account import AccountRefused, NewAccount
+from annotator.people.sign_in_service import find_session, sign_in
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.auth import AT_ONCE, keep_signed_in, make_session_answer
+from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.people.link_forms import (
+    answer_page,
+    draw_form,
+    draw_link_opener,
+    draw_other_way,
+    list_account_fields,
+    list_password_field,
+)
+from annotator.web.plain_page import PlainField, fill_markup
+from annotator.web.server.outage import RETRY_SECONDS, note_outage
+from annotator.web.session import find_device, find_signed_in
+
+JOIN = "/join"
+ACCOUNT, ENTER, NEW, CREATE, ACCEPT, PASSWORD = "account", "enter", "new", "create", "accept", "password"
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def routes(database: Database, settings: Settings) -> list[Route]:
+    """Return the routes of the page."""
+    page = JoinPage(database, settings)
+    return [Route(JOIN, page.show, methods=["GET"]), Route(JOIN, page.answer, methods=["POST"])]
+
+
+class JoinPage:
+    """The handlers, bound to what is served."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self.database, self.settings = database, settings
+        self.limiter: CapacityLimiter | None = None
+
+    async def show(self, _request: Request) -> Response:
+        """Return the page that takes the token out of the address."""
+        return _draw_without_link()
+
+    async def answer(self, request: Request) -> Response:
+        """Show what the link offers, or do what its form asks for."""
+        async with request.form(max_files=0, max_fields=10) as form:
+            typed = {name: str(value) for name, value in form.items()}
+        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
+        address = request.client.host if request.client else ""
+        try:
+            return await self._answer(request, typed, address)
+        except LinkRefused as error:
+            log.warning("one-time link refused", address=address, why=str(error))
+            return _draw_without_link(show_refusal(error), status=403)
+        except TooManyAttempts as error:
+            log.warning("one-time link limited", address=address, retry_seconds=error.seconds)
+            return _draw_without_link(show_refusal(error), status=429, seconds=error.seconds)
+        except StateError as error:
+            return _draw_refusal(show_refusal(error))
+        except DatabaseUnavailable as error:
+            note_outage(error)
+            message = tr("The database cannot be used just now. Try again in a moment.")
+            return _draw_without_link(message, status=503, seconds=RETRY_SECONDS)
+
+    async def _answer(self, request: Request, typed: Mapping[str, str], address: str) -> Response:
+        now, person = datetime.now(UTC), find_signed_in(request)
+        token, how = typed.get("token", ""), typed.get("how", "")
+        offer = await self._run(lambda: look_at_link(self.database, token, address=address, now=now))
+        try:
+            if how == PASSWORD and offer.role is None:
+                return await self._enter(request, lambda: self._choose(typed, address, now), now=now)
+            if how == CREATE and offer.role is not None:
+                return await self._enter(request, lambda: self._create(typed, address, now), now=now)
+            if how == ENTER and offer.role is not None:
+                return await self._enter(request, lambda: self._sign_in(typed, request, now), now=now)
+        except AccountRefused as error:
+            problems = {name: tr(problem) for name, problem in error.problems.items()}
+            return _draw_offer(offer, typed, problems=problems, status=400)
+        except WrongSignIn as error:
+            return _draw_offer(
+                offer, {**typed, "how": ACCOUNT}, problems={"password": show_refusal(error)}, status=401
+            )
+        if how == ACCEPT and person is not None and offer.role is not None:
+            dataset = await self._run(
+                lambda: accept_invitation(self.database, person.actor, token, address=address, now=now)
+            )
+            log.info("invitation accepted", address=address)
+            return RedirectResponse(_name_home(dataset), 303)
+        return _draw_offer(offer, typed, person=None if how in (NEW, ACCOUNT) else person)
+
+    async def _enter(
+        self, request: Request, act: Callable[[], tuple[str, str | None]], *, now: datetime
+    ) -> Response:
+        """Do it, and send the browser on, signed in by the token that it returns, to the work on the dataset."""
+
+        def run() -> tuple[str, str | None, str]:
+            token, dataset = act()
+            return token, dataset, keep_signed_in(self.database, request, token, now=now)
+
+        token, dataset, device = await self._run(run)
+        log.info("one-time link used", address=request.client.host if request.client else "")
+        return make_session_answer(_name_home(dataset), token, device, request, self.settings)
+
+    async def _run(self, act: Callable[[], Any]) -> Any:
+        return await to_thread.run_sync(act, limiter=self.limiter)
+
+    def _choose(self, typed: Mapping[str, str], address: str, now: datetime) -> tuple[str, None]:
+        password, lifetime = typed.get("password", ""), self._lifetime()
+        token = typed.get("token", "")
+        made = choose_password(self.database, token, password, address=address, now=now, lifetime=lifetime)
+        return made, None
+
+    def _create(self, typed: Mapping[str, str], address: str, now: datetime) -> tuple[str, str | None]:
+        account = NewAccount(
+            name=typed.get("name", ""), username=typed.get("username", ""), password=typed.get("password", "")
+        )
+        token, lifetime = typed.get("token", ""), self._lifetime()
+        return create_invited_account(
+            self.database, token, account, address=address, now=now, lifetime=lifetime
+        )
+
+    def _sign_in(self, typed: Mapping[str, str], request: Request, now: datetime) -> tuple[str, str | None]:
+        """Sign the owner of an account in and accept the invitation for them; who has such a role already just goes on."""
+        address = request.client.host if request.client else ""
+        session_token = sign_in(
+            self.database,
+            typed.get("username", ""),
+            typed.get("password", ""),
+            address=address,
+            device=find_device(request),
+            now=now,
+            lifetime=self._lifetime(),
+        )
+        person = find_session(self.database, session_token, now=now)
+        if person is None:
+            raise WrongSignIn
+        try:
+            token = typed.get("token", "")
+            dataset = accept_invitation(self.database, person.actor, token, address=address, now=now)
+        except StateError:
+            dataset = None
+        return session_token, dataset
+
+    def _lifetime(self) -> timedelta:
+        return timedelta(hours=self.settings.session_hours)
+
+
+def _name_home(dataset: str | None) -> str:
+    return f"/?{urlencode({'dataset': dataset})}" if dataset else "/"
+
+
+def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0) -> Response:
+    title = tr("Join by a one-time link")
+    values = {
+        "title": title,
+        "message": message,
+        "where": tr("Open the link that you were sent: the whole of it, with everything after the #."),
+        "lost": tr("Ask the person who sent it for a new one if it was used or is too old."),
+        "sign_in": tr("Sign in"),
+    }
+    body = fill_markup(
+        '<h1>$title</h1><div role="alert">$message</div><p>$where</p><p class="lost">$lost</p><a href="/login">$sign_in</a>',
+        values,
+    )
+    return answer_page(title, body + draw_link_opener(JOIN), status=status, seconds=seconds)
+
+
+def _draw_refusal(message: str) -> Response:
+    """Return why the link does nothing for this person now, with the way on."""
+    values = {"title": tr("You are invited"), "message": message, "go_on": tr("Continue")}
+    body = fill_markup('<h1>$title</h1><div role="alert">$message</div><a href="/">$go_on</a>', values)
+    return answer_page(values["title"], body, status=400)
+
+
+def _draw_offer(
+    offer: LinkOffer,
+    typed: Mapping[str, str],
+    *,
+    problems: Mapping[str, str] | None = None,
+    person: SignedIn | None = None,
+    status: int = 200,
+) -> Response:
+    """Return the form for what the link offers: a new password, or the role to the person, a new account or an old one."""
+    token, problems = typed.get("token", ""), problems or {}
+    if offer.username is not None:
+        title, lead = tr("Choose a password"), tr("For the account {username}.", username=offer.username)
+        forms = draw_form(
+            JOIN, (list_password_field(),), tr("Save and sign in"), typed, problems, how=PASSWORD
+        )
+    elif person is not None:
+        title, lead = tr("You are invited"), describe_offer(offer)
+        forms = draw_other_way(
+            JOIN, tr("Accept as {name}", name=person.name), token, how=ACCEPT
+        ) + draw_other_way(JOIN, tr("Use another account"), token, how=ACCOUNT)
+    elif typed.get("how") == ACCOUNT:
+        title, lead = tr("You are invited"), describe_offer(offer)
+        fields = (
+            PlainField("username", tr("Username"), "username"),
+            PlainField("password", tr("Password"), "current-password", is_password=True),
+        )
+        forms = draw_form(JOIN, fields, tr("Sign in and accept"), typed, problems, how=ENTER)
+        forms += draw_other_way(JOIN, tr("Create a new account"), token, how=NEW)
+    else:
+        title, lead = tr("You are invited"), describe_offer(offer)
+        forms = draw_form(JOIN, list_account_fields(), tr("Create account"), typed, problems, how=CREATE)
+        forms += draw_other_way(JOIN, tr("I have an account already"), token, how=ACCOUNT)
+    head = fill_markup('<h1>$title</h1><p class="lead">$lead</p>', {"title": title, "lead": lead})
+    return answer_page(title, head + forms, status=status)
+
+
+def describe_offer(offer: LinkOffer) -> str:
+    """Return who invites to what, in a sentence."""
+    values = {"author": offer.author, "title": offer.title, "role": ROLE_NAMES.get(offer.role or "", "")}
+    if offer.dataset is None:
+        if offer.author is None:
+            return tr("You can join all datasets as {role}.", role=values["role"])
+        return tr("{author} invites you to all datasets as {role}.", **values)
+    if offer.author is None:
+        return tr("You can join the dataset {title} as {role}.", **values)
+    return tr("{author} invites you to the dataset {title} as {role}.", **values)
