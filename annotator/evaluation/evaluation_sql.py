@@ -17,6 +17,7 @@ from annotator.evaluation.dataset_analysis.robustness import PairGrades
 from annotator.evaluation.records import Order, RankedRun
 from annotator.evaluation.scores.ranking import ResultColumns, order_columns
 from annotator.storage.document_text import TEXT_IS_PRESENT
+from annotator.storage.pair_settlements import read_settlements
 from annotator.storage.pair_states import iterate_pair_states, list_queries
 from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql, read_json
 from annotator.storage.tables import DocumentRow, DocumentTextRow, ReleaseQrelRow, ReleaseRow
@@ -247,6 +248,23 @@ def read_present_truth(session: Session, dataset_pk: int) -> tuple[GroundTruth, 
             given = {names[pk]: value for pk, value in state.grades.items()}
             pairs.append(PairGrades(state.query_id, state.doc_id, grade, given))
     return GroundTruth(queries=tuple(list_queries(session, dataset_pk).values()), qrels=tuple(qrels)), pairs
+
+
+_NAMES = prepare_sql("""
+SELECT p.pk, q.query_id, d.doc_id FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL""")
+
+
+def read_settled_truth(session: Session, dataset_pk: int) -> GroundTruth:
+    """Return the settled grades of today without what led to them, in no particular order of pairs."""
+    settled = read_settlements(session, dataset_pk)
+    grades: dict[int, int] = dict(zip(settled.pair.tolist(), settled.map_settled().tolist(), strict=True))
+    qrels = tuple(
+        Qrel(query_id, doc_id, grades[pk])
+        for pk, query_id, doc_id in fetch_tuples(session, _NAMES, {"dataset_pk": dataset_pk})
+        if grades[pk] >= 0
+    )
+    return GroundTruth(queries=tuple(list_queries(session, dataset_pk).values()), qrels=qrels)
 
 
 def read_published_truth(

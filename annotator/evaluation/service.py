@@ -25,9 +25,17 @@ from annotator.evaluation.evaluation_sql import (
     read_imported_run,
     read_present_truth,
     read_published_truth,
+    read_settled_truth,
 )
 from annotator.evaluation.files.run_files import RunReading, read_run
 from annotator.evaluation.files.truth_files import build_truth, read_truth_file
+from annotator.evaluation.leading_system import (
+    NO_GRADES,
+    NO_RUNS,
+    LeadingSystem,
+    choose_ranking_measure,
+    find_leading_system,
+)
 from annotator.evaluation.profiles.profile import Profile, Target
 from annotator.evaluation.profiles.registry import find_profile
 from annotator.evaluation.records import Order, RankedRun, RunFindings, Truth
@@ -40,7 +48,8 @@ from annotator.people.service import require_role
 from annotator.storage.database import Database
 from annotator.storage.disclosures import find_released, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import iterate_pair_states, list_queries
+from annotator.storage.pair_settlements import read_settlements
+from annotator.storage.pair_states import list_queries
 from annotator.storage.published import find_release, list_published_queries
 
 
@@ -147,8 +156,8 @@ def record_shown_grades(
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
         if version is None:
-            states = iterate_pair_states(session, dataset_pk)
-            pair_pks = [state.pair_pk for state in states if state.settlement.grade is not None]
+            settled = read_settlements(session, dataset_pk)
+            pair_pks = settled.pair[settled.map_settled() >= 0].tolist()
         else:
             pair_pks = find_released(
                 session, dataset_pk, key_of(find_release(session, dataset_pk, version).pk)
@@ -207,10 +216,33 @@ def list_choices(database: Database, actor: Actor, dataset: str) -> EvaluationCh
             systems=tuple(run.system for run in list_imported_runs(session, dataset_pk)),
             versions=tuple(list_versions(session, dataset_pk)),
             fields=tuple(list_group_fields(build_truth(queries, dataset))),
-            has_grades=any(
-                state.settlement.grade is not None for state in iterate_pair_states(session, dataset_pk)
-            ),
+            has_grades=bool((read_settlements(session, dataset_pk).map_settled() >= 0).any()),
         )
+
+
+def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem:
+    """Return which imported system leads on the settled grades of today, by the measure of the dataset's evaluator. For leads."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "lead")
+        imported = list_imported_runs(session, dataset_pk)
+        if not imported:
+            return LeadingSystem(None, why=NO_RUNS)
+        profile = find_profile(row.profile)
+        measure = choose_ranking_measure(profile)
+        truth = build_truth(read_settled_truth(session, dataset_pk), dataset)
+        if not any(truth.grades.values()):
+            return LeadingSystem(None, measure, why=NO_GRADES)
+        query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
+        runs = (read_imported_run(session, run, query_ids, profile.order) for run in imported)
+        try:
+            evaluation = evaluate_runs(truth, runs, profile, scoring=ScoringOptions(measures=(measure,)))
+        except ValidationError as error:
+            return LeadingSystem(
+                None, measure, why=say("The systems cannot be scored: {why}.", why=error.args[0])
+            )
+    return find_leading_system(evaluation, measure)
 
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:

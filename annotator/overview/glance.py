@@ -1,45 +1,14 @@
-"""Answer at a glance: when can we release, who is idle, what is blocked, and which gate is not met.
-
-Pure rules over counts. A figure that is undefined says why.
-"""
+"""Answer at a glance who is idle and what is blocked. Pure rules over counts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import ceil
 
 from annotator.domain.judgments import AnnotatorProgress
 from annotator.domain.messages import Message, join, say, say_n
+from annotator.overview.forecast import PACE_DAYS
 from annotator.overview.waiting_service import WaitingWork
 
-PACE_DAYS = 7
-"""The pace is that of so many days; who judged nothing in them is idle."""
-_LONGEST = 3650  # days: a date further away says nothing
 _NAMED = 5
-
-
-@dataclass(frozen=True, slots=True)
-class ReleaseForecast:
-    """When judging ends at the present pace: `day`, or `why` there is none. `needed`: judgments left; `recent`: judgments
-    of the last PACE_DAYS days."""
-
-    needed: int
-    recent: int
-    day: datetime | None
-    why: Message | None = None
-
-
-def forecast_release(needed: int, recent: int, *, now: datetime) -> ReleaseForecast:
-    """Return when the pool has its judgments, if people go on as in the last PACE_DAYS days."""
-    if not needed:
-        return ReleaseForecast(needed, recent, None, say("Every pair has its judgments."))
-    if not recent:
-        why = say("Unknown: nobody judged a pair in the last {days} days.", days=PACE_DAYS)
-        return ReleaseForecast(needed, recent, None, why)
-    days = ceil(needed * PACE_DAYS / recent)
-    if days > _LONGEST:
-        return ReleaseForecast(needed, recent, None, say("Not in the next ten years at the present pace."))
-    return ReleaseForecast(needed, recent, now + timedelta(days=days))
 
 
 def list_idle(people: Sequence[AnnotatorProgress], *, now: datetime) -> tuple[AnnotatorProgress, ...]:

@@ -6,7 +6,7 @@ be in one figure and not yet in another.
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
@@ -23,7 +23,14 @@ from annotator.guideline.feedback_service import count_waiting_feedback
 from annotator.guideline.service import count_outdated
 from annotator.labeling.calibration_sql import list_check_pks
 from annotator.labeling.questions_service import count_open_questions
-from annotator.labeling.service import LabelingProgress, compute_progress
+from annotator.labeling.service import LabelingProgress, compute_progress, count_recent_judgments
+from annotator.overview.forecast import (
+    PACE_DAYS,
+    ReleaseForecast,
+    RemainingWork,
+    count_checks_left,
+    forecast_release,
+)
 from annotator.overview.next_steps import DatasetFigures, NextStep, WaitingDisagreements, suggest_steps
 from annotator.overview.records import CountedPair, PairCounts, count_pairs
 from annotator.people.service import require_role
@@ -54,6 +61,8 @@ class Overview:
     steps: tuple[NextStep, ...]
     lacking: int
     """How many judgments the pairs still lack."""
+    checks: int | None
+    """Pairs that quality control has still to check, see `forecast.count_checks_left`."""
     open_gates: tuple[str, ...]
     """The gates of a release that are not met, by name."""
 
@@ -125,8 +134,28 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         coverage,
         suggest_steps(figures),
         lacking=int(settled.lacking.sum()),
+        checks=count_checks_left(survey.quality, pairs.pairs),
         open_gates=tuple(gate.name for gate in gates if not gate.met),
     )
+
+
+def read_forecast(
+    database: Database, actor: Actor, dataset: str, overview: Overview, *, now: datetime
+) -> ReleaseForecast:
+    """Return when the dataset can be released at the pace of the last days. For leads."""
+    since = now - timedelta(days=PACE_DAYS)
+    pace = compute_queue_pace(database, actor, dataset, now=now)
+    people = [person for person in overview.progress.annotators if not person.simulated]
+    work = RemainingWork(
+        judgments=overview.lacking,
+        recent=count_recent_judgments(database, actor, dataset, since=since),
+        active=sum(person.last_judged_at is not None and person.last_judged_at >= since for person in people),
+        disagreements=overview.pairs.disagreements,
+        arrived=pace.arrived,
+        decided=pace.decided,
+        checks=overview.checks,
+    )
+    return forecast_release(work, now=now)
 
 
 def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime) -> DatasetStatus:

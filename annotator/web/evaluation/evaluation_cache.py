@@ -4,12 +4,27 @@ from collections.abc import Callable
 from datetime import datetime
 
 from annotator.domain.people import Actor
-from annotator.evaluation.service import EvaluationResult, evaluate_dataset, read_stamp
+from annotator.evaluation.leading_system import LeadingSystem
+from annotator.evaluation.service import EvaluationResult, evaluate_dataset, find_leader, read_stamp
 from annotator.storage.database import Database
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.kit.kept_results import KeptResult, KeptResults
 
 QUICK = 0.5  # seconds: made anew whenever something has changed
+
+LEADERS: KeptResults[LeadingSystem] = KeptResults(most=8)
+"""The leading system of each dataset, by database and dataset."""
+
+
+def find_kept_leader(
+    database: Database, actor: Actor, dataset: str, *, now: datetime
+) -> KeptResult[LeadingSystem]:
+    """Return which system leads, as it is kept, or find it now. Raises NotAllowed for anybody but leads."""
+    stamp = read_stamp(database, actor, dataset)
+    return LEADERS.find(
+        (database, dataset), stamp, lambda: find_leader(database, actor, dataset), now=now, quick=QUICK
+    )
+
 
 EVALUATIONS: KeptResults[EvaluationResult] = KeptResults(most=8)
 """The evaluations of this process, by database, dataset and choice."""

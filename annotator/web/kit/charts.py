@@ -4,7 +4,9 @@ Colours reach a contrast of 3:1 on light and dark pages. Every chart has a text 
 Labels are cut to fit, never two alike. Pages import this when first drawn, so that an idle server does without Altair.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
@@ -31,6 +33,7 @@ STATUS_COLOURS = {
     "imported": VIOLET,
 }
 MANY_QUERIES = 40
+MOST_COLUMNS = 120
 BAR, ROW, AXIS = 16, 30, 64
 
 
@@ -129,28 +132,23 @@ def name_person(annotator: AnnotatorProgress) -> str:
 
 
 def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
-    """Return a column for each query in the order of its file: pairs complete, begun, untouched."""
+    """Return a column for each query in the order of its file: pairs complete, begun, untouched.
+
+    Of more than MOST_COLUMNS queries, a column is for a few neighbours: a screen has no room for more, and a browser draws
+    thousands for seconds.
+    """
     import altair as alt
 
-    rows: list[dict[str, Any]] = [
-        {
-            "query": query.query_id,
-            "text": query.text[:80],
-            "state": name_word(state),
-            "order": order,
-            "pairs": pairs,
-        }
-        for query in queries
-        for order, (state, pairs) in enumerate(split_query(query).items())
+    size = max(1, ceil(len(queries) / MOST_COLUMNS))
+    rows = [
+        row for start in range(0, len(queries), size) for row in _list_column(queries[start : start + size])
     ]
     few = len(queries) <= MANY_QUERIES
     axis = alt.Axis(labels=few, ticks=False, labelAngle=-45, labelLimit=90)
     columns = alt.Scale(paddingInner=0.15 if few else 0)
     scale = alt.Scale(domain=[name_word(state) for state in STATES], range=list(STATES.values()))
     base = alt.Chart(alt.InlineData(rows)).encode(
-        x=alt.X(
-            "query:N", sort=None, title=tr("queries, in the order of their file"), axis=axis, scale=columns
-        ),
+        x=alt.X("query:N", sort=None, title=_name_columns(size), axis=axis, scale=columns),
         y=alt.Y("pairs:Q", title=tr("pairs"), axis=_counts_axis(alt)),
         color=alt.Color("state:N", title=None, scale=scale, legend=alt.Legend(orient="top")),
         order="order:Q",
@@ -162,6 +160,30 @@ def chart_queries(queries: Sequence[QueryProgress]) -> "alt.Chart":
         ],
     )
     return base.mark_bar().properties(height=300)
+
+
+def _list_column(queries: Sequence[QueryProgress]) -> list[dict[str, Any]]:
+    """Return the rows of a column: the pairs of one query, or of a few, by how far they are."""
+    first, last = queries[0], queries[-1]
+    pairs = Counter[str]()
+    for query in queries:
+        pairs.update(split_query(query))
+    return [
+        {
+            "query": first.query_id if first is last else f"{first.query_id} – {last.query_id}",
+            "text": first.text[:80] if first is last else tr_n("{n:,} query", "{n:,} queries", len(queries)),
+            "state": name_word(state),
+            "order": order,
+            "pairs": pairs[state],
+        }
+        for order, state in enumerate(STATES)
+    ]
+
+
+def _name_columns(size: int) -> str:
+    if size <= 1:
+        return tr("queries, in the order of their file")
+    return tr("queries, in the order of their file, {n:,} in each column", n=size)
 
 
 def describe_queries(progress: LabelingProgress) -> str:

@@ -4,7 +4,7 @@ Every link keeps the chosen dataset. A page that needs a dataset begins with `re
 run with what to do when the person has none.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -85,6 +85,21 @@ def draw_numbers(label: str, rows: Sequence[dict[str, object]]) -> None:
     """Draw the figures behind a chart, one click away."""
     with st.expander(label):
         st.dataframe(list(rows), hide_index=True, alt=label)
+
+
+def draw_numbers_when_opened(label: str, list_rows: Callable[[], Sequence[dict[str, object]]]) -> None:
+    """Draw the figures behind a chart, one click away. They are listed and sent when they are opened, and only they are drawn then.
+
+    For figures that may be thousands.
+    """
+    st.fragment(_draw_opened)(label, list_rows)
+
+
+def _draw_opened(label: str, list_rows: Callable[[], Sequence[dict[str, object]]]) -> None:
+    expander = st.expander(label, key=f"numbers {label}", on_change="rerun")
+    if expander.open:
+        with expander:
+            st.dataframe(list(list_rows()), hide_index=True, alt=label)
 
 
 def _never_run() -> None:

@@ -4,37 +4,42 @@ Shows progress by annotator and by query, pairs by status and what the remaining
 covers beside what it is required to cover.
 """
 
-from collections.abc import Sequence
-from datetime import datetime, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
-from annotator.labeling.service import count_recent_judgments
-from annotator.overview.glance import (
-    PACE_DAYS,
-    ReleaseForecast,
-    describe_idle,
-    forecast_release,
-    list_blocked,
-    list_idle,
-)
+from annotator.domain.messages import Message, say
+from annotator.overview.forecast import PACE_DAYS, ReleaseForecast, WorkForecast, WorkKind
+from annotator.overview.glance import describe_idle, list_blocked, list_idle
 from annotator.overview.records import PairCounts
-from annotator.overview.service import Overview, show_overview
+from annotator.overview.service import Overview, read_forecast, show_overview
 from annotator.overview.waiting_service import count_waiting_work
+from annotator.quality.records import DEFAULT_RATE
 from annotator.web.kit import charts
 from annotator.web.kit.charts import name_person, split_query
-from annotator.web.kit.figures import show_day, show_number, show_time
+from annotator.web.kit.figures import show_day, show_number, show_percentage, show_time
 from annotator.web.kit.messages import join_sentences, tr, tr_n
-from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, draw_steps, require_dataset
+from annotator.web.kit.page_parts import (
+    draw_chart,
+    draw_note,
+    draw_numbers_when_opened,
+    draw_steps,
+    require_dataset,
+)
 from annotator.web.kit.tables import Cell, Link, draw_link_table, draw_table
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 
 if TYPE_CHECKING:
     from annotator.dataset.records import Coverage, CoverageRow
+    from annotator.evaluation.leading_system import LeadingSystem
+
+NAMED = 5
 
 
 def draw_coverage(coverage: "Coverage") -> None:
@@ -148,32 +153,122 @@ def draw(context: PageContext) -> None:
 
 
 def describe_forecast(forecast: ReleaseForecast, *, now: datetime) -> str:
-    """Say when judging ends, and from what that follows."""
+    """Say when everything is judged, decided and checked."""
     if forecast.day is None:
         return "–" if forecast.why is None else tr(forecast.why)
-    return tr_n(
-        "About {day}: {n:,} judgment is left, at {pace} a day.",
-        "About {day}: {n:,} judgments are left, at {pace} a day.",
-        forecast.needed,
+    return tr(
+        "About {day}, at the pace of the last {days} days.",
         day=show_day(forecast.day, now=now),
-        pace=show_number(forecast.recent / PACE_DAYS, 1),
+        days=PACE_DAYS,
     )
+
+
+WORK: Mapping[WorkKind, Message] = {
+    "judgments": say("judgments of annotators"),
+    "decisions": say("decisions of leads"),
+    "checks": say("checks of quality control"),
+}
+
+
+def list_work_rows(forecast: ReleaseForecast) -> list[tuple[str, str, str, str]]:
+    """Return a row for each kind of work: what is left, the pace, and how long that takes."""
+    return [
+        (
+            tr(WORK[work.kind]),
+            _describe_left(work),
+            "–" if work.per_day is None else show_number(work.per_day, 1),
+            _describe_days(work),
+        )
+        for work in forecast.work
+    ]
+
+
+def _describe_left(work: WorkForecast) -> str:
+    if work.left is None:
+        return tr("unknown")
+    if not work.expected:
+        return show_number(work.left)
+    return tr("{n:,}, of them {expected:,} expected", n=work.left, expected=work.expected)
+
+
+def _describe_days(work: WorkForecast) -> str:
+    if work.days is None:
+        return "–" if work.why is None else tr(work.why)
+    return show_number(work.days, 1 if work.days else 0)
+
+
+def _draw_work(forecast: ReleaseForecast) -> None:
+    """Draw how the date is computed, one click away."""
+    with st.expander(tr("How the date is computed")):
+        columns = (tr("kind of work"), tr("still to do"), tr("per day"), tr("days needed"))
+        draw_table(tr("How the date is computed"), columns, list_work_rows(forecast))
+        draw_note(
+            tr(
+                "Pace: the last {days} days. Annotators and leads work side by side, and quality control follows. Expected decisions: "
+                "disagreements that the missing judgments bring, at the rate of these days. One person checks, as fast as one annotator "
+                "judges; until a sample is drawn, {share} of all pairs are to be checked.",
+                days=PACE_DAYS,
+                share=show_percentage(100 * DEFAULT_RATE),
+            )
+        )
+
+
+def describe_leader(leader: "LeadingSystem") -> str:
+    """Say which system leads, with its interval, and from which others it cannot be told apart."""
+    if leader.system is None or leader.score is None:
+        return "–" if leader.why is None else tr(leader.why)
+    score = f"{leader.measure} {show_number(leader.score, 3)}"
+    if leader.ci95 is not None:
+        low, high = (show_number(limit, 3) for limit in leader.ci95)
+        score = tr("{score} (95 % interval {low} to {high})", score=score, low=low, high=high)
+    figures = {"system": leader.system, "score": score}
+    if leader.systems == 1:
+        return tr_n(
+            "{system} is the only system with a run: {score}, over {n:,} query.",
+            "{system} is the only system with a run: {score}, over {n:,} queries.",
+            leader.queries,
+            **figures,
+        )
+    first = tr_n(
+        "{system} leads: {score}, over {n:,} query.",
+        "{system} leads: {score}, over {n:,} queries.",
+        leader.queries,
+        **figures,
+    )
+    if not leader.close:
+        return join_sentences(
+            [first, tr("The difference from every other system is larger than chance explains.")]
+        )
+    names = ", ".join(leader.close[:NAMED])
+    if len(leader.close) > NAMED:
+        names = tr("{names} and {n:,} more", names=names, n=len(leader.close) - NAMED)
+    return join_sentences([first, tr("Not distinguishable from {systems}.", systems=names)])
+
+
+def _find_leader(context: PageContext, dataset: str) -> str:
+    from annotator.web.evaluation.evaluation_cache import find_kept_leader
+
+    kept = find_kept_leader(context.database, context.actor, dataset, now=context.now)
+    words = describe_leader(kept.value)
+    if not kept.changed:
+        return words
+    time = tr("Measured on {time}; something has changed since.", time=show_time(kept.made_at))
+    return join_sentences([words, time])
 
 
 def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> None:
     """Draw the answers that a lead opens the page for, each with the page that it comes from."""
     st.header(tr("At a glance"))
-    since = context.now - timedelta(days=PACE_DAYS)
-    recent = count_recent_judgments(context.database, context.actor, dataset, since=since)
     waiting = count_waiting_work(
         context.database, context.actor, dataset, context.role or "annotator", now=context.now
     )
     idle = list_idle(overview.progress.annotators, now=context.now)
-    forecast = forecast_release(overview.lacking, recent, now=context.now)
+    forecast = read_forecast(context.database, context.actor, dataset, overview, now=context.now)
     blocked = [_link(dataset, page, tr(words)) for words, page in list_blocked(waiting)]
     gates = list_gate_names(overview.open_gates)
     rows: list[Sequence[Cell]] = [
-        (tr("Judging ends"), _link(dataset, "assignment", describe_forecast(forecast, now=context.now))),
+        (tr("Release possible"), _link(dataset, "assignment", describe_forecast(forecast, now=context.now))),
+        (tr("Leading system"), _link(dataset, "evaluation", _find_leader(context, dataset))),
         (
             tr("Idle"),
             _link(dataset, "people", tr(describe_idle(idle, pairs_left=overview.pairs.to_judge))),
@@ -182,6 +277,7 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> None
         (tr("Gates not met"), _link(dataset, "releases", gates) if gates else tr("Every gate is met.")),
     ]
     draw_link_table(tr("At a glance"), (tr("what"), tr("state")), rows, tall=True)
+    _draw_work(forecast)
 
 
 def list_gate_names(gates: Sequence[str]) -> str:
@@ -223,7 +319,7 @@ def _draw_annotators(overview: Overview) -> None:
         charts.chart_annotators(people, overview.progress.pairs),
         charts.describe_annotators(overview.progress),
     )
-    draw_numbers(tr("Numbers by annotator"), list_annotator_rows(people))
+    draw_numbers_when_opened(tr("Numbers by annotator"), partial(list_annotator_rows, people))
 
 
 def _draw_queries(overview: Overview) -> None:
@@ -231,4 +327,4 @@ def _draw_queries(overview: Overview) -> None:
     words = charts.describe_queries(overview.progress)
     draw_chart(charts.chart_queries(overview.progress.queries), words)
     st.text(words)
-    draw_numbers(tr("Numbers by query"), list_query_rows(overview.progress.queries))
+    draw_numbers_when_opened(tr("Numbers by query"), partial(list_query_rows, overview.progress.queries))

@@ -1,11 +1,9 @@
-"""When judging ends, who is idle, and what is blocked."""
+"""Who is idle, and what is blocked."""
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from annotator.domain.judgments import AnnotatorProgress
-from annotator.overview.glance import describe_idle, forecast_release, list_blocked, list_idle
+from annotator.overview.glance import describe_idle, list_blocked, list_idle
 from annotator.overview.waiting_service import WaitingWork
 
 NOW = datetime(2026, 1, 20, 12, tzinfo=UTC)
@@ -13,23 +11,6 @@ NOW = datetime(2026, 1, 20, 12, tzinfo=UTC)
 
 def make_person(name: str, last: datetime | None, *, simulated: bool = False) -> AnnotatorProgress:
     return AnnotatorProgress(name, name, simulated, 1, 0, 0, last)
-
-
-def test_the_end_follows_from_what_is_left_and_the_pace_of_seven_days() -> None:
-    assert forecast_release(71, 35, now=NOW).day == NOW + timedelta(days=15), "5 a day, the last day begun"
-
-
-@pytest.mark.parametrize(
-    ("needed", "recent", "why"),
-    [
-        (0, 0, "Every pair has its judgments."),
-        (5, 0, "Unknown: nobody judged a pair in the last 7 days."),
-        (100_000, 1, "Not in the next ten years at the present pace."),
-    ],
-)
-def test_an_end_that_cannot_be_told_says_why(needed: int, recent: int, why: str) -> None:
-    forecast = forecast_release(needed, recent, now=NOW)
-    assert (forecast.day, forecast.why) == (None, why)
 
 
 def test_idle_is_who_judged_nothing_in_seven_days_and_no_simulated_annotator() -> None:

@@ -25,6 +25,7 @@ from tests.unit.web.lead_pages import (
     links,
     make_world,
     open_page,
+    run,
     words,
 )
 
@@ -56,7 +57,9 @@ def test_the_overview_begins_with_what_to_do_next_and_links_keep_the_dataset(wor
     assert headings(app)[:3] == ["Overview", "At a glance", "What to do next"]
     glance = words(app)
     assert "2 pairs wait for a lead&#x27;s decision" in glance
-    assert "Every pair has its judgments." in glance
+    assert "Unknown: no lead decided a disagreement in the last 7 days." in glance
+    assert "No run is imported: there is no system to compare." in glance
+    assert "/evaluation?dataset=d" in glance
     assert "/disagreements?dataset=d" in glance, "each answer leads to where it comes from"
     assert "1. Find out whether agreement is enough: κ is 0.27, its target 0.70" in words(app)
     assert links(app) == [("agreement", "dataset=d"), ("disagreements", "dataset=d")]
@@ -74,7 +77,10 @@ def test_the_overview_says_every_figure_in_words_and_marks_who_is_simulated(worl
         ),
     ]
     assert "Simulated judgments are included (simulated_1)" in words(app)
-    people, queries = (item.value for item in app.dataframe)
+    assert not app.dataframe, "figures are sent when they are opened"
+    for label in ("Numbers by annotator", "Numbers by query"):
+        app.session_state[f"numbers {label}"] = True
+    people, queries = (item.value for item in run(app).dataframe)
     assert list(people["annotator"]) == ["simulated_1 (simulated)", "花子"]
     assert list(queries["complete"]) == [2, 2]
 

@@ -114,8 +114,25 @@ def test_queries_stand_in_the_order_of_their_file_and_many_of_them_without_their
     ]  # fmt: skip
     assert drawn["encoding"]["x"]["sort"] is None
     assert drawn["encoding"]["x"]["axis"]["labels"]
-    many = charts.chart_queries([QueryProgress(f"Q{n}", "", None, 1, 0, 0) for n in range(500)]).to_dict()
+    many = charts.chart_queries([QueryProgress(f"Q{n}", "", None, 1, 0, 0) for n in range(100)]).to_dict()
     assert not many["encoding"]["x"]["axis"]["labels"]
+    assert len(rows_of(many)) == 300
+
+
+def test_a_column_stands_for_neighbouring_queries_where_there_are_more_than_a_screen_has_room_for() -> None:
+    queries = [QueryProgress(f"Q{n}", "検索", None, 3, n % 2, 1) for n in range(1_000)]
+    drawn = charts.chart_queries(queries).to_dict()
+    rows = rows_of(drawn)
+    assert len(rows) <= 3 * charts.MOST_COLUMNS
+    assert [row["query"] for row in rows[::3]][:2] == ["Q0 – Q8", "Q9 – Q17"]
+    assert (rows[-1]["query"], rows[0]["text"]) == ("Q999", "9 queries")
+    assert [(row["state"], row["pairs"]) for row in rows[:3]] == [
+        ("complete", 4),
+        ("begun", 9),
+        ("untouched", 14),
+    ]
+    assert sum(row["pairs"] for row in rows) == 3_000
+    assert drawn["encoding"]["x"]["title"] == "queries, in the order of their file, 9 in each column"
 
 
 def test_who_is_simulated_is_named_so() -> None:

@@ -1,0 +1,76 @@
+"""Say which system leads on one measure, and which others cannot be told apart from it.
+
+Pure. Two systems can be told apart if the paired test of their difference is significant after Holm's correction
+(`differences/comparison.py`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from annotator.domain.messages import Message, say
+from annotator.evaluation.evaluate import NOT_COMPARED, Evaluation, choose_main_measure
+from annotator.evaluation.profiles.profile import Profile
+
+NO_RUNS = say("No run is imported: there is no system to compare.")
+NO_GRADES = say("No pair has a settled grade yet.")
+
+
+@dataclass(frozen=True, slots=True)
+class LeadingSystem:
+    """The system with the highest mean of `measure`; without one, `why`.
+
+    `close`: the systems that cannot be told apart from it, best first. `systems`: how many were compared.
+    """
+
+    system: str | None
+    measure: str = ""
+    score: float | None = None
+    ci95: tuple[float, float] | None = None
+    queries: int = 0
+    systems: int = 0
+    close: tuple[str, ...] = ()
+    why: Message | None = None
+
+
+def choose_ranking_measure(profile: Profile) -> str:
+    """Return the measure by which the profile ranks systems: its first nDCG, or else its first measure of quality."""
+    measures = [profile.parse(name, None, "truth") for name in profile.measures]
+    names = [measure.name for measure in measures if measure.kind not in NOT_COMPARED]
+    return choose_main_measure(names) or measures[0].name
+
+
+def find_leading_system(evaluation: Evaluation, measure: str) -> LeadingSystem:
+    """Return which system leads on this measure of the evaluation."""
+    scored = [
+        (summary.score.value, system.system, summary)
+        for system in evaluation.systems
+        if (summary := system.measures[measure]).score.value is not None
+    ]
+    if not scored:
+        reasons = [system.measures[measure].score.why for system in evaluation.systems]
+        why = next((reason for reason in reasons if reason), None)
+        return LeadingSystem(None, measure, why=say("No system has a score: {why}.", why=why or "–"))
+    ranked = sorted(scored, key=lambda entry: -(entry[0] or 0.0))
+    _, leader, summary = ranked[0]
+    others = [system for _, system, _ in ranked[1:]]
+    return LeadingSystem(
+        leader,
+        measure,
+        summary.score.value,
+        summary.ci95,
+        summary.score.queries,
+        len(ranked),
+        _list_close(evaluation, measure, leader, others),
+    )
+
+
+def _list_close(evaluation: Evaluation, measure: str, leader: str, others: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the others whose difference from the leader chance may explain."""
+    apart = {
+        system
+        for comparison in evaluation.comparisons
+        if comparison.measure == measure and comparison.significant
+        for system in (comparison.a, comparison.b)
+        if leader in (comparison.a, comparison.b)
+    }
+    return tuple(system for system in others if system not in apart)

@@ -1,0 +1,113 @@
+"""Forecast when a dataset can be released: what is left of each kind of work, at the pace of the last seven days.
+
+Pure rules over counts. Annotators and leads work side by side; quality control checks what they have settled, so it comes
+after both. What cannot be forecast says why.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Literal
+
+from annotator.domain.messages import Message, say
+from annotator.quality.records import DEFAULT_RATE, QualityStatus
+
+PACE_DAYS = 7
+"""The pace is that of so many days; who judged nothing in them is idle."""
+_LONGEST = 3650  # days: a date further away says nothing
+
+WorkKind = Literal["judgments", "decisions", "checks"]
+NO_JUDGMENTS = say("nobody judged a pair in the last {days} days", days=PACE_DAYS)
+NO_DECISIONS = say("no lead decided a disagreement in the last {days} days", days=PACE_DAYS)
+FAILED = say("quality control failed: it begins again when the grades are better")
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingWork:
+    """What is left to do, and what was done in the last PACE_DAYS days.
+
+    `judgments`: those that pairs lack; `recent`: those that `active` people made. `disagreements`: those without a settled grade;
+    `arrived` began and `decided` were decided recently. `checks`: pairs that the third expert has still to judge, None if that is
+    unknown.
+    """
+
+    judgments: int
+    recent: int
+    active: int
+    disagreements: int
+    arrived: int
+    decided: int
+    checks: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkForecast:
+    """One kind of work. `expected`: those of `left` that are only expected, from what is still to be judged."""
+
+    kind: WorkKind
+    left: int | None  # None: unknown
+    expected: int
+    per_day: float | None  # None: nothing was done in the last days
+    days: float | None  # None: unknown
+    why: Message | None = None  # why `days` is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseForecast:
+    """When everything is judged, decided and checked: `day`, or `why` there is none. `work`: how it is computed."""
+
+    work: tuple[WorkForecast, ...]
+    day: datetime | None
+    why: Message | None = None
+
+
+def count_checks_left(quality: QualityStatus, pairs: int) -> int | None:
+    """Return how many pairs the third expert has still to judge; None if nobody can tell, after a sample that failed.
+
+    `pairs`: those of the pool, of which a first sample takes DEFAULT_RATE.
+    """
+    if not quality.round:
+        return ceil(DEFAULT_RATE * pairs)
+    if quality.verdict == "passed":
+        return 0
+    if quality.verdict == "failed":
+        return None
+    return quality.waiting or quality.further
+
+
+def forecast_release(work: RemainingWork, *, now: datetime) -> ReleaseForecast:
+    """Return the day on which all work is done, if people go on as in the last PACE_DAYS days."""
+    judging = _forecast("judgments", work.judgments, work.recent / PACE_DAYS, NO_JUDGMENTS)
+    expected = _expect_disagreements(work)
+    deciding = _forecast(
+        "decisions", work.disagreements + expected, work.decided / PACE_DAYS, NO_DECISIONS, expected=expected
+    )
+    one_person = work.recent / PACE_DAYS / work.active if work.active else 0.0
+    checking = _forecast("checks", work.checks, one_person, NO_JUDGMENTS)
+    steps = (judging, deciding, checking)
+    for step in steps:
+        if step.days is None:
+            return ReleaseForecast(steps, None, say("Unknown: {why}.", why=step.why))
+    if not any(step.left for step in steps):
+        return ReleaseForecast(steps, None, say("Nothing is left to judge, decide or check."))
+    days = ceil(max(judging.days or 0.0, deciding.days or 0.0) + (checking.days or 0.0))
+    if days > _LONGEST:
+        return ReleaseForecast(steps, None, say("Not in the next ten years at the present pace."))
+    return ReleaseForecast(steps, now + timedelta(days=days))
+
+
+def _expect_disagreements(work: RemainingWork) -> int:
+    """Return how many more disagreements the judgments to come will bring, at the rate of the last days."""
+    return ceil(work.judgments * work.arrived / work.recent) if work.recent else 0
+
+
+def _forecast(
+    kind: WorkKind, left: int | None, per_day: float, why: Message, *, expected: int = 0
+) -> WorkForecast:
+    if left is None:
+        return WorkForecast(kind, None, expected, per_day or None, None, FAILED)
+    if not left:
+        return WorkForecast(kind, 0, 0, per_day or None, 0.0)
+    if not per_day:
+        return WorkForecast(kind, left, expected, None, None, why)
+    return WorkForecast(kind, left, expected, per_day, left / per_day)
