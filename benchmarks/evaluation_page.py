@@ -27,7 +27,7 @@ from benchmarks.press_to_paint import open_page
 
 SMALL = "--queries 10 --systems 2 --repeats 1 --kind sqlite"  # what the tests start it with
 RESULTS = 100
-END = "Everything as JSON"  # the last link of the page
+END = "Full report as JSON"  # the last link of the page
 
 
 def main() -> None:
@@ -129,7 +129,7 @@ def measure(kind: str, page: Page, port: int, pid: int, repeats: int) -> None:
 
 def find_first_figures(page: Page) -> Locator:
     """Return the table with the first measure of every system."""
-    return page.get_by_role("table", name=" of every system")
+    return page.get_by_role("table", name=" by system")
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ PAGES = {
         "Groups", "Over time", "Guideline versions", "Grades", "All figures", "Left out",
     )},
     **{f"evaluation-{tab.split()[-1].lower()}": f"/evaluation?by=category&tab={tab.replace(' ', '+')}" for tab in (
-        "Differences", "Groups", "What the dataset can tell", "Query by query", "Two releases",
+        "Differences", "Groups", "Reliability", "Query by query", "Two releases",
     )},
     **{f"pool-{tab.split()[-1].lower()}": f"/pool?tab={tab.replace(' ', '+')}" for tab in (
         "Overlap", "Depth", "Rounds", "New round", "Near duplicates", "Proposals", "Pairs",

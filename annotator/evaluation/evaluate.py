@@ -191,7 +191,7 @@ def _evaluate_runs(
     if options.baseline is not None and options.baseline not in scored:
         raise ValidationError(
             say(
-                "no system named {system!r}; there are: {names}",
+                "There is no system {system!r}. Choose one of: {names}",
                 system=options.baseline,
                 names=", ".join(scored),
             )
@@ -321,7 +321,7 @@ def _summarize_groups(table: ScoreTable, field: str) -> list[QueryGroup]:
     if not groups:
         raise ValidationError(
             say(
-                "expected queries with the field {field!r}, found none; there are: {names}",
+                "No query has the field {field!r}. Choose one of: {names}",
                 field=field,
                 names=", ".join(_list_fields(table)) or say("no fields"),
             )
@@ -412,8 +412,8 @@ def _list_sentences(evaluation: Evaluation) -> list[Message]:
     if not table.comparable:
         sentences.append(
             say(
-                "The ideal ranking comes from the results themselves (--ideal retrieved): "
-                "these scores cannot be compared between systems, nor with other programs' scores."
+                "The ideal ranking comes from the results themselves. These scores cannot be compared "
+                "between systems or with other programs' scores."
             )
         )
     sentences += _list_identical_sentences(evaluation)
@@ -428,7 +428,7 @@ def _list_sentences(evaluation: Evaluation) -> list[Message]:
     sentences += [comparison.verdict for comparison in largest[:MOST_VERDICTS]]
     if len(table.systems) > 1 and evaluation.comparisons and not shown:
         sentences.append(
-            say("No difference between these systems is larger than chance explains (p ≥ .05 after Holm).")
+            say("Chance can explain all differences between these systems (p ≥ .05 after Holm).")
         )
         sentences += [entry.sentence for entry in choose_power(dataset.power)[:1]]
     sentences += _list_judged_sentences(evaluation)
@@ -480,8 +480,8 @@ def _list_saturation_sentences(dataset: DatasetAnalysis) -> list[Message]:
     if len(narrow) > MOST_SATURATED:
         sentences.append(
             say(
-                "{n:,} of {all:,} measures, such as {measure}, rest on fewer than half of the queries: "
-                "all others give every system the same score.",
+                "{n:,} of {all:,} measures, such as {measure}, depend on fewer than half of the queries: all "
+                "others give every system the same score.",
                 n=len(narrow),
                 all=len(dataset.saturation),
                 measure=narrow[0].measure,
@@ -543,8 +543,8 @@ def _list_judged_sentences(evaluation: Evaluation) -> list[Message]:
     _, measure, system, score, lowest, highest = max(uncertain, key=lambda entry: entry[0])
     return [
         say(
-            "Only {share:.0%} of the documents that {measure} looks at are judged for {system}: "
-            "with all of them judged, its {score:.2f} could be anything from {lowest:.2f} to {highest:.2f}.",
+            "Only {share:.0%} of the documents that count for {measure} are judged for {system}. With "
+            "all of them judged, its {score:.2f} could be anything from {lowest:.2f} to {highest:.2f}.",
             share=score.judged,
             measure=measure,
             system=system,

@@ -156,13 +156,15 @@ def choose_imported_runs(
     """
     stored = {run.system: run for run in list_imported_runs(session, dataset_pk)}
     if not stored:
-        raise ValidationError(
-            say("{dataset} has no run yet; import one (annotator import run {dataset} FILE)", dataset=dataset)
-        )
+        raise ValidationError(say("{dataset} has no runs yet. Import a run first.", dataset=dataset))
     missing = [system for system in systems if system not in stored]
     if missing:
         raise NotFound(
-            say("no system named {system!r}; there are: {names}", system=missing[0], names=", ".join(stored))
+            say(
+                "There is no system {system!r}. Choose one of: {names}",
+                system=missing[0],
+                names=", ".join(stored),
+            )
         )
     return [stored[system] for system in systems or stored]
 

@@ -79,7 +79,7 @@ def show_query_rankings(
             (None, None),
         )
         if query_pk is None or query is None:
-            raise NotFound(say("{dataset} has no query {query_id!r}", dataset=row.name, query_id=query_id))
+            raise NotFound(say("{dataset} has no query {query_id!r}.", dataset=row.name, query_id=query_id))
         listed = list_results_of_query(session, dataset_pk, query_pk, order)
         pair_pks = [
             pk
@@ -200,7 +200,7 @@ def read_ranked_document(database: Database, actor: Actor, dataset: str, doc_id:
         require_role(session, actor, dataset_pk, "lead")
         document = find_ranked_document(session, dataset_pk, doc_id, characters=SHOWN_CHARACTERS)
     if document is None:
-        raise NotFound(say("the dataset has no document {doc_id!r}", doc_id=doc_id))
+        raise NotFound(say("This dataset has no document {doc_id!r}.", doc_id=doc_id))
     return document
 
 
@@ -237,7 +237,7 @@ def compare_on_releases(
             if not systems or run.system in systems
         ]
     if not runs:
-        raise ValidationError(say("{dataset} has no run yet", dataset=row.name))
+        raise ValidationError(say("{dataset} has no runs yet.", dataset=row.name))
     options = ScoringOptions(measures=tuple(measures), readings=False)
     tables = score_runs(old, runs, chosen, options), score_runs(new, runs, chosen, options)
     names = [one.name for one in tables[0].measures]

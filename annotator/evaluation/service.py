@@ -111,7 +111,7 @@ def _read_runs(paths: Sequence[Path], truth: Truth, reading: RunReading) -> Iter
             name = name_by_file(path)
             if name in systems:
                 raise ValidationError(f"{path}: expected every system once, found {run.system!r} again")
-            note = say("named after its file, for another run is called {system} too", system=run.system)
+            note = say("named after its file, because another run is also called {system}", system=run.system)
             run = replace(run, system=name, notes=(*run.notes, note))
         systems.add(run.system)
         yield run

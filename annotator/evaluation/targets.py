@@ -99,7 +99,7 @@ def _measure(table: ScoreTable, scores: SystemScores, name: str) -> tuple[float 
     if latency:
         percentiles = measure_latency(scores)
         if percentiles is None:
-            return None, say("the run carries no latency_ms")
+            return None, say("the run has no latency_ms")
         return {"50": percentiles.p50, "95": percentiles.p95, "99": percentiles.p99}[latency[1]], None
     if name == COVERAGE:
         return measure_coverage(scores), None

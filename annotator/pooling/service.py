@@ -137,7 +137,11 @@ def pool_results(
     if missing:
         query_id, doc_id = missing[0]
         raise ValidationError(
-            say("no run lists {doc_id!r} for the query {query_id!r}", doc_id=doc_id, query_id=query_id)
+            say(
+                "No run has {doc_id!r} in its results for the query {query_id!r}.",
+                doc_id=doc_id,
+                query_id=query_id,
+            )
         )
     fresh = [item for item in candidates if (item.query_pk, item.document_pk) not in existing_pairs]
     new = _store(database, actor, dataset, fresh, now, strategy) if fresh else 0

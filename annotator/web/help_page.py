@@ -225,15 +225,17 @@ def describe_evaluation() -> str:
     return _list(
         (
             tr(
-                "*Evaluation* scores the imported runs by the present grades or by a release. Read the sentences first: they say "
-                "which differences are real, and which measures cannot rank your systems."
+                "*Evaluation* scores the imported runs with the current grades or with a release. Read the "
+                "key results first: they say which differences are real and which measures cannot rank your "
+                "systems."
             ),
             tr(
-                "Under *What the dataset can tell* you see which unjudged documents could still change the order of the systems, "
-                "and have them judged. When none can, judging can stop."
+                "The tab *Reliability* lists the unjudged documents that could still change the order of the "
+                "systems. Request judgments for them there. When there are none, judging can stop."
             ),
             tr(
-                "Under *Query by query* you open a query to see the ranked lists of all systems side by side, with the grade of each document."
+                "On the tab *Query by query*, open a query to see the ranked lists of all systems side by "
+                "side, with the grade of each document."
             ),
         )
     )

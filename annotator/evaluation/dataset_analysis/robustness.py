@@ -83,14 +83,14 @@ def _describe_swap(variant: str, measure: str, first: str, second: str) -> Messa
     values = {"measure": measure, "first": first, "second": second}
     if variant == LENIENT:
         return say(
-            "With the highest grade of every disputed pair, {second} is above {first} on {measure}.", **values
+            "With the highest grade for every disagreement, {second} is above {first} on {measure}.", **values
         )
     if variant == STRICT:
         return say(
-            "With the lowest grade of every disputed pair, {second} is above {first} on {measure}.", **values
+            "With the lowest grade for every disagreement, {second} is above {first} on {measure}.", **values
         )
     return say(
-        "By {annotator}'s own grades, {second} is above {first} on {measure}.", annotator=variant, **values
+        "With {annotator}'s own grades, {second} is above {first} on {measure}.", annotator=variant, **values
     )
 
 

@@ -66,8 +66,10 @@ class MeasureSaturation:
             )
         if self.equal_queries * 2 > self.queries:
             return say_n(
-                "{measure} rests on {n} of {queries:,} queries: all others give every system the same score.",
-                "{measure} rests on {n:,} of {queries:,} queries: all others give every system the same score.",
+                "{measure} depends on {n} of {queries:,} queries: all others give every system the same "
+                "score.",
+                "{measure} depends on {n:,} of {queries:,} queries: all others give every system the same "
+                "score.",
                 self.queries - self.equal_queries,
                 **values,
             )

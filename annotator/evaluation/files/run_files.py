@@ -145,15 +145,15 @@ def _note_contradictions(count: int, order: Order) -> list[str]:
     if order == "score":
         return [
             say_n(
-                "the ranks contradict the scores in {n} query: ordered by score, as trec_eval does; --order rank goes by the ranks",
-                "the ranks contradict the scores in {n:,} queries: ordered by score, as trec_eval does; --order rank goes by the ranks",
+                "ranks and scores disagree in {n} query: ordered by score, as trec_eval does",
+                "ranks and scores disagree in {n:,} queries: ordered by score, as trec_eval does",
                 count,
             )
         ]
     return [
         say_n(
-            "the ranks contradict the scores in {n} query: ordered by rank; trec_eval goes by the scores",
-            "the ranks contradict the scores in {n:,} queries: ordered by rank; trec_eval goes by the scores",
+            "ranks and scores disagree in {n} query: ordered by rank (trec_eval orders by score)",
+            "ranks and scores disagree in {n:,} queries: ordered by rank (trec_eval orders by score)",
             count,
         )
     ]

@@ -13,7 +13,7 @@ MEASURES = {
 }
 PROFILE = Profile(
     name="document",
-    about=say("document search: where the first expected document stands"),
+    about=say("document search: rank of the first expected document"),
     order="rank",
     measures=("FirstRank", "Found", "InTop@3", "InTop@10"),
     mean_over="listed",

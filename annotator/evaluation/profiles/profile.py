@@ -22,7 +22,7 @@ WHY_LEFT_OUT: Mapping[MeanOver, str] = {
     "all": "",
 }
 NOT_COMPARABLE = say(
-    "ideal from the results themselves: not comparable, since every system has an ideal of its own"
+    "ideal from the results themselves: not comparable, because every system has its own ideal"
 )
 _NAME = re.compile(r"([A-Za-z][A-Za-z0-9_]*)(?:@(\d{1,7}))?", re.ASCII)
 _SYNONYMS = {
@@ -163,7 +163,7 @@ def _refuse(name: str, profile: str, measures: Mapping[str, TeamMeasure]) -> Val
     names = ", ".join(f"{name}@k" if measure.with_cutoff else name for name, measure in measures.items())
     return ValidationError(
         say(
-            "the profile {profile} has no measure named {name!r}; it has: {names}",
+            "The profile {profile} has no measure {name!r}. Choose one of: {names}",
             profile=profile,
             name=name,
             names=names,

@@ -21,4 +21,4 @@ def find_profile(name: str) -> Profile:
         if profile.name == name:
             return profile
     names = ", ".join(profile.name for profile in PROFILES)
-    raise ValidationError(say("no profile named {name!r}; there are: {names}", name=name, names=names))
+    raise ValidationError(say("There is no profile {name!r}. Choose one of: {names}", name=name, names=names))

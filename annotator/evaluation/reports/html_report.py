@@ -157,8 +157,8 @@ def render_html(
             saturation_chart=_draw_saturation(evaluation, tr),
             power_chart=_draw_power(evaluation, main, tr),
             variant_names={
-                LENIENT: tr("the highest grade of every disputed pair"),
-                STRICT: tr("the lowest grade of every disputed pair"),
+                LENIENT: tr("the highest grade for every disagreement"),
+                STRICT: tr("the lowest grade for every disagreement"),
             },
             power=evaluation.dataset.power[:MOST_POWER],
             holes=holes,
@@ -411,7 +411,7 @@ def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> Markup:
         for power in largest
     ]
     return Markup(
-        draw_differences(tr("The smallest difference that these queries can show"), rows, name="power-")
+        draw_differences(tr("Smallest difference that these queries can detect"), rows, name="power-")
     )
 
 

@@ -134,8 +134,8 @@ def _try_scores(evaluation: Evaluation, limits: _Limits) -> Tried:
             Rule(
                 _say_below(first),
                 say(
-                    "The first relevant document stands too low. Improve the first ranks: reranking, the weights of a "
-                    "fusion, exact matches of titles and identifiers."
+                    "The first relevant document is ranked too low. Improve the first ranks: reranking, fusion "
+                    "weights, exact matches of titles and identifiers."
                 ),
             ),
             _list_systems(evaluation, [first], lambda value: value < first[1]),
@@ -183,7 +183,7 @@ def _try_recall_and_order(
         Rule(
             say("{recall} below {recall_limit}, {ndcg} at least {ndcg_limit}", **names),
             say(
-                "What is found is in good order, but relevant documents are missing. Widen the candidates: more per "
+                "The results are in good order, but relevant documents are missing. Add candidates: more per "
                 "retriever, synonyms, a second retriever."
             ),
         ),
@@ -193,8 +193,8 @@ def _try_recall_and_order(
         Rule(
             say("{recall} below {recall_limit}, {ndcg} below {ndcg_limit}", **names),
             say(
-                "Relevant documents are missing, and the order is poor. Begin with the candidates: reranking cannot order "
-                "what was not found."
+                "Relevant documents are missing, and the order is poor. Start with the candidates: reranking "
+                "cannot add missing documents."
             ),
         ),
         choose(True, True),
@@ -202,7 +202,7 @@ def _try_recall_and_order(
     yield (
         Rule(
             say("{recall} at least {recall_limit}, {ndcg} below {ndcg_limit}", **names),
-            say("Relevant documents are found but stand too low. Rerank the candidates."),
+            say("Relevant documents are found but ranked too low. Rerank the candidates."),
         ),
         choose(False, True),
     )
@@ -212,7 +212,8 @@ def _try_just_below(evaluation: Evaluation, near: Measure, far: Measure) -> tupl
     rule = Rule(
         say("{far} at least {gain} above {near}", far=far.name, near=near.name, gain=f"{CLOSE_BELOW:.2f}"),
         say(
-            "Relevant documents stand just below rank {cutoff}. A better order of the same candidates raises {near}.",
+            "Relevant documents are ranked just below {cutoff}. A better order of the same candidates "
+            "raises {near}.",
             cutoff=near.cutoff,
             near=near.name,
         ),
@@ -238,7 +239,8 @@ def _try_latency(evaluation: Evaluation, limits: _Limits) -> Tried:
             Rule(
                 say("P50 above {limit:,.0f} ms", limit=half),
                 say(
-                    "Half of the queries are too slow, so the pipeline is: the number of candidates, reranking, the index."
+                    "Half of the queries are too slow. Check the whole pipeline: number of candidates, "
+                    "reranking, index."
                 ),
             ),
             [f"{system} ({latency.p50:,.0f} ms)" for system, latency in timed if latency.p50 > half],
@@ -290,7 +292,7 @@ def _try_groups(evaluation: Evaluation, limits: _Limits) -> Tried:
                 n=FEWEST_IN_GROUP,
                 distance=f"{WEAK_GROUP:.2f}",
             ),
-            say("Look at the failed queries of these groups: they share a cause more often than others."),
+            say("Look at the failed queries of these groups. They often share a cause."),
         ),
         weak,
     )

@@ -128,7 +128,7 @@ _GAINS: Mapping[Gain, Message] = {
     "grade": say("grade"),
     "exponential": say("2^grade - 1"),
     "position": say(
-        "2^position - 1, the position being the list's length for its first document and 1 for its last"
+        "2^position - 1, where position is the list's length for the first document and 1 for the last"
     ),
 }
 
@@ -156,9 +156,7 @@ def _choose_formula(kind: Kind, values: Mapping[str, Any]) -> Message:
             "(1 - p) times the sum of p^(rank - 1) over the relevant documents in {k}, p = {persistence}",
             **values,
         ),
-        "Bpref": say(
-            "for each relevant document, how few judged documents that are not relevant stand above it"
-        ),
+        "Bpref": say("for each relevant document, how few judged non-relevant documents are ranked above it"),
         "Judged": say("judged documents in {k}, divided by the number of documents there", **values),
         "FirstRank": say("rank of the first relevant document; undefined without one"),
         "TFFU": say("milliseconds until the first relevant document arrives; undefined without one"),
@@ -180,7 +178,7 @@ def _ask_ir_measures(name: str) -> tuple[Kind, str, dict[str, Any]]:
         if kind in WITH_CUTOFF and "cutoff" not in measure.params:
             raise ValidationError(
                 say(
-                    "{name} needs the number of results it looks at, as in {example}",
+                    "{name} needs a number of results, as in {example}.",
                     name=name,
                     example=f"{kind}@10",
                 )
@@ -198,7 +196,7 @@ def _check_cutoff(cutoff: int, name: str) -> int:
         return cutoff
     raise ValidationError(
         say(
-            "{name}: expected a number of results from 1 to {most:,}, found {found:,}",
+            "{name}: choose a number of results from 1 to {most:,}, not {found:,}.",
             name=name,
             most=MAX_CUTOFF,
             found=cutoff,
@@ -207,4 +205,6 @@ def _check_cutoff(cutoff: int, name: str) -> int:
 
 
 def _unknown(name: str) -> ValidationError:
-    return ValidationError(say("no measure named {name!r}; there are: {names}", name=name, names=OFFERED))
+    return ValidationError(
+        say("There is no measure {name!r}. Choose one of: {names}", name=name, names=OFFERED)
+    )

@@ -259,8 +259,8 @@ class RunScorer:
         if unknown:
             notes.append(
                 say_n(
-                    "{n} query of the run is not in the truth, first {query}; its results do not count",
-                    "{n:,} queries of the run are not in the truth, first {query}; their results do not count",
+                    "{n} query of the run is not in the truth, first {query}; its results are ignored",
+                    "{n:,} queries of the run are not in the truth, first {query}; their results are ignored",
                     len(unknown),
                     query=repr(unknown[0]),
                 )
@@ -272,7 +272,7 @@ class RunScorer:
                 say("queries without results: {missing:,} of {queries:,}; they count as 0", **values)
                 if self.options.complete
                 else say(
-                    "queries without results: {missing:,} of {queries:,}; they are left out of its means",
+                    "queries without results: {missing:,} of {queries:,}; they are left out of the means",
                     **values,
                 )
             )
@@ -284,8 +284,10 @@ class RunScorer:
         if failed:
             notes.append(
                 say_n(
-                    "{n} query failed when the run was fetched, first {query}: the system gave no answer, not an empty one",
-                    "{n:,} queries failed when the run was fetched, first {query}: the system gave no answer, not an empty one",
+                    "{n} query failed when the run was fetched, first {query}: the system gave no answer (not an "
+                    "empty result)",
+                    "{n:,} queries failed when the run was fetched, first {query}: the system gave no answer "
+                    "(not an empty result)",
                     len(failed),
                     query=repr(failed[0]),
                 )

@@ -87,7 +87,11 @@ def write_figures(
     names = [one.name for one in result.evaluation.table.measures]
     if measure is not None and measure not in names:
         raise NotFound(
-            say("no measure {measure!r}; there are: {names}", measure=measure, names=", ".join(names))
+            say(
+                "There is no measure {measure!r}. Choose one of: {names}",
+                measure=measure,
+                names=", ".join(names),
+            )
         )
     chosen = measure or names[0]
     if table == QUERIES:

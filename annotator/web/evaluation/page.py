@@ -20,11 +20,11 @@ def draw(context: PageContext) -> None:
     dataset = require_dataset(context)
     choices = list_choices(context.database, context.actor, dataset)
     if not choices.systems:
-        st.text(tr("No system has a run yet. Import the ranked results of your systems, one file for each:"))
+        st.text(tr("No runs yet. Import the ranked results of your systems, one file per system:"))
         st.code(f"annotator import run {dataset} FILE --system NAME", language=None)
         return
     if not choices.has_grades and not choices.versions:
-        st.text(tr("No pair has a settled grade yet, so there is nothing to score the systems by."))
+        st.text(tr("The systems cannot be scored yet: no pair has a settled grade."))
         draw_link(context, "overview")
         return
     profile = next(item.profile for item in context.datasets if item.name == dataset)

@@ -30,9 +30,11 @@ def describe_pooled(outcome: PooledResults) -> str:
         tr_n("{n:,} pair was added to the pool.", "{n:,} pairs were added to the pool.", outcome.new)
     ]
     if outcome.already_there:
-        sentences.append(tr_n("{n:,} was there already.", "{n:,} were there already.", outcome.already_there))
+        sentences.append(
+            tr_n("{n:,} was already in the pool.", "{n:,} were already in the pool.", outcome.already_there)
+        )
     if outcome.new:
         sentences.append(
-            tr("Annotators are handed them like any other pair, and see nothing of the systems.")
+            tr("Annotators get these pairs like any other pair and see nothing about the systems.")
         )
     return join_sentences(sentences)

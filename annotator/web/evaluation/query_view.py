@@ -95,14 +95,21 @@ def _draw_scores(result: EvaluationResult, rankings: QueryRankings, measure: str
     if rankings.hidden:
         draw_note(
             tr_n(
-                "{n:,} pair of this query is yours to judge first: its grade and the query's scores are not shown.",
-                "{n:,} pairs of this query are yours to judge first: their grades and the query's scores are not shown.",
+                "You still have to judge {n:,} pair of this query. Its grade and the query's scores are "
+                "hidden.",
+                "You still have to judge {n:,} pairs of this query. Their grades and the query's scores are "
+                "hidden.",
                 rankings.hidden,
             )
         )
         return
     if rankings.query_id not in table.query_ids:
-        draw_note(tr("This query is in no mean: {why}", why=tr(table.left_out.get(rankings.query_id, "–"))))
+        draw_note(
+            tr(
+                "This query is not included in the means: {why}",
+                why=tr(table.left_out.get(rankings.query_id, "–")),
+            )
+        )
         return
     row = table.query_ids.index(rankings.query_id)
     names = [one.name for one in table.measures]
@@ -130,7 +137,7 @@ def _draw_lists(rankings: QueryRankings, find_address: Callable[[str], str]) -> 
             for results in rankings.systems.values()
         )
         rows.append(f'<tr><th scope="row" class="annotator-figure">{index + 1}</th>{cells}</tr>')
-    caption = escape(tr("The ranked lists side by side"))
+    caption = escape(tr("Ranked lists side by side"))
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}" style="max-height: none">'
         f'<table class="annotator-table annotator-lists"><caption class="annotator-unseen">{caption}</caption>'
@@ -157,7 +164,7 @@ def _write_grade(result: RankedResult) -> str:
         )
     words = {
         "hidden": tr("yours to judge first"),
-        "waiting": tr("waiting to be judged"),
+        "waiting": tr("waiting for judgment"),
         "unsettled": tr("no settled grade"),
     }.get(result.state, tr("unjudged"))
     return f'<span class="annotator-grade annotator-nograde">{escape(words)}</span>'
@@ -169,13 +176,13 @@ def _draw_to_judge(dataset: str, rankings: QueryRankings) -> None:
     n = len(rankings.not_pooled)
     with st.container(horizontal=True, vertical_alignment="center"):
         words = tr_n(
-            "{n:,} document in these lists is unjudged, and nobody is asked to judge it.",
-            "{n:,} documents in these lists are unjudged, and nobody is asked to judge them.",
+            "{n:,} document in these lists is unjudged and not yet in the pool.",
+            "{n:,} documents in these lists are unjudged and not yet in the pool.",
             n,
         )
         st.html(f'<p class="annotator-step">{escape(words)}</p>', width="content")
         st.button(
-            tr("Have these judged"),
+            tr("Request judgments"),
             key="judge-query",
             on_click=have_judged,
             args=(dataset, [(rankings.query_id, doc_id) for doc_id in rankings.not_pooled]),
@@ -186,7 +193,7 @@ def _draw_to_judge(dataset: str, rankings: QueryRankings) -> None:
 def _draw_missed(rankings: QueryRankings, find_address: Callable[[str], str]) -> None:
     if not rankings.missed:
         return
-    st.header(tr("Relevant documents that no list has"))
+    st.header(tr("Relevant documents missing from all lists"))
     items = "".join(
         f"<li>{_write_result(result, find_address(result.doc_id))}</li>" for result in rankings.missed
     )
@@ -202,7 +209,7 @@ def _draw_document(context: PageContext, dataset: str, doc_id: str, close: str) 
         return
     title = document.title or document.doc_id
     head = f'<h3 class="annotator-part" dir="auto">{escape(title)}</h3>'
-    closing = write_link(tr("Close the document"), close)
+    closing = write_link(tr("Close document"), close)
     identity = f'<p class="annotator-note" dir="auto">{escape(document.doc_id)} {closing}</p>'
     st.html(head + identity)
     if document.text is None:

@@ -20,7 +20,7 @@ TABS = {
     say("Scores"): "scores",
     say("Differences"): "differences",
     say("Groups"): "groups",
-    say("What the dataset can tell"): "abilities",
+    say("Reliability"): "abilities",
     say("Query by query"): "queries",
     say("Two releases"): "releases",
 }
@@ -49,11 +49,11 @@ def draw_report(
             with tab:
                 import_module(f"annotator.web.evaluation.tabs.{name}").draw(shown)
     draw_file_link(tr("All scores as CSV"), list_scores_address(dataset, choice))
-    draw_file_link(tr("Everything as JSON"), list_report_address(dataset, choice))
+    draw_file_link(tr("Full report as JSON"), list_report_address(dataset, choice))
 
 
 def _draw_sentences(sentences: list[Message]) -> None:
-    st.header(tr("What the scores say"))
+    st.header(tr("Key results"))
     for sentence in sentences[:FIRST]:
         st.html(f'<p class="annotator-step">{escape(tr(sentence))}</p>')
     if len(sentences) > FIRST:

@@ -127,7 +127,7 @@ def list_power_rows(result: EvaluationResult, measure: str) -> list[Row]:
         {
             tr("systems"): f"{power.b} − {power.a}",
             tr("difference"): power.difference,
-            tr("smallest that can be shown"): power.detectable,
+            tr("smallest detectable difference"): power.detectable,
             tr("queries"): power.queries,
             tr("queries needed for this difference"): power.queries_for_difference,
             tr("queries needed for d = 0.3"): power.queries_for_small_effect,
@@ -171,8 +171,8 @@ def list_variant_rows(result: EvaluationResult, _measure: str) -> list[Row]:
 def name_variant(variant: OrderUnderVariant) -> str:
     """Return whose grades a variant takes."""
     named = {
-        LENIENT: tr("the highest grade of every disputed pair"),
-        STRICT: tr("the lowest grade of every disputed pair"),
+        LENIENT: tr("the highest grade for every disagreement"),
+        STRICT: tr("the lowest grade for every disagreement"),
     }
     return named.get(variant.variant, variant.variant)
 
@@ -184,7 +184,7 @@ def list_left_out_rows(result: EvaluationResult, _measure: str) -> list[Row]:
     return [
         {
             tr("system"): loss.system,
-            tr("relevant documents only here"): loss.unique_relevant,
+            tr("relevant documents found only here"): loss.unique_relevant,
             tr("score"): loss.score,
             tr("without its own documents"): loss.score_without,
             tr("loss"): loss.loss,

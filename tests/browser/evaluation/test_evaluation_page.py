@@ -27,28 +27,28 @@ def test_a_lead_goes_from_the_scores_to_a_query_and_has_its_unjudged_documents_j
     world: EvaluatedWorld, page: Page, sign_in: SignIn
 ) -> None:
     sign_in(page, "lea", to="/evaluation?dataset=d")
-    expect(page.get_by_role("heading", name="What the scores say")).to_be_visible()
-    expect(page.get_by_role("table", name="nDCG@10 of every system")).to_contain_text("dense")
+    expect(page.get_by_role("heading", name="Key results")).to_be_visible()
+    expect(page.get_by_role("table", name="nDCG@10 by system")).to_contain_text("dense")
     page.get_by_role("tab", name="Differences").click()
     expect(page.get_by_role("heading", name="Differences on nDCG@10")).to_be_visible()
     page.get_by_role("tab", name="Query by query").click()
     page.get_by_role("link", name="Open the ranked lists of Q1").click()
     expect(page.get_by_role("heading", name="Query Q1")).to_be_visible()
-    lists = page.get_by_role("table", name="The ranked lists side by side")
+    lists = page.get_by_role("table", name="Ranked lists side by side")
     expect(lists.get_by_label("grade 3")).to_have_count(2)
     expect(lists.get_by_text("unjudged")).to_have_count(2)
-    page.get_by_role("button", name="Have these judged").click()
+    page.get_by_role("button", name="Request judgments").click()
     expect(page.get_by_text("2 pairs were added to the pool.")).to_be_visible()
-    expect(lists.get_by_text("waiting to be judged")).to_have_count(2)
+    expect(lists.get_by_text("waiting for judgment")).to_have_count(2)
     pooled = {(pair.query_id, pair.doc_id) for pair in list_pairs(world.database, OPERATOR, "d")}
     assert {("Q1", "x"), ("Q1", "z")} <= pooled
     lists.get_by_role("link", name="a", exact=True).first.click()
-    expect(page.get_by_role("link", name="Close the document")).to_be_visible()
+    expect(page.get_by_role("link", name="Close document")).to_be_visible()
     assert parse_qs(urlsplit(page.url).query)["document"] == ["a"]
     page.reload()
-    page.get_by_role("link", name="Close the document").click()
+    page.get_by_role("link", name="Close document").click()
     page.get_by_role("link", name="Back to the evaluation").click()
-    expect(page.get_by_role("heading", name="nDCG@10 of every query")).to_be_visible()
+    expect(page.get_by_role("heading", name="nDCG@10 by query")).to_be_visible()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -56,13 +56,13 @@ def test_no_part_of_the_page_violates_wcag_22_aa(
     world: EvaluatedWorld, page: Page, sign_in: SignIn, theme: str
 ) -> None:
     sign_in(page, "lea", to="/evaluation?dataset=d&query=Q1&document=a")
-    expect(page.get_by_role("heading", name="Relevant documents that no list has")).to_be_visible()
+    expect(page.get_by_role("heading", name="Relevant documents missing from all lists")).to_be_visible()
     use_theme(page, theme)
     assert list_violations(page) == []
     for tab, heading in (
         ("Scores", "All measures"),
-        ("What+the+dataset+can+tell", "What a system would lose had it not been pooled"),
-        ("Two+releases", "The same runs on two releases"),
+        ("What+the+dataset+can+tell", "Score loss if a system had not been pooled"),
+        ("Two+releases", "Scores of the same runs on two releases"),
     ):
         page.goto(f"{page.url.split('/evaluation')[0]}/evaluation?dataset=d&tab={tab}")
         expect(page.get_by_role("heading", name=heading)).to_be_visible()

@@ -55,31 +55,31 @@ def evaluate(folder: Path, run: str, *options: str, second: str | None = None) -
         pytest.param(
             GOOD,
             ["--measures", "MAGIC@10"],
-            f"no measure named 'MAGIC@10'; there are: {OFFERED}",
+            f"There is no measure 'MAGIC@10'. Choose one of: {OFFERED}",
             id="a measure that does not exist",
         ),
         pytest.param(
             GOOD,
             ["--measures", "ERR@10", "--profile", "law"],
-            "the profile law has no measure named 'ERR@10'; it has: P@k, Recall@k, F1@k, MAP, NDCG@k, MRR",
+            "The profile law has no measure 'ERR@10'. Choose one of: P@k, Recall@k, F1@k, MAP, NDCG@k, MRR",
             id="a measure that a team does not have",
         ),
         pytest.param(
             GOOD,
             ["--profile", "magic"],
-            "no profile named 'magic'; there are: trec, nablarch, law, survey, code, document",
+            "There is no profile 'magic'. Choose one of: trec, nablarch, law, survey, code, document",
             id="a profile that does not exist",
         ),
         pytest.param(
             GOOD,
             ["--baseline", "other"],
-            "no system named 'other'; there are: good",
+            "There is no system 'other'. Choose one of: good",
             id="a baseline that does not exist",
         ),
         pytest.param(
             GOOD,
             ["--by", "category"],
-            "expected queries with the field 'category', found none; there are: no fields",
+            "No query has the field 'category'. Choose one of: no fields",
             id="a field that no query has",
         ),
     ],
@@ -103,7 +103,7 @@ def test_a_query_that_the_truth_does_not_know_changes_no_score_and_is_named(tmp_
     code, output = evaluate(tmp_path, GOOD + "q9 Q0 a 1 9 good\n", "--measures", "P@1")
     assert code == 0
     assert "P@1 good 1.0000" in output
-    assert "- good: 1 query of the run is not in the truth, first 'q9'; its results do not count" in output
+    assert "- good: 1 query of the run is not in the truth, first 'q9'; its results are ignored" in output
 
 
 def test_one_query_allows_no_test_and_says_so(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_two_runs_of_one_name_are_told_apart_by_their_files_and_a_third_is_refus
     (tmp_path / "second.trec").write_text("q1 Q0 b 1 9 STANDARD\n")
     paths = [str(tmp_path / name) for name in ("qrels.txt", "first.trec", "second.trec")]
     done = CliRunner().invoke(app, ["evaluate", *paths, "--measures", "P@1"])
-    assert "- second: named after its file, for another run is called STANDARD too" in done.output
+    assert "- second: named after its file, because another run is also called STANDARD" in done.output
     assert "P@1      STANDARD  1.0000" in done.output
     assert "P@1      second    0.0000" in done.output
     refused = CliRunner().invoke(app, ["evaluate", *paths, paths[-1]])

@@ -121,7 +121,7 @@ def test_only_leads_send_holes(world: HolesWorld) -> None:
 
 
 def test_what_cannot_be_pooled_is_refused_in_a_sentence(world: HolesWorld, tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no system named 'x'; there are: bm25, 벡터"):
+    with pytest.raises(NotFound, match=r"There is no system 'x'\. Choose one of: bm25, 벡터"):
         world.pool_holes(systems=["x"])
     with pytest.raises(ValidationError, match="depth: expected 1 to 1,000, found 0"):
         world.pool_holes(depth=0)

@@ -152,12 +152,12 @@ def test_a_sweep_has_a_chart_for_each_parameter_with_its_numbers_and_the_best_co
     assert described[0].startswith("MRR: 0.229, -0.229; ")  # 1 and 1/2 against 1/3 and 1/4
     assert '<bdi>0.1</bdi></th><td class="n">2</td><td class="n">0.750</td>' in section
     assert '<th scope="row">MRR</th><td><bdi>rrf;k=10;alpha=0.1</bdi></td><td class="n">1.000</td>' in section
-    assert "Not every combination" not in section
+    assert "Not all combinations" not in section
 
 
 def test_a_sweep_with_a_missing_combination_says_so_and_one_with_many_values_is_listed_only() -> None:
     page = render(make_sweep("rrf;k=10;a=1", "rrf;k=60;a=1", "rrf;k=10;a=2"))
-    assert "Not every combination of the parameters was run" in page
+    assert "Not all combinations of the parameters were run" in page
     many = render(make_sweep(*(f"rrf;k={number}" for number in range(13))))
     section = many.split("<h2>Parameter sweeps</h2>")[1].split("</section>")[0]
     assert "<svg" not in section
@@ -185,7 +185,7 @@ def test_the_stability_of_the_order_names_the_neighbours_that_swap_and_what_othe
     assert (
         f"<bdi>{swap.lower}</bdi> &gt; <bdi>{swap.higher}</bdi> {swap.share:.0%}".replace("%", " %") in page
     )
-    assert "<bdi>the lowest grade of every disputed pair</bdi>" in page
+    assert "<bdi>the lowest grade for every disagreement</bdi>" in page
     assert "<bdi>花子</bdi></th>" in page
 
 
@@ -235,7 +235,7 @@ def test_one_system_and_one_query_have_a_page_under_every_profile(profile: str) 
     evaluation = evaluate_runs(truth, [make_run("only", {"q": ["a"]})], find_profile(profile))
     page = render(evaluation, robustness=measure_robustness(evaluation))
     read(page)
-    assert "One system is evaluated" in page
+    assert "Only one system is evaluated" in page
     assert not re.search(r"\b(nan|None)\b", page)
 
 

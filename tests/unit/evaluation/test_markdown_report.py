@@ -80,7 +80,7 @@ def test_every_profile_has_a_report_also_of_one_system_and_one_query(profile: st
     truth = Truth("tiny", {"q": {"a": 2, "b": 1}})
     evaluation = evaluate_runs(truth, [make_run("only", {"q": ["a"]})], find_profile(profile))
     text = render(evaluation, robustness=measure_robustness(evaluation))
-    assert "One system is evaluated" in text
+    assert "Only one system is evaluated" in text
     assert "nan" not in text.lower().split()
     assert "None" not in text
 

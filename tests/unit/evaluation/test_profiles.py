@@ -14,7 +14,9 @@ from tests.unit.evaluation.small_runs import make_run
 def test_there_is_a_profile_for_each_team_and_for_trec_eval() -> None:
     assert [profile.name for profile in PROFILES] == ["trec", "nablarch", "law", "survey", "code", "document"]
     assert [profile.order for profile in PROFILES] == ["score", *["rank"] * 5]
-    with pytest.raises(ValidationError, match="no profile named 'java'; there are: trec, nablarch, law"):
+    with pytest.raises(
+        ValidationError, match=r"There is no profile 'java'\. Choose one of: trec, nablarch, law"
+    ):
         find_profile("java")
 
 
@@ -36,7 +38,7 @@ def test_a_team_measure_is_found_by_its_usual_other_names() -> None:
 @pytest.mark.parametrize("name", ["Bpref", "MRR@5", "P", "P@0", "P@9999999", "", "P@5x"])
 def test_a_measure_that_the_team_does_not_have_is_refused_with_those_it_has(name: str) -> None:
     with pytest.raises(
-        ValidationError, match=r"the profile law has no measure named .*it has: P@k, Recall@k, F1@k, MAP"
+        ValidationError, match=r"The profile law has no measure .*Choose one of: P@k, Recall@k, F1@k, MAP"
     ):
         find_profile("law").parse(name, None, "truth")
 

@@ -47,7 +47,7 @@ def test_an_annotator_who_grades_otherwise_swaps_the_systems() -> None:
     hana, ken = robustness.by_annotator
     assert (hana.variant, hana.changed_pairs, hana.order.swapped) == ("hana", 4, (("first", "second"),))
     assert (ken.variant, ken.changed_pairs, ken.order.tau) == ("ken", 0, 1.0)
-    assert "By hana's own grades, second is above first on P(rel=2)@1." in robustness.sentences
+    assert "With hana's own grades, second is above first on P(rel=2)@1." in robustness.sentences
 
 
 def test_pairs_that_an_annotator_did_not_judge_keep_their_settled_grade() -> None:

@@ -123,11 +123,9 @@ def test_ranks_that_contradict_scores_are_named_and_the_order_can_be_chosen() ->
     text = "q1 Q0 a 1 1.0 s\nq1 Q0 b 2 2.0 s\n"
     by_score, by_rank = parse(text), parse(text, order="rank")
     assert (list_results(by_score), list_results(by_rank)) == ({"q1": ["b", "a"]}, {"q1": ["a", "b"]})
-    assert by_score.notes == (
-        "the ranks contradict the scores in 1 query: ordered by score, as trec_eval does; --order rank goes by the ranks",
-    )
+    assert by_score.notes == ("ranks and scores disagree in 1 query: ordered by score, as trec_eval does",)
     assert by_rank.notes == (
-        "the ranks contradict the scores in 1 query: ordered by rank; trec_eval goes by the scores",
+        "ranks and scores disagree in 1 query: ordered by rank (trec_eval orders by score)",
     )
 
 

@@ -48,7 +48,7 @@ def test_a_query_that_failed_when_the_run_was_fetched_is_told_apart_from_an_empt
     )
     table = score_runs(TRUTH, [run], PROFILE, ScoringOptions(measures=("P@2",)))
     assert table.systems[0].notes[-1] == (
-        "1 query failed when the run was fetched, first 'q2': the system gave no answer, not an empty one"
+        "1 query failed when the run was fetched, first 'q2': the system gave no answer (not an empty result)"
     )
 
 
@@ -151,7 +151,7 @@ def test_an_undefined_mean_says_why() -> None:
 def test_a_query_that_the_truth_does_not_know_is_named_and_does_not_count() -> None:
     table = score({"q1": ["a"], "q2": ["a"], "q3": ["x"], "Q9": ["a"]}, "RR")
     assert table.systems[0].notes == (
-        "1 query of the run is not in the truth, first 'Q9'; its results do not count",
+        "1 query of the run is not in the truth, first 'Q9'; its results are ignored",
     )
 
 

@@ -86,7 +86,7 @@ def test_a_mean_that_is_short_of_its_target_by_a_rounding_reaches_it() -> None:
 
 def test_a_figure_that_is_undefined_misses_its_target_and_says_why() -> None:
     check = check_targets(score("nablarch", 10), [Target("latency P50", maximum=200)])[0]
-    assert (check.measured, check.met, check.why) == (None, False, "the run carries no latency_ms")
+    assert (check.measured, check.met, check.why) == (None, False, "the run has no latency_ms")
 
 
 def test_a_file_names_measures_by_the_profiles_names(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_bad_targets_are_named_with_their_lines(tmp_path: Path) -> None:
     lines = str(refused.value).splitlines()
     assert [line.split(":")[1] for line in lines] == ["1", "2", "3"]
     assert lines[0].endswith("expected MRR to be a number from 0, found 'high'")
-    assert "no measure named 'Accuracy'" in lines[1]
+    assert "There is no measure 'Accuracy'" in lines[1]
     with pytest.raises(BadInput, match="a mapping of measures"):
         read_targets(write(tmp_path / "l.yaml", "- MRR\n"), find_profile("trec"))
 

@@ -1,4 +1,4 @@
-"""Draw the tab "What the dataset can tell": saturation, power, stability of the order, pooling, and what to judge next."""
+"""Draw the tab "Reliability": saturation, power, stability of the order, pooling, and what to judge next."""
 
 import streamlit as st
 
@@ -49,13 +49,13 @@ def _draw_holes(shown: ShownEvaluation) -> None:
         )
         chosen = [(hole.query_id, hole.doc_id) for hole in need.holes[: int(count)]]
         st.button(
-            tr("Have these judged"),
+            tr("Request judgments"),
             key="judge-holes",
             on_click=have_judged,
             args=(shown.dataset, chosen),
             icon=":material/playlist_add:",
         )
-    shown.show_table("holes", tr("The unjudged documents as a table"), folded=True)
+    shown.show_table("holes", tr("Unjudged documents as a table"), folded=True)
 
 
 def have_judged(dataset: str, results: list[tuple[str, str]]) -> None:
@@ -86,7 +86,7 @@ def _draw_saturation(shown: ShownEvaluation) -> None:
         )
         draw_note(
             tr(
-                "The share of the difference in {measure} that single queries carry: {queries}.",
+                "Share of the difference in {measure} due to single queries: {queries}.",
                 measure=shown.measure,
                 queries=largest or "–",
             )
@@ -97,23 +97,23 @@ def _draw_power(shown: ShownEvaluation) -> None:
     powers = [power for power in shown.evaluation.dataset.power if power.measure == shown.measure]
     if not powers:
         return
-    title = tr("How small a difference in {measure} these queries can show", measure=shown.measure)
+    title = tr("Smallest detectable difference in {measure}", measure=shown.measure)
     st.header(title)
     shown.show_table("power", title)
-    draw_note(tr("At 80 % power, by a paired t test at the 5 % level."))
+    draw_note(tr("80 % power, paired t-test at the 5 % level."))
 
 
 def _draw_order(shown: ShownEvaluation) -> None:
     order = shown.evaluation.dataset.order.get(shown.measure)
     if order is None:
         return
-    st.header(tr("How stable the order is"))
+    st.header(tr("Stability of the order"))
     st.text(_describe_order(order, shown.measure))
-    shown.show_table("order", tr("Neighbours in the order, with other queries"))
+    shown.show_table("order", tr("Neighbouring systems with resampled queries"))
     robustness = shown.result.robustness
     if robustness is None or not (robustness.by_annotator or robustness.disputed):
         return
-    title = tr("The order on {measure} by other grades", measure=robustness.measure)
+    title = tr("Order on {measure} with other grades", measure=robustness.measure)
     st.subheader(title)
     shown.show_table("variants", title)
     draw_note(tr("τ is 1 for the same order and −1 for the reversed one; τ_AP weighs the top more."))
@@ -145,12 +145,12 @@ def _draw_left_out(shown: ShownEvaluation) -> None:
     robustness = shown.result.robustness
     if robustness is None or not robustness.left_out:
         return
-    title = tr("What a system would lose had it not been pooled")
+    title = tr("Score loss if a system had not been pooled")
     st.header(title)
     shown.show_table("left-out", title)
     draw_note(
         tr(
-            "On {measure}. A large loss: a new system that was not pooled would be scored too low.",
+            "On {measure}. A large loss means that a new system that was not pooled would score too low.",
             measure=robustness.measure,
         )
     )

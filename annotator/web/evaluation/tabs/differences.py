@@ -29,18 +29,19 @@ def draw(shown: ShownEvaluation) -> None:
     )
     draw_note(
         tr(
-            "Lines: 95 % intervals. A filled diamond: larger than chance explains (p below .05 after Holm). A hollow circle: no difference is shown."
+            "Lines: 95 % intervals. Filled diamond: a difference that chance does not explain (p below "
+            ".05 after Holm). Hollow circle: no difference shown."
         )
     )
     if len(comparisons) > MOST_DRAWN:
         draw_note(
             tr(
-                "The {n} largest of {all:,} differences are drawn; the file has all.",
+                "The chart shows the {n} largest of {all:,} differences. The file has all.",
                 n=MOST_DRAWN,
                 all=len(comparisons),
             )
         )
-    shown.show_table("differences", tr("The differences as a table"), folded=True)
+    shown.show_table("differences", tr("Differences as a table"), folded=True)
     st.header(tr("Queries won"))
     wins = shown.evaluation.dataset.wins.get(shown.measure, {})
     draw_table(
@@ -52,7 +53,7 @@ def draw(shown: ShownEvaluation) -> None:
 
 def _say_why_not(shown: ShownEvaluation) -> None:
     if len(shown.evaluation.systems) < 2:
-        st.text(tr("There is one system, so there is nothing to compare it with. Import the run of another:"))
+        st.text(tr("There is only one system. To compare, import a run of another system:"))
         st.code(f"annotator import run {shown.dataset} FILE --system NAME", language=None)
     else:
-        st.text(tr("This measure does not compare systems. Choose another."))
+        st.text(tr("This measure cannot compare systems. Choose another."))

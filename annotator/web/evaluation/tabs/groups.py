@@ -24,7 +24,7 @@ def draw(shown: ShownEvaluation) -> None:
         if fields:
             st.text(
                 tr(
-                    "Choose a field under Group by to see which system is best where: {fields}.",
+                    "Choose a field under Group by to see the best system of each group: {fields}.",
                     fields=fields,
                 )
             )
@@ -41,12 +41,12 @@ def draw(shown: ShownEvaluation) -> None:
         csv=shown.find_file_address("groups"),
         name=f"{shown.dataset}-groups",
     )
-    draw_note(tr("In brackets: queries. A group of few queries says little."))
+    draw_note(tr("In brackets: number of queries. Groups with few queries are less reliable."))
     groups, systems = len(shown.evaluation.groups), len(shown.evaluation.systems)
     if groups > MOST_GROUPS or systems > MOST_SYSTEMS:
         draw_note(
             tr(
-                "At most {groups} groups and {systems} systems are drawn; the file has all.",
+                "The chart shows at most {groups} groups and {systems} systems. The file has all.",
                 groups=MOST_GROUPS,
                 systems=MOST_SYSTEMS,
             )

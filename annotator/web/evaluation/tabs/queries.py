@@ -16,7 +16,7 @@ from annotator.web.kit.tables import Cell, Link, draw_link_table
 
 def draw(shown: ShownEvaluation) -> None:
     """Draw the queries as links to their ranked lists."""
-    title = tr("{measure} of every query", measure=shown.measure)
+    title = tr("{measure} by query", measure=shown.measure)
     st.header(title)
     context = shown.context
     hidden = find_queries_to_judge(context.database, context.actor, shown.dataset)
@@ -25,12 +25,12 @@ def draw(shown: ShownEvaluation) -> None:
         return
     columns = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]
     draw_note(
-        tr("Those first on which the systems differ most. Open a query to see the ranked lists side by side.")
+        tr("Largest difference between systems first. Open a query to see the ranked lists side by side.")
     )
     listed = [_list_cells(shown, row, columns) for row in rows[:MOST_LISTED]]
     draw_link_table(title, columns, listed, tall=True, roomy=True)
     if len(rows) > MOST_LISTED:
-        draw_note(tr("The first {n} of {all:,} are shown; the file has all.", n=MOST_LISTED, all=len(rows)))
+        draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=len(rows)))
     draw_file_link(tr("Numbers as CSV"), shown.find_file_address(QUERIES))
 
 

@@ -18,10 +18,15 @@ MOST_GRADES = 10
 
 def draw(shown: ShownEvaluation) -> None:
     """Draw two versions to choose, the scores on both, and the queries that moved most."""
-    st.header(tr("The same runs on two releases"))
+    st.header(tr("Scores of the same runs on two releases"))
     versions = list(shown.choices.versions)
     if len(versions) < 2:
-        st.text(tr("Two releases are needed. Publish another to see what its grades change in the scores."))
+        st.text(
+            tr(
+                "This comparison needs two releases. Publish another one to see how its grades change the "
+                "scores."
+            )
+        )
         draw_link(shown.context, "releases")
         return
     with st.container(horizontal=True):
@@ -56,7 +61,9 @@ def draw(shown: ShownEvaluation) -> None:
 
 def _describe(change: ReleaseEvaluationChange) -> str:
     if not change.changed_grades:
-        return tr("No grade differs between {before} and {after}.", before=change.before, after=change.after)
+        return tr(
+            "All grades are the same in {before} and {after}.", before=change.before, after=change.after
+        )
     grades = tr_n(
         "{n:,} grade differs between {before} and {after}.",
         "{n:,} grades differ between {before} and {after}.",
@@ -65,13 +72,13 @@ def _describe(change: ReleaseEvaluationChange) -> str:
         after=change.after,
     )
     if not change.moved_queries:
-        return grades + " " + tr("None of them moves {measure} of any query.", measure=change.measure)
+        return grades + " " + tr("They do not change {measure} of any query.", measure=change.measure)
     return (
         grades
         + " "
         + tr_n(
-            "{measure} moved on {n:,} query.",
-            "{measure} moved on {n:,} queries.",
+            "{measure} changed on {n:,} query.",
+            "{measure} changed on {n:,} queries.",
             change.moved_queries,
             measure=change.measure,
         )
@@ -80,7 +87,7 @@ def _describe(change: ReleaseEvaluationChange) -> str:
 
 def _draw_scores(change: ReleaseEvaluationChange) -> None:
     draw_link_table(
-        tr("The scores on both releases"),
+        tr("Scores on both releases"),
         [tr("measure"), tr("system"), change.before, change.after, tr("change")],
         [
             [move.measure, move.system, _show(move.before), _show(move.after), _show_change(move)]
@@ -100,7 +107,7 @@ def _draw_scores(change: ReleaseEvaluationChange) -> None:
 def _draw_queries(shown: ShownEvaluation, change: ReleaseEvaluationChange) -> None:
     if not change.queries:
         return
-    title = tr("Queries whose {measure} moved", measure=change.measure)
+    title = tr("Queries with a changed {measure}", measure=change.measure)
     st.subheader(title)
     columns = [tr("query"), tr("change"), tr("changed grades")]
     draw_link_table(
@@ -109,7 +116,7 @@ def _draw_queries(shown: ShownEvaluation, change: ReleaseEvaluationChange) -> No
     if change.moved_queries > len(change.queries):
         draw_note(
             tr(
-                "Listed: {n} of {all:,} queries, those first that moved most.",
+                "Listed: {n} of {all:,} queries, largest change first.",
                 n=len(change.queries),
                 all=change.moved_queries,
             )

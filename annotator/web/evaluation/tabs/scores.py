@@ -25,11 +25,11 @@ def draw(shown: ShownEvaluation) -> None:
         "scores",
         chart_scores(evaluation, measure),
         describe_scores(evaluation, measure),
-        caption=tr("{measure} of every system", measure=measure),
+        caption=tr("{measure} by system", measure=measure),
         csv=shown.find_file_address("scores"),
         name=f"{shown.dataset}-scores",
     )
-    shown.show_table("scores", tr("{measure} of every system", measure=measure))
+    shown.show_table("scores", tr("{measure} by system", measure=measure))
     draw_note(_explain(shown))
     st.header(tr("All measures"))
     names = [one.name for one in evaluation.table.measures]
@@ -50,12 +50,17 @@ def _explain(shown: ShownEvaluation) -> str:
     return join_sentences(
         [
             tr_n(
-                "Means over {n:,} query; from and to, and the thick lines: 95 % intervals by resampling queries. Thin lines: the lowest and the highest possible score.",
-                "Means over {n:,} queries; from and to, and the thick lines: 95 % intervals by resampling queries. Thin lines: the lowest and the highest possible score.",
+                "Means over {n:,} query. Thick lines (from, to): 95 % intervals from resampled queries. Thin "
+                "lines: lowest and highest possible score.",
+                "Means over {n:,} queries. Thick lines (from, to): 95 % intervals from resampled queries. "
+                "Thin lines: lowest and highest possible score.",
                 len(table.query_ids),
             ),
             tr(
-                "Judged: the share of judged documents among those that the measure looks at. Unjudged documents count as not relevant in the score; condensed is the score without them; lowest and highest possible are the score if they had the worst or the best grades."
+                "Judged: share of judged documents among those that count for the measure. Unjudged "
+                "documents count as not relevant in the score. Condensed: the score without unjudged "
+                "documents. Lowest and highest possible: the score if unjudged documents had the worst or "
+                "the best grades."
             ),
         ]
     )

@@ -60,4 +60,4 @@ def draw_figure_rows(label: str, rows: Sequence[Row]) -> None:
     shown = [[show_figure(row[column]) for column in columns] for row in rows[:MOST_LISTED]]
     draw_link_table(label, columns, shown, roomy=True)
     if len(rows) > MOST_LISTED:
-        draw_note(tr("The first {n} of {all:,} are shown; the file has all.", n=MOST_LISTED, all=len(rows)))
+        draw_note(tr("The first {n} of {all:,}. The file has all.", n=MOST_LISTED, all=len(rows)))

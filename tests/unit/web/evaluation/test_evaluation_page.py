@@ -60,13 +60,13 @@ def test_without_a_settled_grade_the_page_leads_to_what_to_do_next(
     world = ScoredWorld(database, tmp_path)
     world.rank("bm25", {"Q1": ["a"]})
     app = open_page(world, "evaluation", world.lead)
-    assert "No pair has a settled grade yet" in words(app)
+    assert "no pair has a settled grade" in words(app)
     assert links(app) == [("overview", "dataset=d")]
 
 
 def test_the_sentences_come_first_then_the_scores_with_their_readings(world: EvaluatedWorld) -> None:
     app = open_page(world, "evaluation", world.lead)
-    assert headings(app) == ["Evaluation", "What the scores say", "nDCG@10", "All measures"]
+    assert headings(app) == ["Evaluation", "Key results", "nDCG@10", "All measures"]
     columns, bm25, dense, *_ = html_rows(app)
     assert columns == [
         "system",
@@ -97,21 +97,21 @@ def test_differences_are_a_forest_plot_in_words_with_their_verdicts(world: Evalu
 def test_what_the_dataset_can_tell_names_the_order_under_each_annotators_grades(
     world: EvaluatedWorld,
 ) -> None:
-    app = open_page(world, "evaluation", world.lead, tab="What the dataset can tell")
+    app = open_page(world, "evaluation", world.lead, tab="Reliability")
     assert headings(app)[2:] == [
         "What to judge next",
         "Which measures can rank these systems",
-        "How small a difference in nDCG@10 these queries can show",
-        "How stable the order is",
-        "What a system would lose had it not been pooled",
+        "Smallest detectable difference in nDCG@10",
+        "Stability of the order",
+        "Score loss if a system had not been pooled",
     ]
     said = words(app)
     assert "花子" in said and "민준" in said
-    assert "the highest grade of every disputed pair" in said
+    assert "the highest grade for every disagreement" in said
 
 
 def test_a_press_has_the_most_influential_documents_judged_and_says_how_many(presses: EvaluatedWorld) -> None:
-    app = open_page(presses, "evaluation", presses.lead, tab="What the dataset can tell")
+    app = open_page(presses, "evaluation", presses.lead, tab="Reliability")
     result = evaluate_dataset(presses.database, presses.lead, "d", EvaluationChoice().make_request())
     need = result.evaluation.dataset.holes
     assert need is not None and len(need.holes) == 4
@@ -121,18 +121,18 @@ def test_a_press_has_the_most_influential_documents_judged_and_says_how_many(pre
     chosen = {(hole.query_id, hole.doc_id) for hole in need.holes[:2]}
     assert list_pooled(presses) - before == chosen
     assert [item.value for item in app.success] == [
-        "2 pairs were added to the pool. Annotators are handed them like any other pair, and see nothing of the systems."
+        "2 pairs were added to the pool. Annotators get these pairs like any other pair and see nothing about the systems."
     ]
 
 
 def test_a_press_on_a_query_has_its_unjudged_documents_judged(presses: EvaluatedWorld) -> None:
     app = open_page(presses, "evaluation", presses.lead, query="Q1")
-    assert "2 documents in these lists are unjudged, and nobody is asked to judge them." in words(app)
+    assert "2 documents in these lists are unjudged and not yet in the pool." in words(app)
     before = list_pooled(presses)
     app.button(key="judge-query").click().run()
     assert list_pooled(presses) - before == {("Q1", "x"), ("Q1", "z")}
     assert "2 pairs were added to the pool." in app.success[0].value
-    assert "nobody is asked to judge" not in words(app)
+    assert "not yet in the pool" not in words(app)
 
 
 def list_pooled(world: EvaluatedWorld) -> set[tuple[str, str]]:
@@ -144,7 +144,7 @@ def test_a_query_opens_the_ranked_lists_side_by_side_with_grades_as_numbers(worl
     assert "Query Q1" in headings(app)
     said = words(app)
     assert 'aria-label="grade 3"' in said and ">unjudged</span>" in said
-    assert "Relevant documents that no list has" in headings(app)
+    assert "Relevant documents missing from all lists" in headings(app)
     assert "Only the id of this document is known." in said
     assert re.search(r"nDCG@10: bm25 0\.\d+, dense 0\.\d+", said)
 
@@ -153,7 +153,7 @@ def test_scores_of_a_query_that_the_lead_has_still_to_judge_are_not_shown(world:
     world.ask_for_more()
     other = world.person("other", "lead")
     app = open_page(world, "evaluation", other, query="Q2")
-    assert "2 pairs of this query are yours to judge first" in words(app)
+    assert "You still have to judge 2 pairs of this query" in words(app)
     assert "nDCG@10: bm25" not in words(app) and 'aria-label="grade' not in words(app)
     app = open_page(world, "evaluation", other, tab="Query by query")
     assert {row[-1] for row in html_rows(app)[1:]} == {"yours to judge first"}
