@@ -4,7 +4,7 @@ from pathlib import Path
 
 from annotator.dataset.rubric_file import read_rubric
 from annotator.domain.errors import ValidationError
-from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
+from annotator.domain.grades import Rubric
 from annotator.domain.messages import say
 
 GENERAL = "general"
@@ -13,9 +13,10 @@ _FOLDER = Path(__file__).parent / "grade_templates"
 
 
 def read_grade_template(name: str) -> Rubric:
-    """Return the grades and guideline of a template. ValidationError names the templates there are."""
-    if name == GENERAL:
-        return DEFAULT_RUBRIC
+    """Return the grades and guideline of a template in every language of the pages; the authoritative one is English.
+
+    ValidationError names the templates there are.
+    """
     if name not in GRADE_TEMPLATES:
         names = ", ".join(GRADE_TEMPLATES)
         raise ValidationError(say("no grades named {name!r}; there are: {names}", name=name, names=names))

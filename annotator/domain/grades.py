@@ -4,7 +4,7 @@ The numbers are fixed everywhere; their names and definitions belong to a datase
 Source of the scale: the law-search methodology and the Nablarch design (docs/evaluators.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -76,6 +76,13 @@ class RubricReading:
     rubric: Rubric  # in one language
     language: str  # the reader's
     missing: Literal["", "guideline", "all"] = ""
+
+
+def choose_languages(rubric: Rubric, own: str, others: Collection[str]) -> Rubric:
+    """Return the rubric with another authoritative language, and of its other languages only these."""
+    by_language = rubric.texts_by_language
+    translations = tuple(texts for tag, texts in by_language.items() if tag in others and tag != own)
+    return replace(by_language[own], translations=translations)
 
 
 def read_in_language(rubric: Rubric, language: str) -> RubricReading:

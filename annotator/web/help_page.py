@@ -9,10 +9,12 @@ from html import escape
 
 import streamlit as st
 
+from annotator.dataset.grade_choices import GENERAL, read_grade_template
 from annotator.dataset.service import read_current_rubric
-from annotator.domain.grades import DEFAULT_RUBRIC, Rubric, read_in_language
+from annotator.domain.grades import Rubric, read_in_language
+from annotator.web.guideline.languages import describe_missing
 from annotator.web.kit.messages import current_language, tr
-from annotator.web.kit.page_parts import draw_link
+from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.page_context import PageContext
 
 
@@ -318,14 +320,17 @@ def draw(context: PageContext) -> None:
 
 def _find_rubric(context: PageContext) -> Rubric:
     if context.dataset is None:
-        return DEFAULT_RUBRIC
+        return read_grade_template(GENERAL)
     _version, rubric = read_current_rubric(context.database, context.actor, context.dataset)
-    return read_in_language(rubric, current_language()).rubric
+    return rubric
 
 
 def _draw_grades(rubric: Rubric) -> None:
-    """Draw the grades as plain text, since a definition may hold any characters."""
-    for definition in rubric.grades:
+    """Draw the grades in the reader's language, as plain text, since a definition may hold any characters."""
+    reading = read_in_language(rubric, current_language())
+    if reading.missing == "all":
+        draw_note(describe_missing(reading, rubric.language))
+    for definition in reading.rubric.grades:
         with st.container(border=True, gap="xxsmall"):
             st.text(f"{definition.grade} · {definition.name}")
             st.text(definition.definition)

@@ -5,7 +5,8 @@ Nothing is stored before the button is pressed; then `create_dataset` stores all
 An error stands below the field that it is about.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import streamlit as st
 
@@ -15,11 +16,13 @@ from annotator.dataset.service import check_new_name, create_dataset, make_defau
 from annotator.dataset.settings import NO_REQUIREMENTS
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.evaluators import PROFILE_NAMES
-from annotator.domain.grades import GradeDefinition, Rubric
-from annotator.domain.messages import say
+from annotator.domain.grades import GradeDefinition, Rubric, choose_languages
+from annotator.domain.messages import LANGUAGES, say
 from annotator.domain.overlap import MOST
 from annotator.web.dataset.words import NONE_CHOSEN, PROFILE_WORDS, REQUIREMENT_WORDS
-from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.guideline.languages import draw_outdated_translations
+from annotator.web.kit.messages import LANGUAGES as OWN_NAMES
+from annotator.web.kit.messages import current_language, show_refusal, tr
 from annotator.web.kit.page_parts import draw_note, draw_problem, find_page
 from annotator.web.page_context import PageContext
 
@@ -150,38 +153,91 @@ def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
 def _draw_grades(template: str, refused: Mapping[str, str]) -> Rubric:
     st.header(tr("Grades"))
     draw_note(tr("Annotators see these definitions while they judge."))
-    rubric = read_grade_template(template)
+    own, others = _draw_languages()
+    ready = choose_languages(read_grade_template(template), own, others)
+    names = [OWN_NAMES[tag] for tag in ready.languages]
+    tabs = st.tabs(names, default=_find_refused_language(ready, refused)) if others else [st.container()]
+    texts = []
+    for of_language, tab in zip((ready, *ready.translations), tabs, strict=True):
+        with tab:
+            texts.append(_draw_texts(template, of_language, refused))
+    rubric = replace(texts[0], translations=tuple(texts[1:]))
+    draw_outdated_translations(ready, rubric)
+    return rubric
+
+
+def _draw_languages() -> tuple[str, Collection[str]]:
+    """Draw in which languages the grades and the guideline are. Return the authoritative one and the others."""
+    left, right = st.columns(2)
+    with left:
+        own = st.selectbox(
+            tr("Language of the grades and the guideline"),
+            LANGUAGES,
+            LANGUAGES.index(current_language()),
+            key="new_grades_language",
+            format_func=lambda tag: OWN_NAMES[tag],
+            help=tr(
+                "The authoritative language. Releases show it, and annotators without a translation read it."
+            ),
+        )
+    with right:
+        others = [tag for tag in LANGUAGES if tag != own]
+        chosen = st.pills(
+            tr("Translations"),
+            others,
+            selection_mode="multi",
+            default=others,
+            key=f"new_grades_translations {own}",
+            format_func=lambda tag: OWN_NAMES[tag],
+            help=tr("Each annotator reads the grades in the language of the pages that they chose."),
+        )
+    return own, chosen
+
+
+def _find_refused_language(rubric: Rubric, refused: Mapping[str, str]) -> str:
+    """Return the name of the first language in which a grade is refused; of the authoritative one if none is."""
+    tags = [field.split(" ")[1] for field in refused if " " in field]
+    return OWN_NAMES[next((tag for tag in rubric.languages if tag in tags), rubric.language)]
+
+
+def _draw_texts(template: str, rubric: Rubric, refused: Mapping[str, str]) -> Rubric:
+    """Draw the fields in one language. Return what they hold."""
     grades = []
     for definition in reversed(rubric.grades):
         with st.container(border=True, gap="small"):
-            grades.append(_draw_grade(template, definition, refused))
+            grades.append(_draw_grade(f"{template} {rubric.language}", definition, refused, rubric.language))
     with st.expander(tr("Guideline: how to judge")):
         guideline = st.text_area(
-            tr("Guideline (Markdown)"), rubric.guideline, key=f"new_guideline {template}", height=260
+            tr("Guideline (Markdown)"),
+            rubric.guideline,
+            key=f"new_guideline {template} {rubric.language}",
+            height=260,
         )
-    return Rubric(grades=tuple(reversed(grades)), guideline=guideline, title=rubric.title)
+    return Rubric(tuple(reversed(grades)), guideline, rubric.title, language=rubric.language)
 
 
-def _draw_grade(template: str, definition: GradeDefinition, refused: Mapping[str, str]) -> GradeDefinition:
+def _draw_grade(
+    template: str, definition: GradeDefinition, refused: Mapping[str, str], language: str
+) -> GradeDefinition:
     number = definition.grade
     name = st.text_input(
         tr("Grade {grade}: name", grade=number), definition.name, key=f"new_grade {template} {number}"
     )
-    if f"name {number}" in refused:
-        draw_problem(refused[f"name {number}"])
+    if f"name {language} {number}" in refused:
+        draw_problem(refused[f"name {language} {number}"])
     meaning = st.text_area(
         tr("Grade {grade}: definition", grade=number),
         definition.definition,
         key=f"new_definition {template} {number}",
         height=70,
     )
-    if f"definition {number}" in refused:
-        draw_problem(refused[f"definition {number}"])
+    if f"definition {language} {number}" in refused:
+        draw_problem(refused[f"definition {language} {number}"])
     return GradeDefinition(number, name.strip(), meaning.strip())
 
 
 def _create(context: PageContext, name: str, settings: Mapping[str, str], rubric: Rubric) -> None:
-    refused = _find_empty(name, rubric.grades)
+    refused = _find_empty(name, rubric)
     if not refused:
         try:
             create_dataset(
@@ -195,12 +251,14 @@ def _create(context: PageContext, name: str, settings: Mapping[str, str], rubric
     st.switch_page(find_page("import"), query_params={"dataset": name})
 
 
-def _find_empty(name: str, grades: Sequence[GradeDefinition]) -> dict[str, str]:
+def _find_empty(name: str, rubric: Rubric) -> dict[str, str]:
     """Return what to say at each field that must not be empty and is."""
     refused = {} if name else {"name": tr("Give the dataset a name.")}
-    for definition in grades:
-        if not definition.name:
-            refused[f"name {definition.grade}"] = tr("Give this grade a name.")
-        if not definition.definition:
-            refused[f"definition {definition.grade}"] = tr("Say what this grade means.")
+    for texts in (rubric, *rubric.translations):
+        for definition in texts.grades:
+            field = f"{texts.language} {definition.grade}"
+            if not definition.name:
+                refused[f"name {field}"] = tr("Give this grade a name.")
+            if not definition.definition:
+                refused[f"definition {field}"] = tr("Say what this grade means.")
     return refused

@@ -9,7 +9,7 @@ text as default: late reports about the old widgets are ignored, and no text dep
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from annotator.domain.grades import GRADES, GradeDefinition, Rubric
+from annotator.domain.messages import LANGUAGES
 from annotator.guideline.validation import read_examples, write_examples
 from annotator.web.kit.modules import join_modules
 
@@ -27,8 +28,17 @@ if TYPE_CHECKING:
 OF_A_GRADE = ("name", "definition", "positive", "negative")
 CHOSEN = "lessons"
 """What of disagreements the version answers: kept like a field, typed by nobody (`feedback.py`)."""
-FIELDS = ("title", *(f"{name}{grade}" for grade in GRADES for name in OF_A_GRADE), "guideline", CHOSEN)
-MOST = 1_000_000
+LANGUAGE, TRANSLATED = "language", "translated"
+"""The tag of the authoritative language ("" if nobody said), and those of its translations, separated by spaces."""
+TEXTS = ("title", *(f"{name}{grade}" for grade in GRADES for name in OF_A_GRADE), "guideline")
+FIELDS = (
+    *TEXTS,
+    CHOSEN,
+    LANGUAGE,
+    TRANSLATED,
+    *(f"{tag}_{name}" for tag in LANGUAGES for name in TEXTS),  # of translations
+)
+MOST = 3_000_000
 PREFIX = "guide_"
 
 
@@ -50,8 +60,28 @@ class GuidelineDraft:
 
 
 def to_fields(rubric: Rubric) -> dict[str, str]:
-    """Return a standard as the form's fields."""
-    fields = {"title": rubric.title, "guideline": rubric.guideline, CHOSEN: ""}
+    """Return a standard as the form's fields; those of a language that it is not given in are empty."""
+    translated = " ".join(texts.language for texts in rubric.translations)
+    fields = dict.fromkeys(FIELDS, "") | {LANGUAGE: rubric.language, TRANSLATED: translated}
+    for texts in (rubric, *rubric.translations):
+        before = "" if texts is rubric else texts.language
+        fields |= {field_name(before, name): text for name, text in _list_texts(texts).items()}
+    return fields
+
+
+def field_name(tag: str, name: str) -> str:
+    """Return the name of a text's field in a translation; "" for the authoritative texts."""
+    return f"{tag}_{name}" if tag else name
+
+
+def read_translated(fields: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the tags of the translations, in the order of LANGUAGES."""
+    given = fields[TRANSLATED].split()
+    return tuple(tag for tag in LANGUAGES if tag in given and tag != fields[LANGUAGE])
+
+
+def _list_texts(rubric: Rubric) -> dict[str, str]:
+    fields = {"title": rubric.title, "guideline": rubric.guideline}
     for definition in rubric.grades:
         grade = definition.grade
         fields[f"name{grade}"], fields[f"definition{grade}"] = definition.name, definition.definition
@@ -62,17 +92,25 @@ def to_fields(rubric: Rubric) -> dict[str, str]:
 
 def to_rubric(fields: Mapping[str, str]) -> Rubric:
     """Return the standard that the fields hold."""
+    translations = (_read_texts(fields, tag, tag) for tag in read_translated(fields))
+    return replace(_read_texts(fields, "", fields[LANGUAGE]), translations=tuple(translations))
+
+
+def _read_texts(fields: Mapping[str, str], tag: str, language: str) -> Rubric:
+    def read(name: str) -> str:
+        return fields[field_name(tag, name)]
+
     grades = tuple(
         GradeDefinition(
             grade,
-            fields[f"name{grade}"],
-            fields[f"definition{grade}"],
-            read_examples(fields[f"positive{grade}"]),
-            read_examples(fields[f"negative{grade}"]),
+            read(f"name{grade}"),
+            read(f"definition{grade}"),
+            read_examples(read(f"positive{grade}")),
+            read_examples(read(f"negative{grade}")),
         )
         for grade in GRADES
     )
-    return Rubric(grades=grades, guideline=fields["guideline"], title=fields["title"])
+    return Rubric(grades=grades, guideline=read("guideline"), title=read("title"), language=language)
 
 
 def find_draft(dataset: str, present: "GuidelineVersion") -> GuidelineDraft:
@@ -104,7 +142,7 @@ def write_field(dataset: str, base: "GuidelineVersion", name: str, text: str) ->
     """Another text in a field that nobody typed there. Only before they are drawn, in a callback."""
     draft = find_draft(dataset, base)
     note_typed(draft, base, read_typed(draft, base) | {name: text})
-    if name != CHOSEN:
+    if name != CHOSEN:  # the fields that it adds or fills appear anew
         draft.mark = secrets.token_hex(4)
 
 
@@ -160,6 +198,8 @@ def _restore(dataset: str, base: "GuidelineVersion", stored: object) -> None:
         kept = json.loads(str(stored)[:MOST])
         begun, fields = kept["base"], kept["fields"]
         typed = {name: fields[name] for name in FIELDS if isinstance(fields.get(name), str)}
+        if typed.get(LANGUAGE, "") not in ("", *LANGUAGES):
+            del typed[LANGUAGE]
     except (ValueError, KeyError, TypeError, AttributeError):
         return
     if type(begun) is int and begun > 0 and typed:

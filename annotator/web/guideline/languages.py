@@ -1,7 +1,10 @@
-"""Say in which language somebody sees the guideline, and what is missing in theirs."""
+"""Say in which language somebody sees the guideline, what is missing in theirs, and which translation did not follow."""
 
-from annotator.domain.grades import RubricReading
-from annotator.domain.messages import LANGUAGE_NAMES
+import streamlit as st
+
+from annotator.domain.grades import Rubric, RubricReading
+from annotator.domain.messages import LANGUAGE_NAMES, Message, join, say
+from annotator.guideline.compare import list_outdated_translations
 from annotator.web.kit.messages import tr
 
 
@@ -26,3 +29,24 @@ def describe_translated(language: str | None) -> str:
     return (
         tr("You now see the guideline in {language}.", language=LANGUAGE_NAMES[language]) if language else ""
     )
+
+
+def draw_outdated_translations(before: Rubric, after: Rubric) -> None:
+    """Draw a warning for each translation that did not follow a change of the authoritative texts."""
+    for tag, fields in list_outdated_translations(before, after).items():
+        names = tr(join([_name_field(field) for field in fields]))
+        st.warning(
+            tr(
+                "You changed {fields}, and the {language} translation is as before. Change it too, or publish it as it is.",
+                fields=names,
+                language=LANGUAGE_NAMES[tag],
+            ),
+            icon=":material/translate:",
+        )
+
+
+def _name_field(field: str) -> Message:
+    """Return the name of a field of `list_outdated_translations`."""
+    if field in ("title", "guideline"):
+        return say("the title") if field == "title" else say("the guideline")
+    return say("grade {grade}", grade=field.removeprefix("grade "))

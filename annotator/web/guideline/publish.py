@@ -4,12 +4,11 @@ Only what the comparison showed is published; a later change is shown first. If 
 nothing is stored: the draft becomes both changes together, and the lead looks at it again.
 """
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
-from annotator.domain.grades import GRADES
 from annotator.domain.messages import say
 from annotator.guideline.compare import propose_change
 from annotator.guideline.merge import find_conflicts
@@ -28,10 +27,10 @@ from annotator.web.guideline.draft import (
     set_draft,
     to_fields,
     to_rubric,
-    widget_key,
 )
 from annotator.web.guideline.feedback import ChosenExamples, read_chosen
-from annotator.web.guideline.reading import draw_grades, draw_guideline
+from annotator.web.guideline.fields import draw_fields
+from annotator.web.guideline.languages import draw_outdated_translations
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.line_diff import draw_comparison
 from annotator.web.kit.messages import show_refusal, tr, tr_n
@@ -60,6 +59,7 @@ def draw_publishing(
         _draw_refused()
         return
     draw_comparison(comparison)
+    draw_outdated_translations(base.rubric, rubric)
     again = count_judgments_made_outdated(context.database, context.actor, dataset)
     meant = {
         "minor": tr("No judgments need to be confirmed."),
@@ -176,6 +176,7 @@ def _publish(
             why=st.session_state.get(why_key) or "",
             decisions=chosen.decisions,
             questions=chosen.questions,
+            may_remove_languages=True,
             now=context.now,
         )
     except VersionConflict:
@@ -250,13 +251,6 @@ def _draw_refused() -> None:
         st.error(refused, icon=":material/block:")
 
 
-class _HeldField(TypedDict):
-    """The key and the value of a field on the screen."""
-
-    key: str
-    value: str
-
-
 def draw_form(
     context: "PageContext",
     dataset: str,
@@ -268,25 +262,8 @@ def draw_form(
     with st.container():  # always there, so that the fields below keep their place, and the focus with it
         draw_meanwhile(dataset, present, base, draft)
         _draw_head(dataset, draft)
-    rubric = to_rubric(read_fields(draft, base))
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.header(tr("The next version"))
-        _draw_grades(draft)
-    with right:
-        st.header(tr("Preview"))
-        draw_grades(rubric)
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.text_area(tr("Guideline, in Markdown"), height=480, **_hold(draft, "guideline"))
-    with right:
-        draw_note(tr("Guideline"))
-        draw_guideline(rubric.guideline)
+    draw_fields(dataset, base, draft)
     draw_publishing(context, dataset, base, draft)
-
-
-def _hold(draft: GuidelineDraft, name: str) -> _HeldField:
-    return {"key": widget_key(draft, name), "value": draft.shown[name]}
 
 
 def _draw_head(dataset: str, draft: GuidelineDraft) -> None:
@@ -300,20 +277,3 @@ def _draw_head(dataset: str, draft: GuidelineDraft) -> None:
             on_click=set_draft,
             args=(dataset, GuidelineDraft(draft.base, {})),
         )
-
-
-def _draw_grades(draft: GuidelineDraft) -> None:
-    st.text_input(tr("Title"), **_hold(draft, "title"))
-    for grade in reversed(GRADES):
-        with st.expander(tr("Grade {grade}", grade=grade), expanded=True):
-            st.text_input(tr("Name"), **_hold(draft, f"name{grade}"))
-            st.text_area(tr("Definition"), height="content", **_hold(draft, f"definition{grade}"))
-            st.text_area(
-                tr("Examples, one per line"),
-                height="content",
-                help=tr("A line that starts with two spaces continues the example above it."),
-                **_hold(draft, f"positive{grade}"),
-            )
-            st.text_area(
-                tr("Not this grade, one per line"), height="content", **_hold(draft, f"negative{grade}")
-            )

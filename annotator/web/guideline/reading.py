@@ -1,12 +1,15 @@
 """Draw the guideline as annotators read it: what each grade means, with examples either way, and the text."""
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.grades import read_in_language
+from annotator.web.guideline.languages import describe_missing
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import LANGUAGES, current_language, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown, render_guideline, show_as
 
@@ -16,14 +19,36 @@ if TYPE_CHECKING:
 
 
 def draw_rubric(version: "GuidelineVersion") -> None:
-    """Draw a version of the standard, with when it was published and why."""
+    """Draw a version of the standard in the reader's language or the one chosen, with when it was published and why."""
     draw_note(describe_version(version))
+    rubric = version.rubric
+    reading = read_in_language(rubric, _choose_language(rubric))
+    if reading.missing:
+        st.info(describe_missing(reading, rubric.language), icon=":material/translate:")
     if version.why and version.version > 1:
         st.html(show_as("narrative", version.why))
-    draw_grades(version.rubric)
-    if version.rubric.guideline:
+    draw_grades(reading.rubric)
+    if reading.rubric.guideline:
         st.header(tr("Guideline"))
-        draw_guideline(version.rubric.guideline)
+        own = reading.missing == "guideline"
+        draw_guideline(reading.rubric.guideline, rubric.language if own else reading.rubric.language)
+
+
+def _choose_language(rubric: "Rubric") -> str:
+    """Return the language to read in: the reader's, unless another of those that there are is chosen."""
+    if not rubric.translations:
+        return current_language()
+    own = current_language() if current_language() in rubric.languages else rubric.language
+    chosen = st.segmented_control(
+        tr("Language"),
+        rubric.languages,
+        default=own,
+        required=True,
+        key=f"guideline read in {current_language()}",
+        format_func=lambda tag: LANGUAGES[tag],
+        label_visibility="collapsed",
+    )
+    return current_language() if chosen in (None, own) else str(chosen)
 
 
 def describe_version(version: "GuidelineVersion") -> str:
@@ -40,12 +65,24 @@ def draw_grades(rubric: "Rubric") -> None:
     """Draw the grades from 3 down, each with its examples."""
     if rubric.title:
         st.header(escape_markdown(rubric.title))
-    st.html("".join(_describe(definition) for definition in reversed(rubric.grades)))
+    draw_definitions(rubric.grades[::-1], rubric.language)
 
 
-def draw_guideline(text: str) -> None:
-    """Draw the guideline, rendered."""
-    st.html(f'<div class="annotator-published" dir="auto">{render_guideline(text)}</div>')
+def draw_definitions(definitions: "Sequence[GradeDefinition]", language: str) -> None:
+    """Draw these grades in their order, each with its examples. `language`: its tag, "" if nobody said."""
+    sections = "".join(_describe(definition) for definition in definitions)
+    st.html(f"<div{_mark_language(language)}>{sections}</div>")
+
+
+def draw_guideline(text: str, language: str) -> None:
+    """Draw the guideline, rendered. `language`: its tag, "" if nobody said."""
+    st.html(
+        f'<div class="annotator-published" dir="auto"{_mark_language(language)}>{render_guideline(text)}</div>'
+    )
+
+
+def _mark_language(language: str) -> str:
+    return f' lang="{escape(language)}"' if language else ""
 
 
 def _describe(definition: "GradeDefinition") -> str:

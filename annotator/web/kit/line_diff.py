@@ -9,20 +9,45 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.messages import LANGUAGE_NAMES, say
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 
 if TYPE_CHECKING:
-    from annotator.guideline.compare import DiffLine, GuidelineComparison
+    from annotator.guideline.compare import DiffLine, GuidelineComparison, TranslationChange
 
 SIGNS = {"same": " ", "removed": "⊖", "added": "⊕"}
 """No list of Markdown begins with these."""
 
 
 def draw_comparison(comparison: "GuidelineComparison") -> None:
-    """Draw the title, the grades and the guideline, as far as they differ."""
+    """Draw the title, the grades and the guideline, as far as they differ, language by language."""
     if comparison.is_empty:
         draw_note(tr("Nothing differs."))
+    if comparison.language:
+        before, after = (tr(LANGUAGE_NAMES.get(tag, say("Not stated"))) for tag in comparison.language)
+        draw_note(tr("Language of this guideline: {before} → {after}", before=before, after=after))
+    _draw_texts(comparison)
+    for change in comparison.translations:
+        _draw_translation(change)
+
+
+def _draw_translation(change: "TranslationChange") -> None:
+    language = LANGUAGE_NAMES.get(change.language, change.language)
+    if change.comparison is None:
+        added = change.kind == "added"
+        draw_note(
+            tr("New translation: {language}", language=language)
+            if added
+            else tr("Removed translation: {language}", language=language)
+        )
+        return
+    st.html(f'<p class="annotator-step">{escape(tr("Translation into {language}", language=language))}</p>')
+    _draw_texts(change.comparison)
+
+
+def _draw_texts(comparison: "GuidelineComparison") -> None:
+    """Draw the differences in one language."""
     if comparison.title:
         draw_note(tr("Title"))
         st.html(

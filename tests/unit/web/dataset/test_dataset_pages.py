@@ -1,6 +1,7 @@
 """The pages New dataset and Settings as Streamlit runs them, without a browser."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,11 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 from annotator.dataset.archive_service import archive_dataset
+from annotator.dataset.grade_choices import GENERAL, GRADE_TEMPLATES, read_grade_template
 from annotator.dataset.service import change_settings, list_datasets, read_current_rubric, show_dataset
 from annotator.dataset.settings import SETTINGS, read_setting
 from annotator.domain.evaluators import PROFILE_NAMES
+from annotator.domain.grades import DEFAULT_RUBRIC, choose_languages
 from annotator.domain.people import OPERATOR
 from annotator.evaluation.profiles.registry import PROFILES
 from annotator.overview.settings_effects_service import describe_effects
@@ -187,6 +190,45 @@ def test_a_new_dataset_begins_with_a_template_edited_in_place(
         "Decides",
     ]
     assert went == [{"dataset": "법령-검색"}]
+
+
+def test_a_new_dataset_has_its_grades_in_the_languages_chosen(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streamlit, "switch_page", lambda *_, **__: streamlit.stop())
+    app = open_page(world, "new_dataset_page", "admin", None)
+    find(app, "text_input", "Name").input("new").run()  # type: ignore[attr-defined]
+    find(app, "selectbox", "Language of the grades and the guideline").select("ko").run()  # type: ignore[attr-defined]
+    next(item for item in app.get("button_group") if item.label == "Translations").set_value(["ja"]).run()
+    assert [tab.label for tab in app.tabs] == ["한국어", "日本語"]
+    names = [item for item in app.text_input if item.label == "Grade 3: name"]
+    assert [item.value for item in names] == ["완벽함", "完全に適合する"]
+    names[0].input("정확함").run()
+    assert [item.value for item in app.warning] == [
+        "You changed grade 3, and the Japanese translation is as before. Change it too, or publish it as it is."
+    ]
+    next(button for button in app.button if button.label == "Create dataset").click().run()
+    _, rubric = read_current_rubric(world.database, OPERATOR, "new")
+    assert (rubric.languages, rubric.grades[3].name) == (("ko", "ja"), "정확함")
+    assert rubric.translations[0].guideline.startswith("文書は一つずつ")
+
+
+def test_an_empty_field_of_a_translation_is_named_in_its_tab(world: World) -> None:
+    app = open_page(world, "new_dataset_page", "admin", None)
+    find(app, "text_input", "Name").input("new").run()  # type: ignore[attr-defined]
+    [item for item in app.text_input if item.label == "Grade 3: name"][2].input(" ").run()
+    next(button for button in app.button if button.label == "Create dataset").click().run()
+    assert texts(app).count("Give this grade a name.") == 1
+    assert len(list_datasets(world.database, OPERATOR)) == 1
+
+
+def test_every_template_is_given_in_every_language_of_the_pages() -> None:
+    for name in GRADE_TEMPLATES:
+        rubric = read_grade_template(name)
+        assert rubric.languages == ("en", "ja", "ko")
+        assert all(texts.guideline and texts.title for texts in rubric.translations)
+    english = choose_languages(read_grade_template(GENERAL), "en", ())
+    assert replace(english, language="") == DEFAULT_RUBRIC
 
 
 @pytest.mark.parametrize(
