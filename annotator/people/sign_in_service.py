@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor, LoginSession, SignedIn, WrongSignIn
 from annotator.people.credentials import (
@@ -196,6 +196,35 @@ def change_password(
         forget_devices(session, key_of(row.pk), keep_session_sha256=keep)
         revoke_password_links(session, key_of(row.pk), now=now)
         revoke_live_sessions(session, person_pk=key_of(row.pk), keep_sha256=keep, now=now)
+
+
+def replace_one_time_password(
+    database: Database, actor: Actor, new: str, *, keep_token: str, now: datetime
+) -> None:
+    """Store the first password of somebody who has just signed in with a one-time password: they typed that one already.
+
+    Ends every session but that of `keep_token`, and forgets all other browsers. Raises StateError if the one-time password was
+    replaced meanwhile.
+    """
+    check_new_password(new, username=actor.username)
+    person_pk, keep = require_person(actor), _digest(keep_token)
+    with database.read() as session:
+        person = session.get_one(PersonRow, person_pk)
+        stored_hash, is_one_time = person.password_hash or "", person.must_change_password
+    if is_one_time and is_password(new, stored_hash):
+        raise ValidationError(say("expected a password of your own, found the one-time password"))
+    new_hash = hash_password(new)
+    with database.write() as session:
+        row = lock_person(session, actor.username)
+        if row is None or row.disabled_at is not None:
+            raise WrongSignIn
+        if not row.must_change_password or row.password_hash != stored_hash:
+            raise StateError(say("your one-time password was replaced meanwhile; sign in again"))
+        row.password_hash, row.must_change_password = new_hash, False
+        session.add(row)
+        forget_devices(session, person_pk, keep_session_sha256=keep)
+        revoke_password_links(session, person_pk, now=now)
+        revoke_live_sessions(session, person_pk=person_pk, keep_sha256=keep, now=now)
 
 
 def _begin_attempt(

@@ -9,37 +9,62 @@ from annotator.people.sign_in_service import (
     change_password,
     count_known_browsers,
     list_sessions,
+    replace_one_time_password,
     revoke_sessions,
 )
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_problem, find_page
 from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import describe_membership
-from annotator.web.page_context import PageContext
-from annotator.web.sidebar import draw_language_choice, forget_choice
+from annotator.web.navigation import list_pages
+from annotator.web.page_context import PageContext, require_context
+from annotator.web.sidebar import draw_language_choice, forget_choice, list_parameters
 
 
 def draw(context: PageContext) -> None:
+    if context.person.must_change_password:
+        _draw_first_password(context)
+        return
     st.title(tr("Account"))
     held = [describe_membership(item) for item in context.person.memberships]
     st.text(f"{context.person.name} ({context.actor.username}): {', '.join(held) or tr('no role yet')}")
-    if context.person.must_change_password:
-        message = tr("You signed in with a one-time password. Choose one of your own to go on.")
-        st.info(message, icon=":material/key:")
     with st.container(width=480):
         _draw_password(context)
-        if not context.person.must_change_password:
-            _draw_sessions(context)
-            st.header(tr("Language"))
-            draw_language_choice("account_language", label_visibility="collapsed")
-            if context.person.language is not None:
-                st.button(tr("Follow the browser's language"), on_click=forget_choice)
+        _draw_sessions(context)
+        st.header(tr("Language"))
+        draw_language_choice("account_language", label_visibility="collapsed")
+        if context.person.language is not None:
+            st.button(tr("Follow the browser's language"), on_click=forget_choice)
+
+
+def _draw_first_password(context: PageContext) -> None:
+    """Ask somebody with a one-time password for their own, once, and go on to where their work is."""
+    st.title(tr("Choose a password"))
+    st.text(tr("You signed in with a one-time password. From now on you sign in with your own."))
+    with st.container(width=480), st.form("first_password"):
+        new = st.text_input(
+            tr("New password (10 characters or more)"), type="password", autocomplete="new-password"
+        )
+        pressed = st.form_submit_button(tr("Save and continue"), type="primary")
+    if not pressed:
+        return
+    try:
+        replace_one_time_password(
+            context.database, context.actor, new, keep_token=context.token, now=context.now
+        )
+    except AnnotatorError as error:
+        draw_problem(show_refusal(error))
+        return
+    changed = require_context()
+    first = list_pages(changed.person, changed.dataset)[0]
+    st.switch_page(find_page(first.address), query_params=list_parameters(changed))
 
 
 def _draw_password(context: PageContext) -> None:
     st.header(tr("Password"))
     with st.form("password", clear_on_submit=True):
-        old = st.text_input(tr("Present password"), type="password", autocomplete="current-password")
+        old = st.text_input(tr("Current password"), type="password", autocomplete="current-password")
         new = st.text_input(
             tr("New password (10 characters or more)"), type="password", autocomplete="new-password"
         )
@@ -49,7 +74,7 @@ def _draw_password(context: PageContext) -> None:
         try:
             _change(context, old, new, again)
         except WrongSignIn:
-            st.error(tr("The present password is wrong."))
+            st.error(tr("The current password is wrong."))
         except AnnotatorError as error:
             st.error(escape_markdown(show_refusal(error)))
         else:

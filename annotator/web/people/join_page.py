@@ -214,7 +214,7 @@ def _draw_offer(
     elif person is not None:
         title, lead = tr("You are invited"), describe_offer(offer)
         forms = draw_other_way(
-            JOIN, tr("Accept as {name}", name=person.name), token, how=ACCEPT
+            JOIN, tr("Accept as {name}", name=person.name), token, how=ACCEPT, quiet=False
         ) + draw_other_way(JOIN, tr("Use another account"), token, how=ACCOUNT)
     elif typed.get("how") == ACCOUNT:
         title, lead = tr("You are invited"), describe_offer(offer)

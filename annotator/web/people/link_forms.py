@@ -79,10 +79,11 @@ def draw_form(
     )
 
 
-def draw_other_way(address: str, button: str, token: str, *, how: str) -> str:
-    """Return a form that is only a quiet button: another way to go on with the same link."""
+def draw_other_way(address: str, button: str, token: str, *, how: str, quiet: bool = True) -> str:
+    """Return a form that is only a button: another way to go on with the same link. `quiet`: not the main one."""
     return fill_markup(
-        '<form method="post" action="$address" class="other"><input type="hidden" name="token" value="$token">'
+        '<form method="post" action="$address"$kind><input type="hidden" name="token" value="$token">'
         '<input type="hidden" name="how" value="$how"><button type="submit">$button</button></form>',
         {"address": address, "button": button, "token": token, "how": how},
+        kind=' class="other"' if quiet else "",
     )

@@ -1,4 +1,4 @@
-"""Draw the page People: leads see people, admins add them and change roles and passwords.
+"""Draw the page People: leads see people and invite annotators, admins add people and change roles and passwords.
 
 Many people can be searched and are shown in pages; a few are shown whole. A dialog runs without the rest of the page,
 so each checks again who is signed in. `people/service.py` decides what may be changed; a refusal is shown where the
@@ -22,6 +22,7 @@ from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import describe_membership, name_role
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.people.expertise import ask_expertise, describe_expertise
+from annotator.web.people.invitations import draw_invitations, invite_dialog, list_places
 
 SIZE = 50
 Named = TypeVar("Named")
@@ -83,7 +84,7 @@ def _add() -> None:
         username = st.text_input(tr("Username, to sign in with"), autocomplete="off")
         name = st.text_input(tr("Name, as others see it"), autocomplete="off")
         role = st.selectbox(tr("Role"), ROLES, format_func=name_role)
-        where = st.selectbox(tr("On"), _list_role_datasets(context), format_func=_name_dataset)
+        where = st.selectbox(tr("On"), list_places(context), format_func=_name_dataset)
         pressed = st.form_submit_button(tr("Add"), type="primary")
     if pressed:
         _apply_change(
@@ -137,7 +138,7 @@ def _draw_change(username: str) -> None:
 
 
 def _change_role(context: PageContext, person: Person) -> None:
-    where = st.selectbox(tr("Role on"), _list_role_datasets(context), format_func=_name_dataset)
+    where = st.selectbox(tr("Role on"), list_places(context), format_func=_name_dataset)
     with st.form("role"):
         choices = [*ROLES, NO_ROLE]
         held = choices.index(describe_role(person, where) or NO_ROLE)
@@ -214,11 +215,6 @@ def _apply_change(act: Callable[[], PersonChange]) -> None:
     st.caption(tr("It is shown only now. At the first sign-in they choose one of their own."))
 
 
-def _list_role_datasets(context: PageContext) -> list[str | None]:
-    here: list[str | None] = [context.dataset] if context.dataset else []
-    return [*here, None] if context.person.role_on(None) == "admin" else here
-
-
 def _name_dataset(dataset: str | None) -> str:
     return dataset or tr("every dataset")
 
@@ -236,10 +232,15 @@ def draw(context: PageContext) -> None:
     people = list_people(context.database, context.actor, dataset=context.dataset)
     manages = context.role == "admin"
     st.caption(tr("Each role may do what the ones before it may: annotator, lead, admin."))
-    if manages and st.button(tr("Add a person"), type="primary", icon=":material/person_add:"):
-        add_dialog()
+    with st.container(horizontal=True):
+        if st.button(tr("Invite somebody"), type="primary", icon=":material/link:"):
+            invite_dialog()
+        if manages and st.button(tr("Add a person"), icon=":material/person_add:"):
+            add_dialog()
     for person in choose_people(people, lambda person: (person.username, person.name)):
         _draw_person(person, context.dataset, manages=manages)
+    if context.dataset is not None or everywhere == "admin":
+        draw_invitations(context)
 
 
 def _draw_person(person: Person, dataset: str | None, *, manages: bool) -> None:

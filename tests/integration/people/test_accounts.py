@@ -31,6 +31,7 @@ from annotator.people.sign_in_service import (
     change_password,
     find_session,
     list_sessions,
+    replace_one_time_password,
     revoke_sessions,
     sign_in,
     sign_out,
@@ -587,3 +588,50 @@ class TestTheLastAdmin:
         assert len(refusals) == 1
         roles = [item.memberships[0].role for item in list_people(datasets, OPERATOR)]
         assert sorted(roles) == ["admin", "lead"]
+
+
+class TestFirstPassword:
+    """Who signs in with a one-time password chooses their own, without typing the one-time password again."""
+
+    @pytest.fixture
+    def newcomer(self, datasets: Database) -> tuple[Actor, str, str]:
+        """The person, the one-time password, and the token of the first sign-in."""
+        made = add_person(datasets, OPERATOR, "hanako", role="annotator", dataset="law", now=NOW)
+        password = made.one_time_password or ""
+        with datasets.read() as session:
+            actor = find_actor(session, "hanako")
+        return actor, password, enter(datasets, "hanako", password)
+
+    def test_it_replaces_the_one_time_password_and_ends_other_sessions(
+        self, datasets: Database, newcomer: tuple[Actor, str, str]
+    ) -> None:
+        actor, one_time, token = newcomer
+        other = enter(datasets, "hanako", one_time)
+        replace_one_time_password(datasets, actor, PASSWORD, keep_token=token, now=NOW)
+        person = who(datasets, token)
+        assert person is not None
+        assert not person.must_change_password
+        assert who(datasets, other) is None
+        with pytest.raises(WrongSignIn):
+            enter(datasets, "hanako", one_time)
+        assert enter(datasets, "hanako")
+
+    def test_a_bad_password_and_the_one_time_password_itself_are_refused(
+        self, datasets: Database, newcomer: tuple[Actor, str, str]
+    ) -> None:
+        actor, one_time, token = newcomer
+        for password in ("short", one_time):
+            with pytest.raises(ValidationError):
+                replace_one_time_password(datasets, actor, password, keep_token=token, now=NOW)
+        person = who(datasets, token)
+        assert person is not None
+        assert person.must_change_password
+
+    def test_a_password_of_their_own_is_not_replaced_without_being_typed(
+        self, datasets: Database, newcomer: tuple[Actor, str, str]
+    ) -> None:
+        actor, _one_time, token = newcomer
+        replace_one_time_password(datasets, actor, PASSWORD, keep_token=token, now=NOW)
+        with pytest.raises(StateError, match="replaced meanwhile"):
+            replace_one_time_password(datasets, actor, "another password 1", keep_token=token, now=NOW)
+        assert enter(datasets, "hanako")

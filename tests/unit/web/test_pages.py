@@ -1,5 +1,6 @@
 """The pages as a person of each role sees them, run by Streamlit's own AppTest: the session, the roles, the forms."""
 
+import json
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,8 @@ from streamlit.runtime.context import ContextProxy
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from annotator.domain.people import OPERATOR, Membership
+from annotator.domain.people import OPERATOR, LinkRefused, Membership
+from annotator.people.invitations_service import look_at_link
 from annotator.people.service import add_person, change_person, list_people, remove_role
 from annotator.people.sign_in_service import find_session, list_sessions, revoke_sessions, sign_in, sign_out
 from annotator.settings import Settings
@@ -60,6 +62,30 @@ def open_dialog(open_page: Open) -> Callable[..., AppTest]:
         return app.run()
 
     return do
+
+
+@pytest.fixture
+def open_invitation(open_page: Open) -> Callable[..., AppTest]:
+    """The dialog that makes an invitation, left open."""
+
+    def do(username: str) -> AppTest:
+        open_page(username, "people")
+        app = AppTest.from_function(_keep_invitation_open, default_timeout=30)
+        app.query_params["dataset"] = "demo"
+        return app.run()
+
+    return do
+
+
+def _keep_invitation_open() -> None:
+    from annotator.web.people.invitations import invite_dialog
+
+    invite_dialog()
+
+
+def read_link(app: AppTest) -> str:
+    """The link that is shown with a button to copy it."""
+    return str(json.loads(json.loads(app.get("bidi_component")[0].proto.json)["message"])["text"])
 
 
 def _keep_open(person: str | None) -> None:
@@ -239,7 +265,7 @@ class TestPeople:
         app = open_page("lea", "people")
         assert "hanako" in say(app)
         assert "other" not in say(app).replace("annotator-set-other", "")  # a class of the style sheet
-        assert app.button == []
+        assert [button.label for button in app.button] == ["Invite somebody"]
 
     def test_an_admin_adds_a_person_and_sees_the_one_time_password_once(
         self, database: Database, open_page: Open, open_dialog: Open
@@ -255,6 +281,34 @@ class TestPeople:
         app.run()
         assert app.code == []
         assert "김민준" in say(open_page("lea", "people"))
+
+    def test_a_lead_makes_a_link_for_an_annotator_of_her_dataset_and_revokes_it(
+        self, database: Database, open_page: Open, open_invitation: Open
+    ) -> None:
+        app = open_invitation("lea")
+        assert app.selectbox == [], "there is nothing to choose"
+        fill(app, "For whom", "Hana <b>")
+        press(app, "Make the link")
+        token = read_link(app).partition("/join#")[2]
+        offer = look_at_link(database, token, address="192.0.2.1", now=datetime.now(UTC))
+        assert (offer.dataset, offer.role) == ("demo", "annotator")
+        assert token not in repr(app.session_state._state.filtered_state)
+        app.run()
+        assert app.get("bidi_component") == []
+        listed = open_page("lea", "people")
+        assert "Hana <b>: annotator on demo" in say(listed)
+        press(listed, "Revoke")
+        assert "No invitation is open." in say(listed)
+        with pytest.raises(LinkRefused, match="revoked"):
+            look_at_link(database, token, address="192.0.2.1", now=datetime.now(UTC))
+
+    def test_an_admin_invites_for_every_role_and_is_told_what_it_may_do(self, open_invitation: Open) -> None:
+        app = open_invitation("ada")
+        where, role = app.selectbox
+        assert (where.options, role.options) == (["demo", "every dataset"], ["annotator", "lead", "admin"])
+        assert "Judges pairs" in say(app)
+        role.set_value("lead").run()
+        assert "settles disagreements, publishes" in say(app)
 
     def test_a_refusal_is_shown_in_the_dialog(self, open_dialog: Open) -> None:
         app = open_dialog("ada")
@@ -313,17 +367,23 @@ class TestAccount:
         app = open_page("newcomer", "account", password=made.one_time_password)
         assert not app.sidebar.get("page_link")
         assert [link.proto.label for link in app.get("page_link")] == ["Account"]
-        fill(app, "Present password", made.one_time_password)
+        assert [field.label for field in app.text_input] == ["New password (10 characters or more)"]
+        for refused, why in (
+            ("short", "at least 10 characters"),
+            (made.one_time_password, "found the one-time password"),
+        ):
+            fill(app, "New password (", refused)
+            press(app, "Save and continue")
+            assert why in say(app)
         fill(app, "New password (", PASSWORD)
-        fill(app, "New password again", PASSWORD)
-        press(app, "Change password")
-        assert app.success[0].value.startswith("Your password is changed")
+        press(app, "Save and continue")
+        assert not _find(database, "newcomer").must_change_password
         assert "People" in {link.proto.label for link in app.sidebar.get("page_link")}
 
     @pytest.mark.parametrize(
         ("old", "new", "again", "why"),
         [
-            ("wrong", "another one 次", "another one 次", "The present password is wrong."),
+            ("wrong", "another one 次", "another one 次", "The current password is wrong."),
             (PASSWORD, "another one 次", "another two 次", "the new password and its repetition differ"),
             (PASSWORD, "short", "short", "at least 10 characters"),
         ],
@@ -333,7 +393,7 @@ class TestAccount:
     ) -> None:
         app = open_page("hanako", "account")
         for label, value in (
-            ("Present password", old),
+            ("Current password", old),
             ("New password (", new),
             ("New password again", again),
         ):

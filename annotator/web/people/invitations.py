@@ -1,0 +1,147 @@
+"""Draw the invitations of the page People: the dialog that makes a one-time link, and the list with their states.
+
+A lead invites annotators of her dataset, an admin everybody; `people/invitations_service.py` decides.
+"""
+
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.messages import say
+from annotator.domain.people import ROLES, Invitation, NewInvitation
+from annotator.people.invitations_service import DAYS, MOST_DAYS, invite, list_invitations, revoke_invitation
+from annotator.web.kit.copy_field import draw_copy_field
+from annotator.web.kit.figures import show_day, show_time
+from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.tables import draw_table
+from annotator.web.kit.text import escape_markdown
+from annotator.web.kit.words import name_role
+from annotator.web.page_context import PageContext, require_context
+
+ROLE_EFFECTS = {
+    "annotator": say("Judges pairs, without seeing the judgments of others."),
+    "lead": say(
+        "Imports, pools, assigns work, settles disagreements, publishes. Sees everybody's judgments."
+    ),
+    "admin": say("Does what a lead does, and manages people, roles and settings."),
+}
+STATES = {"open": say("open"), "used": say("accepted"), "expired": say("expired"), "revoked": say("revoked")}
+
+
+def invite_dialog() -> None:
+    """Open the dialog that makes an invitation."""
+    st.dialog(tr("Invite somebody"), on_dismiss="rerun")(_draw_dialog)()
+
+
+def _draw_dialog() -> None:
+    """For whom, which role, where and for how long; answers with the link."""
+    context = require_context()
+    note = st.text_input(tr("For whom"), autocomplete="off", max_chars=200)
+    places = list_places(context)
+    where = st.selectbox(tr("On"), places, format_func=_name_place) if len(places) > 1 else places[0]
+    roles = ROLES if context.person.role_on(where) == "admin" else ROLES[:1]
+    role = st.selectbox(tr("Role"), roles, format_func=name_role) if len(roles) > 1 else roles[0]
+    draw_note(tr(ROLE_EFFECTS[role]))
+    days = st.number_input(tr("Days until the link expires"), 1, MOST_DAYS, DAYS)
+    if not st.button(tr("Make the link"), type="primary", icon=":material/link:"):
+        return
+    try:
+        made = invite(
+            context.database,
+            context.actor,
+            role=role,
+            dataset=where,
+            note=note,
+            days=int(days),
+            now=context.now,
+        )
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+        return
+    draw_copy_field("invitation", tr("Link to send"), name_link(made))
+    draw_note(
+        tr(
+            "The link is shown only now. It works once, until {until}. Whoever opens it chooses a name and a password.",
+            until=show_time(made.invitation.expires_at),
+        )
+    )
+
+
+def name_link(made: NewInvitation) -> str:
+    """Return the link at the address by which this browser reaches the server."""
+    parts = urlsplit(st.context.url or "")
+    host = parts.netloc or st.context.headers.get("Host") or ""
+    return f"{parts.scheme or 'http'}://{host}/join#{made.token}"
+
+
+def list_places(context: PageContext) -> list[str | None]:
+    """Return where the person may invite to: the chosen dataset, and for an admin of all datasets all of them (None)."""
+    here: list[str | None] = [context.dataset] if context.dataset else []
+    return [*here, None] if context.person.role_on(None) == "admin" else here
+
+
+def draw_invitations(context: PageContext) -> None:
+    """Draw the open invitations with their buttons, and the earlier ones one click away; nothing if there are none."""
+    listed = list_invitations(context.database, context.actor, dataset=context.dataset, now=context.now)
+    if not listed:
+        return
+    st.header(tr("Invitations"))
+    opened = [item for item in listed if item.state == "open"]
+    if not opened:
+        st.text(tr("No invitation is open."))
+    for item in opened:
+        _draw_open(context, item)
+    earlier = [item for item in listed if item.state != "open"]
+    if earlier:
+        with st.expander(tr("Earlier invitations")):
+            columns = (tr("for whom"), tr("role"), tr("state"), tr("made by"), tr("made on"))
+            rows = [
+                (item.note or "–", _name_scope(item), _describe_state(item), item.author or tr("the operator"), show_day(item.created_at, now=context.now))
+                for item in earlier
+            ]  # fmt: skip
+            draw_table(tr("Earlier invitations"), columns, rows)
+
+
+def _draw_open(context: PageContext, item: Invitation) -> None:
+    whom = item.note or tr("Invitation {number}", number=item.number)
+    with st.container(horizontal=True, vertical_alignment="center", border=True):
+        with st.container(width="stretch"):
+            st.text(f"{whom}: {_name_scope(item)}")
+            draw_note(
+                tr(
+                    "Made by {author}. Works until {until}.",
+                    author=item.author or tr("the operator"),
+                    until=show_time(item.expires_at),
+                )
+            )
+        may_revoke = item.role == "annotator" or context.person.role_on(item.dataset) == "admin"
+        label = tr("Revoke the invitation: {whom}", whom=whom)
+        if may_revoke and st.button(tr("Revoke"), key=f"revoke {item.number}", help=label):
+            _revoke(context, item.number)
+
+
+def _revoke(context: PageContext, number: int) -> None:
+    try:
+        revoke_invitation(context.database, context.actor, number, now=context.now)
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+        return
+    st.rerun()
+
+
+def _name_scope(item: Invitation) -> str:
+    if item.dataset is None:
+        return tr("{role} on every dataset", role=name_role(item.role))
+    return tr("{role} on {dataset}", role=name_role(item.role), dataset=item.dataset)
+
+
+def _describe_state(item: Invitation) -> str:
+    if item.user is not None:
+        return tr("accepted by {username}", username=item.user)
+    return tr(STATES[item.state])
+
+
+def _name_place(dataset: str | None) -> str:
+    return dataset or tr("every dataset")
