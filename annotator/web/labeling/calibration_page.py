@@ -13,6 +13,7 @@ import streamlit as st
 from annotator.dataset.service import Dataset, change_settings
 from annotator.domain.errors import AnnotatorError, NotFound
 from annotator.domain.grades import GRADES
+from annotator.domain.messages import say
 from annotator.labeling.calibration_service import (
     compute_results,
     find_candidates,
@@ -38,6 +39,15 @@ if TYPE_CHECKING:
 SHOWN_CHARACTERS = 5_000
 SHARES = ("training_score", "gold_rate", "repeat_rate")
 DONE = "calibration done"
+COLUMNS = (
+    say("query"),
+    say("document"),
+    say("kind"),
+    say("right grade"),
+    say("judged by"),
+    say("explanation"),
+    say("marked by"),
+)
 
 
 def draw_done() -> None:
@@ -109,30 +119,31 @@ def draw_new_check(context: PageContext, dataset: str) -> None:
 
 
 def draw_existing_checks(context: PageContext, dataset: str, checks: list[CheckPair]) -> None:
-    """Draw the checks, and the form that makes one ordinary again."""
+    """Draw the checks as a table, and the form that removes a mark."""
     st.text(tr_n("{n:,} pair is marked.", "{n:,} pairs are marked.", len(checks)))
-    st.dataframe(
+    draw_table(
+        tr("Marked pairs"),
+        [tr(name) for name in COLUMNS],
         [
-            {
-                tr("query"): check.query_id,
-                tr("document"): check.doc_id,
-                tr("kind"): name_word(check.kind),
-                tr("right grade"): check.grade,
-                tr("judged by"): check.answered,
-                tr("explanation"): check.explanation,
-                tr("marked by"): check.marked_by or "",
-            }
+            (
+                check.query_id,
+                check.doc_id,
+                name_word(check.kind),
+                check.grade,
+                check.answered,
+                check.explanation or None,
+                check.marked_by,
+            )
             for check in checks
         ],
-        hide_index=True,
-        alt=tr("The marked pairs"),
     )
     by_key = {check.pair: check for check in checks}
     with st.form("unmark", border=False):
         pair = st.selectbox(
-            tr("Remove mark"),
+            tr("Pair"),
             list(by_key),
             index=None,
+            key="marked pair",
             format_func=lambda key: f"{by_key[key].query_id} · {by_key[key].doc_id}",
             placeholder=tr("Choose a pair"),
             help=tr("The pair goes back to normal labeling, except for people who judged it as a check."),

@@ -66,7 +66,8 @@ def test_a_pair_is_searched_looked_at_and_marked_and_its_mark_taken_back(world: 
     assert (marked.doc_id, marked.kind, marked.grade) == ("遠い", "training", 3)
     assert (marked.explanation, marked.marked_by) == ("それが *答え*", "lead")
     assert [item.value for item in app.success] == ["Marked Q1 · 遠い (disagreement)."]
-    back = next(box for box in app.selectbox if box.label == "Remove mark")
+    assert "それが *答え*</td>" in words(app), "in a table of HTML, not on a canvas"
+    back = app.selectbox(key="marked pair")
     back.set_value(marked.pair)
     run(press(app, "Remove mark"))
     assert list_checks(world.database, lead, "d", now=NOW) == []
