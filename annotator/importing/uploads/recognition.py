@@ -11,6 +11,7 @@ from pathlib import Path
 
 from annotator.domain.errors import AnnotatorError, Problems
 from annotator.domain.import_records import ImportKind
+from annotator.formats.format import Format
 from annotator.formats.input_tables import DOCUMENT_ID_NAMES, QUERY_ID_NAMES, TEXT_NAMES
 from annotator.formats.registry import HEAD, list_certain
 from annotator.formats.syntax.source import InputSource
@@ -104,6 +105,7 @@ _MEANINGS: Mapping[str, tuple[str, ...]] = {
 }
 """What columns of other names are likely to mean, in lower case without spaces and signs."""
 _FIRST_ROWS = 200
+READ_WHOLE = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,8 @@ def _recognize_data(file: RecognizedFile, head: bytes, path: Path) -> Recognized
         certain = []
     table = _read_first_rows(head, file)
     if len(certain) == 1 and not (table is not None and _has(table, "annotator")):
-        return _copy(file, kind="qrels", format=certain[0].name)
+        kind: ImportKind = "queries" if _has_queries_only(file, certain[0], path) else "qrels"
+        return _copy(file, kind=kind, format=certain[0].name)
     if table is not None:
         return _recognize_table(file, table)
     text = _decode(head, file.encoding)
@@ -197,6 +200,17 @@ def _recognize_data(file: RecognizedFile, head: bytes, path: Path) -> Recognized
     if path.suffix.lower() in (".json", ".yaml", ".yml"):
         return _copy(file, kind="qrels", is_certain=False)
     return _copy(file, kind="documents", is_certain=path.suffix.lower() == ".txt")
+
+
+def _has_queries_only(file: RecognizedFile, file_format: Format, path: Path) -> bool:
+    """Return whether a ground-truth file has queries and no grade yet. Only a file of at most READ_WHOLE bytes is looked through."""
+    if file.bytes > READ_WHOLE:
+        return False
+    try:
+        truth = file_format.read(InputSource(str(path), encoding=file.encoding))
+    except AnnotatorError:
+        return False
+    return bool(truth.queries) and not truth.qrels and not truth.further_judgments
 
 
 def _copy(

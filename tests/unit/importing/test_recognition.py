@@ -61,6 +61,12 @@ def test_every_ground_truth_format_is_recognised(name: str, tmp_path: Path) -> N
     assert (recognized.kind, recognized.format) == ("qrels", name)
 
 
+def test_a_ground_truth_file_without_any_grade_is_one_of_queries(tmp_path: Path) -> None:
+    shipped = Path("datasets/nablarch/queries.yaml").read_bytes()
+    recognized = recognize(tmp_path, "queries.yaml", shipped)
+    assert (recognized.kind, recognized.format, recognized.is_certain) == ("queries", "nablarch", True)
+
+
 @pytest.mark.parametrize(
     ("text", "encoding", "names"),
     [
