@@ -64,6 +64,7 @@ class PooledHoles:
     holes: int  # unjudged documents in the first `depth` results
     left: int  # holes that `limit` leaves outside the pool
     sentence: Message  # whether judging can stop
+    round: int | None = None  # the number of the round that was made; None without a new pair
 
 
 def pool_holes(
@@ -97,8 +98,11 @@ def pool_holes(
         listed = _read_candidates(session, dataset_pk, holes, systems or ())
         outside = _keep_outside_pool(session, dataset_pk, listed)
     chosen = dict(list(outside.items())[:limit])
+    number = None
     if chosen and not dry_run:
-        pool_results(database, actor, dataset, chosen, systems=systems or (), now=now, strategy="holes")
+        number = pool_results(
+            database, actor, dataset, chosen, systems=systems or (), now=now, strategy="holes"
+        ).round
     return PooledHoles(
         dataset=dataset,
         dry_run=dry_run,
@@ -109,6 +113,7 @@ def pool_holes(
         holes=len(holes),
         left=len(outside) - len(chosen),
         sentence=need.sentence,
+        round=number,
     )
 
 

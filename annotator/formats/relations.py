@@ -29,8 +29,12 @@ class RelationLine(NamedTuple):
 
 def read_relation_lines(path: Path) -> tuple[RelationLine, ...]:
     """Return the relations of a file, in order. BadInput names every bad line."""
-    data = read_table(InputSource(str(path)))
-    table, problems = open_table(data, str(path), COLUMNS)
+    return read_relation_table(InputSource(str(path)))
+
+
+def read_relation_table(source: InputSource) -> tuple[RelationLine, ...]:
+    """Return the relations of a table, in order. BadInput names every bad line."""
+    table, problems = open_table(read_table(source), source.path, COLUMNS)
     lines = []
     for row in table.rows:
         start, end = (take_id(row, names, problems) for names in COLUMNS)

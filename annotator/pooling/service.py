@@ -104,6 +104,7 @@ class PooledResults:
 
     new: int
     already_there: int
+    round: int | None = None  # the number of the round in which the new pairs came
 
 
 def pool_results(
@@ -144,8 +145,8 @@ def pool_results(
             )
         )
     fresh = [item for item in candidates if (item.query_pk, item.document_pk) not in existing_pairs]
-    new = _store(database, actor, dataset, fresh, now, strategy) if fresh else 0
-    return PooledResults(new, len(set(results)) - new)
+    number, new = _store(database, actor, dataset, fresh, now, strategy) if fresh else (None, 0)
+    return PooledResults(new, len(set(results)) - new, number)
 
 
 def retrieve(
@@ -223,8 +224,8 @@ def _store(
     candidates: Sequence[PoolCandidate],
     now: datetime,
     strategy: str,
-) -> int:
-    """Make the pairs, and a round of those that are new; how many these are."""
+) -> tuple[int | None, int]:
+    """Make the pairs, and a round of those that are new; its number and how many these are."""
     with database.write() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
@@ -232,9 +233,10 @@ def _store(
         lock_dataset(session, dataset_pk)
         latest = find_latest_pair(session, dataset_pk)
         new = add_candidates(session, dataset_pk, row.name, candidates, now=now).pairs
+        number = None
         if new:
             systems = sorted({candidate.system for candidate in candidates})
             made = NewRound(strategy, {"systems": systems}, {"new": new})
             number = add_round(session, dataset_pk, made, {}, made_by=actor.person_id, now=now)
             add_new_pairs_to_round(session, dataset_pk, number, latest, {})
-        return new
+        return number, new

@@ -76,15 +76,39 @@ def suggest(
     """
     lines = read_relation_lines(relations)
     followed = read_rules(rules, (line.relation for line in lines))
+    return suggest_from(
+        database,
+        actor,
+        dataset,
+        lines,
+        followed,
+        str(relations),
+        now=now,
+        dry_run=dry_run,
+        skip_unknown=skip_unknown,
+    )
+
+
+def suggest_from(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    lines: Sequence[RelationLine],
+    followed: Sequence[SuggestionRule],
+    source: str,
+    *,
+    now: datetime,
+    dry_run: bool = False,
+    skip_unknown: bool = False,
+) -> SuggestReport:
+    """Make pairs of what the rules `followed` suggest by these relations, as `suggest` does. `source`: what errors call them."""
     number = None
     for attempt in range(ATTEMPTS):
         with database.read() as session:
             row = find_dataset(session, dataset)
             require_role(session, actor, key_of(row.pk), "lead")
             documents = list_suggestable_documents(session, key_of(row.pk))
-            kept, unknown = check_relations(
-                lines, followed, documents, str(relations), skip_unknown=skip_unknown
-            )
+            kept, unknown = check_relations(lines, followed, documents, source, skip_unknown=skip_unknown)
             plan = _plan(session, row, kept, followed, documents)
         counts = tuple(_count_rule(rule, plan) for rule in followed)
         if dry_run:

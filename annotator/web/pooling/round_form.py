@@ -69,7 +69,6 @@ MOST_FUSED = 8
 
 def draw_round_form(choices: RoundChoices) -> PoolRequest | None:
     """Draw the fields, and return what they ask for; None while one of them is wrong."""
-    FIELDS.begin("strategy")
     systems, retrievers = _draw_sources(choices)
     retrieval = _draw_fusion(choices, retrievers)
     request = _draw_strategy()

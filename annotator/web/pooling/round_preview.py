@@ -9,6 +9,7 @@ from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.words import name_word
+from annotator.web.pooling.option_names import name_rule
 from annotator.web.pooling.system_order import draw_system_order
 
 MOST_NAMED = 10
@@ -24,7 +25,7 @@ def draw_round_preview(report: PoolReport) -> None:
         draw_link_table(
             title,
             [tr("rule"), tr("candidates")],
-            [[rule, show_number(candidates)] for rule, candidates in report.left_out.items()],
+            [[name_rule(rule), show_number(candidates)] for rule, candidates in report.left_out.items()],
         )
     if report.strata:
         draw_link_table(

@@ -1,5 +1,6 @@
 """The Pool page in a real browser: from what a system alone brought to its pairs, a pair, and what a round left out."""
 
+from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -84,6 +85,27 @@ def test_no_tab_of_the_page_violates_wcag_22_aa(
         page.goto(f"{page.url.split('/pool')[0]}/pool?dataset=d&{parameters}")
         expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
         assert list_violations(page) == [], parameters
+
+
+def test_a_lead_makes_rounds_by_relations_and_sees_why_there_are_no_unjudged_results(
+    world: PooledWorld, page: Page, sign_in: SignIn, tmp_path: Path
+) -> None:
+    relations = tmp_path / "relations.csv"
+    relations.write_text("from,to,relation\na,e_1,cites\n", encoding="utf-8")
+    sign_in(page, "lea", to="/pool?dataset=d&tab=New+round")
+    page.get_by_role("radio", name="Unjudged results").click()
+    expect(page.get_by_text("There is no imported run yet.")).to_be_visible()
+    assert list_violations(page) == []
+    page.get_by_role("radio", name="Relations between documents").click()
+    page.locator("input[type=file]").set_input_files(relations)
+    page.get_by_role("combobox", name="Relation cites (1)").click()
+    page.get_by_role("option", name="in its direction").click()
+    page.get_by_role("button", name="Preview").click()
+    expect(page.get_by_role("heading", name="Preview")).to_be_visible()
+    expect(page.get_by_text("1 new pair.")).to_be_visible()
+    assert list_violations(page) == []
+    page.get_by_role("button", name="Add 1 pair to the pool").click()
+    expect(page.get_by_text("Round 2: 1 pair was added.")).to_be_visible()
 
 
 def test_a_lead_makes_a_round_in_two_tabs_and_its_pairs_come_once(

@@ -5,9 +5,11 @@ showed: the same request, by the same service as `annotator pool`. A request tha
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
+from annotator.evaluation.holes_service import PooledHoles
 from annotator.pooling.analysis.pool_analysis_records import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import read_stamp
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
@@ -23,6 +25,13 @@ from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, find_context
 from annotator.web.pooling.addresses import list_pairs_address
+from annotator.web.pooling.further_rounds import (
+    KINDS,
+    FurtherRequest,
+    draw_further_form,
+    draw_further_report,
+    make_further_round,
+)
 from annotator.web.pooling.pool_work import (
     BOARD,
     ROUNDS,
@@ -32,7 +41,7 @@ from annotator.web.pooling.pool_work import (
     find_key,
     watch_work,
 )
-from annotator.web.pooling.round_form import draw_round_form
+from annotator.web.pooling.round_form import FIELDS, draw_round_form
 from annotator.web.pooling.round_preview import draw_round_preview
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
@@ -47,7 +56,7 @@ PATIENCE = 1.5  # seconds that the page waits for a quick preview before it show
 class AskedRound:
     """What the background work is about: a preview or the round itself, and the state of the pool when a preview was begun."""
 
-    request: PoolRequest
+    request: PoolRequest | FurtherRequest
     dry_run: bool
     stamp: object = None
 
@@ -73,7 +82,11 @@ def draw(shown: ShownPool) -> None:
     key = find_key(context.database, dataset, ROUNDS)
     draw_refused()
     _draw_made(dataset)
-    request = draw_round_form(choices)
+    kind = _choose_kind()
+    if kind == "search":
+        request: PoolRequest | FurtherRequest | None = draw_round_form(choices)
+    else:
+        request = draw_further_form(context, kind, choices)
     running = BOARD.find_running(key)
     if running is not None and _is_outdated_preview(running, context, request):
         BOARD.stop(key, wait=PATIENCE)
@@ -92,7 +105,23 @@ def draw(shown: ShownPool) -> None:
     _draw_preview(context, dataset, choices, request)
 
 
-def _is_outdated_preview(running: BackgroundWork, context: PageContext, request: PoolRequest | None) -> bool:
+def _choose_kind() -> str:
+    """Draw where the candidates of the round come from; return it."""
+    FIELDS.begin("kind")
+    chosen = st.segmented_control(
+        tr("Candidates"),
+        list(KINDS),
+        default=FIELDS.find_default("kind", "search"),
+        required=True,
+        format_func=lambda name: tr(KINDS[name]),
+        key=FIELDS.find_key("kind"),
+    )
+    return FIELDS.keep("kind", chosen or "search")
+
+
+def _is_outdated_preview(
+    running: BackgroundWork, context: PageContext, request: PoolRequest | FurtherRequest | None
+) -> bool:
     """Return whether this is the lead's own preview of something that the fields do not ask for any more."""
     return (
         running.request.dry_run
@@ -101,8 +130,10 @@ def _is_outdated_preview(running: BackgroundWork, context: PageContext, request:
     )
 
 
-def _is_quick(choices: RoundChoices, request: PoolRequest) -> bool:
+def _is_quick(choices: RoundChoices, request: PoolRequest | FurtherRequest) -> bool:
     """Return whether a preview takes no longer than a person waits for without a button."""
+    if not isinstance(request, PoolRequest):
+        return False
     methods, systems = len(request.retrievers), len(request.systems or choices.systems)
     if "hybrid" in request.retrievers:
         methods += len(request.retrieval.weights)
@@ -115,7 +146,9 @@ def _is_quick(choices: RoundChoices, request: PoolRequest) -> bool:
     )
 
 
-def _find_preview(context: PageContext, dataset: str, request: PoolRequest) -> BackgroundWork | None:
+def _find_preview(
+    context: PageContext, dataset: str, request: PoolRequest | FurtherRequest
+) -> BackgroundWork | None:
     """Return the lead's preview of this very request. One of little data is made anew when the pool has changed."""
     work = BOARD.find_ended(find_key(context.database, dataset, ROUNDS), context.actor)
     if work is None or not work.request.dry_run or work.request.request != request:
@@ -126,7 +159,9 @@ def _find_preview(context: PageContext, dataset: str, request: PoolRequest) -> B
     return work
 
 
-def _draw_preview(context: PageContext, dataset: str, choices: RoundChoices, request: PoolRequest) -> None:
+def _draw_preview(
+    context: PageContext, dataset: str, choices: RoundChoices, request: PoolRequest | FurtherRequest
+) -> None:
     work = _find_preview(context, dataset, request)
     with st.container(key="round-preview"):
         if work is None or work.stopped:
@@ -138,8 +173,11 @@ def _draw_preview(context: PageContext, dataset: str, choices: RoundChoices, req
             st.error(escape_markdown(show_refusal(work.failure)), icon=":material/block:")
             _draw_preview_button(dataset, choices, request)
             return
-        report: PoolReport = work.result
-        draw_round_preview(report)
+        if isinstance(work.result, PoolReport):
+            draw_round_preview(work.result)
+            new, has_left_out = work.result.new, bool(sum(work.result.left_out.values()))
+        else:
+            new, has_left_out = draw_further_report(work.result), False
         if work.seconds is not None and work.seconds >= PATIENCE:
             draw_note(
                 tr(
@@ -148,10 +186,10 @@ def _draw_preview(context: PageContext, dataset: str, choices: RoundChoices, req
                     duration=describe_seconds(work.seconds),
                 )
             )
-        if report.new or sum(report.left_out.values()):
-            label = tr_n("Add {n:,} pair to the pool", "Add {n:,} pairs to the pool", report.new)
+        if new or has_left_out:
+            label = tr_n("Add {n:,} pair to the pool", "Add {n:,} pairs to the pool", new)
             st.button(
-                label if report.new else tr("Record what is left out"),
+                label if new else tr("Record what is left out"),
                 type="primary",
                 key="add round",
                 on_click=_add,
@@ -159,8 +197,8 @@ def _draw_preview(context: PageContext, dataset: str, choices: RoundChoices, req
             )
 
 
-def _draw_preview_button(dataset: str, choices: RoundChoices, request: PoolRequest) -> None:
-    if not _is_quick(choices, request):
+def _draw_preview_button(dataset: str, choices: RoundChoices, request: PoolRequest | FurtherRequest) -> None:
+    if isinstance(request, PoolRequest) and not _is_quick(choices, request):
         draw_note(
             tr_n(
                 "With {n:,} document the preview can take some minutes. You can stop it, and look at other pages meanwhile.",
@@ -171,14 +209,16 @@ def _draw_preview_button(dataset: str, choices: RoundChoices, request: PoolReque
     st.button(tr("Preview"), type="primary", key="preview round", on_click=_preview, args=(dataset, request))
 
 
-def _preview(dataset: str, request: PoolRequest) -> None:
+def _preview(dataset: str, request: PoolRequest | FurtherRequest) -> None:
     context = find_context()
     if context is not None:
         note_press("round-preview")
-        _begin(context, dataset, request, dry_run=True)
+        work = _begin(context, dataset, request, dry_run=True)
+        if work is not None:
+            work.ended.wait(PATIENCE)
 
 
-def _add(dataset: str, request: PoolRequest) -> None:
+def _add(dataset: str, request: PoolRequest | FurtherRequest) -> None:
     context = find_context()
     if context is not None:
         note_press("round-made")
@@ -189,12 +229,16 @@ def _add(dataset: str, request: PoolRequest) -> None:
 
 
 def _begin(
-    context: PageContext, dataset: str, request: PoolRequest, *, dry_run: bool
+    context: PageContext, dataset: str, request: PoolRequest | FurtherRequest, *, dry_run: bool
 ) -> BackgroundWork | None:
     database, actor, now = context.database, context.actor, context.now
     stamp = read_stamp(database, actor, dataset)
 
-    def act(report: ReportStep) -> PoolReport:
+    def act(report: ReportStep) -> object:
+        if not isinstance(request, PoolRequest):
+            return make_further_round(
+                database, actor, dataset, request, now=now, dry_run=dry_run, progress=report
+            )
         return make_round(database, actor, dataset, request, now=now, dry_run=dry_run, progress=report)
 
     return begin_work(context, dataset, ROUNDS, AskedRound(request, dry_run, stamp), act)
@@ -211,23 +255,30 @@ def _draw_made(dataset: str) -> None:
         elif made.stopped:
             st.info(tr("Stopped. No pair was added."), icon=":material/info:")
         else:
-            _draw_result(dataset, made.result)
+            _draw_result(dataset, *_count_made(made.result))
 
 
-def _draw_result(dataset: str, report: PoolReport) -> None:
-    if report.round is None:
+def _count_made(result: Any) -> tuple[int | None, int]:
+    """Return the number of the round that was made (None without one), and its pairs."""
+    if isinstance(result, PooledHoles):
+        return result.round, len(result.documents)
+    return result.round, result.new if isinstance(result, PoolReport) else result.new_pairs
+
+
+def _draw_result(dataset: str, number: int | None, new: int) -> None:
+    if number is None:
         st.info(tr("Nothing was added: these pairs are in the pool already."), icon=":material/info:")
         return
     st.success(
         tr_n(
             "Round {round}: {n:,} pair was added.",
             "Round {round}: {n:,} pairs were added.",
-            report.new,
-            round=show_number(report.round),
+            new,
+            round=show_number(number),
         ),
         icon=":material/check:",
     )
-    address = list_pairs_address(dataset, PairFilter(number=report.round))
+    address = list_pairs_address(dataset, PairFilter(number=number))
     st.html(
-        f'<p class="annotator-step">{write_link(tr("Show the pairs of round {number}", number=show_number(report.round)), address)}</p>'
+        f'<p class="annotator-step">{write_link(tr("Show the pairs of round {number}", number=show_number(number)), address)}</p>'
     )

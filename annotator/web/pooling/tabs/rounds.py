@@ -1,6 +1,5 @@
 """Draw the tab "Rounds": how the pool grew, what each round brought, and what it left out by rule."""
 
-import json
 from collections.abc import Sequence
 
 import streamlit as st
@@ -30,13 +29,13 @@ from annotator.web.pooling.addresses import (
     list_pairs_address,
     list_pool_address,
 )
+from annotator.web.pooling.option_names import describe_options, name_rule
 from annotator.web.pooling.strategy_names import name_strategy
 from annotator.web.pooling.system_order import draw_system_order, read_order
 from annotator.web.pooling.tabs.contents import describe_relevant
 from annotator.web.pooling.tabs.pairs import draw_paging
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
-LONGEST_OPTION = 60
 RELATION = "relation: "
 
 
@@ -153,27 +152,11 @@ def _describe_round(dataset: str, item: PoolRound, share: RoundShare | None) -> 
         Link(number, list_pairs_address(dataset, PairFilter(number=item.number)), says),
         [show_time(item.made_at), item.made_by or tr("on the server")],
         name_strategy(item.strategy),
-        [
-            f"{name}: {_show_option(value)}"
-            for name, value in item.options.items()
-            if value not in (None, [], {}, "")
-        ]
-        or "–",
+        describe_options(item.options) or "–",
         show_number(item.pairs),
         "–" if counted is None else show_number(counted.settled),
         "–" if counted is None else describe_relevant(counted),
     ]
-
-
-def _show_option(value: object) -> str:
-    """Return an option as it was given; of a long one the beginning."""
-    if isinstance(value, list) and all(isinstance(part, str | int | float) for part in value):
-        text = ", ".join(map(str, value))
-    elif isinstance(value, str | int | float):
-        text = str(value)
-    else:
-        text = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return text if len(text) <= LONGEST_OPTION else text[:LONGEST_OPTION].rstrip() + "…"
 
 
 def _draw_rules(context: PageContext, dataset: str, groups: tuple[LeftOutGroup, ...]) -> None:
@@ -194,7 +177,7 @@ def _draw_rules(context: PageContext, dataset: str, groups: tuple[LeftOutGroup, 
         return
     start = find_number("from") or 0
     page = list_left_out_page(context.database, context.actor, dataset, number, rule, start=start)
-    listed = tr("Left out of round {number} by {rule}", number=show_number(number), rule=rule)
+    listed = tr("Left out of round {number} by {rule}", number=show_number(number), rule=name_rule(rule))
     st.subheader(listed)
     if not page.candidates:
         st.text(tr("There is no such candidate."))
@@ -216,9 +199,10 @@ def _list_rule_address(dataset: str, number: int, rule: str, start: int = 0) -> 
 
 
 def _describe_group(dataset: str, group: LeftOutGroup) -> list[Cell]:
-    says = tr("Show what {rule} left out of round {number}", rule=group.rule, number=group.number)
+    rule = name_rule(group.rule)
+    says = tr("Show what {rule} left out of round {number}", rule=rule, number=group.number)
     address = _list_rule_address(dataset, group.number, group.rule)
-    return [show_number(group.number), group.rule, Link(show_number(group.candidates), address, says)]
+    return [show_number(group.number), rule, Link(show_number(group.candidates), address, says)]
 
 
 def _describe_candidate(dataset: str, candidate: LeftOutCandidate) -> list[Cell]:

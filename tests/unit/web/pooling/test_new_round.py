@@ -6,11 +6,13 @@ from streamlit.testing.v1 import AppTest
 from annotator.domain.people import OPERATOR, SignedIn
 from annotator.pooling.rounds.rounds_service import list_pool_rounds
 from annotator.pooling.service import list_pairs
+from annotator.pooling.suggestions.suggestions_sql import list_relation_suggestions
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.background_work import WorkBoard
 from annotator.web.page_context import PageContext
 from annotator.web.pooling import pool_work
+from annotator.web.pooling.option_names import describe_options
 from annotator.web.pooling.tabs import new_round
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.pooling.test_pooling import Pool
@@ -62,7 +64,7 @@ def test_what_is_left_out_by_rule_is_counted_before_it_is_left_out(world: Unpool
     app = open_page(world, "pool", tab="New round")
     app.selectbox(key="new round duplicates").set_value("exact")
     app = run(app)
-    assert ["near-duplicate:exact", "1"] in html_rows(app)
+    assert ["near duplicates (exact)", "1"] in html_rows(app)
     assert "3 new pairs." in words(app)
     app = press(app, "add round")
     assert "Round 1: 3 pairs were added." in [item.value for item in app.success]
@@ -110,3 +112,119 @@ def test_a_dataset_without_queries_or_documents_says_what_to_do(database: Databa
     app = open_page(empty, "pool")
     assert "There is nothing to take candidates from yet." in words(app)
     assert not app.code, "no command on a page"
+
+
+# Rounds that are no search ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def settled(world: UnpooledWorld) -> UnpooledWorld:
+    """Document a is settled at grade 3 for Q2; two systems also list b and HttpRequest, which nobody has judged."""
+    for person in (world.person("ann"), world.person("bea")):
+        world.pair("Q2", "a")
+        world.judge(person, "Q2", "a", 3)
+    world.run("s1", {"Q2": ["a", "b", "HttpRequest"]})
+    world.run("s2", {"Q2": ["HttpRequest", "a", "b"]})
+    return world
+
+
+def choose_kind(app: AppTest, kind: str) -> AppTest:
+    app.segmented_control(key="new round kind").set_value(kind)
+    return run(app)
+
+
+def list_round(world: UnpooledWorld) -> tuple[str, int, str | None]:
+    (made,) = list_pool_rounds(world.database, OPERATOR, "d")
+    return made.strategy, made.pairs, made.made_by
+
+
+def test_unjudged_results_are_previewed_and_become_pairs(settled: UnpooledWorld) -> None:
+    app = choose_kind(open_page(settled, "pool", tab="New round"), "holes")
+    assert "Unjudged documents among the first results" in words(app)
+    assert [button.key for button in app.button] == ["preview round"]
+    app = press(app, "preview round")
+    assert "2 new pairs." in words(app)
+    assert "Unjudged documents among these results: 2. In the pool already: 0." in words(app)
+    assert not list_pool_rounds(settled.database, OPERATOR, "d"), "a preview stores nothing"
+    app.number_input(key="new round hole limit").set_value(1)
+    app = press(run(app), "preview round")
+    assert "1 new pair." in words(app) and "Left for later: 1." in words(app)
+    app = press(app, "add round")
+    assert "Round 1: 1 pair was added." in [item.value for item in app.success]
+    assert list_round(settled) == ("holes", 1, "lead")
+
+
+def test_relations_of_a_file_are_previewed_and_become_pairs_with_a_suggested_grade(
+    settled: UnpooledWorld,
+) -> None:
+    app = choose_kind(open_page(settled, "pool", tab="New round"), "relations")
+    assert app.radio(key="new round relations").value == "file", "no document is part of a law"
+    assert [button.key for button in app.button] == [], "there is no file yet"
+    app.file_uploader[0].set_value(
+        [("r.csv", b"from,to,relation\na,b,cites\na,HttpRequest,part\na,nobody,part\n", "")]
+    )
+    app = run(app)
+    assert "Choose which relations are followed." in words(app)
+    app.selectbox(key="new round follow cites").set_value("forward")
+    app = run(app)
+    app.selectbox(key="new round grade cites").set_value(2)
+    app = press(run(app), "preview round")
+    assert "nobody" in app.error[0].value, "a document that the dataset does not have"
+    app.checkbox(key="new round skip").set_value(True)
+    app = press(run(app), "preview round")
+    assert ["cites", "2", "1", "1", "0", "0", "–"] in html_rows(app)
+    assert "1 document of the file is not in the dataset; its relations are left out." in words(app)
+    app = press(app, "add round")
+    assert "Round 1: 1 pair was added." in [item.value for item in app.success]
+    assert list_round(settled) == ("relations", 1, "lead")
+    with settled.database.read() as session:
+        stored = list_relation_suggestions(session, settled.dataset_pk)
+    assert [item.grade for item in stored.values()] == [2]
+
+
+def test_a_file_of_relations_with_an_error_is_refused_at_its_field(settled: UnpooledWorld) -> None:
+    app = choose_kind(open_page(settled, "pool", tab="New round"), "relations")
+    assert app.radio(key="new round relations").value == "file", "no document is part of a law"
+    app.file_uploader[0].set_value([("r.csv", b"from,relation\na,x\n", "")])
+    app = run(app)
+    assert "expected a column to" in app.error[0].value and not app.button
+
+
+def test_relations_of_law_texts_need_laws(settled: UnpooledWorld) -> None:
+    app = choose_kind(open_page(settled, "pool", tab="New round"), "relations")
+    app.radio(key="new round relations").set_value("law texts")
+    app = run(app)
+    assert [field.value for field in app.selectbox if "follow" in (field.key or "")] == [
+        "both",
+        "forward",
+        "forward",
+        "forward",
+    ]
+    app = press(app, "preview round")
+    assert "No document of this dataset is an article of a law" in app.error[0].value
+
+
+def test_the_options_of_a_round_are_named_as_in_the_form() -> None:
+    options = {
+        "depth": 10,
+        "systems": None,
+        "retrievers": ["bm25", "hybrid"],
+        "weights": {"bm25": 0.6, "run:s1": 1.0},
+        "budget": 1_000,
+        "strata": ["1-10:1", "11-50:0.2"],
+        "seed": 12_345,
+        "filters": ["exclude:lang=ko", "exclude-title:^A:", "min-length:20", "near-duplicate:0.9"],
+        "rules": [{"rule": "cites", "relation": "cites", "grade": 2}],
+        "new option": "x",
+    }
+    assert describe_options(options) == [
+        "Results per query: 10",
+        "Searches: BM25 (words), Hybrid (several lists as one)",
+        "Weights of the lists: bm25 0.6, run:s1 1.0",
+        "Pairs to judge: 1,000",
+        "Ranks and the share to draw: 1-10 100.0 %, 11-50 20.0 %",
+        "Seed: 12345",
+        "Left out: lang=ko, title matches ^A:, shorter than 20 characters, near…",
+        "Rules: cites (2)",
+        "new option: x",
+    ]

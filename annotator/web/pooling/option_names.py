@@ -1,0 +1,89 @@
+"""The options of a round as a lead reads them: the words of the form, not those of the command."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from annotator.domain.messages import say
+from annotator.web.kit.figures import show_number, show_share
+from annotator.web.kit.messages import tr
+from annotator.web.pooling.round_form import RETRIEVERS
+
+LONGEST = 60
+OPTION_NAMES = {
+    "depth": say("Results per query"),
+    "systems": say("Systems"),
+    "retrievers": say("Searches"),
+    "weights": say("Weights of the lists"),
+    "title_boost": say("Weight of matching titles"),
+    "lsa_seed": say("Seed of LSA"),
+    "vectors": say("Vectors of the documents"),
+    "query_vectors": say("Vectors of the queries"),
+    "embed": say("Model"),
+    "budget": say("Pairs to judge"),
+    "per_category": say("Pairs for each category"),
+    "seed": say("Seed"),
+    "measure": say("Measure"),
+    "strata": say("Ranks and the share to draw"),
+    "filters": say("Left out"),
+    "rules": say("Rules"),
+    "groups": say("Groups of near duplicates"),
+}
+
+
+def describe_options(options: Mapping[str, Any]) -> list[str]:
+    """Return the options that a round was made with, each in a line; those that say nothing are left out."""
+    return [
+        f"{tr(OPTION_NAMES[name]) if name in OPTION_NAMES else name}: {_show(name, value)}"
+        for name, value in options.items()
+        if value not in (None, [], {}, "")
+    ]
+
+
+def name_rule(rule: str) -> str:
+    """Return a rule of what stays out of a pool in the reader's language; an unknown one is returned unchanged."""
+    kind, _, value = rule.partition(":")
+    if not value:
+        return rule
+    match kind:
+        case "exclude":
+            return value
+        case "exclude-title":
+            return tr("title matches {value}", value=value)
+        case "min-length":
+            return tr("shorter than {value} characters", value=value)
+        case "one-per":
+            return tr("only the best of each {value}", value=value)
+        case "near-duplicate":
+            return tr("near duplicates ({value})", value=value)
+    return rule
+
+
+def _show(name: str, value: Any) -> str:
+    """Return the value of an option; of a long one the beginning."""
+    if name == "retrievers":
+        text = ", ".join(tr(RETRIEVERS[item]) if item in RETRIEVERS else item for item in value)
+    elif name == "filters":
+        text = ", ".join(map(name_rule, value))
+    elif name == "strata":
+        text = ", ".join(map(_show_stratum, value))
+    elif name == "rules":
+        text = ", ".join(f"{item['rule']} ({item['grade']})" for item in value)
+    elif isinstance(value, int) and name != "seed":
+        text = show_number(value)
+    elif isinstance(value, Mapping):
+        text = ", ".join(f"{item} {_show_part(part)}" for item, part in value.items())
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        text = ", ".join(map(_show_part, value))
+    else:
+        text = str(value)
+    return text if len(text) <= LONGEST else text[:LONGEST].rstrip() + "…"
+
+
+def _show_part(part: Any) -> str:
+    return str(part) if isinstance(part, str | int | float) else json.dumps(part, ensure_ascii=False)
+
+
+def _show_stratum(stratum: str) -> str:
+    ranks, _, rate = stratum.partition(":")
+    return f"{ranks} {show_share(float(rate), 1)}"
