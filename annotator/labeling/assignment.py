@@ -240,6 +240,44 @@ class QuerySelection:
 
 
 @dataclass(frozen=True, slots=True)
+class QueryFilter:
+    """Which queries to list. `search`: part of an id or of a text; `assigned_to`: a username, or NOBODY."""
+
+    search: str = ""
+    category: str | None = None
+    language: str | None = None
+    assigned_to: str | None = None
+
+
+NOBODY = ""
+"""Of a filter: queries that are assigned to nobody, which everybody may judge. No username is empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryToAssign:
+    """A query as a list shows it to a lead who assigns."""
+
+    query_id: str
+    text: str
+    category: str | None
+    language: str | None
+    open_pairs: int
+    assigned_to: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPage:
+    """Some of the queries that pass a filter, and what can be filtered by."""
+
+    total: int
+    pairs: int  # of all queries that pass, which lack judgments
+    queries: tuple[QueryToAssign, ...]
+    categories: tuple[str, ...]
+    languages: tuple[str, ...]
+    people: tuple[str, ...] = ()  # who can be assigned queries
+
+
+@dataclass(frozen=True, slots=True)
 class AssignmentChange:
     """The number of assignments made or ended."""
 

@@ -5,12 +5,13 @@ changes and the error names them. Judgments always stay.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import NotFound, StateError, ValidationError
+from annotator.domain.errors import ConflictError, NotFound, StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules, describe_overlap, most_for
 from annotator.domain.people import Actor, includes
@@ -24,6 +25,8 @@ from annotator.labeling.assignment import (
     LeasedPairs,
     OpenQuery,
     PairsAlike,
+    QueryFilter,
+    QueryPage,
     QuerySelection,
     RoleScope,
     UnfinishedWork,
@@ -36,14 +39,31 @@ from annotator.labeling.assignment_sql import (
     count_alike,
     count_answered,
     count_disclosed,
+    count_given,
+    count_in_hand,
     count_left_by,
     count_stuck,
     delete_assignments,
     end_leases_of,
     end_leases_of_others,
     list_assigned,
+    list_matching_ids,
     list_queries_with_work,
+    list_query_page,
     list_running_leases,
+)
+from annotator.labeling.assignment_steps import (
+    AssignmentPlan,
+    AssignmentPreview,
+    AssignmentResult,
+    AssignmentStep,
+    AssignmentUndo,
+    digest_plan,
+    plan_assigning,
+    plan_reassigning,
+    plan_unassigning,
+    preview_plan,
+    reverse_plan,
 )
 from annotator.people.service import list_roles, require_role
 from annotator.storage.database import Database, lock_dataset
@@ -64,18 +84,10 @@ def assign(
     now: datetime,
 ) -> AssignmentChange:
     """Assign these queries to these people. From now on only people they are assigned to are handed them."""
-    with database.write() as session:
-        _, facts = _lock_and_read(session, actor, dataset, now=now)
-        queries = _select_queries(facts, chosen)
-        takers = [_find_taker(facts, username) for username in dict.fromkeys(people)]
-        if not takers:
-            raise ValidationError(say("Choose at least one person."))
-        for taker in takers:
-            _require_expertise(taker, queries)
-        pks = [query.pk for query in queries]
-        new = add_assignments(session, pks, [taker.pk for taker in takers], by=actor.person_id, now=now)
-        leases = end_leases_of_others(session, pks)
-        return AssignmentChange(len(queries), tuple(taker.username for taker in takers), new, leases)
+    done = change_assignment(
+        database, actor, dataset, AssignmentStep("assign", tuple(people), chosen), now=now
+    )
+    return AssignmentChange(done.queries, tuple(dict.fromkeys(people)), done.changed, done.leases)
 
 
 def take_back(
@@ -87,44 +99,176 @@ def take_back(
     *,
     now: datetime,
 ) -> AssignmentChange:
-    """Take these queries (without a selection: all of theirs) back from these people.
+    """Unassign these queries (without a selection: all of theirs) from these people.
 
     A query that is assigned to nobody any more goes to everybody again.
     """
-    with database.write() as session:
-        _, facts = _lock_and_read(session, actor, dataset, now=now)
-        named = [find_person(session, username) for username in dict.fromkeys(people)]
-        if not named:
-            raise ValidationError(say("Choose at least one person."))
-        persons = [key_of(person.pk) for person in named]
-        queries = list(facts.queries) if chosen.is_empty else _select_queries(facts, chosen)
-        assigned_pks = [
-            query.pk for query in queries if facts.assigned.get(query.pk, frozenset()) & set(persons)
-        ]
-        gone = delete_assignments(session, assigned_pks, persons)
-        still_assigned = [pk for pk in assigned_pks if facts.assigned[pk] - set(persons)]
-        leases = end_leases_of_others(session, still_assigned)
-        return AssignmentChange(len(assigned_pks), tuple(person.username for person in named), gone, leases)
+    done = change_assignment(
+        database, actor, dataset, AssignmentStep("unassign", tuple(people), chosen), now=now
+    )
+    return AssignmentChange(done.queries, tuple(dict.fromkeys(people)), done.changed, done.leases)
 
 
 def reassign(
     database: Database, actor: Actor, dataset: str, *, leaver: str, to: str, now: datetime
 ) -> Handover:
     """Assign every query of `leaver` to `to` instead, and end the leaver's leases. Judgments stay."""
-    if leaver == to:
-        raise ValidationError(say("{username} is named twice. Name two different people.", username=to))
+    done = change_assignment(database, actor, dataset, AssignmentStep("reassign", (leaver,), to=to), now=now)
+    shared = (
+        2 * done.queries - done.changed
+    )  # each query ends one assignment, and makes one unless the other had it
+    return Handover(leaver, to, done.queries, shared, done.leases)
+
+
+def preview_assignment(
+    database: Database, actor: Actor, dataset: str, step: AssignmentStep, *, now: datetime
+) -> AssignmentPreview:
+    """Return what the step would change, in numbers; refuse what the step itself would be refused for. Changes nothing."""
+    with database.read() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        facts = _read_facts(session, row, now=now)
+        concerned, plan = _plan(session, facts, step)
+        after = replace(facts, assigned=plan.apply(facts.assigned))
+        dataset_pk = key_of(row.pk)
+        lease = timedelta(minutes=row.lease_minutes)
+        held = facts.held.get(key_of(find_person(session, step.people[0]).pk))
+        return preview_plan(
+            facts,
+            plan,
+            concerned=concerned,
+            given=count_given(session, dataset_pk),
+            in_hand=count_in_hand(session, dataset_pk, now=now, lease=lease),
+            all_held=held.pairs if step.kind == "reassign" and held else 0,
+            stuck=sum(_count_stuck(session, row, facts).values()),
+            stuck_after=sum(_count_stuck(session, row, after).values()),
+        )
+
+
+def change_assignment(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    step: AssignmentStep,
+    *,
+    seen: str | None = None,
+    now: datetime,
+) -> AssignmentResult:
+    """Make the step. `seen`: of the preview that the lead saw; ConflictError if somebody has changed these queries since."""
     with database.write() as session:
         row, facts = _lock_and_read(session, actor, dataset, now=now)
-        gone = key_of(find_person(session, leaver).pk)
-        queries = [query for query in facts.queries if gone in facts.assigned.get(query.pk, ())]
-        taker = _find_taker(facts, to)
-        _require_expertise(taker, queries)
-        shared = sum(taker.pk in facts.assigned[query.pk] for query in queries)
-        pks = [query.pk for query in queries]
-        delete_assignments(session, pks, [gone])
-        add_assignments(session, pks, [taker.pk], by=actor.person_id, now=now)
-        leases = end_leases_of(session, key_of(row.pk), gone)
-        return Handover(leaver, taker.username, len(queries), shared, leases)
+        _, plan = _plan(session, facts, step)
+        if seen is not None and seen != digest_plan(facts, plan):
+            raise ConflictError(
+                say(
+                    "Somebody else changed the assignment of these queries, so nothing was changed. Look at the preview again."
+                )
+            )
+        leases = _store(session, facts, plan, by=actor.person_id, now=now)
+        if step.kind == "reassign":
+            leases += end_leases_of(session, key_of(row.pk), key_of(find_person(session, step.people[0]).pk))
+        changed = len(plan.added) + len(plan.removed)
+        return AssignmentResult(len(plan.queries), changed, leases, reverse_plan(facts, plan))
+
+
+def undo_assignment(
+    database: Database, actor: Actor, dataset: str, undo: AssignmentUndo, *, now: datetime
+) -> AssignmentResult:
+    """Reverse a step. ConflictError, with nothing changed, if one of its assignments has been changed since."""
+    with database.write() as session:
+        _, facts = _lock_and_read(session, actor, dataset, now=now)
+        queries = {query.query_id: query for query in facts.queries}
+        people = {person.username: person for person in facts.people}
+        nobody: frozenset[int] = frozenset()
+        keys: dict[bool, set[tuple[int, int]]] = {True: set(), False: set()}
+        for is_made, named in ((True, undo.made), (False, undo.ended)):
+            for query_id, username in named:
+                query, person = queries.get(query_id), people.get(username)
+                if (
+                    query is None
+                    or person is None
+                    or (person.pk in facts.assigned.get(query.pk, nobody)) == is_made
+                ):
+                    raise ConflictError(
+                        say("This cannot be undone any more: the assignment has changed since.")
+                    )
+                keys[is_made].add((query.pk, person.pk))
+        for username in dict.fromkeys(username for _, username in undo.made):
+            taken = [queries[query_id] for query_id, other in undo.made if other == username]
+            _require_expertise(_find_taker(facts, username), taken)
+        about = {query_pk for query_pk, _ in keys[True] | keys[False]}
+        plan = AssignmentPlan(
+            tuple(query for query in facts.queries if query.pk in about),
+            frozenset(keys[True]),
+            frozenset(keys[False]),
+        )
+        leases = _store(session, facts, plan, by=actor.person_id, now=now)
+        changed = len(plan.added) + len(plan.removed)
+        return AssignmentResult(len(plan.queries), changed, leases, reverse_plan(facts, plan))
+
+
+def _plan(session: Session, facts: AssignmentFacts, step: AssignmentStep) -> tuple[set[int], AssignmentPlan]:
+    """Return the people whom the step names, and its plan; refuse what cannot be done."""
+    people = tuple(dict.fromkeys(step.people))
+    if not people:
+        raise ValidationError(say("Choose at least one person."))
+    if step.kind == "assign":
+        queries = _select_queries(facts, step.chosen)
+        takers = [_find_taker(facts, username) for username in people]
+        for taker in takers:
+            _require_expertise(taker, queries)
+        pks = {taker.pk for taker in takers}
+        return pks, plan_assigning(facts, queries, pks)
+    pks = {key_of(find_person(session, username).pk) for username in people}
+    if step.kind == "unassign":
+        chosen = list(facts.queries) if step.chosen.is_empty else _select_queries(facts, step.chosen)
+        return pks, plan_unassigning(facts, chosen, pks)
+    if step.to is None or step.to in people:
+        raise ValidationError(
+            say("{username} is named twice. Name two different people.", username=step.to or people[0])
+        )
+    (leaver,) = pks
+    taker = _find_taker(facts, step.to)
+    plan = plan_reassigning(facts, leaver, taker.pk)
+    _require_expertise(taker, plan.queries)
+    return {leaver, taker.pk}, plan
+
+
+def _store(
+    session: Session, facts: AssignmentFacts, plan: AssignmentPlan, *, by: int | None, now: datetime
+) -> int:
+    """Make and end the assignments of a plan; return how many leases of people who lost a query ended."""
+    for person_pk in sorted(plan.list_people()):
+        removed = [query for query, person in plan.removed if person == person_pk]
+        added = [query for query, person in plan.added if person == person_pk]
+        delete_assignments(session, removed, [person_pk])
+        add_assignments(session, added, [person_pk], by=by, now=now)
+    after = plan.apply(facts.assigned)
+    return end_leases_of_others(session, [query.pk for query in plan.queries if query.pk in after])
+
+
+def list_queries_to_assign(
+    database: Database, actor: Actor, dataset: str, wanted: QueryFilter, *, limit: int, offset: int = 0
+) -> QueryPage:
+    """Return some of the queries that pass the filter, in their order, with whom they are assigned to. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        page = list_query_page(session, dataset_pk, wanted, limit=limit, offset=offset)
+        people = tuple(
+            person.username
+            for person in list_dataset_people(session, dataset_pk)
+            if person.roles and not person.disabled
+        )
+    return replace(page, people=people)
+
+
+def list_matching_queries(database: Database, actor: Actor, dataset: str, wanted: QueryFilter) -> list[str]:
+    """Return the ids of all queries that pass the filter, in their order. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return list_matching_ids(session, dataset_pk, wanted)
 
 
 def list_left(database: Database, actor: Actor, username: str) -> list[UnfinishedWork]:

@@ -5,12 +5,13 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import case, delete, exists, func, literal, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, case, delete, exists, func, literal, or_, select
+from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
 from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
+from annotator.labeling.assignment import NOBODY, QueryFilter, QueryPage, QueryToAssign
 from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import (
     AssignmentRow,
@@ -24,6 +25,7 @@ from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunk
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     PairRow,
+    PersonRow,
     QueryRow,
 )
 
@@ -66,6 +68,122 @@ def list_queries_with_work(
         (pk or 0, query_id, words, category, language, open_pairs, begun)
         for pk, query_id, words, category, language, open_pairs, begun in session.execute(statement)
     ]
+
+
+def list_query_page(
+    session: Session, dataset_pk: int, wanted: QueryFilter, *, limit: int, offset: int
+) -> QueryPage:
+    """Return some of the queries that pass the filter, in their order, how many pass, and what can be filtered by."""
+    conditions = _list_conditions(dataset_pk, wanted)
+    open_pairs = func.coalesce(col(QueryWorkRow.open_pairs), 0)
+    counted = (
+        select(func.count(), func.coalesce(func.sum(open_pairs), 0))
+        .select_from(QueryRow)
+        .outerjoin(QueryWorkRow, col(QueryWorkRow.query_pk) == col(QueryRow.pk))
+        .where(*conditions)
+    )
+    total, pairs = session.execute(counted).one()
+    statement = (
+        select(
+            col(QueryRow.pk),
+            col(QueryRow.query_id),
+            col(QueryRow.text),
+            col(QueryRow.category),
+            col(QueryRow.language),
+            open_pairs,
+        )
+        .outerjoin(QueryWorkRow, col(QueryWorkRow.query_pk) == col(QueryRow.pk))
+        .where(*conditions)
+        .order_by(col(QueryRow.position), col(QueryRow.pk))
+        .limit(limit)
+        .offset(offset)
+    )
+    rows = session.execute(statement).all()
+    names = _list_assignees(session, [row[0] for row in rows if row[0] is not None])
+    queries = (
+        QueryToAssign(query_id, words, category, language, open_count, names.get(pk or 0, ()))
+        for pk, query_id, words, category, language, open_count in rows
+    )
+    return QueryPage(
+        total,
+        int(pairs),
+        tuple(queries),
+        _list_values(session, dataset_pk, col(QueryRow.category)),
+        _list_values(session, dataset_pk, col(QueryRow.language)),
+    )
+
+
+def list_matching_ids(session: Session, dataset_pk: int, wanted: QueryFilter) -> list[str]:
+    """Return the ids of the queries that pass the filter, in their order."""
+    statement = select(col(QueryRow.query_id)).where(*_list_conditions(dataset_pk, wanted))
+    return list(session.scalars(statement.order_by(col(QueryRow.position), col(QueryRow.pk))))
+
+
+def _list_conditions(dataset_pk: int, wanted: QueryFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = [col(QueryRow.dataset_pk) == dataset_pk]
+    search = wanted.search.strip().replace("\0", "")
+    if search:
+        texts = (col(QueryRow.query_id), col(QueryRow.text))
+        conditions.append(or_(*(column.icontains(search, autoescape=True) for column in texts)))
+    if wanted.category is not None:
+        conditions.append(col(QueryRow.category) == wanted.category)
+    if wanted.language is not None:
+        conditions.append(col(QueryRow.language) == wanted.language)
+    of_query = col(AssignmentRow.query_pk) == col(QueryRow.pk)
+    if wanted.assigned_to == NOBODY:
+        conditions.append(~exists().where(of_query))
+    elif wanted.assigned_to is not None:
+        named = (
+            col(PersonRow.pk) == col(AssignmentRow.person_pk),
+            col(PersonRow.username) == wanted.assigned_to,
+        )
+        conditions.append(exists().where(of_query, *named))
+    return conditions
+
+
+def _list_assignees(session: Session, query_pks: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """Return the usernames that each of these queries is assigned to, sorted."""
+    statement = (
+        select(col(AssignmentRow.query_pk), col(PersonRow.username))
+        .join(PersonRow, col(PersonRow.pk) == col(AssignmentRow.person_pk))
+        .where(col(AssignmentRow.query_pk).in_(query_pks))
+        .order_by(col(PersonRow.username))
+    )
+    names: dict[int, tuple[str, ...]] = {}
+    for query_pk, username in session.execute(statement):
+        names[query_pk] = (*names.get(query_pk, ()), username)
+    return names
+
+
+def _list_values(session: Session, dataset_pk: int, column: Mapped[str | None]) -> tuple[str, ...]:
+    """Return the values of this column of the dataset's queries, sorted."""
+    statement = select(column).where(col(QueryRow.dataset_pk) == dataset_pk).distinct()
+    return tuple(sorted(value for value in session.scalars(statement) if value))
+
+
+def count_given(session: Session, dataset_pk: int) -> dict[tuple[int, int], int]:
+    """Count, by (query_pk, person_pk), the pairs that each person has answered."""
+    statement = select(
+        col(QueryAnswersRow.query_pk), col(QueryAnswersRow.annotator_pk), col(QueryAnswersRow.answered)
+    ).where(col(QueryAnswersRow.dataset_pk) == dataset_pk)
+    return {(query, person): pairs for query, person, pairs in session.execute(statement)}
+
+
+def count_in_hand(
+    session: Session, dataset_pk: int, *, now: datetime, lease: timedelta
+) -> dict[tuple[int, int], int]:
+    """Count, by (query_pk, person_pk), the pairs that each person holds on running leases."""
+    statement = (
+        select(col(PairRow.query_pk), col(LeaseRow.annotator_pk), func.count())
+        .join(PairRow, col(PairRow.pk) == col(LeaseRow.pair_pk))
+        .where(
+            col(PairRow.dataset_pk) == dataset_pk,
+            col(LeaseRow.expires_at) > now,
+            col(LeaseRow.expires_at) <= find_latest_end(now, lease),
+        )
+        .group_by(col(PairRow.query_pk), col(LeaseRow.annotator_pk))
+    )
+    return {(query, person): pairs for query, person, pairs in session.execute(statement)}
 
 
 def list_assigned(session: Session, dataset_pk: int) -> dict[int, set[int]]:

@@ -15,26 +15,17 @@ from annotator.dataset.service import Dataset, change_settings
 from annotator.dataset.settings import write_setting
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.overlap import DISTANCES, MOST, describe_overlap
-from annotator.labeling.assignment import (
-    AssignmentStatus,
-    JudgmentProgress,
-    QuerySelection,
-    WaitingPerson,
-    WaitingQuery,
-)
-from annotator.labeling.assignment_service import (
-    assign,
-    preview_overlap,
-    reassign,
-    show_assignment,
-    take_back,
-)
+from annotator.labeling.assignment import AssignmentStatus, JudgmentProgress, WaitingPerson, WaitingQuery
+from annotator.labeling.assignment_service import preview_assignment, preview_overlap, show_assignment
+from annotator.labeling.assignment_steps import AssignmentPreview, AssignmentStep
 from annotator.people.service import change_person
+from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
+from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, require_dataset
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
+from annotator.web.labeling.assignment_picker import draw_done, draw_step, open_picker
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.people.expertise import ask_expertise, describe_expertise
 from annotator.web.people.page import choose_people
@@ -51,38 +42,10 @@ def draw_people(status: AssignmentStatus) -> None:
                 change_dialog(person.username)
 
 
-def give_dialog() -> None:
-    """Open the dialog that gives queries to people, or takes them back."""
-    st.dialog(tr("Assign queries"), on_dismiss="rerun")(_give)()
-
-
 def change_dialog(username: str) -> None:
-    """Open the dialog that changes what this person judges."""
+    """Open the dialog that changes what this person judges, and hands their queries on."""
+    st.session_state.pop(HANDED, None)
     st.dialog(tr("Categories and languages"), on_dismiss="rerun")(_change)(username)
-
-
-def _give() -> None:
-    context = require_context()
-    dataset, status = _read(context)
-    with st.form("give"):
-        people = st.multiselect(
-            tr("People"), [person.username for person in status.people if not person.disabled]
-        )
-        category = st.selectbox(
-            tr("Category"), (None, *status.categories), format_func=lambda name: name or tr("any")
-        )
-        language = st.selectbox(
-            tr("Language"), (None, *status.languages), format_func=lambda name: name or tr("any")
-        )
-        ids = st.text_area(tr("Only these queries (one id per line)"))
-        with st.container(horizontal=True):
-            give = st.form_submit_button(tr("Assign queries"), type="primary")
-            back = st.form_submit_button(tr("Unassign"))
-    listed = tuple(line.strip() for line in ids.splitlines() if line.strip())
-    chosen = QuerySelection(listed or None, category, language)
-    if give or back:
-        act = assign if give else take_back
-        _do(lambda: act(context.database, context.actor, dataset, people, chosen, now=context.now))
 
 
 def _change(username: str) -> None:
@@ -110,22 +73,28 @@ def _change(username: str) -> None:
         _hand_on(context, dataset, status, person)
 
 
+HANDED = "assignment handover"
+
+
 def _hand_on(context: PageContext, dataset: str, status: AssignmentStatus, person: WaitingPerson) -> None:
-    with st.form("hand on"):
-        st.text(_describe_assigned(person))
-        others = [
-            other.username
-            for other in status.people
-            if other.username != person.username and not other.disabled
-        ]
-        to = st.selectbox(tr("Reassign to"), others, index=None)
-        pressed = st.form_submit_button(tr("Reassign"))
-    if pressed and to:
-        _do(
-            lambda: reassign(
-                context.database, context.actor, dataset, leaver=person.username, to=to, now=context.now
-            )
-        )
+    """Draw whom all queries of this person can go to; what that means is shown before it is done."""
+    st.text(_describe_assigned(person))
+    others = [
+        other.username for other in status.people if other.username != person.username and not other.disabled
+    ]
+    to = st.selectbox(tr("Reassign to"), others, index=None, key=f"reassign {person.username}")
+    if to is None:
+        return
+    step = AssignmentStep("reassign", (person.username,), to=to)
+    kept: tuple[AssignmentStep, AssignmentPreview] | None = st.session_state.get(HANDED)
+    if kept is None or kept[0] != step:
+        try:
+            preview = preview_assignment(context.database, context.actor, dataset, step, now=context.now)
+        except AnnotatorError as error:
+            draw_problem(show_refusal(error))
+            return
+        st.session_state[HANDED] = kept = (step, preview)
+    draw_step(context, dataset, step, kept[1], tr("Reassign"))
 
 
 def _read(context: PageContext) -> tuple[str, AssignmentStatus]:
@@ -390,9 +359,10 @@ def draw(context: PageContext) -> None:
     st.header(tr("Decision rules"))
     draw_disagreement_settings(context, dataset)
     st.header(tr("People"))
-    _draw_people(context, status)
+    _draw_people(context, dataset, status)
     st.header(tr("Blocked work"))
     draw_waiting(status)
+    keep_focus()
 
 
 def _warn(status: AssignmentStatus) -> None:
@@ -413,7 +383,7 @@ def _warn(status: AssignmentStatus) -> None:
     )
 
 
-def _draw_people(context: PageContext, status: AssignmentStatus) -> None:
+def _draw_people(context: PageContext, dataset: str, status: AssignmentStatus) -> None:
     if not status.people:
         st.text(tr("Nobody labels here yet."))
         draw_link(context, "people")
@@ -421,6 +391,7 @@ def _draw_people(context: PageContext, status: AssignmentStatus) -> None:
     draw_note(
         tr("A query goes to everybody who judges its category and language, until you assign it to somebody.")
     )
+    draw_done(dataset)
     if st.button(tr("Assign queries"), type="primary", icon=":material/assignment_ind:"):
-        give_dialog()
+        open_picker()
     draw_people(status)

@@ -10,23 +10,42 @@ from typer.testing import CliRunner
 
 from annotator.cli.main import app
 from annotator.dataset.service import change_settings
-from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
+from annotator.domain.errors import (
+    AnnotatorError,
+    ConflictError,
+    NotAllowed,
+    NotFound,
+    StateError,
+    ValidationError,
+)
 from annotator.domain.people import OPERATOR, Actor
-from annotator.labeling.assignment import JudgmentProgress, QuerySelection
+from annotator.labeling.assignment import NOBODY, JudgmentProgress, QueryFilter, QuerySelection
 from annotator.labeling.assignment_service import (
     assign,
+    change_assignment,
     list_left,
+    list_matching_queries,
+    list_queries_to_assign,
+    preview_assignment,
     preview_overlap,
     reassign,
     show_assignment,
     take_back,
+    undo_assignment,
+)
+from annotator.labeling.assignment_steps import (
+    AssignmentPreview,
+    AssignmentResult,
+    AssignmentStep,
+    PersonLoad,
+    StepKind,
 )
 from annotator.people.service import change_person, disable_person, find_actor
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow, LeaseRow
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.missing_judgments import derive_work
-from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
+from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow, QueryRow
 from tests.integration.assignment_world import AssignmentWorld, find_pk
 from tests.integration.labeling_world import NOW
 
@@ -299,3 +318,149 @@ def test_the_commands_give_take_back_hand_on_and_show(world: AssignmentWorld, tm
     assert "annotator reassign d --from 花子 --to USER" in output
     wrong = CliRunner().invoke(app, ["--database", url, "assign", "d", "--to", "kim", "--list"])
     assert wrong.exit_code == 2
+
+
+def _step(kind: StepKind, people: tuple[str, ...], *query_ids: str, to: str | None = None) -> AssignmentStep:
+    return AssignmentStep(kind, people, QuerySelection(query_ids=query_ids or None), to)
+
+
+def _preview(world: AssignmentWorld, step: AssignmentStep) -> AssignmentPreview:
+    return preview_assignment(world.database, OPERATOR, "d", step, now=world.now)
+
+
+def _make(world: AssignmentWorld, step: AssignmentStep, seen: str | None = None) -> AssignmentResult:
+    return change_assignment(world.database, OPERATOR, "d", step, seen=seen, now=world.now)
+
+
+class TestSeeingTheNumbersFirst:
+    def test_a_preview_counts_what_assigning_changes_and_changes_nothing(
+        self, world: AssignmentWorld
+    ) -> None:
+        _give(world, ["kim"], _ids("Q0"))
+        kim = _find(world, "kim")
+        world.judge(kim, pairs=2)
+        world.send(kim, want=1)
+        given = _given(world)
+        shown = _preview(world, _step("assign", ("花子",), "Q0", "Q1"))
+        assert (shown.queries, shown.pairs, shown.changed, shown.judged) == (2, 6, 2, 0)
+        assert (shown.restricted, shown.opened, shown.held) == (1, 0, 0)
+        assert (shown.stuck, shown.stuck_after) == (3, 3)  # Q0's are no longer stuck, Q1's are
+        assert {load.username: load for load in shown.loads} == {
+            "kim": PersonLoad("kim", "", 1, 1, 10, 7),
+            "花子": PersonLoad("花子", "", 0, 2, 9, 12),
+        }
+        assert _given(world) == given
+        assert _preview(world, _step("assign", ("kim",), "Q0")).changed == 0
+        assert _preview(world, _step("assign", ("kim",), "Q0")).judged == 2
+
+    @pytest.mark.parametrize(
+        "step",
+        [
+            _step("assign", ("花子",), "Q0", "Q2"),
+            _step("unassign", ("kim",), "Q0", "Q1"),
+            _step("reassign", ("kim",), to="花子"),
+        ],
+    )
+    def test_what_was_counted_is_what_happens(self, world: AssignmentWorld, step: AssignmentStep) -> None:
+        world.send(_find(world, "kim"), want=7)
+        _give(world, ["kim"], _ids("Q0", "Q1"))
+        world.send(_find(world, "花子"), want=3)
+        shown = _preview(world, step)
+        done = _make(world, step, shown.seen)
+        assert (done.queries, done.changed, done.leases) == (shown.queries, shown.changed, shown.held)
+        after = {person.username: (person.queries, person.pairs) for person in _show(world).people}
+        for load in shown.loads:
+            assert after[load.username] == (load.queries_after, load.pairs_after)
+        assert _show(world).stuck == shown.stuck_after
+
+    def test_another_leads_change_of_these_queries_in_between_refuses_it(
+        self, world: AssignmentWorld
+    ) -> None:
+        step = _step("assign", ("花子",), "Q0", "Q1")
+        seen = _preview(world, step).seen
+        _give(world, ["kim"], _ids("Q2"))  # of another query
+        assert _make(world, step, seen).changed == 2
+        step = _step("unassign", ("花子",), "Q0")
+        seen = _preview(world, step).seen
+        _give(world, ["kim"], _ids("Q0"))
+        given = _given(world)
+        with pytest.raises(ConflictError, match="Look at the preview again"):
+            _make(world, step, seen)
+        assert _given(world) == given
+
+    @pytest.mark.parametrize(
+        "step",
+        [
+            _step("assign", ("花子", "kim"), "Q0", "Q1", "Q3"),
+            _step("unassign", ("kim", "花子"), "Q0", "Q1"),
+            _step("reassign", ("kim",), to="花子"),
+        ],
+    )
+    def test_the_reverse_step_brings_back_exactly_what_was(
+        self, world: AssignmentWorld, step: AssignmentStep
+    ) -> None:
+        _give(world, ["kim"], _ids("Q0", "Q1"))
+        _give(world, ["花子"], _ids("Q1", "Q2"))
+        before = _given(world)
+        done = _make(world, step)
+        assert _given(world) != before
+        undone = undo_assignment(world.database, OPERATOR, "d", done.undo, now=world.now)
+        assert undone.changed == done.changed
+        assert _given(world) == before
+
+    def test_what_was_changed_since_cannot_be_undone(self, world: AssignmentWorld) -> None:
+        done = _make(world, _step("assign", ("kim",), "Q0", "Q1"))
+        take_back(world.database, OPERATOR, "d", ["kim"], _ids("Q1"), now=NOW)
+        given = _given(world)
+        with pytest.raises(ConflictError, match="cannot be undone"):
+            undo_assignment(world.database, OPERATOR, "d", done.undo, now=NOW)
+        assert _given(world) == given
+        done = _make(world, _step("unassign", ("kim",), "Q0"))
+        _limit(world, "kim", categories=["判例"])
+        with pytest.raises(StateError, match="kim does not judge the category"):
+            undo_assignment(world.database, OPERATOR, "d", done.undo, now=NOW)
+
+    def test_a_preview_is_refused_for_what_the_step_is_refused_for(self, world: AssignmentWorld) -> None:
+        _limit(world, "kim", languages=["ko"])
+        for step, problem in (
+            (_step("assign", ("kim",), "Q0"), "kim does not judge"),
+            (_step("assign", (), "Q0"), "Choose at least one person"),
+            (_step("assign", ("花子",), "Q9"), "no query with the id Q9"),
+            (_step("reassign", ("kim",), to="kim"), "kim is named twice"),
+        ):
+            with pytest.raises(AnnotatorError, match=problem):
+                _preview(world, step)
+
+
+class TestFindingQueries:
+    def _find(self, world: AssignmentWorld, **wanted: str) -> list[str]:
+        chosen = QueryFilter(**wanted)
+        page = list_queries_to_assign(world.database, OPERATOR, "d", chosen, limit=9)
+        ids = [query.query_id for query in page.queries]
+        assert list_matching_queries(world.database, OPERATOR, "d", chosen) == ids
+        assert (page.total, page.pairs) == (len(ids), sum(query.open_pairs for query in page.queries))
+        return ids
+
+    def test_by_id_text_category_language_and_person(self, world: AssignmentWorld) -> None:
+        with world.database.write() as session:
+            row = session.scalars(select(QueryRow).where(col(QueryRow.query_id) == "Q2")).one()
+            row.text = "토지_거래 100% 検索"
+        _give(world, ["kim", "花子"], _ids("Q1"))
+        assert self._find(world) == ["Q0", "Q1", "Q2", "Q3"]
+        assert self._find(world, search=" q3 ") == ["Q3"]
+        assert self._find(world, search="지_거") == ["Q2"]
+        assert self._find(world, search="0%") == ["Q2"]
+        assert self._find(world, search="\0") == ["Q0", "Q1", "Q2", "Q3"]
+        assert self._find(world, category="判例", language="ja") == ["Q2"]
+        assert self._find(world, assigned_to="kim") == ["Q1"]
+        assert self._find(world, assigned_to=NOBODY) == ["Q0", "Q2", "Q3"]
+        assert self._find(world, assigned_to="nobody") == []
+
+    def test_a_page_says_what_can_be_chosen(self, world: AssignmentWorld) -> None:
+        _give(world, ["kim", "花子"], _ids("Q1"))
+        disable_person(world.database, OPERATOR, "花子", now=NOW)
+        page = list_queries_to_assign(world.database, OPERATOR, "d", QueryFilter(), limit=1, offset=1)
+        assert (page.total, page.categories, page.languages) == (4, ("howto", "判例"), ("ja", "ko"))
+        assert page.people == ("kim", "lee")
+        (query,) = page.queries
+        assert (query.query_id, query.open_pairs, query.assigned_to) == ("Q1", 3, ("kim", "花子"))

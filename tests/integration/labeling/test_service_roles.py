@@ -17,7 +17,8 @@ from annotator.labeling import calibration_service as calibration
 from annotator.labeling import my_work_service as work
 from annotator.labeling import questions_service as questions
 from annotator.labeling import service as labeling
-from annotator.labeling.assignment import QuerySelection
+from annotator.labeling.assignment import QueryFilter, QuerySelection
+from annotator.labeling.assignment_steps import AssignmentStep, AssignmentUndo
 from annotator.pooling.proposals import proposals_service as proposals
 from annotator.quality import service as quality
 from annotator.storage.database import Database
@@ -26,6 +27,7 @@ from tests.integration.labeling_world import NOW, World
 
 Act = Callable[[Database, Actor, str], object]
 EVENT = {"id": str(UUID(int=1)), "grade": 1}
+STEP = AssignmentStep("assign", ("ann",), QuerySelection(category="howto"))
 CHOSEN = QuerySelection(query_ids=("Q0",))
 
 FOR_ANNOTATORS: dict[str, Act] = {
@@ -94,6 +96,13 @@ FOR_LEADS: dict[str, Act] = {
     "assign": lambda d, a, p: assignment.assign(d, a, "d", ["ann"], CHOSEN, now=NOW),
     "take_back": lambda d, a, p: assignment.take_back(d, a, "d", ["ann"], CHOSEN, now=NOW),
     "reassign": lambda d, a, p: assignment.reassign(d, a, "d", leaver="ann", to="bob", now=NOW),
+    "preview_assignment": lambda d, a, p: assignment.preview_assignment(d, a, "d", STEP, now=NOW),
+    "change_assignment": lambda d, a, p: assignment.change_assignment(d, a, "d", STEP, now=NOW),
+    "undo_assignment": lambda d, a, p: assignment.undo_assignment(d, a, "d", AssignmentUndo((), ()), now=NOW),
+    "list_queries_to_assign": lambda d, a, p: assignment.list_queries_to_assign(
+        d, a, "d", QueryFilter(), limit=1
+    ),
+    "list_matching_queries": lambda d, a, p: assignment.list_matching_queries(d, a, "d", QueryFilter()),
     "show_assignment": lambda d, a, p: assignment.show_assignment(d, a, "d", now=NOW),
     "preview_overlap": lambda d, a, p: assignment.preview_overlap(d, a, "d", overlap=1, rules=None),
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Checkbox
 
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
@@ -18,7 +19,7 @@ from annotator.storage.tables import MembershipRow
 from annotator.web.page_context import PageContext
 from tests.integration.assignment_world import AssignmentWorld
 from tests.integration.labeling_world import NOW
-from tests.unit.web.lead_pages import links, run, run_page, words
+from tests.unit.web.lead_pages import html_rows, links, run, run_page, words
 
 
 @pytest.fixture
@@ -43,7 +44,8 @@ def lead(world: AssignmentWorld, monkeypatch: pytest.MonkeyPatch) -> Actor:
     lee = world.person("lee", "lead")
     person = SignedIn(lee, "lee", (Membership("d", "lead"),), False, NOW)
     context = PageContext(world.database, Settings(), person, "", (), "d", NOW)
-    monkeypatch.setattr("annotator.web.labeling.assignment_page.require_context", lambda: context)
+    for module in ("assignment_page", "assignment_picker"):
+        monkeypatch.setattr(f"annotator.web.labeling.{module}.require_context", lambda: context)
     return lee
 
 
@@ -58,17 +60,14 @@ def press(app: AppTest, label: str) -> AppTest:
     return run(app)
 
 
-def open_dialog(username: str | None = None) -> AppTest:
+def open_dialog(username: str) -> AppTest:
     return run(AppTest.from_function(_keep_open, kwargs={"username": username}, default_timeout=30))
 
 
-def _keep_open(username: str | None) -> None:
-    from annotator.web.labeling.assignment_page import change_dialog, give_dialog
+def _keep_open(username: str) -> None:
+    from annotator.web.labeling.assignment_page import change_dialog
 
-    if username is None:
-        give_dialog()
-    else:
-        change_dialog(username)
+    change_dialog(username)
 
 
 def test_the_rules_stand_in_words_with_what_they_come_to(world: AssignmentWorld, lead: Actor) -> None:
@@ -107,29 +106,99 @@ def test_pairs_that_too_few_may_judge_are_warned_of(world: AssignmentWorld, lead
     assert "3 pairs cannot be finished: too few people can judge them." in app.warning[0].value
 
 
-def test_queries_are_given_and_taken_back_in_the_dialog(world: AssignmentWorld, lead: Actor) -> None:
-    def fill(app: AppTest) -> None:
-        app.multiselect[0].set_value(["kim"])
-        next(box for box in app.selectbox if box.label == "Category").set_value("howto")
+def draw_picker() -> None:
+    from annotator.web.labeling.assignment_picker import _draw_picker, draw_done
 
-    def given() -> int:
-        return show_assignment(world.database, OPERATOR, "d", now=NOW).given
+    draw_done("d")
+    _draw_picker()
 
-    app = open_dialog()
-    fill(app)
-    press(app, "Assign queries")
-    assert given() == 2
-    app = open_dialog()
-    fill(app)
-    app.text_area[0].set_value("Q0\n")
-    press(app, "Unassign")
-    assert given() == 1
-    app = open_dialog()
-    fill(app)
-    app.text_area[0].set_value("Q77")
-    press(app, "Assign queries")
-    assert "There is no query with the id Q77" in app.error[0].value
-    assert given() == 1
+
+def open_picker() -> AppTest:
+    return run(AppTest.from_function(draw_picker, default_timeout=30))
+
+
+def find_box(app: AppTest, query_id: str) -> Checkbox:
+    return next(box for box in app.checkbox if box.label.startswith(query_id))
+
+
+def given_to(world: AssignmentWorld) -> dict[str, tuple[str, ...]]:
+    status = show_assignment(world.database, OPERATOR, "d", now=NOW)
+    return {query.query_id: query.given_to for query in status.queries}
+
+
+def test_queries_are_found_selected_previewed_assigned_and_the_change_undone(
+    world: AssignmentWorld, lead: Actor
+) -> None:
+    app = open_picker()
+    assert "4 queries match, with 12 pairs left to judge." in words(app)
+    find_box(app, "Q3").check()
+    app = run(app)
+    app.selectbox(key="pick category").set_value("howto")
+    app = run(app)
+    assert [box.label[:2] for box in app.checkbox] == ["Q0", "Q1"]
+    press(app, "Select all 2 matching queries")
+    assert "3 queries selected." in words(app)
+    assert all(box.value for box in app.checkbox)
+    find_box(app, "Q0").uncheck()
+    app = run(app)
+    assert "2 queries selected." in words(app)
+    app.multiselect[0].set_value(["kim"])
+    press(run(app), "Preview")
+    shown = words(app)
+    assert "2 queries, 6 pairs left" in shown
+    assert "2 queries were open to everybody and go to these people only." in shown
+    assert ["kim", "0", "2", "12", "12"] in html_rows(app)
+    assert ["<b>花子", "0", "0", "12", "6"] in html_rows(app)
+    assert "6 more pairs cannot be finished" in app.warning[0].value
+    assert set(given_to(world).values()) == {()}
+    press(app, "Assign")
+    assert given_to(world) == {"Q0": (), "Q1": ("kim",), "Q2": (), "Q3": ("kim",)}
+    assert "2 queries assigned. 2 assignments changed." in app.success[0].value
+    press(app, "Undo")
+    assert set(given_to(world).values()) == {()}
+    assert "Undone for 2 queries." in app.success[0].value
+    assert not [button for button in app.button if button.label == "Undo"]
+
+
+def test_another_choice_takes_the_preview_away(world: AssignmentWorld, lead: Actor) -> None:
+    app = open_picker()
+    press(app, "Select all 4 matching queries")
+    app.multiselect[0].set_value(["kim"])
+    press(run(app), "Preview")
+    assert [button for button in app.button if button.label == "Assign"]
+    app.radio[0].set_value("unassign")
+    app = run(app)
+    assert not [button for button in app.button if button.label == "Unassign"]
+    press(app, "Preview")
+    assert "None of these queries is assigned to these people." in words(app)
+    assert next(button for button in app.button if button.label == "Unassign").disabled
+
+
+def test_what_is_missing_or_refused_is_said_beside_the_preview(world: AssignmentWorld, lead: Actor) -> None:
+    app = press(open_picker(), "Preview")
+    assert "Select at least one query." in words(app)
+    press(app, "Select all 4 matching queries")
+    press(app, "Preview")
+    assert "Choose at least one person." in words(app)
+    app.multiselect[0].set_value(["kim"])
+    press(run(app), "Preview")
+    assign(world.database, OPERATOR, "d", ["<b>花子"], QuerySelection(("Q2",)), now=NOW)
+    press(app, "Assign")
+    assert "Look at the preview again" in app.error[0].value
+    assert given_to(world)["Q0"] == ()
+
+
+def test_queries_are_selected_by_a_list_of_ids(world: AssignmentWorld, lead: Actor) -> None:
+    app = open_picker()
+    app.text_area[0].set_value("Q1\n Q77 \nQ2")
+    press(app, "Select these")
+    assert "There is no query with the id Q77." in words(app)
+    assert "0 queries selected." in words(app)
+    app.text_area[0].set_value("Q1\n\nQ2")
+    press(app, "Select these")
+    assert "2 queries selected." in words(run(app))
+    press(app, "Clear selection")
+    assert "0 queries selected." in words(app)
 
 
 def test_a_lead_sets_what_somebody_judges_and_hands_their_queries_on(
@@ -143,6 +212,8 @@ def test_a_lead_sets_what_somebody_judges_and_hands_their_queries_on(
     assert kim.memberships == (Membership("d", "annotator", None, ("ko",)),)
     app = open_dialog("kim")
     app.selectbox[0].set_value("<b>花子")
+    app = run(app)
+    assert ["<b>花子", "0", "1", "9", "12"] in html_rows(app)
     press(app, "Reassign")
     assert show_assignment(world.database, OPERATOR, "d", now=NOW).queries[0].given_to == ("<b>花子",)
 
