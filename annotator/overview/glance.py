@@ -21,10 +21,12 @@ def list_idle(people: Sequence[AnnotatorProgress], *, now: datetime) -> tuple[An
     )
 
 
-def describe_idle(idle: Sequence[AnnotatorProgress], *, pairs_left: int) -> Message:
-    """Say who is idle; nobody is while no pair is left."""
+def describe_idle(idle: Sequence[AnnotatorProgress], *, annotators: int, pairs_left: int) -> Message:
+    """Say who of the annotators is idle; nobody is while no pair is left."""
     if not pairs_left:
         return say("No pair is left to judge.")
+    if not annotators:
+        return say("There are no annotators yet.")
     if not idle:
         return say("Everybody judged in the last {days} days.", days=PACE_DAYS)
     names = join([person.name for person in idle[:_NAMED]])

@@ -20,8 +20,8 @@ def draw(context: PageContext) -> None:
     dataset = require_dataset(context)
     choices = list_choices(context.database, context.actor, dataset)
     if not choices.systems:
-        st.text(tr("No runs yet. Import the ranked results of your systems, one file per system:"))
-        st.code(f"annotator import run {dataset} FILE --system NAME", language=None)
+        st.text(tr("No runs yet. Import the ranked results of your systems, one file per system."))
+        draw_link(context, "import")
         return
     if not choices.has_grades and not choices.versions:
         st.text(tr("The systems cannot be scored yet: no pair has a settled grade."))

@@ -262,7 +262,12 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> None
     waiting = count_waiting_work(
         context.database, context.actor, dataset, context.role or "annotator", now=context.now
     )
-    idle = list_idle(overview.progress.annotators, now=context.now)
+    annotators = overview.progress.annotators
+    idle = describe_idle(
+        list_idle(annotators, now=context.now),
+        annotators=len(annotators),
+        pairs_left=overview.pairs.to_judge,
+    )
     forecast = read_forecast(context.database, context.actor, dataset, overview, now=context.now)
     blocked = [_link(dataset, page, tr(words)) for words, page in list_blocked(waiting)]
     gates = list_gate_names(overview.open_gates)
@@ -271,7 +276,7 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> None
         (tr("Leading system"), _link(dataset, "evaluation", _find_leader(context, dataset))),
         (
             tr("Idle"),
-            _link(dataset, "people", tr(describe_idle(idle, pairs_left=overview.pairs.to_judge))),
+            _link(dataset, "people", tr(idle)),
         ),
         (tr("Blocked work"), blocked or tr("Nothing waits for anybody.")),
         (tr("Gates not met"), _link(dataset, "releases", gates) if gates else tr("Every gate is met.")),

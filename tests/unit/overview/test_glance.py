@@ -22,11 +22,12 @@ def test_idle_is_who_judged_nothing_in_seven_days_and_no_simulated_annotator() -
     ]
     idle = list_idle(people, now=NOW)
     assert [person.name for person in idle] == ["민준", "new"]
-    assert describe_idle(idle, pairs_left=3) == "민준, new"
-    assert describe_idle(idle, pairs_left=0) == "No pair is left to judge."
-    assert describe_idle((), pairs_left=3) == "Everybody judged in the last 7 days."
+    assert describe_idle(idle, annotators=3, pairs_left=3) == "민준, new"
+    assert describe_idle(idle, annotators=3, pairs_left=0) == "No pair is left to judge."
+    assert describe_idle((), annotators=0, pairs_left=3) == "There are no annotators yet."
+    assert describe_idle((), annotators=3, pairs_left=3) == "Everybody judged in the last 7 days."
     many = [make_person(str(number), None) for number in range(8)]
-    assert describe_idle(many, pairs_left=3) == "0, 1, 2, 3, 4 and 3 more"
+    assert describe_idle(many, annotators=8, pairs_left=3) == "0, 1, 2, 3, 4 and 3 more"
 
 
 def test_blocked_work_names_only_what_waits_with_its_page() -> None:

@@ -7,7 +7,7 @@ from annotator.web.evaluation.tables import list_comparisons
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.messages import tr
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.tables import draw_table
 
 
@@ -53,7 +53,7 @@ def draw(shown: ShownEvaluation) -> None:
 
 def _say_why_not(shown: ShownEvaluation) -> None:
     if len(shown.evaluation.systems) < 2:
-        st.text(tr("There is only one system. To compare, import a run of another system:"))
-        st.code(f"annotator import run {shown.dataset} FILE --system NAME", language=None)
+        st.text(tr("There is only one system. To compare, import a run of another system."))
+        draw_link(shown.context, "import")
     else:
         st.text(tr("This measure cannot compare systems. Choose another."))

@@ -49,7 +49,8 @@ def test_without_a_run_the_page_says_how_to_import_one(database: Database) -> No
     lead = world.person("lead", "lead")
     app = open_page(world, "evaluation", lead)
     assert headings(app) == ["Evaluation"]
-    assert [item.value for item in app.code] == ["annotator import run d FILE --system NAME"]
+    assert not app.code, "no command on a page"
+    assert [page for page, _query in links(app)][-1].endswith("import")
 
 
 def test_without_a_settled_grade_the_page_leads_to_what_to_do_next(
