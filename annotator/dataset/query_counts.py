@@ -18,6 +18,7 @@ from typing import Any
 from annotator.dataset.records import QueryFacts
 from annotator.domain.ground_truth import QUERY_FIELDS, Query
 
+MOST_MEDIUM = 8  # words
 KEPT = 20_000  # the lengths of so many queries are kept: coverage is measured again with every page
 SHORT, MEDIUM, LONG = "short", "medium", "long"
 LENGTHS: dict[str, str] = {SHORT: "up to 3 words", MEDIUM: "4 to 8 words", LONG: "9 words and more"}
@@ -43,11 +44,17 @@ def name_length(text: str) -> str | None:
     """
     if not text.strip():
         return None
-    words = count_words(text)
-    return SHORT if words <= 3 else MEDIUM if words <= 8 else LONG
+    words = 0
+    for piece in text.split():
+        words += _count_in_piece(piece)
+        if words > MOST_MEDIUM:
+            return LONG
+    return SHORT if words <= 3 else MEDIUM if words <= MOST_MEDIUM else LONG
 
 
 def _count_in_piece(piece: str) -> int:
+    if piece.isascii():  # one run, without a need to look for scripts
+        return 1 if piece.isalnum() or any(character.isalnum() for character in piece) else 0
     if _HANGUL.search(piece):
         return 1
     return sum(any(character.isalnum() for character in run) for run in _RUN.findall(piece))

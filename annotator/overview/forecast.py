@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import Literal
 
-from annotator.domain.messages import Message, say
+from annotator.domain.messages import Message, join, say
 from annotator.quality.records import DEFAULT_RATE, QualityStatus
 
 PACE_DAYS = 7
@@ -85,9 +85,9 @@ def forecast_release(work: RemainingWork, *, now: datetime) -> ReleaseForecast:
     one_person = work.recent / PACE_DAYS / work.active if work.active else 0.0
     checking = _forecast("checks", work.checks, one_person, NO_JUDGMENTS)
     steps = (judging, deciding, checking)
-    for step in steps:
-        if step.days is None:
-            return ReleaseForecast(steps, None, say("Unknown: {why}.", why=step.why))
+    reasons = dict.fromkeys(step.why for step in steps if step.days is None and step.why is not None)
+    if reasons:
+        return ReleaseForecast(steps, None, say("Unknown: {why}.", why=join(list(reasons), "; ")))
     if not any(step.left for step in steps):
         return ReleaseForecast(steps, None, say("Nothing is left to judge, decide or check."))
     days = ceil(max(judging.days or 0.0, deciding.days or 0.0) + (checking.days or 0.0))

@@ -7,7 +7,6 @@ a pair.
 """
 
 from collections.abc import Collection, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.orm import Session
@@ -16,7 +15,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import OPEN, Decided, Settlement
 from annotator.storage.imported_grades import list_kept_grades
 from annotator.storage.pair_states import list_open_errors, settle_again
-from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql
+from annotator.storage.sql import fetch, fetch_tuples, prepare_sql
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +30,7 @@ AT_ONCE = 50_000  # PostgreSQL's values hold what belongs to so many keys at the
 GRADED = 4  # the grades are the numbers below
 UNRATEABLE, OTHERWISE, LATER = 4, 5, 6  # beside the grades: what an answer is for the rule
 ANSWERS = 8
+MOST_KINDS = 1_000_000  # numbers up to here are told apart by a table of them, others by sorting
 LACKING = 256  # more than a pair can lack
 _ANSWER = f"""CASE WHEN c.outcome = 'later' THEN {LATER} WHEN c.purpose <> '{COUNTED_PURPOSE}' THEN {OTHERWISE}
   ELSE coalesce(c.grade, {UNRATEABLE}) END"""
@@ -170,7 +170,7 @@ def _settle_all(
     decided = _spread(pair, dict(fetch_tuples(session, _DECISIONS, {"dataset_pk": dataset_pk})))
     imported = _spread(pair, list_kept_grades(session, dataset_pk))
     columns = [*counted.T, decided + 1, imported + 1]
-    _, first, settlement = np.unique(_number_patterns(columns), return_index=True, return_inverse=True)
+    first, settlement = _find_kinds(_number_patterns(columns))
 
     def settle_at(index: int, contrary: tuple[int, ...] = ()) -> Settlement:
         *grade_counts, unrateable = counted[index].tolist()
@@ -223,6 +223,19 @@ def _number_patterns(columns: "list[Ints]") -> "Ints":
     return numbers
 
 
+def _find_kinds(numbers: "Ints") -> tuple["Ints", "Ints"]:
+    """Return an index at which each distinct number occurs, in the order of the numbers, and for each entry which of them it is."""
+    import numpy as np
+
+    if not len(numbers) or int(numbers.max()) > len(numbers) + MOST_KINDS:
+        _, first, kind = np.unique(numbers, return_index=True, return_inverse=True)
+        return first, kind
+    somewhere = np.full(int(numbers.max()) + 1, -1, dtype=np.int64)
+    somewhere[numbers] = np.arange(len(numbers))
+    kind_of_number = np.cumsum(somewhere >= 0) - 1
+    return somewhere[somewhere >= 0], kind_of_number[numbers]
+
+
 def _is_of(table: str, dataset_pk: int, *, walk: bool) -> str:
     """Return the condition. `walk`: read the whole table, which is faster than its index for most of it."""
     return f"{table}.dataset_pk{' + 0' if walk else ''} = {dataset_pk:d}"
@@ -231,15 +244,15 @@ def _is_of(table: str, dataset_pk: int, *, walk: bool) -> str:
 def _read_numbers(session: Session, number: str, source: str, key: str, condition: str) -> "Ints":
     """Return the whole number that the expression `number` gives for each row.
 
-    SQLite gives one after the other, PostgreSQL a few long values.
+    SQLite gives one long text, in half the time of a row for each number (20 bytes for each, of the 1,000 million that a text may
+    have); PostgreSQL gives a few long values.
     """
     import numpy as np
 
     if session.connection().dialect.name != "postgresql":
-        rows: Any = execute_sql(
-            session, prepare_sql(f"SELECT {number} FROM {source} WHERE {condition}"), {}
-        ).cursor
-        return np.fromiter(chain.from_iterable(rows), dtype=np.int64)
+        concatenated = prepare_sql(f"SELECT group_concat({number}) FROM {source} WHERE {condition}")
+        ((text,),) = fetch_tuples(session, concatenated, {})
+        return np.fromstring(text or "", dtype=np.int64, sep=",")
     driver: Any = session.connection().connection.driver_connection
     statement = (
         f"SELECT string_agg(int8send({number}), CAST('' AS BYTEA)) FROM {source} WHERE {condition} "

@@ -176,7 +176,7 @@ def list_work_rows(forecast: ReleaseForecast) -> list[tuple[str, str, str, str]]
         (
             tr(WORK[work.kind]),
             _describe_left(work),
-            "–" if work.per_day is None else show_number(work.per_day, 1),
+            show_number(work.per_day or 0, 1 if work.per_day else 0),
             _describe_days(work),
         )
         for work in forecast.work
@@ -193,7 +193,7 @@ def _describe_left(work: WorkForecast) -> str:
 
 def _describe_days(work: WorkForecast) -> str:
     if work.days is None:
-        return "–" if work.why is None else tr(work.why)
+        return tr("unknown")
     return show_number(work.days, 1 if work.days else 0)
 
 

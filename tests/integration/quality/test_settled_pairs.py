@@ -258,3 +258,19 @@ def test_patterns_of_very_many_answers_are_told_apart() -> None:
     first, second, third, fourth = _number_patterns(list(rows.T)).tolist()
     assert first == third
     assert len({first, second, fourth}) == 3
+
+
+def test_kinds_are_found_alike_by_a_table_and_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numpy as np
+
+    from annotator.storage import pair_settlements
+
+    numbers = np.array([7, 3, 7, 0, 3, 9, 7])
+    for most in (0, 1_000):
+        monkeypatch.setattr(pair_settlements, "MOST_KINDS", most)
+        for given in (numbers, numbers + (0 if most else 10_000)):
+            first, kind = pair_settlements._find_kinds(given)
+            assert given[first].tolist() == sorted(set(given.tolist()))
+            assert given[first][kind].tolist() == given.tolist()
+    first, kind = pair_settlements._find_kinds(np.zeros(0, dtype=np.int64))
+    assert not len(first) and not len(kind)
