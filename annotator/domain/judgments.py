@@ -132,6 +132,15 @@ class AnnotatorProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class DatasetActivity:
+    """Who judges in a dataset."""
+
+    people: tuple[AnnotatorProgress, ...]
+    recent: Mapping[str, int]  # judgments since some day, by username; without imported and simulated ones
+    has_work: bool  # a pair still lacks a judgment
+
+
+@dataclass(frozen=True, slots=True)
 class QueryProgress:
     """The progress of one query."""
 

@@ -35,9 +35,10 @@ FROM (
   SELECT annotator_pk, outcome, count(*) AS judgments, max(made_at) AS last_second FROM current_judgment
   WHERE dataset_pk = :dataset_pk GROUP BY annotator_pk, outcome) m""")
 _JUDGED_SINCE = prepare_sql("""
-SELECT count(*) AS judgments FROM person p CROSS JOIN current_judgment c
+SELECT p.username, count(*) AS judgments FROM person p CROSS JOIN current_judgment c
 WHERE c.annotator_pk = p.pk AND c.dataset_pk = :dataset_pk AND c.outcome IN ('graded', 'unrateable') AND c.made_at >= :since
-  AND c.imported = 0 AND NOT p.simulated""")  # CROSS JOIN: from the people, each by the index
+  AND c.imported = 0 AND NOT p.simulated
+GROUP BY p.username""")  # CROSS JOIN: from the people, each by the index
 
 
 class _OutcomeCount(NamedTuple):
@@ -50,8 +51,9 @@ class _OutcomeCount(NamedTuple):
 
 
 class _JudgedCount(NamedTuple):
-    """The row of `_JUDGED_SINCE`."""
+    """A row of `_JUDGED_SINCE`: one annotator."""
 
+    username: str
     judgments: int
 
 
@@ -85,11 +87,16 @@ def _describe(person: PersonRow, counts: Mapping[str, _OutcomeCount]) -> Annotat
     )
 
 
-def count_judged_since(session: Session, dataset_pk: int, since: datetime) -> int:
-    """Count the current judgments made here since then, without imported ones and those of simulated people."""
+def count_judged_since(session: Session, dataset_pk: int, since: datetime) -> dict[str, int]:
+    """Count the current judgments made here since then by username, without imported ones and those of simulated people."""
     values = {"dataset_pk": dataset_pk, "since": int(since.timestamp())}
-    (row,) = fetch(session, _JUDGED_SINCE, _JudgedCount, values)
-    return row.judgments
+    return {row.username: row.judgments for row in fetch(session, _JUDGED_SINCE, _JudgedCount, values)}
+
+
+def lacks_judgments(session: Session, dataset_pk: int) -> bool:
+    """Return whether a pair of the dataset still lacks a judgment."""
+    statement = select(col(PairRow.pk)).where(col(PairRow.dataset_pk) == dataset_pk, col(PairRow.lacking) > 0)
+    return session.scalars(statement.limit(1)).first() is not None
 
 
 def count_pairs(session: Session, dataset_pk: int) -> int:

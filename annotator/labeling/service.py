@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.judgments import (
     AnnotatorProgress,
+    DatasetActivity,
     JudgmentEvent,
     PairView,
     QueryProgress,
@@ -41,6 +42,7 @@ from annotator.labeling.progress_sql import (
     advance_progress,
     count_judged_since,
     count_pairs,
+    lacks_judgments,
     list_annotator_progress,
     list_query_progress,
 )
@@ -209,7 +211,19 @@ def count_recent_judgments(database: Database, actor: Actor, dataset: str, *, si
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
-        return count_judged_since(session, dataset_pk, since)
+        return sum(count_judged_since(session, dataset_pk, since).values())
+
+
+def show_activity(database: Database, actor: Actor, dataset: str, *, since: datetime) -> DatasetActivity:
+    """Return who judged how much since then, and whether there is work left. For leads."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset, archived_too=True).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        return DatasetActivity(
+            people=tuple(list_annotator_progress(session, dataset_pk)),
+            recent=count_judged_since(session, dataset_pk, since),
+            has_work=lacks_judgments(session, dataset_pk),
+        )
 
 
 def compute_progress(database: Database, actor: Actor, dataset: str) -> LabelingProgress:

@@ -46,7 +46,9 @@ from annotator.storage.roles import (
     set_expertise,
     set_role,
 )
-from annotator.storage.tables import PersonRow
+from annotator.storage.tables import MembershipRow, PersonRow
+
+GIVERS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +261,28 @@ def list_memberships(database: Database, actor: Actor) -> tuple[Membership, ...]
     """Return the actor's own roles: the one on every dataset first, then by dataset name."""
     with database.read() as session:
         return list_held_roles(session, actor.person_id).get(actor.person_id or 0, ())
+
+
+def list_role_givers(database: Database, actor: Actor) -> tuple[str, ...]:
+    """Return the names of admins of all datasets, for a person without a role who must ask somebody for one.
+
+    Names neither leads nor admins of single datasets: who they are would tell which datasets there are. At most GIVERS.
+    """
+    require_person(actor)
+    statement = (
+        select(PersonRow)
+        .join(MembershipRow, col(MembershipRow.person_pk) == col(PersonRow.pk))
+        .where(
+            col(MembershipRow.role) == "admin",
+            col(MembershipRow.dataset_pk).is_(None),
+            col(PersonRow.password_hash).is_not(None),
+            col(PersonRow.disabled_at).is_(None),
+        )
+        .order_by(col(PersonRow.username))
+        .limit(GIVERS)
+    )
+    with database.read() as session:
+        return tuple(row.name or row.username for row in session.scalars(statement))
 
 
 def has_anybody_who_signs_in(database: Database) -> bool:

@@ -13,6 +13,7 @@ import streamlit as st
 
 from annotator.domain.people import includes
 from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_no_role
 from annotator.web.kit.words import name_role
 from annotator.web.navigation import PAGES, AppPage, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context
@@ -84,6 +85,9 @@ def _register(page: AppPage, context: PageContext | None) -> st.Page:
 
 
 def _draw_page(page: AppPage, context: PageContext) -> None:
+    is_new = not context.person.memberships and not context.person.must_change_password
+    if is_new:
+        draw_no_role(context)
     if page in list_pages(context.person, context.dataset):
         if context.is_archived:
             words = tr(
@@ -95,7 +99,7 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
             preload()
     elif context.person.must_change_password:
         st.warning(tr("Choose a password of your own first: see Account."), icon=":material/key:")
-    else:
+    elif not is_new:
         role = name_role(page.least or "")
         st.error(tr("This page needs the role {role} on this dataset.", role=role), icon=":material/block:")
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.overview.next_steps import NextStep
+from annotator.people.service import list_role_givers
 from annotator.web.kit.messages import tr
+from annotator.web.kit.text import escape_markdown
 from annotator.web.navigation import PAGES
 from annotator.web.page_context import PageContext
 
@@ -34,6 +36,17 @@ def require_dataset(context: PageContext) -> str:
             st.info(words, icon=":material/info:")
         st.stop()
     return context.dataset
+
+
+def draw_no_role(context: PageContext) -> None:
+    """Tell a person without any role who can give one."""
+    names = ", ".join(list_role_givers(context.database, context.actor))
+    words = (
+        tr("You have no role on a dataset yet. Who can give you one: {names}.", names=names)
+        if names
+        else tr("You have no role on a dataset yet. Ask the person who made your account.")
+    )
+    st.info(escape_markdown(words), icon=":material/info:")
 
 
 def find_page(address: str) -> "st.Page":

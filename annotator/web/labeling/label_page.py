@@ -4,6 +4,7 @@ import streamlit as st
 
 from annotator.dataset.service import read_current_rubric
 from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import require_dataset
 from annotator.web.labeling.panel.component import draw_panel
 from annotator.web.page_context import PageContext
 
@@ -18,7 +19,7 @@ def draw(context: PageContext) -> None:
     dataset = next((item for item in context.datasets if item.name == context.dataset), None)
     if dataset is None:
         st.title(tr("Label"))
-        st.info(tr("You have no role on any dataset yet. Ask an admin to add you on the page People."))
+        require_dataset(context)
         return
     st.html(ROOM)
     version, rubric = read_current_rubric(context.database, context.actor, dataset.name)

@@ -19,14 +19,8 @@ from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_role
 from annotator.web.page_context import PageContext, require_context
+from annotator.web.people.role_changes import ROLE_EFFECTS
 
-ROLE_EFFECTS = {
-    "annotator": say("Judges pairs, without seeing the judgments of others."),
-    "lead": say(
-        "Imports, pools, assigns work, settles disagreements, publishes. Sees everybody's judgments."
-    ),
-    "admin": say("Does what a lead does, and manages people, roles and settings."),
-}
 STATES = {"open": say("open"), "used": say("accepted"), "expired": say("expired"), "revoked": say("revoked")}
 
 
@@ -80,6 +74,14 @@ def list_places(context: PageContext) -> list[str | None]:
     """Return where the person may invite to: the chosen dataset, and for an admin of all datasets all of them (None)."""
     here: list[str | None] = [context.dataset] if context.dataset else []
     return [*here, None] if context.person.role_on(None) == "admin" else here
+
+
+def count_open_invitations(context: PageContext, username: str, dataset: str | None) -> int:
+    """Count the open invitations to the dataset (None: to every dataset) that this person made."""
+    listed = list_invitations(context.database, context.actor, dataset=dataset, now=context.now)
+    return sum(
+        item.state == "open" and item.author == username and item.dataset == dataset for item in listed
+    )
 
 
 def draw_invitations(context: PageContext) -> None:

@@ -21,8 +21,15 @@ from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import describe_membership, name_role
 from annotator.web.page_context import PageContext, require_context
+from annotator.web.people.activity import describe_activity
 from annotator.web.people.expertise import ask_expertise, describe_expertise
-from annotator.web.people.invitations import draw_invitations, invite_dialog, list_places
+from annotator.web.people.invitations import (
+    count_open_invitations,
+    draw_invitations,
+    invite_dialog,
+    list_places,
+)
+from annotator.web.people.role_changes import NO_ROLE, list_consequences
 
 SIZE = 50
 Named = TypeVar("Named")
@@ -62,9 +69,6 @@ def _read_page() -> int:
     """Return the page that is chosen, before its control is drawn."""
     number = str(st.session_state.get("people", st.query_params.get("people", "1")))
     return int(number) if number.isascii() and number.isdigit() and len(number) < 9 else 1
-
-
-NO_ROLE = "no role"
 
 
 def describe_role(person: Person, dataset: str | None) -> str | None:
@@ -138,12 +142,14 @@ def _draw_change(username: str) -> None:
 
 
 def _change_role(context: PageContext, person: Person) -> None:
+    """Draw the roles to choose from with what the chosen one causes, and store it once the button is pressed."""
     where = st.selectbox(tr("Role on"), list_places(context), format_func=_name_dataset)
-    with st.form("role"):
-        choices = [*ROLES, NO_ROLE]
-        held = choices.index(describe_role(person, where) or NO_ROLE)
-        role = st.selectbox(tr("Role"), choices, index=held, format_func=_name_choice)
-        pressed = st.form_submit_button(tr("Set role"))
+    choices, held = [*ROLES, NO_ROLE], describe_role(person, where) or NO_ROLE
+    role = st.selectbox(tr("Role"), choices, index=choices.index(held), format_func=_name_choice)
+    invitations = count_open_invitations(context, person.username, where) if role != held else 0
+    for consequence in list_consequences(held, role, invitations=invitations):
+        draw_note(tr(consequence))
+    pressed = st.button(tr("Set role"), disabled=role == held)
     if pressed and role == NO_ROLE:
         _apply_change(
             lambda: PersonChange(remove_role(context.database, context.actor, person.username, dataset=where))
@@ -224,6 +230,7 @@ def _name_choice(role: str) -> str:
 
 
 def draw(context: PageContext) -> None:
+    """Draw who has a role here, how they are getting on, and the invitations."""
     st.title(tr("People"))
     everywhere = context.person.role_on(None)
     if context.dataset is None and (everywhere is None or not includes(everywhere, "lead")):
@@ -237,22 +244,23 @@ def draw(context: PageContext) -> None:
             invite_dialog()
         if manages and st.button(tr("Add a person"), icon=":material/person_add:"):
             add_dialog()
+    activity = describe_activity(context)
     for person in choose_people(people, lambda person: (person.username, person.name)):
-        _draw_person(person, context.dataset, manages=manages)
+        _draw_person(person, context.dataset, manages=manages, activity=activity.get(person.username, ""))
     if context.dataset is not None or everywhere == "admin":
         draw_invitations(context)
 
 
-def _draw_person(person: Person, dataset: str | None, *, manages: bool) -> None:
+def _draw_person(person: Person, dataset: str | None, *, manages: bool, activity: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", border=True):
         with st.container(width="stretch"):
-            st.html(_describe(person, dataset))
+            st.html(_describe(person, dataset, activity))
         label = tr("Change {username}", username=person.username)
         if manages and st.button(tr("Change"), key=f"change {person.username}", help=label):
             change_dialog(person.username)
 
 
-def _describe(person: Person, dataset: str | None) -> str:
+def _describe(person: Person, dataset: str | None, activity: str) -> str:
     roles = [describe_membership(item) for item in person.memberships if item.dataset is None]
     roles = [name_role(describe_role(person, dataset) or ""), *roles] if dataset else roles
     badges = [
@@ -271,4 +279,9 @@ def _describe(person: Person, dataset: str | None) -> str:
         describe_expertise(held.categories, held.languages) for held in person.memberships if held.dataset
     ]
     description = escape(", ".join(part for part in (*roles, *knows) if part) or tr("no role"))
-    return f'<div class="annotator-person" dir="auto">{name}{marks}<br><span class="annotator-soft">{description}</span></div>'
+    pace = (
+        f'<br><span class="annotator-soft">{escape(activity)}</span>'
+        if activity and not person.disabled
+        else ""
+    )
+    return f'<div class="annotator-person" dir="auto">{name}{marks}<br><span class="annotator-soft">{description}</span>{pace}</div>'

@@ -60,6 +60,7 @@ FOR_ANNOTATORS: dict[str, Act] = {
 }
 FOR_LEADS: dict[str, Act] = {
     "list_judgments": lambda d, a, p: labeling.list_judgments(d, a, "d"),
+    "show_activity": lambda d, a, p: labeling.show_activity(d, a, "d", since=NOW),
     "count_recent_judgments": lambda d, a, p: labeling.count_recent_judgments(d, a, "d", since=NOW),
     "compute_progress": lambda d, a, p: labeling.compute_progress(d, a, "d"),
     "publish_version": lambda d, a, p: guideline.publish_version(

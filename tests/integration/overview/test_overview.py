@@ -9,7 +9,7 @@ from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound
 from annotator.domain.people import OPERATOR
-from annotator.labeling.service import count_recent_judgments
+from annotator.labeling.service import count_recent_judgments, show_activity
 from annotator.overview.service import Overview, show_overview
 from annotator.quality.records import ErrorRate, QualityStatus
 from annotator.releases.service import publish_release
@@ -180,3 +180,16 @@ def test_the_overview_counts_missing_judgments_open_gates_and_the_recent_pace(da
     assert counted == [1, 0]
     with pytest.raises(NotAllowed):
         count_recent_judgments(database, world.hanako, "d", since=made)
+
+
+def test_the_activity_of_people_is_counted_as_on_the_overview(database: Database) -> None:
+    world = Glance(database)
+    world.judge(world.hanako, "Q1", "Q1/甲", 2)
+    since = NOW.replace(microsecond=0) - timedelta(days=1)
+    activity = show_activity(database, world.lead, "d", since=since)
+    assert dict(activity.recent) == {world.hanako.username: 1}
+    assert sum(activity.recent.values()) == count_recent_judgments(database, world.lead, "d", since=since)
+    assert activity.people == world.look().progress.annotators
+    assert activity.has_work is (world.look().pairs.to_judge > 0) is True
+    with pytest.raises(NotAllowed):
+        show_activity(database, world.hanako, "d", since=since)

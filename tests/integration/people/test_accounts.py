@@ -24,6 +24,7 @@ from annotator.people.service import (
     has_anybody_who_signs_in,
     list_memberships,
     list_people,
+    list_role_givers,
     remove_role,
     require_admin,
 )
@@ -635,3 +636,21 @@ class TestFirstPassword:
         with pytest.raises(StateError, match="replaced meanwhile"):
             replace_one_time_password(datasets, actor, "another password 1", keep_token=token, now=NOW)
         assert enter(datasets, "hanako")
+
+
+def test_who_can_give_a_role_are_admins_of_all_datasets_who_can_sign_in(datasets: Database) -> None:
+    nora = add(datasets, "nora", dataset="law")
+    remove_role(datasets, OPERATOR, "nora", dataset="law")
+    assert list_role_givers(datasets, nora) == ()
+    for username, role, dataset in (
+        ("ada", "admin", None),
+        ("eve", "admin", None),
+        ("lea", "lead", None),
+        ("local", "admin", "law"),
+    ):
+        add(datasets, username, role, dataset)
+    change_person(datasets, OPERATOR, "ada", name="Ada 에이다", now=NOW)
+    disable_person(datasets, OPERATOR, "eve", now=NOW)
+    assert list_role_givers(datasets, nora) == ("Ada 에이다",)
+    with pytest.raises(NotAllowed):
+        list_role_givers(datasets, OPERATOR)

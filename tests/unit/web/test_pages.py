@@ -242,6 +242,11 @@ class TestNavigation:
         add_person(database, OPERATOR, "nora", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
         remove_role(database, OPERATOR, "nora", dataset="demo")
         assert "no role yet" in say(open_page("nora", "help"))
+        for page in ("help", "label", "people"):
+            shown = say(open_page("nora", page)).replace("\\", "")
+            assert "Who can give you one: ada." in shown, "the admin of all datasets"
+            assert "lea" not in re.split(r"\W+", shown), "no lead: who leads tells which datasets there are"
+            assert "This page needs the role" not in shown
 
 
 class TestPeople:
@@ -328,7 +333,11 @@ class TestPeople:
     def test_an_admin_changes_role_and_name_and_disables(self, database: Database, open_dialog: Open) -> None:
         add_person(database, OPERATOR, "clay", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
         app = open_dialog("ada", "clay")
-        next(box for box in app.selectbox if box.label == "Role").set_value("lead")
+        next(box for box in app.selectbox if box.label == "Role").set_value("lead").run()
+        assert "A pair whose judgments they look at is no longer theirs to judge." in say(app)
+        assert _find(database, "clay").memberships == (Membership("demo", "annotator"),), (
+            "not before it is set"
+        )
         press(app, "Set role")
         assert _find(database, "clay").memberships == (Membership("demo", "lead"),)
         fill(app, "Name", "クレイ")

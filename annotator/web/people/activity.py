@@ -1,0 +1,49 @@
+"""Describe how the annotators of a dataset are getting on: their pace, or since when they are idle, as Overview counts it."""
+
+from datetime import datetime, timedelta
+
+from annotator.domain.judgments import AnnotatorProgress
+from annotator.labeling.service import show_activity
+from annotator.overview.forecast import PACE_DAYS
+from annotator.overview.glance import list_idle
+from annotator.web.kit.figures import show_day, show_number
+from annotator.web.kit.messages import tr, tr_n
+from annotator.web.page_context import PageContext
+
+
+def describe_activity(context: PageContext) -> dict[str, str]:
+    """Return a sentence for each annotator of the chosen dataset, by username; none without a dataset."""
+    if context.dataset is None:
+        return {}
+    since = context.now - timedelta(days=PACE_DAYS)
+    activity = show_activity(context.database, context.actor, context.dataset, since=since)
+    idle = (
+        {person.annotator for person in list_idle(activity.people, now=context.now)}
+        if activity.has_work
+        else set()
+    )
+    return {
+        person.annotator: describe_pace(
+            person,
+            activity.recent.get(person.annotator, 0),
+            is_idle=person.annotator in idle,
+            now=context.now,
+        )
+        for person in activity.people
+    }
+
+
+def describe_pace(person: AnnotatorProgress, recent: int, *, is_idle: bool, now: datetime) -> str:
+    """Return how much one annotator judged lately, or since when they are idle; empty if there is nothing to say."""
+    if recent:
+        return tr_n(
+            "{n:,} judgment in the last {days} days, {pace} a day",
+            "{n:,} judgments in the last {days} days, {pace} a day",
+            recent,
+            days=PACE_DAYS,
+            pace=show_number(recent / PACE_DAYS, 1),
+        )
+    if person.last_judged_at is None:
+        return tr("idle: nothing judged yet") if is_idle else ""
+    day = show_day(person.last_judged_at, now=now)
+    return tr("idle since {day}", day=day) if is_idle else tr("judged last on {day}", day=day)
