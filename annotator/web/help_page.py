@@ -124,6 +124,15 @@ def describe_disagreements() -> str:
     )
 
 
+def describe_people() -> str:
+    """Describe how a lead invites people."""
+    return tr(
+        "On the page *People* a lead invites annotators, and an admin everybody, by a link. Send it yourself: it is shown only once, works "
+        "once, and expires. Whoever opens it chooses a name and a password, or signs in to an account they have. You can revoke it until "
+        "then. The page also says how much each annotator judged in the last seven days, and who is idle."
+    )
+
+
 def describe_preparation() -> str:
     """Describe how a lead prepares the labeling."""
     return _list(
@@ -302,6 +311,8 @@ def draw(context: PageContext) -> None:
             st.markdown(describe_queue())
             st.header(tr("The keys for deciding"))
             st.html(describe_decision_keys())
+            st.header(tr("People"))
+            st.markdown(describe_people())
             st.header(tr("Before people label"))
             st.markdown(describe_preparation())
             st.header(tr("What becomes of a pair"))

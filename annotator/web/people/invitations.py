@@ -9,8 +9,15 @@ import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import say
-from annotator.domain.people import ROLES, Invitation, NewInvitation
-from annotator.people.invitations_service import DAYS, MOST_DAYS, invite, list_invitations, revoke_invitation
+from annotator.domain.people import ROLES, Invitation
+from annotator.people.invitations_service import (
+    DAYS,
+    MOST_DAYS,
+    invite,
+    list_invitations,
+    make_password_link,
+    revoke_invitation,
+)
 from annotator.web.kit.copy_field import draw_copy_field
 from annotator.web.kit.figures import show_day, show_time
 from annotator.web.kit.messages import show_refusal, tr
@@ -54,7 +61,7 @@ def _draw_dialog() -> None:
     except AnnotatorError as error:
         st.error(escape_markdown(show_refusal(error)))
         return
-    draw_copy_field("invitation", tr("Link to send"), name_link(made))
+    draw_copy_field("invitation", tr("Link to send"), name_link(made.token))
     draw_note(
         tr(
             "The link is shown only now. It works once, until {until}. Whoever opens it chooses a name and a password.",
@@ -63,11 +70,27 @@ def _draw_dialog() -> None:
     )
 
 
-def name_link(made: NewInvitation) -> str:
+def draw_password_link(context: PageContext, username: str) -> None:
+    """Make a link with which the person chooses a new password, and show it."""
+    try:
+        made = make_password_link(context.database, context.actor, username, now=context.now)
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+        return
+    draw_copy_field("password link", tr("Link to send"), name_link(made.token))
+    draw_note(
+        tr(
+            "The link is shown only now. It works once, until {until}. The current password works until then.",
+            until=show_time(made.expires_at),
+        )
+    )
+
+
+def name_link(token: str) -> str:
     """Return the link at the address by which this browser reaches the server."""
     parts = urlsplit(st.context.url or "")
     host = parts.netloc or st.context.headers.get("Host") or ""
-    return f"{parts.scheme or 'http'}://{host}/join#{made.token}"
+    return f"{parts.scheme or 'http'}://{host}/join#{token}"
 
 
 def list_places(context: PageContext) -> list[str | None]:

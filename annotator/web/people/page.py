@@ -26,6 +26,7 @@ from annotator.web.people.expertise import ask_expertise, describe_expertise
 from annotator.web.people.invitations import (
     count_open_invitations,
     draw_invitations,
+    draw_password_link,
     invite_dialog,
     list_places,
 )
@@ -123,6 +124,9 @@ def _draw_change(username: str) -> None:
     _change_expertise(context, person)
     _draw_unfinished(context, person)
     with st.container(horizontal=True):
+        wants_link = not person.disabled and st.button(
+            tr("Make a link for a new password"), icon=":material/link:"
+        )
         if st.button(tr("Make a one-time password"), icon=":material/key:"):
             _apply_change(
                 lambda: change_person(
@@ -139,6 +143,9 @@ def _draw_change(username: str) -> None:
                     disable_person(context.database, context.actor, username, now=context.now)
                 )
             )
+
+    if wants_link:
+        draw_password_link(context, username)
 
 
 def _change_role(context: PageContext, person: Person) -> None:

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -10,10 +12,13 @@ from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import count_recent_judgments, show_activity
+from annotator.overview.glance import list_idle
 from annotator.overview.service import Overview, show_overview
 from annotator.quality.records import ErrorRate, QualityStatus
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
+from annotator.web.page_context import PageContext
+from annotator.web.people.activity import describe_activity
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)
@@ -193,3 +198,15 @@ def test_the_activity_of_people_is_counted_as_on_the_overview(database: Database
     assert activity.has_work is (world.look().pairs.to_judge > 0) is True
     with pytest.raises(NotAllowed):
         show_activity(database, world.hanako, "d", since=since)
+
+
+def test_the_page_people_calls_idle_whom_the_overview_does(database: Database) -> None:
+    world = Glance(database)
+    world.judge(world.hanako, "Q1", "Q1/甲", 2)
+    for days, is_idle in ((1, False), (9, True)):
+        now = NOW + timedelta(days=days)
+        context = SimpleNamespace(database=database, actor=world.lead, dataset="d", now=now)
+        said = describe_activity(cast(PageContext, context))
+        idle = {person.annotator for person in list_idle(world.look().progress.annotators, now=now)}
+        assert {username for username, words in said.items() if words.startswith("idle")} == idle
+        assert (world.hanako.username in idle) is is_idle

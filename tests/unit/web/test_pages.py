@@ -12,7 +12,7 @@ from streamlit.util import calc_hash
 
 from annotator.domain.people import OPERATOR, LinkRefused, Membership
 from annotator.people.invitations_service import look_at_link
-from annotator.people.service import add_person, change_person, list_people, remove_role
+from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
 from annotator.people.sign_in_service import find_session, list_sessions, revoke_sessions, sign_in, sign_out
 from annotator.settings import Settings
 from annotator.storage.database import Database
@@ -306,6 +306,19 @@ class TestPeople:
         assert "No invitation is open." in say(listed)
         with pytest.raises(LinkRefused, match="revoked"):
             look_at_link(database, token, address="192.0.2.1", now=datetime.now(UTC))
+
+    def test_an_admin_makes_a_link_for_a_new_password(self, database: Database, open_dialog: Open) -> None:
+        add_person(database, OPERATOR, "pia", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
+        app = press(open_dialog("ada", "pia"), "Make a link for a new password")
+        token = read_link(app).partition("/join#")[2]
+        offer = look_at_link(database, token, address="192.0.2.1", now=datetime.now(UTC))
+        assert (offer.username, offer.role) == ("pia", None)
+        disable_person(database, OPERATOR, "pia", now=NOW)
+        labels = [button.label for button in open_dialog("ada", "pia").button]
+        assert "Make a link for a new password" not in labels
+
+    def test_nobody_is_called_idle_where_no_pair_is_left(self, open_page: Open) -> None:
+        assert "idle" not in say(open_page("lea", "people")).lower()
 
     def test_an_admin_invites_for_every_role_and_is_told_what_it_may_do(self, open_invitation: Open) -> None:
         app = open_invitation("ada")
