@@ -21,6 +21,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say
+from annotator.storage.current_judgments import LATEST
 from annotator.storage.lookup import key_of
 from annotator.storage.pair_settlements import GRADED, PairSettlements
 from annotator.storage.sql import execute_sql, fetch, fetch_plain, prepare_sql, read_json
@@ -260,8 +261,8 @@ def _to_text(value: Any) -> str | None:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-_STAMP = prepare_sql("""
-SELECT (SELECT coalesce(max(pk), 0) FROM judgment) AS last_judgment_pk,
+_STAMP = prepare_sql(f"""
+SELECT {LATEST},
   (SELECT coalesce(max(pk), 0) FROM remap) AS last_remap_pk, (SELECT coalesce(max(pk), 0) FROM rubric) AS last_rubric_pk,
   (SELECT coalesce(max(pk), 0) FROM query) AS last_query_pk, d.kappa_target AS kappa_target, d.seed AS seed,
   d.name AS dataset, (SELECT count(*) FROM check_pair) AS checks, (SELECT max(marked_at) FROM check_pair) AS last_check_at
@@ -274,6 +275,7 @@ class _StampRow(NamedTuple):
     """The row of `_STAMP`: what changes when a judgment, guideline, query, setting or check changes."""
 
     last_judgment_pk: int
+    latest_judgments: int
     last_remap_pk: int
     last_rubric_pk: int
     last_query_pk: int

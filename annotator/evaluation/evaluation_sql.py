@@ -16,6 +16,7 @@ from annotator.domain.messages import say
 from annotator.evaluation.dataset_analysis.robustness import PairGrades
 from annotator.evaluation.records import Order, RankedRun
 from annotator.evaluation.scores.ranking import ResultColumns, order_columns
+from annotator.storage.current_judgments import LATEST
 from annotator.storage.document_text import TEXT_IS_PRESENT
 from annotator.storage.pair_settlements import read_settlements
 from annotator.storage.pair_states import iterate_pair_states, list_queries
@@ -50,8 +51,8 @@ _DOC_IDS = prepare_sql(
 )
 
 
-_STAMP = prepare_sql("""
-SELECT (SELECT coalesce(max(pk), 0) FROM judgment), (SELECT coalesce(max(pk), 0) FROM adjudication),
+_STAMP = prepare_sql(f"""
+SELECT {LATEST}, (SELECT coalesce(max(pk), 0) FROM adjudication),
   (SELECT coalesce(max(pk), 0) FROM imported_qrel), (SELECT coalesce(max(pk), 0) FROM remap),
   (SELECT coalesce(max(pk), 0) FROM import_record), (SELECT coalesce(max(pk), 0) FROM "release"),
   (SELECT coalesce(max(pk), 0) FROM query), (SELECT coalesce(max(pk), 0) FROM run), d.name

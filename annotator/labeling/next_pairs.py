@@ -117,6 +117,15 @@ class NextPairs:
     pairs: tuple[NextPair, ...] = ()
     leased: tuple[int, ...] = ()  # those of them (pair_pk) that nobody else may get meanwhile
 
+    def leave_out(self, pair_pks: Collection[int]) -> "NextPairs":
+        """Return the others."""
+        if not pair_pks:
+            return self
+        return NextPairs(
+            tuple(pair for pair in self.pairs if pair.key is not None or pair.pair_pk not in pair_pks),
+            tuple(pair_pk for pair_pk in self.leased if pair_pk not in pair_pks),
+        )
+
 
 def choose_next_pairs(request: NextPairsRequest, work: WorkSource, checks: CheckSource) -> NextPairs:
     """Return up to `want` pairs beside those that the browser shows."""

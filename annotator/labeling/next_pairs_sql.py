@@ -43,6 +43,14 @@ FROM pair p WHERE p.query_pk IN :queries AND p.retired_at IS NULL GROUP BY p.que
 )
 
 
+_LOCK_PAIRS, _LOCK_FREE_PAIRS = (
+    prepare_sql(
+        f"SELECT pk FROM pair WHERE pk IN :pairs ORDER BY pk FOR NO KEY UPDATE{rest}", lists=["pairs"]
+    )
+    for rest in ("", " SKIP LOCKED")
+)
+
+
 class StoredWork:
     """The `WorkSource` of one annotator in the database."""
 
@@ -50,6 +58,7 @@ class StoredWork:
         self, session: Session, request: OpenPairsRequest, dataset: DatasetRow, eligibility: Eligibility
     ) -> None:
         self.session, self.request, self.dataset, self.eligibility = session, request, dataset, eligibility
+        self.open_pks: set[int] = set()  # of the pairs that were listed as open
 
     def list_training(self, limit: int) -> list[int]:
         """Return the training pairs (pair_pk) to be answered next, in their order."""
@@ -92,11 +101,30 @@ class StoredWork:
 
     def list_open_pairs(self, query_pks: Sequence[int]) -> list[OpenPair]:
         """Return the open pairs of these queries, in no particular order."""
-        return list_open_pairs(self.session, self.request, self.eligibility, query_pks)
+        return self._note_open(list_open_pairs(self.session, self.request, self.eligibility, query_pks))
 
     def list_open_among(self, pair_pks: Collection[int]) -> list[OpenPair]:
         """Return those of the pairs that are open."""
-        return list_open_among(self.session, self.request, self.eligibility, pair_pks)
+        return self._note_open(list_open_among(self.session, self.request, self.eligibility, pair_pks))
+
+    def _note_open(self, pairs: list[OpenPair]) -> list[OpenPair]:
+        self.open_pks.update(pair.pair_pk for pair in pairs)
+        return pairs
+
+    def find_lost(self, pair_pks: Collection[int], *, wait: bool) -> set[int]:
+        """Return those of the chosen pairs that somebody else has taken since they were listed; lock the others.
+
+        On PostgreSQL others hand out pairs at the same time. A lease is only written under the lock of its pair, so whoever has
+        the lock sees every lease. `wait`: for pairs that somebody else has locked, which are lost otherwise. Only a transaction
+        without other locks of pairs may wait.
+        """
+        chosen = sorted(self.open_pks.intersection(pair_pks))
+        if not chosen or self.session.get_bind().dialect.name != "postgresql":
+            return set()
+        statement = _LOCK_PAIRS if wait else _LOCK_FREE_PAIRS
+        locked = list(execute_sql(self.session, statement, {"pairs": chosen}).scalars())
+        still_open = list_open_among(self.session, self.request, self.eligibility, locked)
+        return set(chosen) - {pair.pair_pk for pair in still_open}
 
     def list_answered_pairs(self, query_pk: int) -> dict[int, str]:
         """Return the keys of the query's pairs that the annotator has answered and may change, by pair_pk."""

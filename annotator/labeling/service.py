@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import NotFound, ValidationError
@@ -51,13 +52,14 @@ from annotator.labeling.submission import SubmissionPlan, plan_submission
 from annotator.labeling.submission_sql import (
     StoredFacts,
     find_stored,
+    lock_pairs,
     read_feedback,
     read_pair_states,
     store_plan,
 )
 from annotator.people.service import require_person, require_role
 from annotator.storage.current_judgments import CurrentJudgment, list_current_judgments
-from annotator.storage.database import Database, lock_dataset
+from annotator.storage.database import Database, share_dataset
 from annotator.storage.document_text import DocumentBeginning, find_shown
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
 from annotator.storage.open_pairs import (
@@ -72,6 +74,7 @@ from annotator.storage.quality_pairs import list_waiting
 from annotator.storage.tables import DatasetRow
 
 MOST_EVENTS = 500
+MOST_TRIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,26 +131,74 @@ def submit_judgments(
     accepted, malformed = read_events(events)
     if len(accepted) > MOST_EVENTS:
         raise ValidationError(f"events: expected at most {MOST_EVENTS} in one request, found {len(accepted)}")
+    wish = _Wish(tuple(have), want, tab, whole, now)
+    response, lost = _exchange_at_once(database, actor, dataset, accepted, wish)
+    for _ in range(MOST_TRIES):
+        if not lost or response.pairs or len(response.judged) < len(have):
+            break
+        # All that was chosen went to others meanwhile: choose again, now without locks of one's own answers.
+        anew, lost = _exchange_at_once(database, actor, dataset, (), wish)
+        response = replace(
+            anew,
+            acknowledged=response.acknowledged,
+            refused=response.refused,
+            surplus=response.surplus,
+            feedback=response.feedback,
+        )
+    return replace(response, refused=(*malformed, *response.refused))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What a browser has and wants."""
+
+    have: tuple[str, ...]  # keys of the pairs that it shows
+    want: int
+    tab: str
+    whole: bool  # a whole query at a time
+    now: datetime
+
+
+def _exchange_at_once(
+    database: Database, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
+) -> tuple[SubmitResponse, bool]:
+    """Do `_exchange`. If somebody else stores a judgment under the same event id at this moment, see theirs and decide again."""
+    try:
+        return _exchange(database, actor, dataset, events, wish)
+    except IntegrityError:
+        return _exchange(database, actor, dataset, events, wish)
+
+
+def _exchange(
+    database: Database, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
+) -> tuple[SubmitResponse, bool]:
+    """Store the events and hand out pairs, in one transaction.
+
+    Also returns whether a pair that was chosen went to somebody else meanwhile. Locks rows in the order that
+    docs/architecture.md explains ("Who waits for whom").
+    """
+    have, now = wish.have, wish.now
     with database.write() as session:
         row = find_dataset(session, dataset)
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
-        lock_dataset(session, dataset_pk, single_rows=True)
-        request = make_open_pairs_request(row, person_pk, now, tab)
-        pairs = read_pair_states(session, request, {*have, *(event.pair for event in accepted)})
-        plan = _plan(session, request, row, accepted, pairs)
+        share_dataset(session, dataset_pk, person_pk)
+        request = make_open_pairs_request(row, person_pk, now, wish.tab)
+        lock_pairs(session, request, {event.pair for event in events})
+        pairs = read_pair_states(session, request, {*have, *(event.pair for event in events)})
+        plan = _plan(session, request, row, events, pairs)
         store_plan(session, request, plan)
         feedback = read_feedback(session, plan)
-        if any(event.pair in have for event in accepted):
+        if any(event.pair in have for event in events):
             pairs = read_pair_states(session, request, have)
         held = {key: pairs[key] for key in have if key in pairs}
-        judged = find_needless(held, whole=whole)
+        judged = find_needless(held, whole=wish.whole)
         eligibility = find_eligibility(session, dataset_pk, person_pk)
         training = find_training(session, request, row, eligibility)
         wanted = NextPairsRequest(
             seed=row.seed,
             annotator=actor.username,
-            want=min(want, MOST_OF_A_QUERY if whole else MOST_WANTED),
+            want=min(wish.want, MOST_OF_A_QUERY if wish.whole else MOST_WANTED),
             rates=read_check_rates(row),
             shown={key: pair for key, pair in held.items() if key not in judged},
             training=training,
@@ -155,11 +206,11 @@ def submit_judgments(
             drawn=list_waiting(session, request),
         )
         work = StoredWork(session, request, row, eligibility)
-        handed = _hand_out(session, work, wanted, whole=whole)
+        handed, lost = _hand_out(session, work, wanted, whole=wish.whole, wait=not events)
         answered, progress = _advance_progress(session, work, wanted, handed)
-    return SubmitResponse(
+    response = SubmitResponse(
         tuple(event.event_id for event in plan.acknowledged),
-        (*malformed, *plan.refused),
+        tuple(plan.refused),
         tuple(handed),
         tuple(judged),
         progress.done,
@@ -169,6 +220,7 @@ def submit_judgments(
         training,
         answered,
     )
+    return response, lost
 
 
 def read_whole_text(database: Database, actor: Actor, dataset: str, pair: str) -> str:
@@ -296,16 +348,23 @@ def _plan(
     )
 
 
-def _hand_out(session: Session, work: StoredWork, wanted: NextPairsRequest, *, whole: bool) -> list[PairView]:
-    """Lease what comes next, and prolong the leases of what the browser shows."""
+def _hand_out(
+    session: Session, work: StoredWork, wanted: NextPairsRequest, *, whole: bool, wait: bool
+) -> tuple[list[PairView], bool]:
+    """Lease what comes next, and prolong the leases of what the browser shows.
+
+    Also returns whether a chosen pair went to somebody else meanwhile. `wait`: see `StoredWork.find_lost`.
+    """
     request = work.request
     drop_expired_leases(session, request)
     choose = choose_whole_query if whole else choose_next_pairs
     chosen = choose(wanted, work, StoredChecks(session, request))
+    lost = work.find_lost(chosen.leased, wait=wait)
+    chosen = chosen.leave_out(lost)
     kept = [pair.pair_pk for pair in wanted.shown.values() if pair.repeat_pk is None and not pair.answered]
     take_leases(session, request, [*kept, *chosen.leased], until=request.now + request.lease)
     views = read_pair_views(session, request, chosen.pairs)
-    return views if whole else _number(work, wanted, chosen.pairs, views)
+    return views if whole else _number(work, wanted, chosen.pairs, views), bool(lost)
 
 
 def _number(

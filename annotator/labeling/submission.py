@@ -88,6 +88,12 @@ class SubmissionPlan:
         return {answer.pair.pair_pk for answer in self.answers if answer.purpose == "quality"}
 
     @property
+    def counted_queries(self) -> set[int]:
+        """Return the queries (query_pk) whose counts and disagreements may change."""
+        counted = self.current_pairs | self.quality_pairs
+        return {answer.pair.query_pk for answer in self.answers if answer.pair.pair_pk in counted}
+
+    @property
     def answered_repeats(self) -> set[int]:
         """Return the repeats (repeat_pk) that have an answer now; "later" is none."""
         return {

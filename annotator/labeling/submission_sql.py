@@ -23,6 +23,7 @@ from annotator.labeling.submission import AcceptedAnswer, SubmissionPlan
 from annotator.storage.current_judgments import derive_current, mark_late
 from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.labeling_tables import RepeatRow
+from annotator.storage.missing_judgments import lock_counters
 from annotator.storage.open_pairs import OpenPairsRequest, drop_leases
 from annotator.storage.quality_pairs import DECIDED_SINCE, follow_answers
 from annotator.storage.sql import PreparedSql, add_rows, execute_sql, prepare_sql
@@ -44,6 +45,10 @@ WHERE p.dataset_pk + 0 = :dataset_pk AND p.{column} IN :named"""
 _BY_KEY, _BY_PK = (
     prepare_sql(_COLUMNS.format(column=column, decided_since=DECIDED_SINCE), lists=["named"])
     for column in ("key", "pk")
+)
+_LOCK_PAIRS = prepare_sql(
+    "SELECT pk FROM pair WHERE dataset_pk + 0 = :dataset_pk AND key IN :named ORDER BY pk FOR NO KEY UPDATE",
+    lists=["named"],
 )
 _TRIED = prepare_sql(
     "SELECT DISTINCT pair_pk FROM judgment WHERE pair_pk IN :named AND annotator_pk = :annotator_pk "
@@ -91,6 +96,15 @@ class DocumentTexts(NamedTuple):
 
     present: str | None
     all: set[str]  # that it has or had
+
+
+def lock_pairs(session: Session, request: OpenPairsRequest, keys: Collection[str]) -> None:
+    """Let nobody else store judgments of these pairs, or hand them out, until this transaction ends (PostgreSQL).
+
+    In the order of their keys in the database, so that two transactions never wait for each other.
+    """
+    if keys and session.get_bind().dialect.name == "postgresql":
+        execute_sql(session, _LOCK_PAIRS, {"dataset_pk": request.dataset_pk, "named": list(keys)})
 
 
 def read_pair_states(
@@ -244,6 +258,7 @@ def _to_row(
 
 def _derive_from(session: Session, request: OpenPairsRequest, plan: SubmissionPlan) -> None:
     """Bring in line what rests on the judgments, and end the leases of what was answered."""
+    lock_counters(session, plan.counted_queries)
     if plan.current_pairs:
         derive_current(session, request.dataset_pk, plan.current_pairs)
     if plan.quality_pairs:

@@ -51,6 +51,10 @@ WHERE pair_pk IN :pairs AND annotator_pk IN :annotators AND NOT late ORDER BY pk
     lists=["pairs", "annotators"],
 )
 _CHUNK = 500
+LATEST = """(SELECT coalesce(max(pk), 0) FROM judgment) AS last_judgment_pk,
+  (SELECT count(*) FROM judgment WHERE pk > (SELECT max(pk) FROM judgment) - 10000) AS latest_judgments"""
+"""Two columns that change when a judgment is stored, for the stamps of what is kept in memory. Annotators store judgments at the
+same time: one with a lower key may become visible after one with a higher key, so the highest key alone would miss it."""
 
 
 class _ReceivedRow(NamedTuple):

@@ -6,7 +6,7 @@ judgments differ enough, less its current judgments. It lacks nothing once it ha
 or has a kept grade and nobody has judged it again.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import select, update
@@ -64,6 +64,9 @@ _LACKING_OF_SOME = prepare_sql(_LACKING.format(pairs=":pairs"), lists=["pairs"])
 _LACKING_OF_ALL = prepare_sql(_LACKING.format(pairs=_ALL_PAIRS))
 _COUNT_SOME = [prepare_sql(item.format(queries=":queries"), lists=["queries"]) for item in _COUNTERS]
 _COUNT_ALL = [prepare_sql(item.format(queries=_ALL_QUERIES)) for item in _COUNTERS]
+_LOCK_COUNTERS = prepare_sql(
+    "SELECT pk FROM query WHERE pk IN :queries ORDER BY pk FOR NO KEY UPDATE", lists=["queries"]
+)
 _QUERIES_OF = prepare_sql("SELECT DISTINCT query_pk FROM pair WHERE pk IN :pairs", lists=["pairs"])
 
 
@@ -86,6 +89,15 @@ def count_queries(session: Session, query_pks: Iterable[int]) -> None:
     """Recount the open pairs of these queries, and who has answered how many of them."""
     for chunk in _split(sorted(set(query_pks))):
         _execute(session, _COUNT_SOME, {"queries": chunk})
+
+
+def lock_counters(session: Session, query_pks: Collection[int]) -> None:
+    """Let nobody else change what is counted of these queries until this transaction ends (PostgreSQL).
+
+    A count reads the pairs of its query that others change: each must see what the one before has stored.
+    """
+    if query_pks and session.get_bind().dialect.name == "postgresql":
+        execute_sql(session, _LOCK_COUNTERS, {"queries": list(query_pks)})
 
 
 def want(session: Session, dataset_pk: int, pairs: Sequence[tuple[int, str]]) -> list[int]:

@@ -21,6 +21,7 @@ from annotator.pooling.analysis.pool_analysis_records import (
     PairFilter,
     RoundShare,
 )
+from annotator.storage.current_judgments import LATEST
 from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples, prepare_sql
 
 
@@ -398,8 +399,8 @@ def is_ranked(session: Session, query_pk: int) -> bool:
     return execute_sql(session, _IS_RANKED, {"query_pk": query_pk}).first() is not None
 
 
-_STAMP = prepare_sql("""
-SELECT (SELECT coalesce(max(pk), 0) FROM judgment), (SELECT coalesce(max(pk), 0) FROM adjudication),
+_STAMP = prepare_sql(f"""
+SELECT {LATEST}, (SELECT coalesce(max(pk), 0) FROM adjudication),
   (SELECT coalesce(max(pk), 0) FROM imported_qrel), (SELECT coalesce(max(pk), 0) FROM remap),
   (SELECT coalesce(max(pk), 0) FROM pair), (SELECT coalesce(max(pk), 0) FROM pool_round),
   (SELECT coalesce(max(pk), 0) FROM import_record), (SELECT coalesce(max(pk), 0) FROM quality_draw)""")

@@ -1,0 +1,339 @@
+"""Annotators who label at the same time: nothing waits for the dataset, and everything derived is as if they had come one by one.
+
+On SQLite a write is alone; these tests hold there as well.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier, Event
+from typing import Any
+from uuid import UUID
+
+import pytest
+from sqlalchemy import text
+
+from annotator.agreement.service import read_stamp
+from annotator.domain.people import OPERATOR, Actor
+from annotator.labeling import service
+from annotator.labeling.next_pairs import choose_next_pairs, find_needless
+from annotator.labeling.service import SubmitResponse, list_judgments, submit_judgments
+from annotator.labeling.submission_sql import store_plan
+from annotator.storage.current_judgments import derive_current
+from annotator.storage.database import Database, lock_dataset, share_dataset
+from annotator.storage.missing_judgments import derive_work
+from tests.integration.labeling_world import NOW, World
+
+DERIVED = (
+    "SELECT pk, judged, lacking FROM pair ORDER BY pk",
+    "SELECT pair_pk, annotator_pk, judgment_pk, outcome, grade, purpose FROM current_judgment ORDER BY pair_pk, annotator_pk",
+    "SELECT query_pk, open_pairs, begun_pairs FROM query_work ORDER BY query_pk",
+    "SELECT query_pk, annotator_pk, answered, answered_open FROM query_answers ORDER BY query_pk, annotator_pk",
+    "SELECT pair_pk, open, reasons, waiting, distance, low, high FROM dispute ORDER BY pair_pk",
+)
+OVERBOOKED = """
+SELECT p.key FROM pair p WHERE p.lacking < (SELECT count(*) FROM lease l JOIN pair x ON x.pk = l.pair_pk
+  WHERE l.pair_pk = p.pk AND NOT EXISTS (SELECT 1 FROM current_judgment c
+    WHERE c.pair_pk = p.pk AND c.annotator_pk = l.annotator_pk AND c.outcome <> 'later'))"""
+on_postgresql = pytest.mark.parametrize("copy_database", ["postgresql"], indirect=True)
+
+
+def fetch(database: Database, *statements: str) -> list[list[tuple[Any, ...]]]:
+    with database.read() as session:
+        return [[tuple(row) for row in session.execute(text(item))] for item in statements]
+
+
+class Annotator:
+    """Somebody who presses keys at random: grades, revises, puts off, cannot rate, and asks for more."""
+
+    def __init__(self, world: World, actor: Actor, seed: int) -> None:
+        self.world, self.actor, self.random, self.seed = world, actor, random.Random(seed), seed
+        self.have: list[str] = []
+        self.judged: list[str] = []
+        self.sent: list[str] = []
+        self.surplus = 0
+
+    def press(self) -> SubmitResponse:
+        events = []
+        for _ in range(self.random.choice((0, 1, 1, 1, 2))):
+            again = bool(self.judged) and self.random.random() < 0.2
+            if not again and not self.have:
+                break
+            pair = self.random.choice(self.judged) if again else self.have.pop(0)
+            outcome = self.random.choice(("graded", "graded", "graded", "graded", "unrateable", "later"))
+            self.sent.append(str(UUID(int=self.seed * 100_000 + len(self.sent))))
+            events.append(
+                {
+                    "id": self.sent[-1],
+                    "pair": pair,
+                    "outcome": outcome,
+                    "grade": self.random.randrange(4) if outcome == "graded" else None,
+                    "note": "",
+                    "pressed_at": NOW.isoformat(),
+                    "seconds": 1.0,
+                }
+            )
+            if outcome != "later":
+                self.judged.append(pair)
+        request = {"have": list(self.have), "want": 3, "events": events}
+        response = submit_judgments(self.world.database, self.actor, "d", now=self.world.now, **request)
+        assert len(response.acknowledged) == len(events), response.refused
+        self.surplus += len(response.surplus)
+        self.have = [key for key in self.have if key not in response.judged]
+        self.have += [pair.pair for pair in response.pairs if pair.pair not in self.have]
+        return response
+
+
+def run_together(people: list[Annotator], presses: int) -> None:
+    together = Barrier(len(people))
+
+    def label(annotator: Annotator) -> None:
+        together.wait()
+        for _ in range(presses):
+            annotator.press()
+
+    with ThreadPoolExecutor(len(people)) as pool:
+        list(pool.map(label, people))
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("queries", "documents"), [(1, 12), (6, 5)])
+def test_after_a_storm_all_that_is_derived_is_as_if_computed_from_scratch(
+    database: Database, queries: int, documents: int, seed: int
+) -> None:
+    world = World(database, queries=queries, documents=documents)
+    people = [Annotator(world, world.person(f"p{number}"), seed * 100 + number) for number in range(8)]
+    run_together(people, presses=25)
+    history = list_judgments(database, OPERATOR, "d", history=True)
+    assert sorted(judgment.event_id for judgment in history) == sorted(id for p in people for id in p.sent)
+    derived = fetch(database, *DERIVED)
+    with database.write() as session:
+        for table in ("query_work", "query_answers", "current_judgment", "dispute"):
+            session.execute(text(f"DELETE FROM {table}"))
+        session.execute(text("UPDATE pair SET judged = 0, lacking = 0"))
+        dataset_pk = session.execute(text("SELECT pk FROM dataset")).scalar_one()
+        derive_work(session, dataset_pk)
+        derive_current(session, dataset_pk)
+    assert fetch(database, *DERIVED) == derived
+    assert fetch(database, OVERBOOKED) == [[]]
+    counted = Counter(judgment.pair_key for judgment in list_judgments(database, OPERATOR, "d"))
+    assert max(counted.values()) <= 2, "nobody judges what needs no judgment, while all leases hold"
+    assert sum(annotator.surplus for annotator in people) == 0
+
+
+def test_people_who_ask_at_once_share_out_what_is_left(database: Database) -> None:
+    world = World(database, queries=1, documents=6, overlap=1)
+    people = [Annotator(world, world.person(f"p{number}"), number) for number in range(8)]
+    run_together(people, presses=1)
+    handed = [key for annotator in people for key in annotator.have]
+    assert len(handed) == len(set(handed)) == 6
+
+
+@on_postgresql
+def test_a_hand_in_waits_for_nobody_who_labels_another_query(database: Database) -> None:
+    world = World(database, queries=2, documents=2)
+    ann, bob = world.person("ann"), world.person("bob")
+    mine = world.send(ann, want=1).pairs[0]
+    other = next(pair for pair in world.send(bob, want=4).pairs if pair.query_id != mine.query_id)
+    with database.write() as session:
+        dataset_pk = session.execute(text("SELECT pk FROM dataset")).scalar_one()
+        share_dataset(session, dataset_pk, bob.person_id or 0)
+        session.execute(
+            text("SELECT pk FROM query WHERE query_id = :q FOR NO KEY UPDATE"), {"q": other.query_id}
+        )
+        session.execute(text("SELECT pk FROM pair WHERE key = :key FOR NO KEY UPDATE"), {"key": other.pair})
+        assert run_apart(lambda: world.send(ann, world.event(mine.pair, 3))).acknowledged
+
+
+@on_postgresql
+def test_for_what_an_answer_counts_is_decided_after_the_answers_that_are_being_stored(
+    database: Database,
+) -> None:
+    world = World(database, queries=1, documents=1)
+    ann, bob, eve = (world.person(name) for name in ("ann", "bob", "eve"))
+    pair = world.send(ann, want=1).pairs[0].pair
+    world.send(bob, world.event(pair, 0))
+    inside, go_on = Event(), Event()
+
+    def wait_inside() -> None:
+        inside.set()
+        assert go_on.wait(20)
+
+    with ThreadPoolExecutor(2) as pool, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "find_needless", _call_first(wait_inside, find_needless))
+        first = pool.submit(world.send, ann, world.event(pair, 0))
+        assert inside.wait(20)
+        patch.undo()
+        late = world.event(pair, 3)
+        second = pool.submit(world.send, eve, late)
+        with pytest.raises(TimeoutError):
+            second.result(timeout=0.3)
+        go_on.set()
+        assert first.result(20).surplus == ()
+        assert second.result(20).surplus == (late["id"],), "two were wanted, and two had judged"
+    expected = [[(3, 0)], [(3,)]]
+    assert fetch(database, "SELECT judged, lacking FROM pair", "SELECT distance FROM dispute") == expected
+
+
+@on_postgresql
+def test_whoever_only_asks_waits_for_a_pair_that_is_locked_rather_than_hear_that_nothing_is_left(
+    database: Database,
+) -> None:
+    world = World(database, queries=1, documents=1)
+    ann = world.person("ann")
+    with ThreadPoolExecutor(1) as pool:
+        with database.write() as session:
+            session.execute(text("SELECT pk FROM pair FOR NO KEY UPDATE"))
+            waiting = pool.submit(world.send, ann, want=1)
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=0.3)
+        assert len(waiting.result(20).pairs) == 1
+
+
+@on_postgresql
+def test_settling_and_settings_wait_until_hand_ins_are_over_and_hand_ins_wait_for_them(
+    database: Database,
+) -> None:
+    world = World(database)
+    ann = world.person("ann")
+    pair = world.send(ann, want=1).pairs[0].pair
+    with ThreadPoolExecutor(1) as pool:
+        with database.write() as session:
+            lock_dataset(session, session.execute(text("SELECT pk FROM dataset")).scalar_one())
+            waiting = pool.submit(world.send, ann, world.event(pair, 3))
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=0.3)
+        assert waiting.result(20).acknowledged
+
+
+@on_postgresql
+def test_what_somebody_took_meanwhile_is_not_handed_out_and_the_next_is(database: Database) -> None:
+    world = World(database, queries=1, documents=3, overlap=1)
+    ann, bob = world.person("ann"), world.person("bob")
+    taken: list[str] = []
+
+    def take() -> None:
+        taken.extend(pair.pair for pair in run_apart(lambda: world.send(bob, want=2)).pairs)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "choose_next_pairs", _call_after(take, choose_next_pairs))
+        handed = [pair.pair for pair in world.send(ann, want=3).pairs]
+    assert len(taken) == 2
+    assert sorted(handed + taken) == sorted(key for (key,) in fetch(database, "SELECT key FROM pair")[0])
+
+
+@on_postgresql
+def test_whoever_finds_all_chosen_pairs_taken_gets_others_in_the_same_answer(database: Database) -> None:
+    world = World(database, queries=2, documents=1, overlap=1)
+    ann, bob = world.person("ann"), world.person("bob")
+    taken: list[str] = []
+
+    def take() -> None:
+        (chosen,) = ann_chose[-1].leased
+        (key,) = (key for pk, key in fetch(database, "SELECT pk, key FROM pair")[0] if pk == chosen)
+        taken.append(key)
+        with database.write() as session:
+            values = {"pk": chosen, "who": bob.person_id, "until": NOW + timedelta(hours=1)}
+            insert = (
+                "INSERT INTO lease (pair_pk, annotator_pk, expires_at, tab) VALUES (:pk, :who, :until, '')"
+            )
+            session.execute(text(insert), values)
+
+    ann_chose: list[Any] = []
+    choose = choose_next_pairs
+
+    def choose_and_note(*arguments: Any) -> Any:
+        ann_chose.append(choose(*arguments))
+        if len(ann_chose) == 1:
+            take()
+        return ann_chose[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "choose_next_pairs", choose_and_note)
+        handed = [pair.pair for pair in world.send(ann, want=1).pairs]
+    assert len(ann_chose) == 2
+    assert len(handed) == 1 and handed != taken
+
+
+@on_postgresql
+def test_an_event_id_that_somebody_else_stores_at_this_moment_is_refused_like_any_known_id(
+    database: Database,
+) -> None:
+    world = World(database)
+    ann, bob = world.person("ann"), world.person("bob")
+    mine, theirs = (world.send(who, want=1).pairs[0].pair for who in (ann, bob))
+    event = world.event(mine, 3)
+
+    def steal() -> None:
+        assert run_apart(lambda: world.send(bob, {**event, "pair": theirs})).acknowledged
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "store_plan", _call_first(steal, store_plan))
+        response = world.send(ann, event)
+    assert [refused.code for refused in response.refused] == ["known_id"]
+    assert len(list_judgments(database, OPERATOR, "d")) == 1
+
+
+@on_postgresql
+def test_a_judgment_that_becomes_visible_after_a_newer_one_still_changes_what_is_kept_of_agreement(
+    database: Database,
+) -> None:
+    world = World(database)
+    ann, bob = world.person("ann"), world.person("bob")
+    mine = world.send(ann, want=1).pairs[0].pair
+    inside, go_on = Event(), Event()
+
+    def wait_inside() -> None:
+        inside.set()
+        assert go_on.wait(20)
+
+    with ThreadPoolExecutor(1) as pool, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(service, "find_needless", _call_first(wait_inside, find_needless))
+        first = pool.submit(world.send, ann, world.event(mine, 0))
+        assert inside.wait(20)
+        patch.undo()
+        assert run_apart(lambda: _judge_elsewhere(world, bob, mine)).acknowledged
+        between = read_stamp(database, OPERATOR, "d")
+        go_on.set()
+        first.result(20)
+    assert read_stamp(database, OPERATOR, "d") != between
+
+
+def _judge_elsewhere(world: World, actor: Actor, mine: str) -> SubmitResponse:
+    """Judge a pair of another query than that of `mine`, which somebody stores at this moment."""
+    queries = dict(fetch(world.database, "SELECT key, query_pk FROM pair ORDER BY pk")[0])
+    pair = next(key for key, query_pk in queries.items() if query_pk != queries[mine])
+    return world.send(actor, world.event(pair, 1))
+
+
+def run_apart(work: Callable[[], SubmitResponse]) -> SubmitResponse:
+    """Do this in a thread of its own: another connection, another transaction."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result(timeout=20)
+
+
+def _call_first(before: Callable[[], None], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, which calls `before` first, once."""
+    calls = [before]
+
+    def call(*arguments: Any, **more: Any) -> Any:
+        if calls:
+            calls.pop()()
+        return function(*arguments, **more)
+
+    return call
+
+
+def _call_after(after: Callable[[], None], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function, after which `after` is called, once."""
+    calls = [after]
+
+    def call(*arguments: Any, **more: Any) -> Any:
+        result = function(*arguments, **more)
+        if calls:
+            calls.pop()()
+        return result
+
+    return call
