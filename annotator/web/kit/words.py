@@ -10,7 +10,7 @@ from annotator.web.kit.messages import tr
 NAMES = {
     str(word): word
     for word in (
-        say("all"), say("nothing"), say("present state"), say("each other"),
+        say("all"), say("nothing"), say("each other"),
         say("unjudged"), say("imported"), say("single"), say("unanimous"),
         say("disagreement"), say("reopened"), say("adjudicated"),
         say("complete"), say("begun"), say("untouched"),
@@ -27,7 +27,7 @@ NAMES = {
         say("kappa"), say("disagreements"), say("overlap"), say("quality_control"), say("coverage"), say("unjudged_queries"), say("relevant"), say("stale"),
         say("import"), say("proposed by an annotator"),
     )
-} | {"quality": say("quality control"), "unrateable": say("cannot rate")}  # fmt: skip
+} | {"quality": say("quality control"), "unrateable": say("cannot rate"), "present state": say("current grades")}  # fmt: skip
 
 
 def name_word(word: str) -> str:

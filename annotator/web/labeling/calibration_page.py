@@ -28,7 +28,7 @@ from annotator.web.kit.charts import AMBER, TEAL, VIOLET, space_percent
 from annotator.web.kit.figures import show_difference, show_median, show_number, show_share
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, require_dataset
-from annotator.web.kit.tables import draw_table
+from annotator.web.kit.tables import draw_link_table, draw_table
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 
@@ -121,7 +121,7 @@ def draw_new_check(context: PageContext, dataset: str) -> None:
 def draw_existing_checks(context: PageContext, dataset: str, checks: list[CheckPair]) -> None:
     """Draw the checks as a table, and the form that removes a mark."""
     st.text(tr_n("{n:,} pair is marked.", "{n:,} pairs are marked.", len(checks)))
-    draw_table(
+    draw_link_table(
         tr("Marked pairs"),
         [tr(name) for name in COLUMNS],
         [
@@ -129,13 +129,14 @@ def draw_existing_checks(context: PageContext, dataset: str, checks: list[CheckP
                 check.query_id,
                 check.doc_id,
                 name_word(check.kind),
-                check.grade,
-                check.answered,
-                check.explanation or None,
-                check.marked_by,
+                str(check.grade),
+                show_number(check.answered),
+                check.explanation or "–",
+                check.marked_by or "–",
             )
             for check in checks
         ],
+        roomy=True,
     )
     by_key = {check.pair: check for check in checks}
     with st.form("unmark", border=False):

@@ -82,7 +82,7 @@ def test_unjudged_results_join_the_pool_with_the_runs_that_list_them(world: Eval
 
 def test_a_result_that_no_run_lists_is_refused_and_nothing_is_added(world: EvaluatedWorld) -> None:
     before = len(list_pairs(world.database, world.lead, "d"))
-    with pytest.raises(ValidationError, match="no run lists 'x' for the query 'Q2'"):
+    with pytest.raises(ValidationError, match="No run has 'x' in its results for the query 'Q2'"):
         pool_results(world.database, world.lead, "d", [("Q1", "x"), ("Q2", "x")], now=NOW)
     assert len(list_pairs(world.database, world.lead, "d")) == before
 

@@ -47,7 +47,7 @@ def test_a_reopened_pair_is_open_and_in_no_file_until_it_is_decided(
     world.check_quality(expert, "Q1", "Q1/two", 0, settled=2, drawn_by=world.lead)
     gate = find_gate(world, "disagreements")
     assert (gate.measured, gate.examples) == (2, (("Q1", "Q1/two"), ("Q2", "법률_제17조")))
-    assert str(gate.why).startswith("2 open, 1 of them reopened by quality control")
+    assert str(gate.why).startswith("Open: 2, of which quality control reopened 1.")
     made = publish(world, tmp_path)
     counts = json.loads((made / "manifest.json").read_bytes())["counts"]
     assert (counts["reopened"], counts["unanimous"], counts["pairs"]) == (1, 3, 9)
@@ -98,7 +98,7 @@ def test_the_gate_goes_by_what_the_dataset_says(world: ReleaseWorld, tmp_path: P
         world.check_quality(expert, "Q1", doc_id, grade, settled=grade)
     gate = find_gate(world, "quality_control")
     assert (gate.met, (gate.measured or 0) > 0.05) == (False, True)
-    with pytest.raises(GateNotMet, match="quality_control: 0 errors among 4 pairs checked"):
+    with pytest.raises(GateNotMet, match="quality_control: 0 errors in 4 checked pairs"):
         publish_release(
             world.database, world.lead, world.name, "1.0.0",
             exports_dir=tmp_path, now=EPOCH, overrides={name: "x" for name in WAIVED if name != "quality_control"},
@@ -110,7 +110,7 @@ def test_the_gate_goes_by_what_the_dataset_says(world: ReleaseWorld, tmp_path: P
         "gates"
     ]
     (quality_gate,) = (judgment for judgment in kept if judgment["name"] == "quality_control")
-    assert (quality_gate["met"], quality_gate["override"], "0 errors among 4" in quality_gate["why"]) == (
+    assert (quality_gate["met"], quality_gate["override"], "0 errors in 4" in quality_gate["why"]) == (
         True,
         None,
         True,

@@ -169,7 +169,7 @@ def test_overrides_let_it_through_and_one_too_many_is_said(terminal: Terminal) -
     )
     done = terminal.run(*words, "--override", "coverage=not needed")
     assert done.code == 0
-    assert "coverage is met: its override was not needed and is not kept." in done.stderr
+    assert "coverage is met: its override is not needed and was not kept." in done.stderr
     manifest = json.loads((terminal.folder / "exports" / NAME / "0.1.0" / "manifest.json").read_bytes())
     assert [gate["override"] and gate["override"]["reason"] for gate in manifest["gates"]] == [
         "まだ半分 🙂", "半分=half", "판정 중", "no sample was drawn", None, "읽을 수 없다", None, None,

@@ -503,7 +503,7 @@ def test_an_id_that_trec_cannot_carry_stops_everything_and_is_named(
 def test_a_version_is_published_once(world: ReleaseWorld, tmp_path: Path) -> None:
     publish(world, tmp_path)
     before = {name: (tmp_path / world.name / "1.0.0" / name).stat() for name in FILES}
-    with pytest.raises(ConflictError, match=r"1\.0\.0 is published already"):
+    with pytest.raises(ConflictError, match=r"1\.0\.0 is already published"):
         publish(world, tmp_path)
     with pytest.raises(ConflictError):
         publish(world, tmp_path / "elsewhere")
@@ -515,7 +515,7 @@ def test_a_foreign_folder_in_the_way_is_refused_and_left_alone(world: ReleaseWor
     foreign = tmp_path / world.name / "1.0.0"
     foreign.mkdir(parents=True)
     (foreign / "mine.txt").write_text("x")
-    with pytest.raises(ConflictError, match="exists already"):
+    with pytest.raises(ConflictError, match="already exists"):
         publish(world, tmp_path)
     assert [path.name for path in foreign.iterdir()] == ["mine.txt"]
     assert releases(world, tmp_path) == []
