@@ -38,13 +38,26 @@ def apply_url_choice(key: str, options: Sequence[str]) -> bool:
     return True
 
 
+FORMER_NAMES = {
+    "In force": "Current",
+    "現行": "Current",
+    "현행": "Current",
+    "What disputes teach": "Lessons from disagreements",
+    "不一致から学ぶこと": "Lessons from disagreements",
+    "What the dataset can tell": "Reliability",
+    "このデータセットで分かること": "Reliability",
+    "이 데이터세트로 알 수 있는 것": "Reliability",
+}
+"""Tabs that have another name today: links and bookmarks still open them."""
+
+
 def apply_url_tab(key: str, names: Sequence[Message]) -> None:
-    """Open the tab that the URL names in another language. Call it before the tabs are drawn."""
-    value, chosen = st.query_params.get(key), st.session_state.get(key)
-    shown = [tr(name) for name in names]
-    if (chosen or value) in (None, *shown):
+    """Open the tab that the URL names in another language, or by a former name. Call it before the tabs are drawn."""
+    asked = str(st.session_state.get(key) or st.query_params.get(key) or "")
+    if asked in ("", *(tr(name) for name in names)):
         return
-    tab = next((name for name in names if (chosen or value) in _translate_to_all_languages(name)), None)
+    named = FORMER_NAMES.get(asked, asked)
+    tab = next((name for name in names if named in _translate_to_all_languages(name)), None)
     if tab is not None:
         st.session_state[key] = tr(tab)
 

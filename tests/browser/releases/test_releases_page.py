@@ -101,7 +101,7 @@ def test_a_lead_publishes_and_downloads_one_file_and_all_of_them(
         field.fill("まだ半分 🙂")
     page.get_by_role("textbox", name="Note").fill("第一版")
     page.get_by_role("button", name="Publish", exact=True).dblclick()
-    expect(page.get_by_text("Version 1.0.0 is published")).to_be_visible()
+    expect(page.get_by_text("Version 1.0.0 published")).to_be_visible()
     page.wait_for_url(re.compile("version=1.0.0"))
     folder = exports / "d"
     assert [path.name for path in folder.iterdir()] == ["1.0.0"]
@@ -212,10 +212,10 @@ def test_the_datasheet_is_a_page_with_its_pictures(
 
 def test_two_releases_are_compared(published: JudgedWorld, page: Page, sign_in: SignIn) -> None:
     sign_in(page, "lea", to="/releases?dataset=d&tab=Compare")
-    expect(page.get_by_text("Against 1.0.0: 1 added pair.")).to_be_visible()
+    expect(page.get_by_text("Compared with 1.0.0: 1 added pair.")).to_be_visible()
     expect(page.get_by_role("cell", name="中間")).to_be_visible()
     page.goto(page.url.split("?")[0] + "?dataset=d&tab=Compare&from=1.1.0&to=1.0.0")
-    expect(page.get_by_text("Against 1.1.0: 1 removed pair.")).to_be_visible()
+    expect(page.get_by_text("Compared with 1.1.0: 1 removed pair.")).to_be_visible()
 
 
 def test_an_annotator_sees_nothing_of_it(

@@ -160,6 +160,13 @@ def test_a_tab_named_in_another_language_opens(page: Any, tab_name: str) -> None
     assert tr(TABS[1]) not in (named, "Compare")
 
 
+@pytest.mark.parametrize("former", ["In force", "現行", "현행"])
+def test_a_tab_opens_by_the_name_that_it_had_in_an_older_link(page: Any, former: str) -> None:
+    page.query_params["standard"] = former
+    apply_url_tab("standard", [say("Current"), say("Versions")])
+    assert page.session_state == {"standard": "Current"}
+
+
 def test_a_tab_that_nobody_named_or_that_there_is_not_opens_the_first(page: Any) -> None:
     apply_url_tab("part", TABS)
     page.query_params["part"] = "no such"
