@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from annotator.domain.errors import ValidationError
 from annotator.formats.syntax.json_text import parse_json
@@ -36,6 +36,10 @@ _FOLDER = Path(__file__).parent / "templates"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_|~-]{1,100}")
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password|credential|session", re.IGNORECASE)
+_SECRET_PARAMETER = re.compile(
+    r"(access|api|auth|client|private|secret)?[-_]?(key|token|secret|signature|sig|password|passwd|pwd)",
+    re.IGNORECASE,
+)
 _OWN_HEADERS = (
     "host",
     "content-length",
@@ -231,6 +235,14 @@ def _read_url(value: Any, location: Location, problems: TreeProblems) -> str:
         problems.add(location, "an address without #fragment", value)
     if _VARIABLE.search(url):
         problems.add(location, "an address without ${…}: addresses are shown in errors (use headers)", value)
+    for name, text in parse_qsl(parts.query, keep_blank_values=True) if valid else ():
+        if _SECRET_PARAMETER.fullmatch(name) and not PLACEHOLDER.search(text):
+            # the value itself is not repeated
+            problems.add(
+                location,
+                "an address without secrets: addresses are shown and recorded (use headers and ${NAME})",
+                f"a value of {name}",
+            )
     _check_placeholders(url, location, problems)
     return url
 

@@ -146,6 +146,14 @@ def test_a_secret_in_the_file_is_refused_and_not_repeated(header: str) -> None:
     assert "hunter22" not in refused(LEAST + "basic_auth: {user: me, password: hunter22}\n")
 
 
+@pytest.mark.parametrize("name", ["api_key", "apikey", "key", "access_token", "TOKEN", "sig", "password"])
+def test_a_secret_in_the_address_is_refused_and_not_repeated(name: str) -> None:
+    message = refused(LEAST.replace("{query}", f"{{query}}&{name}=hunter22"))
+    assert f"found 'a value of {name}'" in message and "hunter22" not in message
+    for harmless in (f"{name}={{query}}", "keyword=x", "token_count=5", "sort=x"):
+        read(LEAST.replace("{query}", f"{{query}}&{harmless}"))
+
+
 def test_secrets_come_from_the_environment_and_are_in_no_repr() -> None:
     spec = read(LEAST + 'headers: {Authorization: "Bearer ${TOKEN}", X-Team: search}\n')
     secrets = take_secrets(spec, {"TOKEN": "hunter22"})
