@@ -69,7 +69,7 @@ PAGES = {
     )},
     "sign-in": "/login",
     **{f"agreement-{tab.split()[-1].lower()}": f"/agreement?tab={tab.replace(' ', '+')}" for tab in (
-        "Groups", "Over time", "Guideline versions", "Grades", "All figures", "Left out",
+        "Groups", "Over time", "Guideline versions", "Grades", "All figures", "Excluded",
     )},
     **{f"evaluation-{tab.split()[-1].lower()}": f"/evaluation?by=category&tab={tab.replace(' ', '+')}" for tab in (
         "Differences", "Groups", "Reliability", "Query by query", "Two releases",

@@ -12,9 +12,9 @@ from typing import Any
 Row = tuple[str, str, str, int | None]
 """Query, document, annotator, grade; None is unrateable."""
 
-NO_PAIR = "no pair was judged independently by two annotators"
-NO_VARIATION = "observed agreement is 100 %: without variation, agreement beyond chance is undefined"
-ONE_QUERY = "an interval needs shared pairs of two or more queries"
+NO_PAIR = "no pair has independent judgments of two annotators"
+NO_VARIATION = "(observed agreement 100 %), so agreement beyond chance is undefined"
+ONE_QUERY = "a confidence interval needs shared pairs of two or more queries"
 
 
 @dataclass(frozen=True)
@@ -57,13 +57,13 @@ def _hand_round(annotators: int) -> tuple[Row, ...]:
 
 CASES: dict[str, Case] = {
     "one annotator only": Case(
-        _judge({"김": "012312"}), 0, None, why=NO_PAIR, said="was judged by two annotators", people=("김",)
+        _judge({"김": "012312"}), 0, None, why=NO_PAIR, said="no pair has two judgments", people=("김",)
     ),
     "two who share no pair": Case(
-        _judge({"김": "012   ", "高橋": "   312"}), 0, None, why=NO_PAIR, said="was judged by two annotators"
+        _judge({"김": "012   ", "高橋": "   312"}), 0, None, why=NO_PAIR, said="no pair has two judgments"
     ),
     "all grades equal": Case(
-        _judge({"김": "222222", "高橋": "222222"}), 6, 1.0, why=NO_VARIATION, said="Not yet known"
+        _judge({"김": "222222", "高橋": "222222"}), 6, 1.0, why=NO_VARIATION, said="The target of"
     ),
     "one query only": Case(
         _judge({"김": "012301", "高橋": "012310"}, queries=1),
@@ -92,10 +92,10 @@ CASES: dict[str, Case] = {
         0,
         None,
         why=NO_PAIR,
-        said="No judgment carries a grade",
+        said="There is no agreement to measure",
         people=(),
     ),
-    "nothing judged": Case((), 0, None, why=NO_PAIR, said="Nothing is judged yet", people=()),
+    "nothing judged": Case((), 0, None, why=NO_PAIR, said="There are no judgments yet", people=()),
     "200 annotators": Case(
         _hand_round(200), 200, 0.25, 0.0, people=tuple(f"person{number:03}" for number in range(200))
     ),

@@ -24,7 +24,7 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "{least_pairs} pairs of {least_queries} queries",  # a constant: 30 pairs of 10 queries
     "{tier} queries",  # 30, 100, 500
     "at most {most:,} decisions",  # a constant
-    "{n} annotators who", "{n} annotators of {all:,}",  # drawn of many
+    "{n} annotators who", "{n} of {all:,} annotators",  # drawn of many
     "{of} gold pairs", "{of:,} gold pairs",  # said from a few on
     "The first {shown} of {all} queries", "your last {timed:,} judgments", "The first {shown} of {all} errors",  # only where they are too many to show
     "annotator dataset set {dataset} requirements=",  # a command
@@ -40,6 +40,7 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "{n} best systems", "{drawn} of {total:,} queries", "{listed} of {total:,}", "{n} of {all:,} queries",  # drawn of many
     "{before:,} and {after:,} queries",  # two numbers that differ
     "last {days} days",  # a constant: 7
+    "the {population} settled pairs", "first {shown} of {all} errors",  # drawn of many; only where they are too many to show
     "{missing:,} of {queries:,} queries",  # a run has results for one query at least
 ))))  # fmt: skip
 

@@ -252,7 +252,7 @@ def _list_document_attributes(session: Session, dataset_pk: int) -> list[str]:
 
 def _unknown(session: Session, dataset_pk: int, by: str) -> ValidationError:
     groupings = ", ".join(list_groupings(session, dataset_pk))
-    return ValidationError(say("cannot group by {by!r}; there are: {known}", by=by, known=groupings))
+    return ValidationError(say("Cannot group by {by!r}: choose one of {known}.", by=by, known=groupings))
 
 
 def _to_text(value: Any) -> str | None:

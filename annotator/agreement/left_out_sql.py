@@ -28,17 +28,17 @@ from annotator.storage.tables import (
 )
 
 WHY: Mapping[str, Message] = {
-    "unrateable": say("said to be unrateable, so there is no grade"),
-    "later": say("put off and not answered yet"),
-    "single": say("the only graded judgment of its pair"),
-    "conditional": say("asked for because two annotators differed, so it depends on their judgments"),
-    "training": say("given in training"),
-    "gold": say("given on a gold pair, to check the annotator"),
-    "repeat": say("given on a pair shown again, to check the annotator"),
-    "quality": say("given in quality control, on a pair that was settled"),
-    "revised": say("replaced by a later answer of the same annotator"),
-    "left_pool": say("given on a pair that has left the pool"),
-    "other": say("given for another purpose than judging"),
+    "unrateable": say("“cannot rate”, so there is no grade"),
+    "later": say("set to later and not judged yet"),
+    "single": say("only graded judgment of its pair"),
+    "conditional": say("requested because two annotators differed, so not independent"),
+    "training": say("training"),
+    "gold": say("gold pair, to check the annotator"),
+    "repeat": say("repeat, to check the annotator"),
+    "quality": say("quality control of a settled pair"),
+    "revised": say("replaced by a later judgment of the same annotator"),
+    "left_pool": say("pair no longer in the pool"),
+    "other": say("other purpose"),
 }
 """Why a judgment is left out, by kind, in the order in which reports show them."""
 
@@ -69,7 +69,7 @@ def check_kind(kind: str) -> None:
     if kind not in WHY:
         raise ValidationError(
             say(
-                "there is no reason {kind!r} to leave a judgment out; there are: {known}",
+                "Unknown reason {kind!r} for excluding judgments: choose one of {known}.",
                 kind=kind,
                 known=", ".join(WHY),
             )

@@ -57,18 +57,18 @@ from annotator.agreement.records import (
 )
 from annotator.domain.messages import say
 
-NO_SHARED_PAIR = say("no pair was judged independently by two annotators")
+NO_SHARED_PAIR = say("no pair has independent judgments of two annotators")
 ONE_GRADE = say(
-    "all who judged the same pairs gave one and the same grade throughout; "
-    "observed agreement is 100 %: without variation, agreement beyond chance is undefined"
+    "everybody gave the same grade on all shared pairs (observed agreement 100 %), so agreement "
+    "beyond chance is undefined"
 )
 ONE_SIDE = say(
-    "all grades lie on one side of this cut; "
-    "observed agreement is 100 %: without variation, agreement beyond chance is undefined"
+    "all grades are on the same side of this threshold (observed agreement 100 %), so agreement "
+    "beyond chance is undefined"
 )
-ONE_QUERY = say("an interval needs shared pairs of two or more queries")
-NO_RESAMPLES = say("no interval was asked for")
-TOO_OFTEN_UNDEFINED = say("no interval: more than half of the resamples leave it undefined")
+ONE_QUERY = say("a confidence interval needs shared pairs of two or more queries")
+NO_RESAMPLES = say("no confidence interval was requested")
+TOO_OFTEN_UNDEFINED = say("no confidence interval: more than half of the resamples leave it undefined")
 
 SAME = gwet.identity_weights(CATEGORIES)
 NEAR = gwet.quadratic_weights(CATEGORIES)

@@ -58,10 +58,8 @@ def describe_unranked_pairs(ranked: RankedPairs) -> Message | None:
     if ranked.few:
         sentences.append(
             say_n(
-                "{n:,} annotator pair is left out: it shares fewer than {pairs} pairs or {queries} queries, too few to say "
-                "much.",
-                "{n:,} annotator pairs are left out: they share fewer than {pairs} pairs or {queries} queries, too few to "
-                "say much.",
+                "{n:,} annotator pair is excluded: fewer than {pairs} shared pairs or {queries} queries.",
+                "{n:,} annotator pairs are excluded: fewer than {pairs} shared pairs or {queries} queries.",
                 ranked.few,
                 pairs=FEW_PAIRS,
                 queries=FEW_QUERIES,
@@ -70,8 +68,8 @@ def describe_unranked_pairs(ranked: RankedPairs) -> Message | None:
     if ranked.undefined:
         sentences.append(
             say_n(
-                "{n:,} annotator pair is left out: without variation its kappa is undefined.",
-                "{n:,} annotator pairs are left out: without variation their kappa is undefined.",
+                "{n:,} annotator pair is excluded: its kappa is undefined because the grades do not vary.",
+                "{n:,} annotator pairs are excluded: their kappa is undefined because the grades do not vary.",
                 ranked.undefined,
             )
         )

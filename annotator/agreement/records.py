@@ -275,8 +275,8 @@ class AgreementReport:
 def describe_who_counts(report: AgreementReport) -> Message:
     """Say how many annotators the figures rest on."""
     return say_n(
-        "{n:,} annotator has a judgment that counts, and nobody shares a pair with them.",
-        "{n:,} annotators have a judgment that counts, {sharing:,} of them share a pair with another.",
+        "Only {n:,} annotator has judgments that count, so no pairs are shared.",
+        "{n:,} annotators have judgments that count; {sharing:,} of them share pairs with another annotator.",
         len(report.annotators),
         sharing=report.sharing,
     )
@@ -305,7 +305,7 @@ class ExcludedJudgment:
 MOST_COMPARED_GROUPS = 200  # that can be compared
 FEW_PAIRS = 30
 FEW_QUERIES = 10
-TOO_FEW_QUERIES = say("an interval needs pairs of {n} or more queries", n=FEW_QUERIES)
+TOO_FEW_QUERIES = say("a confidence interval needs pairs of {n} or more queries", n=FEW_QUERIES)
 
 
 @lru_cache(4096)
@@ -314,7 +314,8 @@ def warn_of_few(pairs: int, queries: int) -> Message | None:
     if pairs >= FEW_PAIRS and queries >= FEW_QUERIES:
         return None
     return say(
-        "too few to say much: {pairs} of {queries}; aim for {least_pairs} pairs of {least_queries} queries",
+        "too few pairs for a conclusion: {pairs} of {queries}; aim for {least_pairs} pairs of "
+        "{least_queries} queries",
         pairs=say_n("{n} pair", "{n} pairs", pairs),
         queries=say_n("{n} query", "{n} queries", queries),
         least_pairs=FEW_PAIRS,

@@ -144,7 +144,7 @@ def check_groups(labels: GroupLabels, by: str) -> None:
     if len(labels.values) > MOST_COMPARED_GROUPS:
         raise ValidationError(
             say(
-                "{by} has {n:,} different values: more than the {most} that can be compared",
+                "{by} has {n:,} different values; at most {most} can be compared. Choose another field.",
                 by=by,
                 n=len(labels.values),
                 most=MOST_COMPARED_GROUPS,

@@ -29,22 +29,22 @@ def check_target(target: Path) -> None:
     """Raise ValidationError if no file can be written there: a folder, a path in a missing folder, or "-"."""
     if str(target) == "-":
         raise ValidationError(
-            say("expected the name of a file, found '-': a report is not written to the terminal")
+            say("A report is not written to the terminal: give a file name instead of '-'.")
         )
     folder = target.absolute().parent
     try:
         if target.is_dir():
-            raise ValidationError(say("cannot write {path}: it is a folder", path=target))
+            raise ValidationError(say("Cannot write {path}: it is a folder.", path=target))
         if not folder.is_dir():
             raise ValidationError(
-                say("cannot write {path}: there is no folder {folder}", path=target, folder=folder)
+                say("Cannot write {path}: the folder {folder} does not exist.", path=target, folder=folder)
             )
     except OSError as error:
         raise _describe_why(target, error) from None
 
 
 def _describe_why(target: Path, error: OSError) -> ValidationError:
-    return ValidationError(say("cannot write {path}: {why}", path=target, why=error.strerror or str(error)))
+    return ValidationError(say("Cannot write {path}: {why}.", path=target, why=error.strerror or str(error)))
 
 
 def write_file(target: Path, pieces: Iterable[str]) -> None:

@@ -462,23 +462,23 @@ def check_selection(selection: PairSelection) -> None:
     """Raise ValidationError if the selection's fields do not fit its kind."""
     if selection.kind not in KINDS:
         raise ValidationError(
-            say("pairs: expected one of {kinds}, found {kind!r}", kinds=", ".join(KINDS), kind=selection.kind)
+            say(
+                "Unknown kind of pairs {kind!r}: choose one of {kinds}.",
+                kinds=", ".join(KINDS),
+                kind=selection.kind,
+            )
         )
     if selection.kind in (*CHECKS, "quick") and len(selection.annotators) != 1:
         raise ValidationError(
-            say("these pairs are one annotator's: expected one name, found {n}", n=len(selection.annotators))
+            say("These pairs belong to one annotator: name one, not {n}.", n=len(selection.annotators))
         )
     if selection.kind == "given" and (len(selection.annotators) > 1 or selection.grade is None):
-        raise ValidationError(say("these pairs have one grade: expected a grade and at most one name"))
+        raise ValidationError(say("These pairs have one grade: give one grade and at most one annotator."))
     if len(selection.annotators) > 2:
-        raise ValidationError(
-            say("expected two annotators at the most, found {n}", n=len(selection.annotators))
-        )
+        raise ValidationError(say("Name at most two annotators, not {n}.", n=len(selection.annotators)))
     grades = (*(selection.grades or ()), *([] if selection.grade is None else [selection.grade]))
     if not set(grades) <= set(GRADES):
-        raise ValidationError(
-            say("expected grades from 0 to 3, found {grades}", grades=", ".join(map(str, grades)))
-        )
+        raise ValidationError(say("Grades are 0 to 3, not {grades}.", grades=", ".join(map(str, grades))))
 
 
 def _list_checks(
@@ -507,7 +507,7 @@ def _measure_distance(before: int | None, given: int | None) -> int:
 def _describe_answers(kind: str, before: int | None, given: int | None) -> Message:
     named = {"before": _name(before), "given": _name(given)}
     if kind == "gold":
-        return say("right: {before}, given: {given}", **named)
+        return say("correct: {before}, given: {given}", **named)
     return say("first {before}, then {given}", **named)
 
 
@@ -538,5 +538,5 @@ def _find_week(name: str) -> tuple[int, int]:
     try:
         begin = datetime.strptime(f"{name}-1 +0000", "%G-W%V-%u %z")
     except ValueError:
-        raise ValidationError(say("expected a week like 2026-W09, found {name!r}", name=name)) from None
+        raise ValidationError(say("Unknown week {name!r}: write it like 2026-W09.", name=name)) from None
     return int(begin.timestamp()), int((begin + timedelta(weeks=1)).timestamp()) - 1

@@ -292,7 +292,9 @@ def show_own_agreement(
         require_role(session, actor, key_of(row.pk), "annotator")
         if not row.show_own_agreement:
             raise NotAllowed(
-                say("the leads of {dataset} have not opened this to annotators", dataset=dataset)
+                say(
+                    "The leads of {dataset} do not show this page to annotators. Ask a lead.", dataset=dataset
+                )
             )
         person = require_person(actor)
         rows = list_judgments_on_own_pairs(session, key_of(row.pk), person)

@@ -34,7 +34,7 @@ from annotator.domain.errors import NotFound
 from annotator.domain.messages import Message, say
 
 MOST_CATEGORIES = 12
-NO_DIFFERENCE = say("kappa is not known on both sides")
+NO_DIFFERENCE = say("kappa is not known for both periods")
 
 
 Led = Mapping[int, Mapping[str | None, int]]
@@ -70,7 +70,9 @@ def choose_version(versions: Sequence[int], led: Led, requested: int | None) -> 
     or one without an earlier one.
     """
     if requested is not None and requested not in versions[1:]:
-        raise NotFound(say("no version {version} that has another before it", version=requested))
+        raise NotFound(
+            say("There is no version {version} with an earlier version to compare.", version=requested)
+        )
     return requested or max(led, default=None) or (versions[-1] if len(versions) > 1 else None)
 
 
@@ -178,13 +180,14 @@ def _describe(
         if since.pairs:
             missing = say("before version {version}", version=version)
         return say(
-            "Not yet known {place}: no pair was judged by two annotators {missing}.",
+            "The comparison {place} is not possible yet: no pair was judged by two annotators {missing}.",
             place=scope,
             missing=missing,
         )
     if difference.value is None:
         return say(
-            "Not yet known {place}: kappa is undefined over {before} before version {version} or over {since} since it.",
+            "The comparison {place} is not possible yet: kappa is undefined for {before} before version "
+            "{version} or for {since} since.",
             place=scope,
             version=version,
             before=show_pairs(before.pairs),
@@ -201,18 +204,20 @@ def _describe(
     }
     if state == "higher":
         return say(
-            "Agreement {place} is higher since version {version}: Cohen's kappa is {since} over {since_pairs}, before it was "
-            "{before} over {before_pairs} (difference {difference}).",
+            "Agreement {place} has been higher since version {version}: Cohen's kappa is {since} since "
+            "then ({since_pairs}) and {before} before ({before_pairs}), a difference of {difference}.",
             **values,
         )
     if state == "lower":
         return say(
-            "Agreement {place} is lower since version {version}: Cohen's kappa is {since} over {since_pairs}, before it was "
-            "{before} over {before_pairs} (difference {difference}). Read what has been disputed since.",
+            "Agreement {place} has been lower since version {version}: Cohen's kappa is {since} since "
+            "then ({since_pairs}) and {before} before ({before_pairs}), a difference of {difference}. "
+            "Review the disagreements since then.",
             **values,
         )
     return say(
-        "Not yet known {place} whether version {version} changed agreement: Cohen's kappa is {since} over {since_pairs}, "
-        "before it was {before} over {before_pairs} (difference {difference}).",
+        "The effect of version {version} on agreement {place} is not clear yet: Cohen's kappa is "
+        "{since} since then ({since_pairs}) and {before} before ({before_pairs}), a difference of "
+        "{difference}.",
         **values,
     )

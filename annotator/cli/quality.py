@@ -22,9 +22,7 @@ from annotator.domain.messages import count_of, show_percent
 if TYPE_CHECKING:
     from annotator.quality.records import ErrorRate, QualityDraw, QualityPreview, QualityStatus
 
-app = typer.Typer(
-    help="Quality control: a third expert's blind check of settled grades.", no_args_is_help=True
-)
+app = typer.Typer(help="Quality control: a third expert checks settled grades blind.", no_args_is_help=True)
 KINDS = {
     "any": "another grade",
     "far": "2 or 3 grades apart",
@@ -65,13 +63,13 @@ def draw(
     annotator: Annotated[
         str,
         typer.Option(
-            metavar="USER", help="Who checks: somebody who judged none of the pairs.", show_default=False
+            metavar="USER", help="The checker: someone who has judged none of the pairs.", show_default=False
         ),
     ],
     rate: Annotated[
         float | None,
         typer.Option(
-            help="Share of the settled pairs that the round's sample shall reach (default: 0.10).",
+            help="Share of the settled pairs to have in the round's sample (default: 0.10).",
             show_default=False,
         ),
     ] = None,
@@ -79,7 +77,7 @@ def draw(
         int | None,
         typer.Option(
             metavar="N",
-            help="Pairs that the round's sample shall reach, instead of a share.",
+            help="Number of pairs to have in the round's sample, instead of a share.",
             show_default=False,
         ),
     ] = None,
@@ -92,7 +90,7 @@ def draw(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Draw settled pairs at random for somebody to judge once more, blind: they get them among their other pairs."""
+    """Draw a random sample of settled pairs for a checker, who judges them blind, mixed with other pairs."""
     from annotator.quality.records import DEFAULT_RATE
     from annotator.quality.service import draw_sample, preview_sample
 
@@ -119,7 +117,7 @@ def status(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what the sample shows and what it proves. Exit code 3 while the dataset's rule is not passed."""
+    """Show the observed error rate and the guaranteed maximum. Exit code 3 unless the dataset's rule is passed."""
     from annotator.domain.errors import GateNotMet
     from annotator.quality.service import show_quality
 
@@ -153,7 +151,7 @@ def _print_preview(preview: "QualityPreview", *, json: bool) -> None:
     typer.echo(
         f"Would draw {count_of(preview.pairs, 'pair')} for {preview.annotator} in round {preview.round}: "
         f"the sample would hold {preview.drawn + preview.pairs:,} of {count_of(preview.population, 'settled pair')}; "
-        f"{count_of(preview.outside, 'is', 'are')} outside."
+        f"{count_of(preview.outside, 'pair is', 'pairs are')} not covered."
     )
     rows = [
         (stratum.category or "", stratum.grade, stratum.population, stratum.drawn, stratum.pairs)
@@ -169,11 +167,11 @@ def _print_draw(dataset: str, made: "QualityDraw") -> None:
     )
     if made.outside:
         typer.echo(
-            f"{count_of(made.outside, 'settled pair is', 'settled pairs are')} outside: {made.annotator} judged, proposed or saw "
+            f"{count_of(made.outside, 'settled pair is', 'settled pairs are')} not covered: {made.annotator} has judged, proposed or seen "
             "them, or does not judge their queries."
         )
     typer.echo(
-        f"{made.annotator} gets them in the app under Label. What comes of it: annotator qc status {dataset}"
+        f"They appear for {made.annotator} on the page Label. Follow the check with: annotator qc status {dataset}"
     )
 
 

@@ -106,24 +106,27 @@ def find_further(sample: CheckedSample) -> int | None:
 
 _VERDICTS = {
     ("bound", "passed"): say(
-        "Passed: the sample proves that fewer than 5 % of the settled grades are errors."
+        "Passed: fewer than 5 % of the settled grades are errors, with 95 % confidence."
     ),
-    ("bound", "failed"): say("Failed: the sample proves that 5 % or more of the settled grades are errors."),
+    ("bound", "failed"): say("Failed: 5 % or more of the settled grades are errors, with 95 % confidence."),
     ("bound", "undecided"): say(
-        "Not decided: the sample proves neither that fewer than 5 % of the settled grades are errors nor that more are."
+        "Not decided: the sample is too small to tell whether fewer than 5 % of the settled grades "
+        "are errors."
     ),
-    ("rate", "passed"): say("Passed by the rate: fewer than 5 % of the sample are errors."),
-    ("rate", "failed"): say("Failed by the rate: 5 % or more of the sample are errors."),
-    ("rate", "undecided"): say("Not decided by the rate: the sample is not yet checked to the last pair."),
+    ("rate", "passed"): say("Passed by the observed error rate: fewer than 5 % of the sample are errors."),
+    ("rate", "failed"): say("Failed by the observed error rate: 5 % or more of the sample are errors."),
+    ("rate", "undecided"): say(
+        "Not decided by the observed error rate: not all pairs of the sample are checked yet."
+    ),
 }
 
 
 def describe_missing_draw(dataset: str) -> tuple[Message, ...]:
     """Return what there is to say before the first draw."""
     return (
-        say("No sample was drawn yet: nothing is known of the errors among the settled grades."),
+        say("No sample has been drawn yet, so the error rate of the settled grades is unknown."),
         say(
-            "Draw one for somebody who judged none of the pairs: {command}",
+            "Draw a sample for someone who has judged none of the pairs: {command}",
             command=f"annotator qc draw {dataset} --annotator USER",
         ),
     )
@@ -149,7 +152,10 @@ def describe_status(
     too_small = rule == "rate" and sample.drawn - sample.barred < find_target(sample.population, DEFAULT_RATE)
     verdict = _VERDICTS[rule, verdicts[rule]]
     if too_small:
-        verdict = say("Not decided by the rate: that rule asks for a sample of 10 % of the settled pairs.")
+        verdict = say(
+            "Not decided by the observed error rate: this rule requires a sample of 10 % of the settled "
+            "pairs."
+        )
     sentences = [
         verdict,
         *_describe_readings(rate, sample),
@@ -158,8 +164,8 @@ def describe_status(
     if sample.waiting:
         sentences.append(
             say_n(
-                "{n:,} drawn pair still waits to be checked; all this is said of those that are.",
-                "{n:,} drawn pairs still wait to be checked; all this is said of those that are.",
+                "{n:,} drawn pair is not checked yet and not counted here.",
+                "{n:,} drawn pairs are not checked yet and not counted here.",
                 sample.waiting,
             )
         )
@@ -169,8 +175,8 @@ def describe_status(
     if reopened:
         sentences.append(
             say_n(
-                "{n:,} error waits for a lead's decision among the disagreements.",
-                "{n:,} errors wait for a lead's decision among the disagreements.",
+                "{n:,} error is waiting for a decision on Disagreements.",
+                "{n:,} errors are waiting for a decision on Disagreements.",
                 reopened,
             )
         )
@@ -178,8 +184,10 @@ def describe_status(
     if retired:
         sentences.append(
             say_n(
-                "{n:,} error is in a pair that has left the pool since: nobody has to decide it, and it stays an error of the sample.",
-                "{n:,} errors are in pairs that have left the pool since: nobody has to decide them, and they stay errors of the sample.",
+                "{n:,} error is in a pair that has left the pool. It needs no decision and still counts as "
+                "an error.",
+                "{n:,} errors are in pairs that have left the pool. They need no decision and still count as "
+                "errors.",
                 retired,
             )
         )
@@ -201,25 +209,25 @@ def show_percent(share: float, *, at_most: bool = False) -> str:
 
 def _describe_readings(rate: ErrorRate, sample: CheckedSample) -> list[Message]:
     if rate.rate is None or rate.bound is None:
-        return [say("No pair of the sample is checked yet.")]
+        return [say("No pair of the sample has been checked yet.")]
     shown = {"rate": show_percent(rate.rate), "errors": rate.errors}
     if rate.rate < LIMIT:
         first = say_n(
-            "The rule as teams state it: {errors:,} of {n:,} checked pair is an error, {rate} %, which is below 5 %.",
-            "The rule as teams state it: {errors:,} of {n:,} checked pairs are errors, {rate} %, which is below 5 %.",
+            "Observed error rate: {rate} % ({errors:,} of {n:,} checked pair), below 5 %.",
+            "Observed error rate: {rate} % ({errors:,} of {n:,} checked pairs), below 5 %.",
             rate.checked,
             **shown,
         )
     else:
         first = say_n(
-            "The rule as teams state it: {errors:,} of {n:,} checked pair is an error, {rate} %, which is not below 5 %.",
-            "The rule as teams state it: {errors:,} of {n:,} checked pairs are errors, {rate} %, which is not below 5 %.",
+            "Observed error rate: {rate} % ({errors:,} of {n:,} checked pair), not below 5 %.",
+            "Observed error rate: {rate} % ({errors:,} of {n:,} checked pairs), not below 5 %.",
             rate.checked,
             **shown,
         )
     second = say_n(
-        "What the sample proves: with 95 % confidence at most {bound} % of the {n:,} settled grade are errors.",
-        "What the sample proves: with 95 % confidence at most {bound} % of the {n:,} settled grades are errors.",
+        "Guaranteed maximum (95 %): at most {bound} % of the {n:,} settled grade are errors.",
+        "Guaranteed maximum (95 %): at most {bound} % of the {n:,} settled grades are errors.",
         sample.population,
         bound=show_percent(rate.bound, at_most=True),
     )
@@ -234,23 +242,24 @@ def _describe_further_pairs(
     if verdict == "failed" or further is None:
         return [
             say(
-                "No further sample of these pairs can prove fewer than 5 %: decide the errors, look at what they have in common, and begin a new round: {command}",
+                "More pairs cannot bring the guaranteed maximum below 5 %. Decide the errors, look for what "
+                "they have in common, and begin a new round: {command}",
                 command=f"annotator qc draw {dataset} --annotator {draw.annotator} --new-round",
             )
         ]
     missing = further - sample.waiting
     sentences = [
         say_n(
-            "{n:,} more pair without an error would prove it.",
-            "{n:,} more pairs without an error would prove it.",
+            "{n:,} more pair without an error would be enough to pass.",
+            "{n:,} more pairs without an error would be enough to pass.",
             further,
         )
     ]
     if missing > 0:
         sentences.append(
             say_n(
-                "For that {n:,} pair more has to be drawn: {command}",
-                "For that {n:,} pairs more have to be drawn: {command}",
+                "This needs {n:,} more drawn pair: {command}",
+                "This needs {n:,} more drawn pairs: {command}",
                 missing,
                 command=f"annotator qc draw {dataset} --annotator {draw.annotator} --size {sample.drawn + missing}",
             )
@@ -261,7 +270,8 @@ def _describe_further_pairs(
 def _describe_looks(draws: Sequence[QualityDraw]) -> Message:
     sizes = list(accumulate(draw.pairs for draw in draws))
     return say(
-        "This sample was drawn in {steps:,} steps: whoever looks at it after each and draws more until it passes lets too many errors pass in up to {chance} % of cases, not 5 %.",
+        "This sample was drawn in {steps:,} steps. Drawing more until the sample passes lets too "
+        "many errors through in up to {chance} % of cases instead of 5 %.",
         steps=len(draws),
         chance=show_percent(find_chance_of_passing(sizes, draws[-1].population), at_most=True),
     )
@@ -273,32 +283,34 @@ def _describe_limits(sample: CheckedSample, draw: QualityDraw, since: int) -> li
     if sample.unrateable:
         sentences.append(
             say_n(
-                "{n:,} pair could not be rated by the expert; it counts neither as right nor as an error.",
-                "{n:,} pairs could not be rated by the expert; they count neither as right nor as errors.",
+                "The checker could not rate {n:,} pair; it is not counted.",
+                "The checker could not rate {n:,} pairs; they are not counted.",
                 sample.unrateable,
             )
         )
     if sample.barred:
         sentences.append(
             say_n(
-                "{n:,} drawn pair can no longer be judged by the one it was drawn for; it counts neither way.",
-                "{n:,} drawn pairs can no longer be judged by the one they were drawn for; they count neither way.",
+                "The checker can no longer judge {n:,} drawn pair; it is not counted.",
+                "The checker can no longer judge {n:,} drawn pairs; they are not counted.",
                 sample.barred,
             )
         )
     if since:
         sentences.append(
             say_n(
-                "{n:,} pair was settled since the last draw: the sample says nothing of it.",
-                "{n:,} pairs were settled since the last draw: the sample says nothing of them.",
+                "{n:,} pair has been settled since the last draw and is not covered by the sample.",
+                "{n:,} pairs have been settled since the last draw and are not covered by the sample.",
                 since,
             )
         )
     if draw.outside:
         sentences.append(
             say_n(
-                "{n:,} settled pair is outside: {annotator} has judged, proposed or seen it, or does not judge its query. The sample says nothing of it.",
-                "{n:,} settled pairs are outside: {annotator} has judged, proposed or seen them, or does not judge their queries. The sample says nothing of them.",
+                "{n:,} settled pair is not covered by the sample: {annotator} has judged, proposed or seen "
+                "it, or does not judge its query.",
+                "{n:,} settled pairs are not covered by the sample: {annotator} has judged, proposed or seen "
+                "them, or does not judge their queries.",
                 draw.outside,
                 annotator=draw.annotator,
             )

@@ -79,13 +79,13 @@ def check_numbers(rate: float, size: int | None, seed: int) -> None:
     """Raise ValidationError for an invalid share, number of pairs or seed."""
     if not 0 < rate <= 1:
         raise ValidationError(
-            say("rate: expected a share above 0 and at most 1, such as 0.1, found {found}", found=rate)
+            say("The share must be above 0 and at most 1, such as 0.1, not {found}.", found=rate)
         )
     if size is not None and size < 1:
-        raise ValidationError(say("size: expected a number of pairs from 1 on, found {found}", found=size))
+        raise ValidationError(say("The sample size must be 1 or more, not {found}.", found=size))
     if not 0 <= seed <= MOST_SEED:
         raise ValidationError(
-            say("seed: expected a number from 0 to {most}, found {found}", most=MOST_SEED, found=seed)
+            say("The seed must be a number from 0 to {most}, not {found}.", most=MOST_SEED, found=seed)
         )
 
 
@@ -93,15 +93,19 @@ def describe_complete_sample(preview: QualityPreview) -> Message:
     """Say that the round's sample is already as large as requested: drawn pairs are not drawn again."""
     if preview.drawn >= preview.population:
         return say_n(
-            "nothing to draw: the sample of round {round} holds {n:,} pair, all that {annotator} can check; begin a new round with --new-round, or name somebody else",
-            "nothing to draw: the sample of round {round} holds all {n:,} pairs that {annotator} can check; begin a new round with --new-round, or name somebody else",
+            "No pairs to draw: the sample of round {round} already contains {n:,} pair, all that "
+            "{annotator} can check. Begin a new round or choose someone else.",
+            "No pairs to draw: the sample of round {round} already contains all {n:,} pairs that "
+            "{annotator} can check. Begin a new round or choose someone else.",
             preview.drawn,
             round=preview.round,
             annotator=preview.annotator,
         )
     return say_n(
-        "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pair already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
-        "nothing to draw: the sample of round {round} holds {drawn:,} of {n:,} pairs already, and what is drawn is not drawn again; more are drawn from --rate {rate} or --size {size} on, a sample from nothing with --new-round",
+        "No pairs to draw: the sample of round {round} already contains {drawn:,} of {n:,} pair. "
+        "Choose a share of {rate} or more or a size of {size} or more, or begin a new round.",
+        "No pairs to draw: the sample of round {round} already contains {drawn:,} of {n:,} pairs. "
+        "Choose a share of {rate} or more or a size of {size} or more, or begin a new round.",
         preview.population,
         drawn=preview.drawn,
         round=preview.round,
@@ -113,8 +117,10 @@ def describe_complete_sample(preview: QualityPreview) -> Message:
 def describe_all_outside(annotator: str, settled: int) -> Message:
     """Say that there are settled pairs, but none for this person to check."""
     return say_n(
-        "{annotator} cannot check the {n:,} settled pair: they judged, proposed or saw it, or do not judge its query; name somebody else",
-        "{annotator} cannot check any of the {n:,} settled pairs: they judged, proposed or saw them, or do not judge their queries; name somebody else",
+        "{annotator} cannot check the {n:,} settled pair: {annotator} has judged, proposed or seen "
+        "it, or does not judge its query. Choose someone else.",
+        "{annotator} cannot check any of the {n:,} settled pairs: {annotator} has judged, proposed "
+        "or seen them, or does not judge their queries. Choose someone else.",
         settled,
         annotator=annotator,
     )
@@ -123,8 +129,10 @@ def describe_all_outside(annotator: str, settled: int) -> Message:
 def describe_too_many(annotator: str, size: int, population: int) -> Message:
     """Say that more pairs were requested than there are."""
     return say_n(
-        "size: expected at most {n:,}, the pair that {annotator} can check, found {size:,}",
-        "size: expected at most {n:,}, the pairs that {annotator} can check, found {size:,}",
+        "The sample size must be at most {n:,}, the number of pairs that {annotator} can check; "
+        "{size:,} was given.",
+        "The sample size must be at most {n:,}, the number of pairs that {annotator} can check; "
+        "{size:,} was given.",
         population,
         annotator=annotator,
         size=size,
@@ -362,7 +370,10 @@ def _plan(
     others = np.isin(settled.pair, [pair.pair_pk for pair in held], invert=True)
     if not others.any() and not held:
         raise StateError(
-            say("no pair is settled yet: there is nothing to check before judgments agree or a lead decides")
+            say(
+                "No pair is settled yet, so there is nothing to check. Continue when judgments agree or a "
+                "lead has decided."
+            )
         )
     known_pairs = list_known(session, dataset_pk, settled)(person_pk)
     free = others & find_free(settled, known_pairs, list_their_queries(session, dataset_pk, person_pk))
@@ -418,15 +429,17 @@ def _find_expert(session: Session, dataset_pk: int, username: str) -> int:
     """Return the person who is to check. Raises StateError if they cannot judge here."""
     person = find_person(session, username)
     if person.disabled_at is not None:
-        raise StateError(say("{username} is disabled and cannot judge", username=username))
+        raise StateError(
+            say("{username} is disabled and cannot judge. Choose someone else.", username=username)
+        )
     if person.simulated:
         raise StateError(
-            say("{username} is simulated: settled grades are checked by a person", username=username)
+            say("{username} is simulated. Choose a person to check settled grades.", username=username)
         )
     roles = list_active_roles(session, key_of(person.pk))
     if not any(where in (None, dataset_pk) for where, _role in roles):
         raise StateError(
-            say("{username} has no role on this dataset; give them one first", username=username)
+            say("{username} has no role in this dataset. Give {username} a role first.", username=username)
         )
     return key_of(person.pk)
 

@@ -214,7 +214,7 @@ def read_page_rows(surface: Place, table: str, rows: Sequence[Mapping[str, str]]
         elif table == "annotators":
             _add_summary(surface, sort_names(("annotator_pairs", name)), row)
         elif table == "groups":
-            _add_summary(surface, () if name == "the dataset" else ("groups", name_group(name)), row)
+            _add_summary(surface, () if name == "whole dataset" else ("groups", name_group(name)), row)
         elif table == "periods":
             _add_period(surface, row)
         elif table == "leanings":
@@ -246,7 +246,7 @@ def _add_summary(surface: Place, path: Path_, row: Mapping[str, str]) -> None:
     surface.add((*path, "observed_agreement"), read_number(row["observed agreement"]), 3)
     for kind in KINDS:
         surface.add((*path, "cohen_kappa", kind, "value"), read_number(row.get(f"κ {kind}", "")), 3)
-    limits = read_number(row.get("κ from", "")), read_number(row.get("κ to", ""))
+    limits = read_number(row.get("κ, lower bound", "")), read_number(row.get("κ, upper bound", ""))
     if limits[0] is not None:
         surface.add((*path, "cohen_kappa", "unweighted", "ci95"), limits, 3)
     for index in ("prevalence", "bias"):
@@ -261,24 +261,32 @@ def _add_period(surface: Place, row: Mapping[str, str]) -> None:
     surface.add((*path, "last"), row["last day"])
     surface.add((*path, "pairs"), read_number(row["pairs"]))
     surface.add((*path, "observed_agreement"), read_number(row["observed agreement"]), 3)
-    _add_value_row(surface, (*path, "cohen_kappa"), row, "κ", "κ from", "κ to")
+    _add_value_row(surface, (*path, "cohen_kappa"), row, "κ", "κ, lower bound", "κ, upper bound")
     for column, cell in row.items():
-        if column.endswith(" leans") and cell:
-            surface.add((*path, "leanings", column.removesuffix(" leans"), "mean"), read_number(cell), 3)
+        if column.startswith("leniency of ") and cell:
+            surface.add(
+                (*path, "leanings", column.removeprefix("leniency of "), "mean"), read_number(cell), 3
+            )
 
 
 def _add_leaning(surface: Place, path: Path_, row: Mapping[str, str]) -> None:
     surface.add((*path, "comparisons"), read_number(row["comparisons"]))
-    surface.add((*path, "mean"), read_number(row["grades higher than the others"]), 3)
+    surface.add((*path, "mean"), read_number(row["difference from the others"]), 3)
     if row.get("from"):
         surface.add((*path, "ci95"), (read_number(row["from"]), read_number(row["to"])), 3)
     others = (*path, "cohen_kappa_with_others")
-    _add_value_row(surface, others, {**row, "undefined because": ""}, "κ with the others", "κ from", "κ to")
-    surface.add(
-        (*path, "krippendorff_alpha_ordinal_without"), read_number(row.get("ordinal α without them", "")), 3
+    _add_value_row(
+        surface, others, {**row, "undefined because": ""}, "κ with others", "κ, lower bound", "κ, upper bound"
     )
-    surface.add((*path, "pairs_without"), read_number(row["pairs without them"]))
-    surface.add(("krippendorff_alpha", "ordinal", "value"), read_number(row.get("ordinal α of all", "")), 3)
+    surface.add(
+        (*path, "krippendorff_alpha_ordinal_without"),
+        read_number(row.get("ordinal α without this annotator", "")),
+        3,
+    )
+    surface.add((*path, "pairs_without"), read_number(row["pairs without this annotator"]))
+    surface.add(
+        ("krippendorff_alpha", "ordinal", "value"), read_number(row.get("ordinal α, all annotators", "")), 3
+    )
 
 
 def read_files(world: AgreementWorld, json_figures: Mapping[Path_, object]) -> Place:
@@ -315,12 +323,12 @@ def _add_left_out(
 
 
 PAGE_TABLES = {
-    "Annotators": ("annotators", "Every two annotators as a table", "These two in figures"),
-    "Groups": ("groups", "The groups as a table"),
-    "Over time": ("periods", "The periods as a table"),
-    "Grades": ("grades", "The grades as a table"),
-    "All figures": ("coefficients", "Every coefficient"),
-    "Left out": ("left-out", "What does not count"),
+    "Annotators": ("annotators", "Table of annotator pairs", "Figures of these two annotators"),
+    "Groups": ("groups", "Table by group"),
+    "Over time": ("periods", "Table by period"),
+    "Grades": ("grades", "Table of grades"),
+    "All figures": ("coefficients", "All coefficients"),
+    "Excluded": ("left-out", "Excluded judgments"),
 }
 
 
@@ -334,8 +342,8 @@ def read_page(world: AgreementWorld, json_figures: Mapping[Path_, object]) -> Pl
             _read_page_head(surface, app, text)
             _read_page_matrix(surface, app, text)
         shown = [table for html in app.get("html") for table in read_tables(html.proto.body)]
-        for caption in (*captions, *(["The leanings as a table"] if tab == "Grades" else [])):
-            which = "leanings" if "leanings" in caption else table
+        for caption in (*captions, *(["Table of leniency"] if tab == "Grades" else [])):
+            which = "leanings" if "leniency" in caption else table
             for item in (table for table in shown if table.name == caption):
                 if which == "left-out":
                     _add_left_out(
@@ -363,22 +371,22 @@ def _read_page_head(surface: Place, app: AppTest, text: str) -> None:
     counts = dict(zip(re.findall("<dt>(.*?)</dt>", first), re.findall("<dd>(.*?)</dd>", first), strict=True))
     surface.add(("verdict", "target"), float(counts["target"]), 6)
     surface.add(("kappa_target",), float(counts["target"]), 6)
-    surface.add(("pairs",), read_number(counts["pairs that two or more judged"]))
-    surface.add_value(("cohen_kappa", "unweighted"), counts["Cohen&#x27;s κ with its 95 % interval"], 2)
-    further = re.search("about ([0-9,]+)", counts.get("further pairs judged twice that would tell", ""))
+    surface.add(("pairs",), read_number(counts["pairs judged by two or more"]))
+    surface.add_value(("cohen_kappa", "unweighted"), counts["Cohen&#x27;s κ (95 % confidence interval)"], 2)
+    further = re.search("about ([0-9,]+)", counts.get("more such pairs needed to decide", ""))
     surface.add(("verdict", "further_pairs"), read_number(further[1]) if further else None)
     state = re.search(r"annotator-(?:met|unmet)\">(.*?)</span>", first)
-    surface.add(("verdict", "state"), {"not yet known": "unknown"}.get(state[1], state[1]) if state else None)
+    surface.add(("verdict", "state"), {"unknown yet": "unknown"}.get(state[1], state[1]) if state else None)
 
 
 def _read_page_matrix(surface: Place, app: AppTest, text: str) -> None:
     alt = next(
         (text for text in alternatives(app) if text.startswith("Cohen's κ (unweighted) of every")), None
     )
-    number = re.search("who share pairs, ([0-9,]+) in all", alt or "")
+    number = re.search(r"who share pairs \(([0-9,]+) in all\)", alt or "")
     if number:
         surface.add(("annotator_pairs",), read_number(number[1]))
-    drawn = re.search(r"Drawn are (\d+) annotators of ([0-9,]+):", text)
+    drawn = re.search(r"Showing (\d+) of ([0-9,]+) annotators:", text)
     if drawn:
         surface.add(("annotators_sharing_a_pair",), read_number(drawn[2]))
     tables = [table for html in app.get("html") for table in read_tables(html.proto.body)]
@@ -395,16 +403,16 @@ def _read_page_charts(surface: Place, tab: str, app: AppTest, text: str) -> None
     value = r"(-?\d\.\d\d \[-?\d\.\d\d, -?\d\.\d\d\]|-?\d\.\d\d)"
     if tab == "Groups":
         for name, shown in re.findall(rf"(?:: |; )([^;]*?) {value}(?= ?[;.(]|$)", alternative_texts):
-            path = () if name == "the dataset" else ("groups", name_group(name))
+            path = () if name == "whole dataset" else ("groups", name_group(name))
             surface.add_value((*path, "cohen_kappa", "unweighted"), shown, 2)
     if tab == "Over time":
         for first, shown in re.findall(rf"(\d{{4}}-\d\d-\d\d(?: [0-9:]+)?) {value}", alternative_texts):
             surface.add_value(("periods", first, "cohen_kappa"), shown, 2)
-        drawn = re.search(r"Drawn are the (\d+) annotators of ([0-9,]+) who leaned", text)
+        drawn = re.search(r"Showing the (\d+) of ([0-9,]+) annotators with the largest", text)
         if drawn:
             surface.add(("periods", "*", "leanings"), read_number(drawn[2]))
     if tab == "Grades":
-        drawn = re.search(r"Drawn are the (\d+) annotators of ([0-9,]+) who judged", text)
+        drawn = re.search(r"Showing the (\d+) of ([0-9,]+) annotators with the most", text)
         if drawn:
             surface.add(("annotators",), read_number(drawn[2]))
     if tab == "All figures":
@@ -421,7 +429,7 @@ def _read_page_charts(surface: Place, tab: str, app: AppTest, text: str) -> None
         assert index is not None
         surface.add(("paradox", "prevalence"), float(index[1]), 2)
         surface.add(("paradox", "bias"), float(index[2]), 2)
-        people = re.search(r"([0-9,]+) annotators? ha\w+ a judgment that counts, ([0-9,]+)", text)
+        people = re.search(r"([0-9,]+) annotators? ha\w+ judgments that count; ([0-9,]+)", text)
         if people:
             surface.add(("annotators",), read_number(people[1]))
             surface.add(("annotators_sharing_a_pair",), read_number(people[2]))
@@ -433,8 +441,8 @@ ROWS = {"annotators": ("annotator_pairs", "*"), "leanings": ("leanings", "*"), "
 
 def _find_limit(surface: Place, table: str, rows: int, text: str) -> None:
     """That a table is cut, and how many rows it has in all."""
-    end = {"annotators": ", those first who lower", "leanings": ", those first who lean"}.get(table, r"\.")
-    cut = re.search(rf"Listed are ([0-9,]+) of ([0-9,]*\d){end}", text)
+    end = {"annotators": ", sorted by how", "leanings": ", sorted by leniency"}.get(table, r"\.")
+    cut = re.search(rf"Showing ([0-9,]+) of ([0-9,]*\d){end}", text)
     if cut and int(cut[1]) == rows and table in ROWS:
         in_all = int(cut[2].replace(",", ""))
         surface.listed[ROWS[table]] = in_all - (table == "grades")  # one row is that of all annotators
@@ -449,7 +457,7 @@ def read_report(html: str, json_figures: Mapping[Path_, object]) -> Place:
     text = read_text(html)
     number = r"([0-9,]+)"
     basis = re.search(
-        rf"{number} annotators? ha\w+ a judgment that counts, {number} of them shares? a pair with another. "
+        rf"{number} annotators? ha\w+ judgments that count; {number} of them shares? pairs with another annotator. "
         rf"{number} pairs? of {number} quer\w+ (?:was|were) judged by two or more; {number} pairs? by one.",
         text,
     )
@@ -498,7 +506,7 @@ def read_report(html: str, json_figures: Mapping[Path_, object]) -> Place:
 def _read_report_table(surface: Place, table: Table, json_figures: Mapping[Path_, object]) -> None:
     for row in table.rows:
         name = row[0]
-        if table.name == "Every coefficient":
+        if table.name == "All coefficients":
             path = find_coefficient(name)
             surface.add(path if path == ("observed_agreement",) else (*path, "value"), read_number(row[1]), 3)
             if row[2]:
@@ -609,7 +617,7 @@ def read_terminal(printed: str, json_figures: Mapping[Path_, object]) -> Place:
     """What the command prints for people."""
     surface = Place()
     state = re.match(
-        r"(MET|NOT MET|UNKNOWN): .*?(?:target of|whole interval below|at or above) ([0-9.]+\d)", printed
+        r"(MET|NOT MET|UNKNOWN): .*?(?:[Tt]arget of|clearly below|at or above) ([0-9.]+\d)", printed
     )
     assert state is not None
     surface.add(("verdict", "state"), state[1].lower())
@@ -636,7 +644,7 @@ def read_terminal(printed: str, json_figures: Mapping[Path_, object]) -> Place:
     if drawn:
         surface.add(("annotator_pairs",), read_number(drawn[2]))
     surface.listed[("annotator_pairs", "*", "confusion")] = int(drawn[2].replace(",", "")) if drawn else 1
-    people = re.search(r"([0-9,]+) annotators? ha\w+ a judgment that counts, ([0-9,]+)", printed)
+    people = re.search(r"([0-9,]+) annotators? ha\w+ judgments that count; ([0-9,]+)", printed)
     if people:
         surface.add(("annotators",), read_number(people[1]))
         surface.add(("annotators_sharing_a_pair",), read_number(people[2]))

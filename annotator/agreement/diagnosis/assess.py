@@ -105,8 +105,7 @@ def diagnose(
 def describe_simulated(simulated: Sequence[str]) -> Message:
     """Say that some annotators are not people."""
     return say(
-        "Simulated judgments are included ({people}): these figures show how the program works, "
-        "and say nothing about people.",
+        "Simulated judgments are included ({people}): the figures only show how the program works.",
         people=", ".join(simulated),
     )
 

@@ -42,7 +42,7 @@ NAMED_BY = ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S")
 KAPPA_CHANGES_BY = 0.1
 LEANING_CHANGES_BY = 0.2
 MOST_NAMED = 5
-NO_VARIATION = say("all grades of this period are one and the same")
+NO_VARIATION = say("all grades in this period are the same")
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,27 +59,29 @@ def describe_paradox(
     ac1 = measured.gwet_ac1.value
     if kappa is None or ac1 is None:
         sentence = say(
-            "The annotators agree on {observed:.0%} of the judgments, yet {share:.0%} of all grades are {grade} ({name}; "
-            "prevalence index {prevalence}): where one grade prevails, kappa is low or undefined whatever the annotators "
-            "do. Look at the grades each of them gave, and pool more candidates that may earn other grades.",
+            "Observed agreement is {observed:.0%}, but {share:.0%} of all grades are {grade} ({name}; "
+            "prevalence index {prevalence}). When one grade dominates, kappa is low or undefined "
+            "whatever the annotators do. Compare the grades of each annotator, and pool more candidates "
+            "that could get other grades.",
             **figures,
         )
     elif not _is_above_0(measured.cohen_kappa["unweighted"]):
         sentence = say(
-            "The annotators agree on {observed:.0%} of the judgments, yet kappa is only {kappa:.2f} and not surely above 0, since "
-            "{share:.0%} of all grades are {grade} ({name}; prevalence index {prevalence}). So much agreement comes about also "
-            "where nobody tells documents apart: neither kappa nor AC1 ({ac1:.2f}) shows whether the annotators do. Pool more "
-            "candidates that may earn other grades.",
+            "Observed agreement is {observed:.0%}, but kappa is only {kappa:.2f} and not clearly above "
+            "0, because {share:.0%} of all grades are {grade} ({name}; prevalence index {prevalence}). "
+            "Agreement this high can also occur when nobody distinguishes between documents, so neither "
+            "kappa nor AC1 ({ac1:.2f}) shows whether the annotators do. Pool more candidates that could "
+            "get other grades.",
             kappa=kappa,
             ac1=ac1,
             **figures,
         )
     else:
         sentence = say(
-            "The kappa paradox is at work: the annotators agree on {observed:.0%} of the judgments, yet kappa is only "
-            "{kappa:.2f}, since {share:.0%} of all grades are {grade} ({name}; prevalence index {prevalence}). Go by AC1, "
-            "which does not suffer from it ({ac1:.2f}), and by the grades each of them gave; pool more candidates that may "
-            "earn other grades.",
+            "This is the kappa paradox: observed agreement is {observed:.0%}, but kappa is only "
+            "{kappa:.2f}, because {share:.0%} of all grades are {grade} ({name}; prevalence index "
+            "{prevalence}). Use AC1 ({ac1:.2f}), which is not affected, and the grades of each "
+            "annotator; pool more candidates that could get other grades.",
             kappa=kappa,
             ac1=ac1,
             **figures,
@@ -130,8 +132,8 @@ def describe_confused(
     grades = (confusion.low, confusion.high)
     times = say_n("{n} time", "{n} times", confusion.total)
     sentence = say(
-        "The grades confused most are {low} ({low_name}) and {high} ({high_name}): {most} of the {times} that two "
-        "annotators differ. Make the rubric say what tells them apart.",
+        "Most confused grades: {low} ({low_name}) and {high} ({high_name}), {most} of the {times} "
+        "that two annotators differ. Explain the difference between them in the rubric.",
         low=confusion.low,
         low_name=names[confusion.low],
         high=confusion.high,
@@ -147,8 +149,8 @@ def describe_confused(
     ]
     if confusion.total >= FEW_DIFFERING and confusion.far / confusion.total >= APART_SHARE:
         sentence = say(
-            "{far} of the {times} that two annotators differ, they are two or three grades apart: more than a question "
-            "of where one grade ends. Look whether a query can be read in two ways.",
+            "Grades are two or three apart in {far} of the {times} that two annotators differ, which is "
+            "more than a borderline. Check whether queries can be understood in two ways.",
             far=confusion.far,
             times=times,
         )
@@ -167,15 +169,15 @@ def _describe_direction(direction: ConfusionDirection, grades: tuple[int, int]) 
     figures = {"annotator": direction.annotator, "of": direction.of, "low": grades[0], "high": grades[1]}
     if direction.higher * 2 > direction.of:
         sentence = say(
-            "Between {low} and {high}, {annotator} gives the higher grade: {times} of the {of} times that they and "
-            "another confuse the two.",
+            "{annotator} tends to give the higher grade between {low} and {high}: {times} of the {of} "
+            "times that {annotator} and another annotator confused the two.",
             times=direction.higher,
             **figures,
         )
     else:
         sentence = say(
-            "Between {low} and {high}, {annotator} gives the lower grade: {times} of the {of} times that they and "
-            "another confuse the two.",
+            "{annotator} tends to give the lower grade between {low} and {high}: {times} of the {of} "
+            "times that {annotator} and another annotator confused the two.",
             times=direction.of - direction.higher,
             **figures,
         )
@@ -188,8 +190,9 @@ def _describe_concentration(
     concentration: ConfusionConcentration, grades: tuple[int, int]
 ) -> DiagnosisFinding:
     sentence = say(
-        "Above all in the category {category}, {low} and {high} are confused: in {rate:.0%} of its comparisons, {times} "
-        "times, and in {elsewhere:.0%} of the others. Give examples of it in the guideline.",
+        "{low} and {high} are confused most in the category {category}: {times} times, {rate:.0%} of "
+        "its comparisons, against {elsewhere:.0%} elsewhere. Add examples from this category to the "
+        "guideline.",
         category=concentration.category,
         low=grades[0],
         high=grades[1],
@@ -213,16 +216,17 @@ def describe_order(
         return []
     if tau is not None and tau >= ORDERED_ALIKE:
         sentence = say(
-            "With near misses forgiven kappa is much higher (quadratic {squared:.2f}, unweighted {plain:.2f}): within a query "
-            "the annotators order documents alike (Kendall's tau-b {tau:.2f}) and differ in where a grade begins.",
+            "Most differences are small: kappa is much higher when differences of one grade count less "
+            "(quadratic {squared:.2f}, unweighted {plain:.2f}). Within a query, annotators order "
+            "documents alike (Kendall's tau-b {tau:.2f}) and differ in where each grade begins.",
             squared=squared,
             plain=plain,
             tau=tau,
         )
     elif _are_mostly_near(measured):
         sentence = say(
-            "With near misses forgiven kappa is much higher (quadratic {squared:.2f}, unweighted {plain:.2f}): most "
-            "differences are of one grade. Make the rubric say where each grade begins.",
+            "Most differences are of one grade: kappa is much higher when these count less (quadratic "
+            "{squared:.2f}, unweighted {plain:.2f}). Define in the rubric where each grade begins.",
             squared=squared,
             plain=plain,
         )
@@ -278,9 +282,7 @@ def describe_categories(groups: Sequence[GroupAgreement], target: float) -> list
     if len(below) > MOST_CATEGORIES:
         named: Message = join(value for _, value, _ in below[MOST_CATEGORIES:])
         findings.append(
-            DiagnosisFinding(
-                "category", say("Agreement is below its target in these too: {named}.", named=named)
-            )
+            DiagnosisFinding("category", say("Agreement is also below the target in: {named}.", named=named))
         )
     return findings
 
@@ -294,11 +296,11 @@ def _describe_category(group: GroupAgreement, target: float, rank: int) -> Messa
     }
     if rank == 0:
         return say(
-            "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}. Read its "
-            "disagreements first.",
+            "In {category}, agreement is below the target of {target:g}: Cohen's kappa is {kappa} "
+            "({pairs}). Review its disagreements first.",
             **figures,
         )
     return say(
-        "In {category} agreement is below its target of {target:g}: Cohen's kappa is {kappa} over {pairs}.",
+        "In {category}, agreement is below the target of {target:g}: Cohen's kappa is {kappa} ({pairs}).",
         **figures,
     )

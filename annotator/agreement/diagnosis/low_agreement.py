@@ -36,7 +36,7 @@ from annotator.agreement.records import (
 from annotator.domain.messages import say
 
 LESS_BY = 0.1
-NO_VARIATION = say("without variation in these comparisons kappa is undefined")
+NO_VARIATION = say("kappa is undefined because the grades in these comparisons do not vary")
 _TURNED = np.arange(CELLS).reshape(CATEGORIES, CATEGORIES).T.ravel()
 
 

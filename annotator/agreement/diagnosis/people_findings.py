@@ -51,8 +51,8 @@ def describe_constants(
         DiagnosisFinding(
             "constant",
             say(
-                "{annotator} gave {grade} ({name}) in {own:.0%} of {judgments} judged with others, who gave it to "
-                "{others:.0%} of the same pairs: look whether they judge each document.",
+                "{annotator} gave {grade} ({name}) in {own:.0%} of {judgments} of shared pairs; the others "
+                "gave it in {others:.0%} of the same pairs. Check whether {annotator} judges each document.",
                 annotator=annotator.annotator,
                 grade=annotator.grade,
                 name=grade_names[annotator.grade],
@@ -77,13 +77,15 @@ def describe_constants(
         if len(people) == 1:
             return findings
         sentence = say(
-            "One grade almost throughout, where the others differ: {people}, {share:.0%} of the judgments of shared pairs.",
+            "Almost always the same grade, where the others differ: {people} ({share:.0%} of the "
+            "judgments of shared pairs).",
             **figures,
         )
     else:
         sentence = say(
-            "One grade almost throughout, where the others differ: {people}, {share:.0%} of the judgments of shared pairs. "
-            "Ordinal alpha of all others is {without} over the {pairs} that they share, with these {alpha} over {all}.",
+            "Almost always the same grade, where the others differ: {people} ({share:.0%} of the "
+            "judgments of shared pairs). Ordinal alpha is {without} among the others ({pairs}) and "
+            "{alpha} with them ({all}).",
             **figures,
         )
     return [DiagnosisFinding("constants", sentence), *findings]
@@ -119,13 +121,13 @@ def _describe_between(leaning: Leaning, than: str) -> Message:
     }
     if leaning.mean > 0:
         return say(
-            "{annotator} grades higher than {than} on the same pairs, by {by} grades on average: compare how the two read "
-            "the rubric.",
+            "{annotator} grades the same pairs {by} grades higher than {than} on average. Compare how "
+            "the two read the rubric.",
             **figures,
         )
     return say(
-        "{annotator} grades lower than {than} on the same pairs, by {by} grades on average: compare how the two read the "
-        "rubric.",
+        "{annotator} grades the same pairs {by} grades lower than {than} on average. Compare how the "
+        "two read the rubric.",
         **figures,
     )
 
@@ -136,13 +138,13 @@ def _describe_leaning(leaning: Leaning, measured: MeasuredAgreement) -> Message:
     if alpha is None or not _gains(leaning, alpha):
         if leaning.mean > 0:
             return say(
-                "{annotator} grades higher than the others on the same pairs, by {by} grades on average: compare how "
-                "they read the rubric.",
+                "{annotator} grades the same pairs {by} grades higher than the others on average. Compare "
+                "how they read the rubric.",
                 **figures,
             )
         return say(
-            "{annotator} grades lower than the others on the same pairs, by {by} grades on average: compare how they "
-            "read the rubric.",
+            "{annotator} grades the same pairs {by} grades lower than the others on average. Compare how "
+            "they read the rubric.",
             **figures,
         )
     figures |= {
@@ -153,15 +155,15 @@ def _describe_leaning(leaning: Leaning, measured: MeasuredAgreement) -> Message:
     }
     if leaning.mean > 0:
         return say(
-            "{annotator} grades higher than the others on the same pairs, by {by} grades on average; ordinal alpha of the "
-            "others alone is {without} over the {pairs} that they share, with {annotator} {alpha} over {all}. Compare how "
-            "they read the rubric.",
+            "{annotator} grades the same pairs {by} grades higher than the others on average. Ordinal "
+            "alpha is {without} among the others ({pairs}) and {alpha} with {annotator} ({all}). Compare "
+            "how they read the rubric.",
             **figures,
         )
     return say(
-        "{annotator} grades lower than the others on the same pairs, by {by} grades on average; ordinal alpha of the "
-        "others alone is {without} over the {pairs} that they share, with {annotator} {alpha} over {all}. Compare how "
-        "they read the rubric.",
+        "{annotator} grades the same pairs {by} grades lower than the others on average. Ordinal "
+        "alpha is {without} among the others ({pairs}) and {alpha} with {annotator} ({all}). Compare "
+        "how they read the rubric.",
         **figures,
     )
 
@@ -194,9 +196,7 @@ def describe_agrees_less(
         named: Message = join(annotator.annotator for annotator in rest[:MOST_NAMED])
         if len(rest) > MOST_NAMED:
             named = say("{named} and {n} more", named=named, n=len(rest) - MOST_NAMED)
-        findings.append(
-            DiagnosisFinding("less", say("These agree less than the others do too: {named}.", named=named))
-        )
+        findings.append(DiagnosisFinding("less", say("Also below the others: {named}.", named=named)))
     return findings
 
 
@@ -209,15 +209,15 @@ def _describe_less(annotator: LowAgreementAnnotator, *, beside_some: bool) -> Me
     }
     if beside_some:
         return say(
-            "{annotator} agrees less than the others do: Cohen's kappa with all others but those who give one grade almost "
-            "throughout is {kappa} over {comparisons}, that of everybody but those {everybody}. See whether their queries are "
-            "harder, or they read the rubric differently.",
+            "{annotator} agrees less than the others: Cohen's kappa with the others is {kappa} "
+            "({comparisons}), {everybody} among all, both without annotators who almost always give the "
+            "same grade. Check whether {annotator} has harder queries or reads the rubric differently.",
             **figures,
         )
     return say(
-        "{annotator} agrees less than the others do: Cohen's kappa with all of them together is {kappa} over "
-        "{comparisons}, that of everybody {everybody}. See whether their queries are harder, or they read the "
-        "rubric differently.",
+        "{annotator} agrees less than the others: Cohen's kappa with the others is {kappa} "
+        "({comparisons}), {everybody} among all. Check whether {annotator} has harder queries or "
+        "reads the rubric differently.",
         **figures,
     )
 
@@ -258,13 +258,15 @@ def _describe_agreement_changed(change: GradingDrift) -> Message:
     }
     if change.last < change.first:
         return say(
-            "Agreement has fallen: Cohen's kappa is {first} over the first third of the pairs (until {until}) and {last} "
-            "over the last (since {since}), a change of {change}. See what came new; recall the guideline.",
+            "Agreement has fallen: Cohen's kappa is {first} for the first third of the pairs (until "
+            "{until}) and {last} for the last third (since {since}), a change of {change}. Check what "
+            "has changed and go through the guideline again with the team.",
             **figures,
         )
     return say(
-        "Agreement has risen: Cohen's kappa is {first} over the first third of the pairs (until {until}) and {last} over "
-        "the last (since {since}), a change of {change}. Consider judging the first pairs once more.",
+        "Agreement has risen: Cohen's kappa is {first} for the first third of the pairs (until "
+        "{until}) and {last} for the last third (since {since}), a change of {change}. Consider "
+        "judging the first pairs again.",
         **figures,
     )
 
@@ -280,13 +282,15 @@ def _describe_leaning_changed(change: GradingDrift) -> Message:
     }
     if change.last < change.first:
         return say(
-            "Compared with the others {annotator} has become more severe: {first} grades over the first third of the pairs "
-            "(until {until}), {last} over the last (since {since}), a change of {change}.",
+            "{annotator} has become stricter compared with the others: {first} grades for the first "
+            "third of the pairs (until {until}), {last} for the last third (since {since}), a change of "
+            "{change}.",
             **figures,
         )
     return say(
-        "Compared with the others {annotator} has become more lenient: {first} grades over the first third of the pairs (until "
-        "{until}), {last} over the last (since {since}), a change of {change}.",
+        "{annotator} has become more lenient compared with the others: {first} grades for the first "
+        "third of the pairs (until {until}), {last} for the last third (since {since}), a change of "
+        "{change}.",
         **figures,
     )
 
@@ -309,8 +313,9 @@ def _checked_by(annotator: FailingAnnotator) -> PairSelection:
 
 def _describe_repeat(annotator: FailingAnnotator) -> Message:
     return say(
-        "{annotator} gave the same answer again on {right} of {of} repeats only ({share:.0%}, 95 % interval {low:.0%} to "
-        "{high:.0%}): look at these pairs together; the guideline may leave them open.",
+        "{annotator} repeated the same judgment on only {right} of {of} repeats ({share:.0%}, 95 % "
+        "confidence interval {low:.0%} to {high:.0%}). Go through these pairs together: the "
+        "guideline may be unclear.",
         annotator=annotator.annotator,
         right=annotator.right,
         of=annotator.of,
@@ -331,13 +336,14 @@ def _describe_gold(annotator: FailingAnnotator) -> Message:
     }
     if annotator.difference is None:
         return say(
-            "{annotator} answered {right} of {of} gold pairs right ({share:.0%}, 95 % interval {low:.0%} to {high:.0%}): "
-            "go through the missed ones together.",
+            "{annotator} judged {right} of {of} gold pairs correctly ({share:.0%}, 95 % confidence "
+            "interval {low:.0%} to {high:.0%}). Go through the others together.",
             **figures,
         )
     return say(
-        "{annotator} answered {right} of {of} gold pairs right ({share:.0%}, 95 % interval {low:.0%} to {high:.0%}); the mean "
-        "of their grades less the right ones is {difference}: go through the missed ones together.",
+        "{annotator} judged {right} of {of} gold pairs correctly ({share:.0%}, 95 % confidence "
+        "interval {low:.0%} to {high:.0%}); the grades differ from the correct ones by {difference} "
+        "on average. Go through the others together.",
         difference=f"{annotator.difference:+.2f}",
         **figures,
     )
@@ -349,9 +355,9 @@ def describe_quick(quick: Sequence[QuickAnnotator]) -> list[DiagnosisFinding]:
         DiagnosisFinding(
             "quick",
             say(
-                "{annotator} judged {judgments} in less than {limit:.1f} seconds each ({median:.1f} is usual for them), "
-                "and matches the others there less: {matching:.0%} of the comparisons, {usually:.0%} elsewhere. "
-                "Look at these pairs.",
+                "{annotator} judged {judgments} in less than {limit:.1f} seconds each (their median is "
+                "{median:.1f}), and agrees less with the others there: {matching:.0%} of the comparisons, "
+                "against {usually:.0%} elsewhere. Review these pairs.",
                 annotator=annotator.annotator,
                 limit=annotator.limit,
                 judgments=show_pairs(annotator.judgments),
@@ -385,7 +391,7 @@ def describe_annotator_pairs(
             DiagnosisFinding(
                 "undefined",
                 say(
-                    "Left out of the mean, since without variation their kappa is undefined: {named}.",
+                    "Excluded from the mean because their grades do not vary and kappa is undefined: {named}.",
                     named=named,
                 ),
             )
@@ -397,7 +403,7 @@ def describe_annotator_pairs(
                 "least",
                 add_note_on_left_out(
                     say(
-                        "The annotators who agree least are {low} ({low_kappa} over {pairs}), most {high} ({high_kappa}).",
+                        "Lowest agreement: {low} ({low_kappa}, {pairs}). Highest: {high} ({high_kappa}).",
                         low=show_both(low.annotators),
                         low_kappa=show_value(low.cohen_kappa["unweighted"]),
                         pairs=show_pairs(low.pairs),

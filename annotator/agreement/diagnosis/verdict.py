@@ -79,17 +79,15 @@ def _is_scattered(measured: MeasuredAgreement) -> bool:
 def _describe_nothing_shared(measured: MeasuredAgreement, unrateable: int) -> Message:
     if not measured.single_pairs and unrateable:
         return say_n(
-            "No judgment carries a grade, so there is no agreement to measure: the only one says that its pair cannot be "
-            "rated. Look why.",
-            "No judgment carries a grade, so there is no agreement to measure: all {n} say that their pair cannot be "
-            "rated. Look why.",
+            "There is no agreement to measure: the only judgment is “cannot rate”. Find out why.",
+            "There is no agreement to measure: all {n} judgments are “cannot rate”. Find out why.",
             unrateable,
         )
     if not measured.single_pairs:
-        return say("Nothing is judged yet, so there is no agreement to measure.")
+        return say("There are no judgments yet, so there is no agreement to measure.")
     return say(
-        "No pair was judged by two annotators ({pairs} by one), so there is no agreement to measure: let a second "
-        "annotator judge the same pairs.",
+        "There is no agreement to measure yet: no pair has two judgments ({pairs} with one). Have a "
+        "second annotator judge the same pairs.",
         pairs=show_pairs(measured.single_pairs),
     )
 
@@ -98,16 +96,17 @@ def _describe_little(kappa: CoefficientValue, missing: int, figures: dict[str, o
     least = {"least_pairs": FEW_PAIRS, "least_queries": FEW_QUERIES, "missing": show_pairs(missing)}
     if kappa.value is None:
         return say(
-            "Not yet known whether the target of {target:g} is met: too little is shared, {pairs} of {queries}. It "
-            "takes {least_pairs} pairs of {least_queries} queries at the least; let two annotators judge about "
-            "{missing} more.",
+            "The target of {target:g} cannot be checked yet: two annotators have judged only {pairs} of "
+            "{queries}. At least {least_pairs} pairs of {least_queries} queries are needed. Have two "
+            "annotators judge another {missing} or so.",
             **figures,
             **least,
         )
     return say(
-        "Not yet known whether the target of {target:g} is met: Cohen's kappa is {kappa}, but too little is shared to "
-        "rely on it, {pairs} of {queries}. It takes {least_pairs} pairs of {least_queries} queries at the least; let "
-        "two annotators judge about {missing} more.",
+        "The target of {target:g} cannot be checked yet: Cohen's kappa is {kappa}, but two "
+        "annotators have judged only {pairs} of {queries}, too few to rely on. At least "
+        "{least_pairs} pairs of {least_queries} queries are needed. Have two annotators judge "
+        "another {missing} or so.",
         **figures,
         **least,
     )
@@ -116,14 +115,14 @@ def _describe_little(kappa: CoefficientValue, missing: int, figures: dict[str, o
 def _describe_undefined(kappa: CoefficientValue, figures: dict[str, object]) -> Message:
     if kappa.value is None:
         return say(
-            "Not known whether the target of {target:g} is met: Cohen's kappa is undefined over {pairs} of {queries} "
-            "({why}).",
+            "The target of {target:g} cannot be checked: Cohen's kappa is undefined for {pairs} of "
+            "{queries} ({why}).",
             why=kappa.why,
             **figures,
         )
     return say(
-        "Not known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, without "
-        "an interval ({why}).",
+        "The target of {target:g} cannot be checked: Cohen's kappa is {kappa} ({pairs} of "
+        "{queries}), without a confidence interval ({why}).",
         why=kappa.why,
         **figures,
     )
@@ -131,10 +130,11 @@ def _describe_undefined(kappa: CoefficientValue, figures: dict[str, object]) -> 
 
 def _describe_scattered(alpha: str, figures: dict[str, object]) -> Message:
     return say(
-        "Not known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, but half of "
-        "them or more are shared by annotators who have fewer than {least} in common, and the mean of such kappas lies too "
-        "low. Krippendorff's alpha, {alpha}, does not depend on who shares what: go by it, or let the same annotators "
-        "share more pairs.",
+        "The target of {target:g} cannot be checked: Cohen's kappa is {kappa} ({pairs} of "
+        "{queries}), but at least half of the pairs are shared by annotators who have fewer than "
+        "{least} in common, and the mean of such kappas is too low. Use Krippendorff's alpha "
+        "({alpha}), which does not depend on who shares pairs, or let the same annotators share more "
+        "pairs.",
         alpha=alpha,
         least=show_pairs(FEW_PAIRS),
         **figures,
@@ -143,16 +143,15 @@ def _describe_scattered(alpha: str, figures: dict[str, object]) -> Message:
 
 def _describe_met(figures: dict[str, object]) -> Message:
     return say(
-        "The target is met: Cohen's kappa is {kappa} over {pairs} of {queries}, its whole interval at or above "
-        "{target:g}.",
+        "Target met: Cohen's kappa is {kappa} ({pairs} of {queries}), clearly at or above {target:g}.",
         **figures,
     )
 
 
 def _describe_not_met(figures: dict[str, object]) -> Message:
     return say(
-        "The target is not met: Cohen's kappa is {kappa} over {pairs} of {queries}, its whole interval below {target:g}. "
-        "Talk about the disagreements, sharpen the guideline, then judge further pairs.",
+        "Target not met: Cohen's kappa is {kappa} ({pairs} of {queries}), clearly below {target:g}. "
+        "Discuss the disagreements, clarify the guideline, then judge more pairs.",
         **figures,
     )
 
@@ -160,14 +159,14 @@ def _describe_not_met(figures: dict[str, object]) -> Message:
 def _describe_open(further: int | None, figures: dict[str, object]) -> Message:
     if further is None:
         return say(
-            "Not yet known whether the target of {target:g} is met: Cohen's kappa is {kappa} over {pairs} of {queries}, so "
-            "near the target that judging more would hardly settle it.",
+            "Target of {target:g} not decided: Cohen's kappa is {kappa} ({pairs} of {queries}), so close "
+            "to the target that more judgments would hardly decide it.",
             **figures,
         )
     return say(
-        "Not yet known whether the target of {target:g} is met: the interval of Cohen's kappa, {kappa} over {pairs} of "
-        "{queries}, spans it. If kappa stays where it is and new queries have as many pairs as these, about {further} more "
-        "judged by two would tell.",
+        "Target of {target:g} not decided: it lies within the confidence interval of Cohen's kappa, "
+        "{kappa} ({pairs} of {queries}). Another {further} or so, judged by two annotators, would "
+        "decide it, if kappa stays the same and new queries have as many pairs.",
         further=show_pairs(further),
         **figures,
     )

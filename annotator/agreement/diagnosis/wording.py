@@ -43,7 +43,9 @@ def add_note_on_left_out(sentence: str, left_out: Collection[str]) -> str:
     """Return the sentence, with a note that annotators who give one grade almost throughout are left out, if any are."""
     if not left_out:
         return sentence
-    return join_sentences([sentence, say("Those who give one grade almost throughout are left out here.")])
+    return join_sentences(
+        [sentence, say("Annotators who almost always give the same grade are excluded here.")]
+    )
 
 
 def round_up(number: float) -> int:

@@ -41,7 +41,7 @@ def list_points(report: AgreementReport) -> list[dict[str, Any]]:
     """
     measured = report.measured
     rows = [
-        (-1, tr("the dataset"), measured.pairs, measured.cohen_kappa["unweighted"], None),
+        (-1, tr("whole dataset"), measured.pairs, measured.cohen_kappa["unweighted"], None),
         *(
             (
                 index,
@@ -121,7 +121,7 @@ def chart_forest(report: AgreementReport) -> "alt.LayerChart":
 def describe_forest(report: AgreementReport) -> str:
     """Return the forest plot in words, undefined values with their reason."""
     measured = report.measured
-    sentences = [f"{tr('the dataset')} {show_value(measured.cohen_kappa['unweighted'])}"]
+    sentences = [f"{tr('whole dataset')} {show_value(measured.cohen_kappa['unweighted'])}"]
     sentences += [
         f"{name_group(group)} {show_value(group.measured.cohen_kappa['unweighted'])}"
         for group in list_drawn(report.groups)
@@ -256,21 +256,22 @@ def describe_matrix(pairs: Sequence[PairAgreement], kind: str) -> str:
     )
     few = sum(pair.warning is not None for pair in pairs)
     sentence = tr(
-        "Cohen's κ ({kind}) of every two annotators who share pairs, {n:,} in all, and the pairs that each rests on.",
+        "Cohen's κ ({kind}) of every two annotators who share pairs ({n:,} in all), and the number "
+        "of shared pairs.",
         kind=name_word(kind),
         n=len(pairs),
     )
     left_out = (
         tr_n(
-            "{n:,} of them shares too few pairs to say much, and is left out of what follows.",
-            "{n:,} of them share too few pairs to say much, and are left out of what follows.",
+            "{n:,} of them shares too few pairs and is excluded below.",
+            "{n:,} of them share too few pairs and are excluded below.",
             few,
         )
         if few
         else ""
     )
     if not kappas:
-        return join_sentences([sentence, tr("None of them is defined.") if not few else left_out])
+        return join_sentences([sentence, tr("None is defined.") if not few else left_out])
     (low, lowest), (high, highest) = kappas[0], kappas[-1]
     reach = tr(
         "Lowest {low:.2f} ({lowest}), highest {high:.2f} ({highest}).",
@@ -392,7 +393,7 @@ def chart_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]
     scale = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X(
         "begin:Q",
-        title=tr("share of the grades"),
+        title=tr("share of grades"),
         scale=scale,
         axis=alt.Axis(**space_percent("%"), tickCount=5),
     )
@@ -419,6 +420,6 @@ def describe_grades(counts: Mapping[str, Sequence[int]], grade_names: Sequence[s
     for row in list_shares(counts, grade_names):
         parts_by_name.setdefault(row["name"], []).append(f"{row['grade']} {show_share(row['share'])}")
     return tr(
-        "Shares of the grades: {list}.",
+        "Shares of grades: {list}.",
         list="; ".join(f"{name}: {', '.join(parts)}" for name, parts in parts_by_name.items()),
     )

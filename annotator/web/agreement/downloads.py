@@ -58,7 +58,7 @@ async def get_pairs(database: Database, request: Request) -> Response:
 
     def write() -> Iterator[str]:
         if selection is None:
-            raise NotFound(say("the address names no pairs"))
+            raise NotFound(say("The address does not name any pairs. Open the list again from Agreement."))
         return write_pairs(database, actor, dataset, selection, language=current_language(), now=_now())
 
     return await _send(request, write, f"{dataset}-pairs.csv")

@@ -179,11 +179,11 @@ def choose_hidden_columns(report: AgreementReport, request: TableRequest) -> tup
     annotators = {leaning.annotator for period in report.periods for leaning in period.leanings}
     sentences = [
         tr(
-            "Listed are {n:,} of {all:,}, those first who lean most over the whole time.",
+            "Showing {n:,} of {all:,}, sorted by leniency over the whole time.",
             n=len(listed),
             all=people,
         ),
-        tr("The file has all."),
+        tr("The file has all of them."),
     ]
     return {name_leaning(name) for name in annotators - listed}, join_sentences(sentences)
 
@@ -197,7 +197,7 @@ def choose_rows(report: AgreementReport, request: TableRequest, rows: int) -> tu
         positions = [at[pair.annotators] for pair in ranked.pairs[:MOST_LISTED]]
         sentences = [
             tr(
-                "Listed are {n:,} of {all:,}, those first who lower κ most (the distance times the pairs they share).",
+                "Showing {n:,} of {all:,}, sorted by how much they lower κ (difference times shared pairs).",
                 n=len(positions),
                 all=rows,
             )
@@ -205,7 +205,7 @@ def choose_rows(report: AgreementReport, request: TableRequest, rows: int) -> tu
         sentences = sentences if positions else []
         left_out = describe_unranked_pairs(ranked)
         return positions, join_sentences(
-            [*sentences, *([tr(left_out)] if left_out else []), tr("The file has all.")]
+            [*sentences, *([tr(left_out)] if left_out else []), tr("The file has all of them.")]
         )
     if request.table == "leanings":
         at_name = {leaning.annotator: index for index, leaning in enumerate(report.measured.leanings)}
@@ -214,12 +214,12 @@ def choose_rows(report: AgreementReport, request: TableRequest, rows: int) -> tu
         ]
         sentences = [
             tr(
-                "Listed are {n:,} of {all:,}, those first who lean most (the distance times the comparisons).",
+                "Showing {n:,} of {all:,}, sorted by leniency (difference times comparisons).",
                 n=len(positions),
                 all=rows,
             )
         ]
-        return positions, join_sentences([*sentences, tr("The file has all.")])
+        return positions, join_sentences([*sentences, tr("The file has all of them.")])
     if request.table == "groups":
         groups = report.groups
         at_group = {group.value: index for index, group in enumerate(groups, 1)}
@@ -227,20 +227,21 @@ def choose_rows(report: AgreementReport, request: TableRequest, rows: int) -> tu
         positions = [0, *(at_group[group.value] for group in ranked_groups[: MOST_LISTED - 1])]
         sentences = [
             tr(
-                "Listed are {n:,} of {all:,} groups, those first that lower κ most (the distance times their pairs); left out: {left:,}.",
+                "Showing {n:,} of {all:,} groups, sorted by how much they lower κ (difference times pairs); "
+                "{left:,} not shown.",
                 n=len(positions) - 1,
                 all=len(groups),
                 left=len(groups) - len(positions) + 1,
             )
         ]
-        return positions, join_sentences([*sentences, tr("The file has all.")])
+        return positions, join_sentences([*sentences, tr("The file has all of them.")])
     positions = list(range(MOST_LISTED))
     if request.table == "grades":
         given = [sum(counts) for counts in report.measured.grades_by_annotator.values()]
         most = sorted(range(len(given)), key=lambda index: -given[index])[: MOST_LISTED - 1]
         positions = [0, *(index + 1 for index in most)]
     return positions, join_sentences(
-        [tr("Listed are {n:,} of {all:,}.", n=len(positions), all=rows), tr("The file has all.")]
+        [tr("Showing {n:,} of {all:,}.", n=len(positions), all=rows), tr("The file has all of them.")]
     )
 
 

@@ -99,7 +99,7 @@ def describe_selection(selection: PairSelection) -> str:
     if selection.span is not None:
         first, last = _show_span(selection.span)
         sentence = tr(
-            "{pairs}; judged a second time from {first} to {last} (UTC)",
+            "{pairs}; second judgment from {first} to {last} (UTC)",
             pairs=sentence,
             first=first,
             last=last,
@@ -116,7 +116,7 @@ def name_field(by: str) -> str:
     if colon and kind == "document":
         return tr("document: {attribute}", attribute=attribute)
     named = {
-        "guideline_version": tr("version of the guideline"),
+        "guideline_version": tr("guideline version"),
         "week": tr("week"),
         "annotator": tr("annotator"),
         "annotators": tr("two annotators"),
@@ -134,43 +134,43 @@ def _name_some(people: Sequence[str]) -> str:
 def _describe_kind(selection: PairSelection, people: Sequence[str]) -> str:
     first = people[0] if people else ""
     if selection.kind == "repeat":
-        return tr("Pairs that {name} answered otherwise the second time", name=first)
+        return tr("Pairs on which the second judgment of {name} differs from the first", name=first)
     if selection.kind == "gold":
-        return tr("Gold pairs that {name} did not answer right", name=first)
+        return tr("Gold pairs that {name} judged incorrectly", name=first)
     if selection.kind == "quick":
-        return tr("Pairs that {name} judged far faster than is usual for them", name=first)
+        return tr("Pairs that {name} judged unusually fast", name=first)
     if selection.kind == "given" and people:
-        return tr("Pairs that {name} graded {grade}", name=first, grade=_show_grade(selection.grade))
+        return tr("Pairs graded {grade} by {name}", name=first, grade=_show_grade(selection.grade))
     if selection.kind == "given":
-        return tr("Pairs that at least one annotator graded {grade}", grade=_show_grade(selection.grade))
+        return tr("Pairs graded {grade} by at least one annotator", grade=_show_grade(selection.grade))
     if selection.grades is not None:
         return _describe_grades(people, *selection.grades)
     differing = selection.kind == "differing"
     if not people:
         if differing:
-            return tr("Pairs on which annotators differ")
-        return tr("Pairs that two or more annotators judged")
+            return tr("Pairs graded differently")
+        return tr("Pairs judged by two or more annotators")
     if len(people) == 1:
         if differing:
-            return tr("Pairs on which {name} and others differ", name=first)
-        return tr("Pairs that {name} judged and others too", name=first)
+            return tr("Pairs graded differently by {name} and others", name=first)
+        return tr("Pairs judged by {name} and others", name=first)
     if differing:
-        return tr("Pairs on which {first} and {second} differ", first=first, second=people[1])
-    return tr("Pairs that both {first} and {second} judged", first=first, second=people[1])
+        return tr("Pairs graded differently by {first} and {second}", first=first, second=people[1])
+    return tr("Pairs judged by both {first} and {second}", first=first, second=people[1])
 
 
 def _describe_grades(people: Sequence[str], low: int, high: int) -> str:
     if not people:
-        return tr("Pairs on which the grades {low} and {high} meet", low=low, high=high)
+        return tr("Pairs graded both {low} and {high}", low=low, high=high)
     if len(people) == 1:
         return tr(
-            "Pairs on which the grades {low} and {high} of {name} and others meet",
+            "Pairs graded {low} by {name} and {high} by others, or the reverse",
             low=low,
             high=high,
             name=people[0],
         )
     return tr(
-        "Pairs that {first} graded {low} and {second} graded {high}",
+        "Pairs graded {low} by {first} and {high} by {second}",
         first=people[0],
         low=low,
         second=people[1],
@@ -225,7 +225,7 @@ def draw_sentence(dataset: str, sentence: str, pairs: PairSelection | None) -> N
     """Draw a sentence, with a link to the pairs it is about."""
     link = ""
     if pairs is not None:
-        label = tr("Show the pairs")
+        label = tr("Show pairs")
         link = " " + write_link(label, list_page_address(dataset, pairs), says=f"{label}: {sentence}")
     st.html(f'<p class="annotator-step">{escape(sentence)}{link}</p>')
 

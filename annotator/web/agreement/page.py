@@ -62,10 +62,12 @@ def find_kept(
 def describe_first(pairs: int, kappa: CoefficientValue) -> str:
     """Describe the first figures, which are ready before the report."""
     if kappa.value is None:
-        return tr("Measuring agreement …")
+        return tr("Calculating agreement …")
     return tr_n(
-        "Cohen's kappa is {kappa:.2f} over {pairs} pair. Its interval and all other figures follow in a moment …",
-        "Cohen's kappa is {kappa:.2f} over {pairs} pairs. Its interval and all other figures follow in a moment …",
+        "Cohen's kappa: {kappa:.2f} ({pairs} pair). Calculating the confidence interval and all "
+        "other figures …",
+        "Cohen's kappa: {kappa:.2f} ({pairs} pairs). Calculating the confidence interval and all "
+        "other figures …",
         pairs,
         kappa=kappa.value,
         pairs=show_number(pairs),
@@ -77,10 +79,10 @@ def draw_changed(kept: KeptReport) -> None:
     if not kept.changed:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        sentence = tr("Measured on {time}; something has changed since.", time=show_time(kept.made_at))
+        sentence = tr("Calculated on {time}. The data has changed since.", time=show_time(kept.made_at))
         st.html(f'<p class="annotator-note">{escape(sentence)}</p>', width="content")
         st.button(
-            tr("Measure again"),
+            tr("Recalculate"),
             key="measure_again",
             on_click=_ask,
             type="tertiary",

@@ -34,18 +34,18 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
     selected = list_selected_pairs(
         context.database, context.actor, dataset, selection, limit=SIZE, offset=start, now=context.now
     )
-    draw_page_links(dataset, [(tr("Back to the agreement of the dataset"), [])])
+    draw_page_links(dataset, [(tr("Back to Agreement"), [])])
     st.html(
         show_as("verdict", describe_selection(selection), tag="h2")
     )  # a heading of Streamlit's would link names
     if not selected.total:
-        st.text(tr("There is no such pair."))
+        st.text(tr("No pair matches."))
         keep_focus(from_top=True)
         return
     st.text(
         tr_n(
-            "{n:,} pair, the furthest apart first.",
-            "{n:,} pairs, the furthest apart first.",
+            "{n:,} pair, largest difference first.",
+            "{n:,} pairs, largest difference first.",
             selected.total,
         )
     )
@@ -53,10 +53,10 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
         st.text(tr("Of a pair that you have still to judge yourself nothing is shown."))
     columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
     draw_link_table(
-        tr("The pairs"), columns, [_describe(dataset, pair) for pair in selected.pairs], tall=True
+        tr("List of pairs"), columns, [_describe(dataset, pair) for pair in selected.pairs], tall=True
     )
     _draw_paging(dataset, selection, start, selected.total)
-    draw_file_link(tr("All of them as a CSV file"), list_pairs_file_address(dataset, selection))
+    draw_file_link(tr("All pairs as CSV"), list_pairs_file_address(dataset, selection))
     keep_focus(from_top=True)
 
 
@@ -71,7 +71,7 @@ def _describe(dataset: str, pair: SelectedPair) -> list[Cell]:
     if pair.case:
         address = "/disagreements?" + urlencode({"dataset": dataset, "pair": pair.pair, "show": "all"})
         says = tr("Open the case of {query_id} {doc_id}", query_id=pair.query_id, doc_id=pair.doc_id)
-        document.append(Link(tr("Open the case"), address, says))  # where a narrow screen shows it
+        document.append(Link(tr("Open disagreement"), address, says))  # where a narrow screen shows it
     return [
         [pair.query_id, pair.query],
         document,

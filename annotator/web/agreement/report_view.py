@@ -22,7 +22,7 @@ from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.page_context import PageContext
 
-STATES = {"met": say("met"), "not met": say("not met"), "unknown": say("not yet known")}
+STATES = {"met": say("met"), "not met": say("not met"), "unknown": say("unknown yet")}
 FIRST = 6
 
 
@@ -36,10 +36,10 @@ def draw_verdict(report: AgreementReport) -> None:
     )  # why not is a sentence, and no figure to stand among the others
     state = "met" if verdict.state == "met" else "unmet"
     counts = [
-        (tr("Cohen's κ with its 95 % interval"), show_value(verdict.kappa) if is_defined else ""),
+        (tr("Cohen's κ (95 % confidence interval)"), show_value(verdict.kappa) if is_defined else ""),
         (tr("target"), f"{verdict.target:g}"),
-        (tr("pairs that two or more judged"), show_number(report.measured.pairs)),
-        (tr("further pairs judged twice that would tell"), _describe_further(verdict)),
+        (tr("pairs judged by two or more"), show_number(report.measured.pairs)),
+        (tr("more such pairs needed to decide"), _describe_further(verdict)),
     ]
     listed = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in counts if value
@@ -61,7 +61,7 @@ def draw_findings(report: AgreementReport) -> None:
         finding for finding in report.findings if verdict is None or finding.sentence != verdict.sentence
     ]
     if findings:
-        st.header(tr("What the judgments say"))
+        st.header(tr("Findings"))
     for shown in findings[:FIRST]:
         draw_sentence(report.dataset, tr(shown.sentence), shown.pairs)
     if len(findings) > FIRST:
@@ -75,7 +75,9 @@ def _describe_further(verdict: AgreementVerdict) -> str:
     if verdict.state != "unknown":
         return ""
     return (
-        tr("cannot be said") if verdict.further is None else tr("about {n}", n=show_number(verdict.further))
+        tr("cannot be estimated")
+        if verdict.further is None
+        else tr("about {n}", n=show_number(verdict.further))
     )
 
 
@@ -86,7 +88,7 @@ TABS = (
     say("Guideline versions"),
     say("Grades"),
     say("All figures"),
-    say("Left out"),
+    say("Excluded"),
 )
 
 

@@ -53,8 +53,8 @@ def describe_basis(report: AgreementReport) -> str:
     """Describe what the figures rest on: pairs, queries, resamples, and whose judgments count."""
     measured = report.measured
     basis = tr(
-        "{pairs} of {queries}; observed agreement {observed}. "
-        "From and to: 95 % intervals from {resamples:,} bootstrap resamples of the queries, seed {seed}.",
+        "{pairs} of {queries}; observed agreement {observed}. Bounds: 95 % confidence intervals from "
+        "{resamples:,} bootstrap resamples of the queries, seed {seed}.",
         pairs=tr_n("{n:,} pair", "{n:,} pairs", measured.pairs),
         queries=tr_n("{n:,} query", "{n:,} queries", measured.queries),
         observed=show_share(measured.observed_agreement, 1),
@@ -75,7 +75,7 @@ def list_group_rows(report: AgreementReport) -> list[Row]:
         return []
     column, measured = name_field(report.groups[0].by), report.measured
     return [
-        {**_summary(column, tr("the dataset"), measured.pairs, measured), tr("warning"): ""},
+        {**_summary(column, tr("whole dataset"), measured.pairs, measured), tr("warning"): ""},
         *(
             {
                 **_summary(column, name_group(group), group.measured.pairs, group.measured),
@@ -106,7 +106,7 @@ def list_pair_rows(report: AgreementReport) -> list[Row]:
 
 def name_leaning(annotator: str) -> str:
     """Return the heading of the column with an annotator's leaning."""
-    return tr("{annotator} leans", annotator=annotator)
+    return tr("leniency of {annotator}", annotator=annotator)
 
 
 def list_period_rows(report: AgreementReport) -> list[Row]:
@@ -121,8 +121,8 @@ def list_period_rows(report: AgreementReport) -> list[Row]:
             tr("pairs"): period.pairs,
             tr("observed agreement"): _round(period.observed_agreement),
             "κ": _round(period.kappa.value),
-            tr("κ from"): _round(period.kappa.ci95[0] if period.kappa.ci95 else None),
-            tr("κ to"): _round(period.kappa.ci95[1] if period.kappa.ci95 else None),
+            tr("κ, lower bound"): _round(period.kappa.ci95[0] if period.kappa.ci95 else None),
+            tr("κ, upper bound"): _round(period.kappa.ci95[1] if period.kappa.ci95 else None),
             **{
                 name_leaning(name): next(
                     (_round(leaning.mean) for leaning in period.leanings if leaning.annotator == name), None
@@ -142,15 +142,19 @@ def list_leaning_rows(report: AgreementReport) -> list[Row]:
         {
             tr("annotator"): leaning.annotator,
             tr("comparisons"): leaning.comparisons,
-            tr("κ with the others"): _round(leaning.kappa.value if leaning.kappa else None),
-            tr("κ from"): _round(leaning.kappa.ci95[0] if leaning.kappa and leaning.kappa.ci95 else None),
-            tr("κ to"): _round(leaning.kappa.ci95[1] if leaning.kappa and leaning.kappa.ci95 else None),
-            tr("grades higher than the others"): _round(leaning.mean),
+            tr("κ with others"): _round(leaning.kappa.value if leaning.kappa else None),
+            tr("κ, lower bound"): _round(
+                leaning.kappa.ci95[0] if leaning.kappa and leaning.kappa.ci95 else None
+            ),
+            tr("κ, upper bound"): _round(
+                leaning.kappa.ci95[1] if leaning.kappa and leaning.kappa.ci95 else None
+            ),
+            tr("difference from the others"): _round(leaning.mean),
             tr("from"): _round(leaning.ci95[0] if leaning.ci95 else None),
             tr("to"): _round(leaning.ci95[1] if leaning.ci95 else None),
-            tr("ordinal α without them"): _round(leaning.alpha_without),
-            tr("pairs without them"): leaning.pairs_without,
-            tr("ordinal α of all"): _round(alpha.value if alpha else None),
+            tr("ordinal α without this annotator"): _round(leaning.alpha_without),
+            tr("pairs without this annotator"): leaning.pairs_without,
+            tr("ordinal α, all annotators"): _round(alpha.value if alpha else None),
         }
         for leaning in report.measured.leanings
     ]
@@ -206,8 +210,8 @@ def _summary(column: str, name: str, pairs: int, agreement: MeasuredAgreement | 
         tr("pairs"): pairs,
         tr("observed agreement"): _round(agreement.observed_agreement),
         **{f"κ {kind}": _round(value.value) for kind, value in kappas},
-        tr("κ from"): _round(interval[0] if interval else None),
-        tr("κ to"): _round(interval[1] if interval else None),
+        tr("κ, lower bound"): _round(interval[0] if interval else None),
+        tr("κ, upper bound"): _round(interval[1] if interval else None),
         tr("undefined because"): _describe_why(kappas),
     }
 

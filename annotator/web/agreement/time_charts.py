@@ -120,14 +120,18 @@ def chart_leanings(periods: Sequence[AgreementPeriod]) -> "alt.LayerChart":
     forms = alt.Scale(domain=people, range=list(SHAPES[: len(people)]))
     base = alt.Chart(alt.InlineData(rows)).encode(
         x=_place_periods(periods),
-        y=alt.Y("mean:Q", title=tr("grades above the others"), axis=alt.Axis(tickCount=5, format="+.1f")),
+        y=alt.Y(
+            "mean:Q",
+            title=tr("difference from the others in grades"),
+            axis=alt.Axis(tickCount=5, format="+.1f"),
+        ),
         color=alt.Color("name:N", scale=scale, legend=legend),
     )
     level = alt.Chart(alt.InlineData([{"zero": 0}])).mark_rule(color=GREY, strokeWidth=1.5)
     tooltip = [
         alt.Tooltip("name:N", title=" "),
         alt.Tooltip("period:N", title=tr("first day")),
-        alt.Tooltip("mean:Q", title=tr("grades above the others"), format="+.2f"),
+        alt.Tooltip("mean:Q", title=tr("difference from the others in grades"), format="+.2f"),
         alt.Tooltip("comparisons:Q", title=tr("comparisons"), format=",d"),
     ]
     return alt.layer(
@@ -148,7 +152,7 @@ def describe_leanings(periods: Sequence[AgreementPeriod]) -> str:
         ]
         first, last = (show_difference(mean, signed=True) for mean in (means[0], means[-1]))
         sentences.append(tr("{name} from {first} to {last}", name=name, first=first, last=last))
-    return tr("Grades above the others, first and last period: {list}.", list="; ".join(sentences))
+    return tr("Difference from the others, first and last period: {list}.", list="; ".join(sentences))
 
 
 def _pick(*fields: str) -> "alt.Parameter":
@@ -163,7 +167,7 @@ def _place_periods(periods: Sequence[AgreementPeriod]) -> "alt.X":
     return alt.X(
         "period:N",
         sort=[period.first for period in periods],
-        title=tr("period beginning on"),
+        title=tr("start of period"),
         axis=alt.Axis(labelAngle=-40, labelLimit=130, labelOverlap="greedy"),
     )
 
@@ -173,7 +177,7 @@ ROW, AXIS, LEGEND = 48, 64, 56
 
 def name_part(part: VersionComparisonPart) -> str:
     """Return the category of the part, or "the dataset" in the reader's language."""
-    return part.category if part.category is not None else tr("the dataset")
+    return part.category if part.category is not None else tr("whole dataset")
 
 
 def list_points(comparison: VersionComparison) -> list[dict[str, Any]]:
@@ -185,7 +189,7 @@ def list_points(comparison: VersionComparison) -> list[dict[str, Any]]:
         while label in labels:
             label += "\u200b"
         labels.append(label)
-        for name, side in ((tr("before it"), part.before), (tr("since it"), part.since)):
+        for name, side in ((tr("before"), part.before), (tr("since then"), part.since)):
             value = side.kappa.value
             if value is None:
                 continue
@@ -210,7 +214,7 @@ def chart_since(comparison: VersionComparison, target: float) -> "alt.LayerChart
     """Chart each side's kappa with its interval against the target; hollow where there are too few pairs."""
     import altair as alt
 
-    rows, sides = list_points(comparison), [tr("before it"), tr("since it")]
+    rows, sides = list_points(comparison), [tr("before"), tr("since then")]
     low = min([0.0, target, *(row["low"] for row in rows)])
     scale = alt.Scale(domain=[max(low, -1.0), 1.0], nice=False, clamp=True)
     labels = list(dict.fromkeys(row["label"] for row in rows))
@@ -288,7 +292,7 @@ def list_since_rows(comparison: VersionComparison) -> list[dict[str, object]]:
     """Return the two sides of each part as rows of a table."""
     rows: list[dict[str, object]] = []
     for part in comparison.parts:
-        for name, side in ((tr("before it"), part.before), (tr("since it"), part.since)):
+        for name, side in ((tr("before"), part.before), (tr("since then"), part.since)):
             shown = part.difference if side is part.since else None
             low, high = (shown.ci95 if shown and shown.ci95 else None) or (None, None)
             rows.append(
@@ -301,9 +305,9 @@ def list_since_rows(comparison: VersionComparison) -> list[dict[str, object]]:
                     **_ends("κ", side),
                     tr("ordinal α"): _round(side.alpha.value),
                     **_ends("α", side),
-                    tr("difference of κ"): _round(shown.value if shown else None),
-                    tr("difference from"): _round(low),
-                    tr("difference to"): _round(high),
+                    tr("difference in κ"): _round(shown.value if shown else None),
+                    tr("difference, lower bound"): _round(low),
+                    tr("difference, upper bound"): _round(high),
                     tr("undefined because"): tr(side.kappa.why)
                     if side.kappa.value is None and side.kappa.why
                     else "",
@@ -316,8 +320,8 @@ def list_since_rows(comparison: VersionComparison) -> list[dict[str, object]]:
 def _ends(letter: str, side: VersionSide) -> dict[str, object]:
     low, high = (side.kappa if letter == "κ" else side.alpha).ci95 or (None, None)
     if letter == "κ":
-        return {tr("κ from"): _round(low), tr("κ to"): _round(high)}
-    return {tr("α from"): _round(low), tr("α to"): _round(high)}
+        return {tr("κ, lower bound"): _round(low), tr("κ, upper bound"): _round(high)}
+    return {tr("α, lower bound"): _round(low), tr("α, upper bound"): _round(high)}
 
 
 def _describe_side(side: VersionSide) -> str:

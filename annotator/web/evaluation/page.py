@@ -50,9 +50,9 @@ def draw(context: PageContext) -> None:
     placeholder.empty()
     if kept.changed:
         with placeholder.container(horizontal=True, vertical_alignment="center"):
-            words = tr("Measured on {time}; something has changed since.", time=show_time(kept.made_at))
+            words = tr("Calculated on {time}. The data has changed since.", time=show_time(kept.made_at))
             st.html(f'<p class="annotator-note">{escape(words)}</p>', width="content")
-            st.button(tr("Measure again"), on_click=_ask_anew, type="tertiary", icon=":material/refresh:")
+            st.button(tr("Recalculate"), on_click=_ask_anew, type="tertiary", icon=":material/refresh:")
     from annotator.web.evaluation.query_view import draw_query
     from annotator.web.evaluation.report_view import draw_report
 

@@ -252,7 +252,7 @@ def _find_leader(context: PageContext, dataset: str) -> str:
     words = describe_leader(kept.value)
     if not kept.changed:
         return words
-    time = tr("Measured on {time}; something has changed since.", time=show_time(kept.made_at))
+    time = tr("Calculated on {time}. The data has changed since.", time=show_time(kept.made_at))
     return join_sentences([words, time])
 
 

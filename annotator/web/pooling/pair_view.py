@@ -79,7 +79,7 @@ def _list_links(dataset: str, origin: PooledPairOrigin) -> list[str]:
     pair, links = origin.pair, []
     if pair.status in IN_QUEUE:
         address = "/disagreements?" + urlencode({"dataset": dataset, "pair": pair.pair, "show": "all"})
-        links.append(write_link(tr("Open the case"), address))
+        links.append(write_link(tr("Open disagreement"), address))
     if origin.ranked:
         address = "/evaluation?" + urlencode(
             {"dataset": dataset, "query": pair.query_id, "document": pair.doc_id}

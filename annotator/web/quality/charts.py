@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     import altair as alt
 
 KINDS = {
-    "any": say("any other grade"),
+    "any": say("another grade"),
     "far": say("two or more apart"),
-    "relevance": say("relevant or not"),
+    "relevance": say("relevant or not relevant"),
 }
 MOST_DIGITS = 4
 LEAST_SCALE = 0.075  # so that the limit never stands at the edge
@@ -64,10 +64,10 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
 
     defined = list_defined(rates)
     names = [name for name, _ in defined]
-    kinds = [tr("in the sample"), tr("proved at most")]
+    kinds = [tr("observed error rate"), tr("guaranteed maximum")]
     x = alt.X(
         "share:Q",
-        title=tr("errors (dashed: the limit of 5 %)"),
+        title=tr("errors (dashed: limit of 5 %)"),
         scale=_shares(alt, defined),
         axis=alt.Axis(**space_percent("~%"), tickCount=6, labelFlush=False),
     )
@@ -91,7 +91,7 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
             ),
             tooltip=[
                 alt.Tooltip("name:N", title=" "),
-                alt.Tooltip("reading:N", title=tr("reading")),
+                alt.Tooltip("reading:N", title=tr("measure")),
                 alt.Tooltip("shown:N", title=tr("errors")),
             ],
         )
@@ -114,7 +114,7 @@ def chart_rates(rates: Mapping[str, ErrorRate]) -> "alt.LayerChart":
 def describe_rates(rates: Mapping[str, ErrorRate]) -> str:
     """Return the chart of rates in words."""
     texts = [_describe_rate(name, rate) for name, rate in list_defined(rates)]
-    return tr("Errors against the limit of 5 %: {list}.", list="; ".join(texts))
+    return tr("Error rates and the limit of 5 %: {list}.", list="; ".join(texts))
 
 
 def list_rate_rows(rates: Mapping[str, ErrorRate]) -> list[dict[str, object]]:
@@ -124,9 +124,9 @@ def list_rate_rows(rates: Mapping[str, ErrorRate]) -> list[dict[str, object]]:
             tr("kind of error"): name_kind(kind),
             tr("errors"): rate.errors,
             tr("pairs checked"): rate.checked,
-            tr("in the sample"): show_percent(rate.rate),
+            tr("observed error rate"): show_percent(rate.rate),
             tr("95 % interval"): _show_interval(rate),
-            tr("proved at most"): show_percent(rate.bound, at_most=True),
+            tr("guaranteed maximum"): show_percent(rate.bound, at_most=True),
         }
         for kind, rate in ((kind, rates[kind]) for kind in ERROR_KINDS if kind in rates)
     ]
@@ -148,16 +148,19 @@ def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.Lay
     scale = alt.Scale(domain=[floor, 1.03 * max(highest, LIMIT)], nice=False)
     x = alt.X(
         "further:Q",
-        title=tr("further pairs without an error"),
+        title=tr("more pairs without an error"),
         axis=alt.Axis(tickMinStep=1, format=",d", tickCount=6),
         scale=alt.Scale(domain=[0, points[-1][0]], nice=False),
     )
     y = alt.Y(
-        "bound:Q", title=tr("proved at most"), scale=scale, axis=alt.Axis(**space_percent("~%"), tickCount=5)
+        "bound:Q",
+        title=tr("guaranteed maximum"),
+        scale=scale,
+        axis=alt.Axis(**space_percent("~%"), tickCount=5),
     )
     tooltip = [
-        alt.Tooltip("further:Q", title=tr("further pairs without an error"), format=",d"),
-        alt.Tooltip("shown:N", title=tr("proved at most")),
+        alt.Tooltip("further:Q", title=tr("more pairs without an error"), format=",d"),
+        alt.Tooltip("shown:N", title=tr("guaranteed maximum")),
     ]
     base = alt.Chart(alt.InlineData(rows)).encode(x=x, y=y, tooltip=tooltip)
     reached = [row for row in rows if row["further"] == further]
@@ -172,8 +175,8 @@ def chart_further(points: Sequence[tuple[int, float]], further: int) -> "alt.Lay
 def describe_further(points: Sequence[tuple[int, float]], further: int) -> str:
     """Return the curve in words."""
     return tr_n(
-        "The bound is {now} today. {n:,} further pair without an error would bring it below 5 %.",
-        "The bound is {now} today. {n:,} further pairs without an error would bring it below 5 %.",
+        "The guaranteed maximum is {now}. {n:,} more pair without an error would bring it below 5 %.",
+        "The guaranteed maximum is {now}. {n:,} more pairs without an error would bring it below 5 %.",
         further,
         now=show_percent(points[0][1], at_most=True),
     )
@@ -183,8 +186,8 @@ def list_further_rows(points: Sequence[tuple[int, float]]) -> list[dict[str, obj
     """Return the figures of the curve as rows."""
     return [
         {
-            tr("further pairs without an error"): number,
-            tr("proved at most"): show_percent(bound, at_most=True),
+            tr("more pairs without an error"): number,
+            tr("guaranteed maximum"): show_percent(bound, at_most=True),
         }
         for number, bound in points
     ]
@@ -222,7 +225,8 @@ def _draw_limit(alt: Any, axis: str, scale: Any) -> Any:
 
 def _describe_rate(name: str, rate: ErrorRate) -> str:
     return tr(
-        "{kind} {errors:,} of {checked:,}, {rate} (95 % interval {interval}), proved at most {bound}",
+        "{kind}: {errors:,} of {checked:,}, {rate} (95 % confidence interval {interval}), guaranteed "
+        "maximum {bound}",
         kind=name,
         errors=rate.errors,
         checked=rate.checked,

@@ -20,7 +20,11 @@ from annotator.web.kit.words import name_word
 from annotator.web.quality.downloads import list_address
 
 SHOWN = 100
-STATES = {"reopened": say("to be decided"), "decided": say("decided"), "retired": say("left the pool")}
+STATES = {
+    "reopened": say("waiting for a decision"),
+    "decided": say("decided"),
+    "retired": say("left the pool"),
+}
 
 
 def draw_errors(status: QualityStatus) -> None:
@@ -33,39 +37,39 @@ def draw_errors(status: QualityStatus) -> None:
         draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
     if not errors:
         if not status.hidden:
-            st.text(tr("No error so far."))
+            st.text(tr("No errors so far."))
         return
     waiting = sum(error.state == "reopened" for error in errors)
     retired = sum(error.state == "retired" for error in errors)
     if waiting:
         sentence = tr_n(
-            "{n:,} pair is open again and waits among the disagreements for a lead who did not judge it.",
-            "{n:,} pairs are open again and wait among the disagreements for a lead who did not judge them.",
+            "{n:,} pair is open again and waiting for a decision on Disagreements.",
+            "{n:,} pairs are open again and waiting for a decision on Disagreements.",
             waiting,
         )
     elif status.hidden:
-        sentence = tr("None of those listed here waits for a lead any more.")
+        sentence = tr("None of the errors shown is waiting for a decision.")
     elif retired:
-        sentence = tr("None of them waits for a lead any more.")
+        sentence = tr("None of them is waiting for a decision.")
     else:
-        sentence = tr("Every one of them has been decided anew.")
+        sentence = tr("All of them have been decided again.")
     draw_note(sentence)
     if retired:
         draw_note(
             tr_n(
-                "{n:,} pair has left the pool since, and is decided by nobody.",
-                "{n:,} pairs have left the pool since, and are decided by nobody.",
+                "{n:,} pair has left the pool and needs no decision.",
+                "{n:,} pairs have left the pool and need no decision.",
                 retired,
             )
         )
     if status.round > 1:
         draw_note(
-            tr("These are of every round; the figures above are of round {round} alone.", round=status.round)
+            tr("Errors of all rounds; the figures above are for round {round} only.", round=status.round)
         )
     _draw_table(dataset, errors[:SHOWN], rounds=status.round > 1)
     if len(errors) > SHOWN:
-        draw_note(tr("The first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
-    draw_numbers(tr("All errors as a table"), [_describe(error) for error in errors])
+        draw_note(tr("Showing the first {shown} of {all} errors.", shown=SHOWN, all=len(errors)))
+    draw_numbers(tr("Table of all errors"), [_describe(error) for error in errors])
     draw_file_link(tr("Errors as CSV"), list_address(dataset, "errors"))
 
 
@@ -79,15 +83,15 @@ def name_state(error: QualityError) -> str:
     if error.decided_grade is None:
         return tr(STATES[error.state])
     if error.decided_grade == error.expert_grade:
-        return tr("decided {grade}, as the expert", grade=error.decided_grade)
+        return tr("decided {grade}, same as the checker", grade=error.decided_grade)
     if error.decided_grade == error.settled_grade:
-        return tr("decided {grade}, as before", grade=error.decided_grade)
+        return tr("decided {grade}, unchanged", grade=error.decided_grade)
     return tr("decided {grade}", grade=error.decided_grade)
 
 
 def _draw_table(dataset: str, errors: Sequence[QualityError], *, rounds: bool) -> None:
-    caption = escape(tr("Errors found"))
-    columns = [tr("query"), tr("document"), tr("settled"), tr("expert"), tr("note"), tr("state")]
+    caption = escape(tr("Errors"))
+    columns = [tr("query"), tr("document"), tr("settled"), tr("checker"), tr("note"), tr("state")]
     if rounds:
         columns.append(tr("round"))
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
@@ -100,7 +104,7 @@ def _draw_table(dataset: str, errors: Sequence[QualityError], *, rounds: bool) -
 
 
 def _draw_row(dataset: str, error: QualityError, *, rounds: bool) -> str:
-    label = tr("Look at {query_id}, {doc_id}", query_id=error.query_id, doc_id=error.doc_id)
+    label = tr("Show {query_id}, {doc_id}", query_id=error.query_id, doc_id=error.doc_id)
     category = f'<br><span class="annotator-soft">{escape(error.category)}</span>' if error.category else ""
     document = escape_breakable(error.doc_id)
     if error.state != "retired":  # a pair that has left the pool is no case any more
@@ -130,8 +134,8 @@ def _describe(error: QualityError) -> dict[str, object]:
         tr("document"): error.doc_id,
         tr("category"): error.category or "",
         tr("settled"): error.settled_grade,
-        tr("settled by"): name_word(error.settled_by),
-        tr("expert"): error.expert_grade,
+        tr("basis of the settled grade"): name_word(error.settled_by),
+        tr("checker"): error.expert_grade,
         tr("apart"): error.distance,
         tr("note"): error.note or "",
         tr("draw"): error.draw,

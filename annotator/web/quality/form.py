@@ -32,16 +32,16 @@ def draw_preview(preview: QualityPreview, *, hide_grades: bool) -> None:
     """
     st.text(
         tr_n(
-            "{n:,} pair would be drawn: {drawn} of {population} settled pairs are in the sample then.",
-            "{n:,} pairs would be drawn: {drawn} of {population} settled pairs are in the sample then.",
+            "{n:,} pair to draw; the sample then contains {drawn} of {population} settled pairs.",
+            "{n:,} pairs to draw; the sample then contains {drawn} of {population} settled pairs.",
             preview.pairs,
             drawn=show_number(preview.drawn + preview.pairs),
             population=show_number(preview.population),
         )
         if preview.pairs
         else tr_n(
-            "Nothing would be drawn: the sample holds {drawn} pair already.",
-            "Nothing would be drawn: the sample holds {drawn} pairs already.",
+            "No pairs to draw: the sample already contains {drawn} pair.",
+            "No pairs to draw: the sample already contains {drawn} pairs.",
             preview.drawn,
             drawn=show_number(preview.drawn),
         )
@@ -50,12 +50,12 @@ def draw_preview(preview: QualityPreview, *, hide_grades: bool) -> None:
         draw_note(describe_outside(preview.outside))
     if not preview.pairs:
         return
-    with st.expander(tr("What would be drawn")):
+    with st.expander(tr("Preview of the sample")):
         columns, rows = list_preview_rows(preview, hide_grades=hide_grades)
-        draw_table(tr("What would be drawn"), columns, rows)
-        draw_note(tr("Pairs drawn / settled pairs that can be checked, those drawn before included."))
+        draw_table(tr("Preview of the sample"), columns, rows)
+        draw_note(tr("Pairs to draw / settled pairs that can be checked, including those drawn earlier."))
         if hide_grades:
-            draw_note(tr("Grades are not shown, since you are the one who will judge these pairs."))
+            draw_note(tr("Grades are hidden because you will judge these pairs."))
 
 
 def list_preview_rows(preview: QualityPreview, *, hide_grades: bool) -> tuple[list[str], list[list[str]]]:
@@ -86,14 +86,15 @@ def _show_cell(pairs: int, population: int) -> str:
 def describe_outside(pairs: int) -> str:
     """Describe how many settled pairs the expert cannot check, and why."""
     return tr_n(
-        "{n:,} settled pair is outside: whoever checks has judged or seen it, or does not judge its query. The sample says nothing of it.",
-        "{n:,} settled pairs are outside: whoever checks has judged or seen them, or does not judge their queries. The sample says nothing of them.",
+        "{n:,} settled pair is not covered: the checker has judged or seen it, or does not judge its query.",
+        "{n:,} settled pairs are not covered: the checker has judged or seen them, or does not judge "
+        "their queries.",
         pairs,
     )
 
 
 DONE, REFUSED = "quality drawn", "quality not drawn"
-AMOUNTS = {"share": say("a share"), "number": say("a number")}
+AMOUNTS = {"share": say("percentage"), "number": say("number of pairs")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def draw_more(context: PageContext, dataset: str, status: QualityStatus) -> None
     """
     wanted = (status.further or 0) > status.waiting
     with st.expander(
-        tr("Add to the sample, or begin a new round"),
+        tr("Add pairs to the sample or begin a new round"),
         expanded=wanted,
         on_change="rerun",
         key=f"more {dataset} {len(status.draws)}",
@@ -132,7 +133,8 @@ def draw_form(context: PageContext, dataset: str, status: QualityStatus) -> None
     if not status.round:
         st.text(
             tr(
-                "Draw some of the settled pairs below, for somebody who judged none of them: 10 % is what teams begin with."
+                "Below, draw a sample of the settled pairs for someone who has judged none of them. Most "
+                "teams begin with 10 %."
             )
         )
     # Other fields once something is drawn, so that no second press draws again.
@@ -153,8 +155,8 @@ def draw_deciders(context: PageContext, expert: QualityExpert) -> None:
         st.warning(
             escape_markdown(
                 tr(
-                    "{name} is the only lead here. A lead cannot decide a pair that they judged, so nobody could decide the "
-                    "errors that {name} finds. Choose an annotator as the checker, or add a second lead first.",
+                    "{name} is the only lead. Leads cannot decide pairs that they judged, so nobody could decide "
+                    "the errors found by {name}. Choose an annotator as the checker, or add a second lead first.",
                     name=name,
                 )
             ),
@@ -164,7 +166,7 @@ def draw_deciders(context: PageContext, expert: QualityExpert) -> None:
     elif expert.is_lead:
         draw_note(
             tr(
-                "Errors that {name} finds are decided by another lead: {leads}.",
+                "Another lead decides the errors found by {name}: {leads}.",
                 name=name,
                 leads=", ".join(expert.other_leads[:SHOWN_LEADS]),
             )
@@ -173,11 +175,19 @@ def draw_deciders(context: PageContext, expert: QualityExpert) -> None:
 
 def _draw_no_experts(context: PageContext, experts: Sequence[QualityExpert]) -> None:
     if any(expert.judged for expert in experts):
-        st.text(tr("Nobody here can check: everybody has judged or seen every settled pair. Add somebody."))
+        st.text(
+            tr(
+                "Nobody can check: everyone has judged or seen all settled pairs. Add a person to the "
+                "dataset."
+            )
+        )
         draw_link(context, "people")
     else:
         st.text(
-            tr("No pair is settled yet, so there is nothing to check. Come back when pairs have been judged.")
+            tr(
+                "No pair is settled yet, so there is nothing to check. Come back when more pairs have been "
+                "judged."
+            )
         )
         draw_link(context, "overview")
 
@@ -212,20 +222,21 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, key_suffix: st
     by_name = {expert.username: expert for expert in sort_experts(experts)}
     latest = status.draws[-1].annotator if status.draws else None
     who = st.selectbox(
-        tr("Who checks"),
+        tr("Checker"),
         list(by_name),
         format_func=lambda name: _describe_expert(by_name[name]),
         key=f"who {key_suffix}",
         index=list(by_name).index(latest) if latest in by_name else 0,
         help=tr(
-            "Somebody who knows the subject and judged none of the pairs. They get the pairs on the page Label, and are not told."
+            "Choose someone who knows the subject and has judged none of the pairs. The pairs appear "
+            "among others on the page Label, without a mark."
         ),
     )
     new_round = _ask_round(status, key_suffix)
     wanted = None if new_round else choose_size(status)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         how = st.segmented_control(
-            tr("How many"),
+            tr("Sample size"),
             list(AMOUNTS),
             default="share" if wanted is None else "number",
             required=True,
@@ -235,17 +246,17 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, key_suffix: st
         percent, size = 100 * DEFAULT_RATE, None
         if how == "number":
             size = st.number_input(
-                tr("Pairs in the sample"),
+                tr("Number of pairs"),
                 1,
                 value=max(1, wanted or 60),
                 step=10,
                 width=280,
                 key=f"size {key_suffix} {new_round}",
-                help=tr("Together with those drawn before, in the same round."),
+                help=tr("Including pairs drawn earlier in this round."),
             )
         else:
             percent = st.number_input(
-                tr("Share of the settled pairs, in %"),
+                tr("Percentage of settled pairs"),
                 0.1,
                 100.0,
                 percent,
@@ -254,17 +265,18 @@ def _ask(experts: Sequence[QualityExpert], status: QualityStatus, key_suffix: st
                 width=280,
                 key=f"share {key_suffix} {new_round}",
                 help=tr(
-                    "Together with those drawn before, in the same round. Each category and grade has its part."
+                    "Including pairs drawn earlier in this round. Categories and grades are represented in "
+                    "proportion."
                 ),
             )
-    with st.expander(tr("More")):
+    with st.expander(tr("Advanced")):
         seed = st.number_input(
             tr("Seed"),
             0,
             2**31 - 1,
             0,
             key=f"seed {key_suffix}",
-            help=tr("The same settled pairs and the same seed give the same sample."),
+            help=tr("The same seed and the same settled pairs give the same sample."),
         )
     return DrawFormValues(str(who), percent / 100, None if size is None else int(size), int(seed), new_round)
 
@@ -276,7 +288,8 @@ def _ask_round(status: QualityStatus, key_suffix: str) -> bool:
         tr("Begin a new round"),
         key=f"anew {key_suffix}",
         help=tr(
-            "A new sample from nothing, for example after much was settled anew. The earlier round stays on record."
+            "Starts a new sample, for example after many pairs have been settled again. The earlier "
+            "round stays on record."
         ),
     )
 
@@ -286,7 +299,7 @@ def _describe_expert(expert: QualityExpert) -> str:
     judged = (
         tr_n("judged or checked {n:,} settled pair", "judged or checked {n:,} settled pairs", expert.judged)
         if expert.judged
-        else tr("judged none of them")
+        else tr("has judged none of them")
     )
     return tr("{name}: {judged}, can check {n}", name=name, judged=judged, n=show_number(expert.available))
 
@@ -328,15 +341,16 @@ def _confirm(dataset: str, form_values: DrawFormValues, label: str) -> None:
     require_context()
     st.text(
         tr(
-            "What was checked so far no longer counts: the new round begins from nothing. It stays on record, with the errors "
-            "found, and the release's datasheet tells of both."
+            "The checks so far no longer count, and the new round begins with an empty sample. The "
+            "earlier round stays on record with its errors, and the datasheet of the release describes "
+            "both."
         )
     )
     with st.container(horizontal=True):
         if st.button(label, type="primary", key="draw anew"):
             _draw(dataset, form_values)
             st.rerun()
-        if st.button(tr("Keep this round")):
+        if st.button(tr("Keep current round")):
             st.rerun()
 
 
@@ -361,8 +375,8 @@ def _draw(dataset: str, form_values: DrawFormValues) -> None:
         st.session_state[REFUSED] = show_refusal(error)
         return
     st.session_state[DONE] = tr_n(
-        "Drawn: {n:,} pair. It comes to {annotator} on the page Label.",
-        "Drawn: {n:,} pairs. They come to {annotator} on the page Label.",
+        "{n:,} pair drawn. It appears for {annotator} on the page Label.",
+        "{n:,} pairs drawn. They appear for {annotator} on the page Label.",
         made.pairs,
         annotator=made.annotator,
     )

@@ -30,8 +30,8 @@ from annotator.web.quality.downloads import list_address
 from annotator.web.quality.errors import draw_errors
 from annotator.web.quality.form import draw_done, draw_form, draw_more
 
-RULE_NAMES = {"bound": say("What the sample proves"), "rate": say("As teams state it")}
-VERDICTS = {"passed": say("passed"), "failed": say("failed"), "undecided": say("not yet decided")}
+RULE_NAMES = {"bound": say("Guaranteed maximum (95 %)"), "rate": say("Observed error rate")}
+VERDICTS = {"passed": say("passed"), "failed": say("failed"), "undecided": say("not decided yet")}
 
 
 def draw_verdict(status: QualityStatus, me: str) -> None:
@@ -47,18 +47,20 @@ def draw_verdict(status: QualityStatus, me: str) -> None:
 
 def _describe_next_step(status: QualityStatus, me: str) -> str:
     if not status.waiting:
-        return tr("Everything that was drawn has been looked at.")
+        return tr("All drawn pairs have been checked.")
     others = sorted({draw.annotator for draw in status.draws if draw.round == status.round} - {me})
     if me not in {draw.annotator for draw in status.draws if draw.round == status.round}:
         return tr_n(
-            "{n:,} pair waits for {people} on the page Label. They are not told which of their pairs these are.",
-            "{n:,} pairs wait for {people} on the page Label. They are not told which of their pairs these are.",
+            "{n:,} pair to check: {people}, on the page Label, mixed with other pairs and without a mark.",
+            "{n:,} pairs to check: {people}, on the page Label, mixed with other pairs and without a mark.",
             status.waiting,
             people=", ".join(others),
         )
     return tr_n(
-        "{n:,} pair waits, also for you: judge what comes to you on the page Label. Nobody is told which of their pairs these are.",
-        "{n:,} pairs wait, also for you: judge what comes to you on the page Label. Nobody is told which of their pairs these are.",
+        "{n:,} pair to check, also for you: judge the pairs on the page Label. They are mixed with "
+        "other pairs and not marked.",
+        "{n:,} pairs to check, also for you: judge the pairs on the page Label. They are mixed with "
+        "other pairs and not marked.",
         status.waiting,
     )
 
@@ -83,7 +85,7 @@ def draw_readings(status: QualityStatus) -> None:
 def _draw_reading(status: QualityStatus, rule: str, figure: str, sentences: Sequence[str]) -> None:
     verdict = status.verdicts[rule]
     kind = "met" if verdict == "passed" else "unmet"
-    gate = f'<span class="annotator-badge">{escape(tr("the gate goes by this"))}</span>'
+    gate = f'<span class="annotator-badge">{escape(tr("rule of the gate"))}</span>'
     with st.container(border=True, gap="xsmall", height="stretch"):
         st.html(
             f'<h3 class="annotator-part">{escape(tr(RULE_NAMES[rule]))}</h3>'
@@ -97,22 +99,25 @@ def _draw_reading(status: QualityStatus, rule: str, figure: str, sentences: Sequ
 def _describe_rate(error_rate: ErrorRate) -> tuple[str, str]:
     return (
         tr_n(
-            "{n:,} error was found among the {checked} pairs checked. Less than 5 % passes, once 10 % of the settled pairs are checked.",
-            "{n:,} errors were found among the {checked} pairs checked. Less than 5 % passes, once 10 % of the settled pairs are checked.",
+            "{n:,} error in {checked} checked pairs. Below 5 % passes, when 10 % of the settled pairs "
+            "have been checked.",
+            "{n:,} errors in {checked} checked pairs. Below 5 % passes, when 10 % of the settled pairs "
+            "have been checked.",
             error_rate.errors,
             checked=show_number(error_rate.checked),
         ),
-        tr("This is what the sample happens to show. Another sample would show more, or fewer."),
+        tr("Error rate in this sample. Another sample could show more or fewer errors."),
     )
 
 
 def _describe_bound(status: QualityStatus) -> tuple[str, str]:
     return (
         tr(
-            "No more of the settled pairs that it speaks for ({population}) are errors, with 95 % confidence. Less than 5 % passes.",
+            "Maximum error rate among the {population} settled pairs covered by the sample, with 95 % "
+            "confidence. Below 5 % passes.",
             population=show_number(status.population),
         ),
-        tr("Exact, for as many pairs as there are. A small sample proves little, even one without an error."),
+        tr("Exact for the actual number of pairs. A small sample guarantees little, even without errors."),
     )
 
 
@@ -120,7 +125,9 @@ def describe_waiting_pairs(status: QualityStatus) -> str:
     """Describe how many pairs are drawn and wait; empty if none do."""
     if not status.waiting:
         return ""
-    return " " + tr_n("{n:,} pair is drawn and waits.", "{n:,} pairs are drawn and wait.", status.waiting)
+    return " " + tr_n(
+        "{n:,} drawn pair is not checked yet.", "{n:,} drawn pairs are not checked yet.", status.waiting
+    )
 
 
 def draw_counts(status: QualityStatus) -> None:
@@ -131,7 +138,7 @@ def draw_counts(status: QualityStatus) -> None:
         (tr("waiting"), status.waiting),
         (tr("cannot rate"), status.unrateable),
         (tr("can no longer be judged"), status.barred),
-        (tr("settled since"), status.settled_since),
+        (tr("settled later"), status.settled_since),
     )
     items = "".join(f"<div><dt>{escape(name)}</dt><dd>{show_number(n)}</dd></div>" for name, n in counts)
     st.html(f'<dl class="annotator-counts">{items}</dl>')
@@ -160,12 +167,12 @@ def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
         tr("pairs"),
         tr("checked"),
         tr("errors"),
-        tr("of settled"),
-        tr("outside"),
+        tr("of settled pairs"),
+        tr("not covered"),
         tr("share"),
         tr("seed"),
     )
-    draw_table(tr("Draws so far"), columns, [_describe(draw) for draw in reversed(draws)])
+    draw_table(tr("Draws"), columns, [_describe(draw) for draw in reversed(draws)])
     draw_file_link(tr("Draws as CSV"), list_address(dataset, "draws"))
 
 
@@ -175,7 +182,7 @@ def _describe(draw: QualityDraw) -> tuple[str, ...]:
         str(draw.round),
         show_time(draw.drawn_at),
         draw.annotator,
-        draw.drawn_by or tr("the operator"),
+        draw.drawn_by or tr("command line"),
         show_number(draw.pairs),
         show_number(draw.checked),
         show_number(draw.errors),
@@ -188,17 +195,17 @@ def _describe(draw: QualityDraw) -> tuple[str, ...]:
 
 def draw_rule(context: PageContext, status: QualityStatus) -> None:
     """Draw the choice of the reading that the gate uses, folded."""
-    with st.expander(tr("Change which of the two the gate goes by")), st.form("rule", border=False):
+    with st.expander(tr("Change the rule of the gate")), st.form("rule", border=False):
         chosen = st.radio(
-            tr("The gate goes by"),
+            tr("Rule of the gate"),
             RULES,
             index=RULES.index(status.rule),
             format_func=lambda rule: tr(RULE_NAMES[rule]),
         )
         draw_note(
             tr(
-                "What the sample proves is the stricter of the two, and what this program advises. Change it only where your "
-                "team has agreed on the other; a release says which one it went by."
+                "The guaranteed maximum is stricter and recommended. Change the rule only if your team has "
+                "agreed on it; each release states its rule."
             )
         )
         pressed = st.form_submit_button(tr("Change"))
@@ -216,7 +223,7 @@ def draw_rule(context: PageContext, status: QualityStatus) -> None:
 
 def draw_evidence(context: PageContext, status: QualityStatus) -> None:
     """Draw both readings with the rule, then the errors by kind beside what would decide it."""
-    st.header(tr("What the sample shows and what it proves"))
+    st.header(tr("Error rate and guaranteed maximum"))
     draw_readings(status)
     draw_rule(context, status)
     left, right = st.columns(2, gap="medium")
@@ -230,23 +237,24 @@ def draw_evidence(context: PageContext, status: QualityStatus) -> None:
             csv=list_address(status.dataset, "kinds"),
             name=f"{status.dataset}-quality",
         )
-        draw_note(tr("The line through the circle is the exact 95 % interval of the share in the sample."))
-        draw_numbers(tr("Numbers by kind of error"), charts.list_rate_rows(status.rates))
+        draw_note(tr("The line through the circle is the exact 95 % confidence interval of the error rate."))
+        draw_numbers(tr("Table of error kinds"), charts.list_rate_rows(status.rates))
     with right:
         _draw_further(status)
 
 
 def _draw_further(status: QualityStatus) -> None:
     """Draw how many further pairs would bring the bound below the limit."""
-    st.header(tr("What would decide it"))
+    st.header(tr("Pairs needed to pass"))
     if status.further is None:
         st.text(
             tr(
-                "No sample of these pairs can bring the bound below 5 % any more. Decide the errors, then begin a new round."
+                "More pairs of this round cannot bring the guaranteed maximum below 5 %. Decide the errors, "
+                "then begin a new round."
             )
         )
     elif not status.further:
-        st.text(tr("Nothing more is needed: the bound is below 5 %."))
+        st.text(tr("Nothing else is needed: the guaranteed maximum is below 5 %."))
     else:
         points = project_bound(status)
         words = charts.describe_further(points, status.further)
@@ -254,12 +262,12 @@ def _draw_further(status: QualityStatus) -> None:
             "quality-curve",
             charts.chart_further(points, status.further),
             words,
-            caption=tr("What would decide it"),
+            caption=tr("Pairs needed to pass"),
             csv=list_address(status.dataset, "curve"),
             name=f"{status.dataset}-quality-curve",
         )
         draw_note(words + describe_waiting_pairs(status))
-        draw_numbers(tr("Numbers of this curve"), charts.list_further_rows(points))
+        draw_numbers(tr("Table of this curve"), charts.list_further_rows(points))
 
 
 def draw(context: PageContext) -> None:
@@ -271,13 +279,13 @@ def draw(context: PageContext) -> None:
     if status.checked:
         draw_evidence(context, status)
     if status.round:
-        st.header(tr("The sample"))
+        st.header(tr("Sample"))
         draw_counts(status)
         st.header(tr("Draw more"))
         draw_more(context, dataset, status)
-        st.header(tr("Draws so far"))
+        st.header(tr("Draws"))
         draw_draws(dataset, status.draws)
-        st.header(tr("Errors found"))
+        st.header(tr("Errors"))
         draw_errors(status)
     else:
         st.header(tr("Draw a sample"))

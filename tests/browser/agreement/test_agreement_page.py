@@ -39,7 +39,7 @@ def test_a_click_on_a_cell_opens_its_pairs_and_their_case(
     page.locator(".st-key-confusion .mark-text text").nth(3).click()
     expect(page.get_by_role("heading", name=DISAGREED)).to_be_focused()
     expect(page.get_by_text("1 pair, largest difference first.")).to_be_visible()
-    row = page.get_by_role("table", name="The pairs").get_by_role("row").nth(1)
+    row = page.get_by_role("table", name="List of pairs").get_by_role("row").nth(1)
     expect(row).to_contain_text("ハンドラキュー <b>🔎</b>")
     expect(row).to_contain_text("3\u00a0花子 🌱")
     assert "grades=0-3" in page.url
@@ -60,8 +60,8 @@ def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(
     expect(page.get_by_role("row")).to_have_count(
         9
     )  # on the whole page: nothing is left of the chart's tooltip
-    page.get_by_role("link", name="Back to the agreement of the dataset").click()
-    expect(page.get_by_role("heading", name="Every two annotators")).to_be_visible()
+    page.get_by_role("link", name="Back to Agreement").click()
+    expect(page.get_by_role("heading", name="All annotator pairs")).to_be_visible()
 
 
 def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_table(
@@ -75,9 +75,9 @@ def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_tabl
     expect(heading).to_be_visible()
     expect(page.get_by_text("3 pairs, largest difference first.")).to_be_visible()
     expect(page.get_by_role("row")).to_have_count(4)
-    page.get_by_role("link", name="Back to the agreement of the dataset").click()
+    page.get_by_role("link", name="Back to Agreement").click()
     page.get_by_role("tab", name="Grades").click()
-    page.get_by_text("The grades as a table").click()
+    page.get_by_text("Table of grades").click()
     link = page.get_by_role("link", name="3 Perfect 3: Pairs that 花子 🌱 graded 3")
     link.focus()
     page.keyboard.press("Enter")
@@ -95,15 +95,13 @@ def test_a_point_opens_the_pairs_of_its_period_and_of_its_annotator(
             world.judge(person, "Q1", f"more{at}", grade)
     sign_in(page, "lea", to="/agreement?dataset=d&tab=Over time")
     page.locator(".st-key-drift .mark-symbol path").first.click()
-    heading = page.get_by_role(
-        "heading", name="Pairs that two or more annotators judged; judged a second time"
-    )
+    heading = page.get_by_role("heading", name="Pairs judged by two or more annotators; second judgment")
     expect(heading).to_be_visible()
     expect(page.get_by_text(re.compile(r"^\d\d pairs, largest difference first"))).to_be_visible()
     page.go_back()
     page.go_back()  # the tab leaves the address after the click
     page.locator('.st-key-leanings .mark-symbol path[aria-label*=": ann;"]').last.click()
-    of_one = page.get_by_role("heading", name="Pairs that ann judged and others too; judged a second time")
+    of_one = page.get_by_role("heading", name="Pairs judged by ann and others; second judgment")
     expect(of_one).to_be_visible()
     expect(of_one).to_be_in_viewport()  # the click was far down the page
     assert "when=" in page.url and "who=ann" in page.url
@@ -115,8 +113,8 @@ def test_the_keyboard_opens_the_same_pairs(world: JudgedWorld, page: Page, sign_
     page.locator('.st-key-confusion [data-testid="stElementToolbar"] button').first.focus()
     toolbar = page.locator('.st-key-confusion [data-testid="stElementToolbar"]')
     expect(toolbar).to_have_css("opacity", "1")  # what has the focus can be seen
-    page.get_by_text("The matrix as a table, with its pairs").focus()
-    table = page.get_by_text("The matrix as a table, with its pairs").locator("xpath=ancestor::summary")
+    page.get_by_text("Matrix as a table with links to the pairs").focus()
+    table = page.get_by_text("Matrix as a table with links to the pairs").locator("xpath=ancestor::summary")
     table.focus()
     page.keyboard.press("Enter")
     link = page.get_by_role("link", name="1 pair that ann graded 0 and 花子 🌱 3")

@@ -55,6 +55,6 @@ def test_what_disputes_teach_becomes_a_version_that_names_them(
     page.get_by_role("tab", name="Lessons from disagreements").click()
     expect(page.get_by_text("answered in version 2").first).to_be_visible(timeout=PATIENCE)
     page.goto(f"{server.address}/agreement?dataset=d&tab=Guideline+versions")
-    expect(page.get_by_text("3 decisions on disputes led to this version.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Based on 3 decisions about disagreements.")).to_be_visible(timeout=PATIENCE)
     settle(page)
     assert list_violations(page) == []

@@ -39,11 +39,11 @@ def world(database: Database) -> JudgedWorld:
 
 def draw_everything(page: Page) -> None:
     """By the keyboard alone, as far as the page's own fields go."""
-    share = page.get_by_role("spinbutton", name="Share of the settled pairs, in %")
+    share = page.get_by_role("spinbutton", name="Percentage of settled pairs")
     share.fill("100")
     share.press("Enter")
     page.get_by_role("button", name="Draw 10 pairs").press("Enter")
-    expect(page.get_by_text("Drawn: 10 pairs. They come to hanako on the page Label.")).to_be_visible()
+    expect(page.get_by_text("10 pairs drawn. They appear for hanako on the page Label.")).to_be_visible()
 
 
 def judge_all(page: Page) -> None:
@@ -72,11 +72,11 @@ def test_a_lead_draws_the_expert_judges_blind_and_the_error_leads_to_its_case(
     world: JudgedWorld, page: Page, browser: Browser, sign_in: SignIn, server: Server
 ) -> None:
     sign_in(page, "lea", to="/quality?dataset=d")
-    expect(page.get_by_role("combobox", name="Who checks")).to_have_value(
+    expect(page.get_by_role("combobox", name="Checker")).to_have_value(
         "花子 (hanako): judged none of them, can check 10"
     )
     draw_everything(page)
-    expect(page.get_by_role("heading", name="The sample", level=2)).to_be_focused()  # the button is gone
+    expect(page.get_by_role("heading", name="Sample", level=2)).to_be_focused()  # the button is gone
     main = page.get_by_test_id("stMain")
     for name in GRADES:
         assert name[1] not in main.inner_text()  # which pairs were drawn is told to nobody
@@ -95,9 +95,9 @@ def test_a_lead_draws_the_expert_judges_blind_and_the_error_leads_to_its_case(
     experts.close()
 
     page.reload()
-    expect(page.get_by_role("heading", name="Errors found")).to_be_visible()
+    expect(page.get_by_role("heading", name="Errors")).to_be_visible()
     row = page.get_by_role("row").filter(has_text=WRONG[1])
-    expect(row).to_contain_text("to be decided")
+    expect(row).to_contain_text("waiting for a decision")
     row.get_by_role("link", name=WRONG[1]).press("Enter")
     expect(page.get_by_role("heading", name="Disagreements", level=1)).to_be_visible()
     expect(page.get_by_role("region", name="Document").get_by_text(WRONG[1], exact=True)).to_be_visible()
@@ -109,7 +109,7 @@ def test_at_400_pixels_no_date_or_share_of_a_draw_is_broken_and_only_the_table_s
     sign_in(page, "lea", to="/quality?dataset=d")
     draw_everything(page)
     page.set_viewport_size({"width": 400, "height": 800})
-    row = page.get_by_role("table", name="Draws so far").get_by_role("row").nth(1)
+    row = page.get_by_role("table", name="Draws").get_by_role("row").nth(1)
     cells = row.locator("td")
     expect(cells).to_have_count(11)
     for cell in cells.all():

@@ -106,9 +106,9 @@ def test_the_gate_goes_by_the_verdict_of_the_report(world: TwoJudges, database: 
 def test_the_verdict_on_an_empty_dataset_says_why_there_is_no_figure(database: Database) -> None:
     verdict = judge_kappa(JudgedWorld(database))
     assert (verdict.state, verdict.kappa.value) == ("unknown", None)
-    assert verdict.kappa.why == "no pair was judged independently by two annotators"
+    assert verdict.kappa.why == "no pair has independent judgments of two annotators"
     assert verdict.sentence == compute_agreement(database, OPERATOR, "d").diagnosis[0]
-    assert "Nothing is judged yet" in compute_agreement(database, OPERATOR, "d").diagnosis[0]
+    assert "There are no judgments yet" in compute_agreement(database, OPERATOR, "d").diagnosis[0]
 
 
 def test_the_same_seed_gives_the_same_report_and_another_seed_another(world: TwoJudges) -> None:
@@ -149,7 +149,7 @@ def test_a_group_is_measured_on_its_own_queries(world: TwoJudges) -> None:
     [
         (
             {"by": "colour"},
-            "cannot group by 'colour'; there are: category, difficulty, source, annotator, guideline_version, week",
+            "Cannot group by 'colour': choose one of category, difficulty, source, annotator, guideline_version, week",
         ),
         ({"resamples": -1}, "resamples: expected 0 to 100000, found -1"),
         ({"resamples": 10**6}, "resamples: expected 0 to 100000, found 1000000"),
@@ -240,7 +240,7 @@ def test_undefined_values_are_null_with_a_reason_in_the_json(database: Database)
         report["cut_points"][0]["cohen_kappa"],
     ):
         assert value["value"] is None
-        assert "observed agreement is 100 %" in value["why"]
+        assert "observed agreement 100 %" in value["why"]
         assert set(value) == {"value", "why"}
 
 

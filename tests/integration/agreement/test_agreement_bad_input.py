@@ -94,7 +94,7 @@ def test_a_field_that_does_not_exist_is_refused_with_those_that_do(
     database: Database, tmp_path: Path
 ) -> None:
     bring(database, tmp_path, CASES["nothing judged"].rows)
-    with pytest.raises(ValidationError, match=r"cannot group by 'colour'; there are: .*category"):
+    with pytest.raises(ValidationError, match=r"Cannot group by 'colour': choose one of .*category"):
         compute_agreement(database, OPERATOR, "d", by="colour")
     refused = run(database, "--by", "colour", "--json")
     assert (refused.exit_code, refused.stdout) == (1, "")

@@ -70,7 +70,7 @@ def test_the_tables_begin_with_the_verdict_and_end_with_what_counts(world: Judge
         )
     ]
     assert positions == sorted(positions)
-    assert "said to be unrateable, so there is no grade" in shown
+    assert "“cannot rate”, so there is no grade" in shown
     assert "13 judgments count." in shown
 
 
@@ -98,7 +98,7 @@ def test_the_page_is_written_with_every_name_escaped(world: Judges, tmp_path: Pa
     assert "<script" not in page
     assert "&lt;script&gt;" in page
     assert "<b>" not in page
-    assert "said to be unrateable" in page
+    assert "“cannot rate”, so there is no grade" in page
     assert "Estimates for comparison" not in page
     assert str(target) in done.stdout
 
@@ -125,7 +125,7 @@ def test_the_files_are_there_also_for_whoever_stops_reading_the_output(
 
 @pytest.mark.parametrize("option", ["--html", "--consensus"])
 @pytest.mark.parametrize(
-    ("name", "message"), [("-", "found '-'"), ("", "it is a folder"), ("nowhere/x", "there is no folder")]
+    ("name", "message"), [("-", "instead of '-'"), ("", "it is a folder"), ("nowhere/x", "does not exist")]
 )
 def test_a_file_that_cannot_be_is_refused_before_anything_is_computed(
     world: Judges, tmp_path: Path, option: str, name: str, message: str
@@ -148,7 +148,7 @@ def test_the_page_and_the_estimates_cannot_be_one_file(world: Judges, tmp_path: 
 def test_a_field_that_there_is_not_writes_nothing(world: Judges, tmp_path: Path) -> None:
     done = run(world, "--by", "colour", "--html", str(tmp_path / "x.html"))
     assert (done.exit_code, done.stdout) == (1, "")
-    assert "cannot group by 'colour'" in str(done.exception)
+    assert "Cannot group by 'colour'" in str(done.exception)
     assert not (tmp_path / "x.html").exists()
 
 

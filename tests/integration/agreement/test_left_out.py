@@ -166,7 +166,7 @@ def test_a_reason_that_there_is_not_is_refused(database: Database) -> None:
     world = JudgedWorld(database)
     with (
         database.read() as session,
-        pytest.raises(ValidationError, match=r"no reason 'tired'.*unrateable, later"),
+        pytest.raises(ValidationError, match=r"Unknown reason 'tired'.*unrateable, later"),
     ):
         list_left_out(session, world.dataset_pk, "tired", limit=1)
 

@@ -331,7 +331,7 @@ def test_repeats_answered_otherwise_and_wrong_gold_pairs_are_listed_with_both_an
         world.judge(person, "Q1", doc_id, again, purpose="repeat")
     selected = find(world, PairSelection("repeat", ("ann",)))
     assert [(pair.doc_id, pair.distance, str(pair.note)) for pair in selected.pairs] == [
-        ("d1", 2, "first 0, then 2"), ("d3", 0, "first 2, then unrateable"),
+        ("d1", 2, "first 0, then 2"), ("d3", 0, "first 2, then cannot rate"),
     ]  # fmt: skip
     for doc_id, right, given in (("g1", 3, 1), ("g2", 2, 2)):
         world.pair("Q2", doc_id)
@@ -341,7 +341,7 @@ def test_repeats_answered_otherwise_and_wrong_gold_pairs_are_listed_with_both_an
         )  # fmt: skip
         world.judge(person, "Q2", doc_id, given, purpose="gold")
     (only,) = find(world, PairSelection("gold", ("ann",))).pairs
-    assert (only.doc_id, only.distance, str(only.note)) == ("g1", 2, "right: 3, given: 1")
+    assert (only.doc_id, only.distance, str(only.note)) == ("g1", 2, "correct: 3, given: 1")
     assert find(world, PairSelection("gold", ("花子",))) == SelectedPairs(0, ())
 
 

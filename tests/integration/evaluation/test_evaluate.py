@@ -287,7 +287,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_anything_is_computed(
 ) -> None:
     missing = str(tmp_path / "none" / "report.md")
     refused = CliRunner().invoke(app, ["evaluate", "no-such-file.txt", *files[1:], "--markdown", missing])
-    assert "there is no folder" in str(refused.exception) + refused.output
+    assert "does not exist" in str(refused.exception) + refused.output
 
 
 @pytest.mark.parametrize(

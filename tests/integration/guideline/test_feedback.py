@@ -1,4 +1,4 @@
-"""What decided disagreements teach, on both databases: read, counted, and answered by a version of the guideline."""
+"""What decided disagreements teach, on both databases: read, counted, and answered by a guideline version."""
 
 from datetime import timedelta
 from functools import partial

@@ -51,7 +51,7 @@ def test_a_sample_is_followed_from_the_draw_to_the_verdict(database: Database) -
     status = world.status()
     assert (status.population, status.drawn, status.waiting, status.checked) == (80, 40, 40, 0)
     assert (status.verdicts, status.further) == ({"bound": "undecided", "rate": "undecided"}, 42)
-    assert "No pair of the sample is checked yet." in status.sentences
+    assert "No pair of the sample has been checked yet." in status.sentences
     assert any("--size 42" in sentence for sentence in status.sentences)
     pks = list(world.drawn())
     far = next(pk for pk in pks if world.grades[pk] == 0)
@@ -66,11 +66,8 @@ def test_a_sample_is_followed_from_the_draw_to_the_verdict(database: Database) -
     (error,) = status.errors
     assert (error.pair, error.settled_grade, error.expert_grade) == (world.keys[far], 0, 3)
     assert (error.settled_by, error.note, error.state, error.distance) == ("unanimous", "왜", "reopened", 3)
-    assert any(
-        "1 of 39 checked pairs are errors, 2.6 %, which is below 5 %" in sentence
-        for sentence in status.sentences
-    )
-    assert any("with 95 % confidence at most" in sentence for sentence in status.sentences)
+    assert any("2.6 % (1 of 39 checked pairs), below 5 %" in sentence for sentence in status.sentences)
+    assert any("Guaranteed maximum (95 %): at most" in sentence for sentence in status.sentences)
     points = dict(project_bound(status))
     assert points[0] == status.rates["any"].bound
     assert status.further is not None
@@ -140,10 +137,8 @@ def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_still_counts(dat
     }  # fmt: skip
     assert status.errors[0].state == "reopened"  # what waits comes first
     assert (status.rates, status.verdicts, status.checked) == (before.rates, before.verdicts, 3)
-    assert "1 error waits for a lead's decision among the disagreements." in status.sentences
-    assert any(
-        "1 error is in a pair that has left the pool since" in sentence for sentence in status.sentences
-    )
+    assert "1 error is waiting for a decision on Disagreements." in status.sentences
+    assert any("1 error is in a pair that has left the pool" in sentence for sentence in status.sentences)
 
 
 def test_the_trail_keeps_every_round_and_the_figures_are_of_the_present_one(database: Database) -> None:
@@ -170,7 +165,7 @@ def test_the_trail_keeps_every_round_and_the_figures_are_of_the_present_one(data
         (of_grade[0], 1, 1, "reopened"),
         (of_grade[1], 1, 1, "reopened"),
     ]  # largest difference first
-    assert "2 errors wait for a lead's decision among the disagreements." in status.sentences
+    assert "2 errors are waiting for a decision on Disagreements." in status.sentences
     wrong = next(pk for pk in world.drawn(3) if world.grades[pk] in (1, 2))
     world.check(wrong, 3 - world.grades[wrong], dan)
     status = world.status()
@@ -217,7 +212,7 @@ def test_what_was_settled_since_the_draw_is_counted(database: Database) -> None:
     assert world.status().settled_since == 2  # it is settled, but not as it was
     world.later(seconds=1)
     assert any(
-        "2 pairs were settled since the last draw" in sentence for sentence in world.status().sentences
+        "2 pairs have been settled since the last draw" in sentence for sentence in world.status().sentences
     )
     world.draw(rate=1.0)
     assert world.status().settled_since == 0
@@ -241,7 +236,7 @@ def test_somebody_who_left_leaves_barred_pairs(database: Database) -> None:
         session.get_one(PersonRow, world.cho.person_id).disabled_at = world.now
     status = world.status()
     assert (status.checked, status.barred, status.waiting) == (1, 4, 0)
-    assert any("4 drawn pairs can no longer be judged" in sentence for sentence in status.sentences)
+    assert any("can no longer judge 4 drawn pairs" in sentence for sentence in status.sentences)
 
 
 def count_everything(world: ReleaseWorld) -> tuple[Any, ...]:

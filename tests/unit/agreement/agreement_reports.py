@@ -19,11 +19,11 @@ from annotator.agreement.records import (
 
 PEOPLE = ("<script>alert('x')</script>", "שרה & co", "고양이 🐈", "高橋")
 KAPPA = CoefficientValue(0.5714, (0.4125, 0.7012))
-NONE = CoefficientValue(None, None, "all who judged the same pairs gave one and the same grade throughout")
+NONE = CoefficientValue(None, None, "everybody gave the same grade on all shared pairs")
 KAPPAS = {
     "unweighted": KAPPA,
     "linear": CoefficientValue(0.61, (0.5, 0.7)),
-    "quadratic": CoefficientValue(0.7, None, "no interval was asked for"),
+    "quadratic": CoefficientValue(0.7, None, "no confidence interval was requested"),
 }
 CONFUSION = ((40, 3, 0, 1), (2, 12, 4, 0), (0, 1, 20, 5), (0, 0, 2, 10))
 
@@ -81,13 +81,13 @@ REPORT = AgreementReport(
         AgreementPeriod("2026-03-16", "2026-03-22", 65, CoefficientValue(-0.2, (-0.7, 0.1)), 0.4),
         AgreementPeriod("2026-03-23", "2026-03-29", 30, CoefficientValue(0.4), 0.6),
     ),
-    left_out=(ExclusionCount("unrateable", "said to be unrateable", 12), ExclusionCount("single", "the only one", 7)),
+    left_out=(ExclusionCount("unrateable", "“cannot rate”, so there is no grade", 12), ExclusionCount("single", "the only one", 7)),
     outdated=3,
 )  # fmt: skip
 EMPTY = AgreementReport(
     dataset="d", annotators=(), simulated=False, kappa_target=0.7, resamples=0, seed=0,
     measured=MeasuredAgreement(0, 0, 0, None, dict.fromkeys(KAPPAS, NONE), NONE, {"ordinal": NONE}, NONE, NONE, ((1, NONE),), (), (), (0, 0, 0, 0)),
-    groups=(), findings=(DiagnosisFinding("nothing", "Nothing is judged yet."),),
+    groups=(), findings=(DiagnosisFinding("nothing", "There are no judgments yet."),),
 )  # fmt: skip
 ESTIMATES = Consensus(
     dataset="법령",

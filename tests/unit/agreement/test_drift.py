@@ -108,11 +108,11 @@ def test_a_period_without_variation_or_with_few_queries_says_why_it_lacks_a_figu
     undefined = _cut(Work(same, made_at, np.zeros(240)))
     assert len(undefined) == 3
     assert undefined[0].kappa.value is None and undefined[0].kappa.why is not None
-    assert "one and the same" in undefined[0].kappa.why
+    assert "are the same" in undefined[0].kappa.why
     few = sort_judged(pair // 8, pair, np.tile([0, 1], 120), pair % 4)
     kappa = _cut(Work(few, made_at, np.zeros(240)))[0].kappa
     assert (kappa.value, kappa.ci95) == (1.0, None)
-    assert kappa.why == "an interval needs pairs of 10 or more queries"
+    assert kappa.why == "a confidence interval needs pairs of 10 or more queries"
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -54,7 +54,7 @@ GOOD = (0.9, (0.8, 1.0))
 def test_a_category_surely_below_the_target_is_told_with_its_pairs() -> None:
     (finding,) = describe_categories(_groups([GOOD, (0.4, (0.3, 0.5))]), 0.7)
     assert finding.sentence == (
-        "In c1 agreement is below its target of 0.7: Cohen's kappa is 0.40 [0.30, 0.50] over 100 pairs. Read its "
+        "In c1, agreement is below the target of 0.7: Cohen's kappa is 0.40 [0.30, 0.50] (100 pairs). Review its "
         "disagreements first."
     )
     assert (finding.kind, finding.pairs) == ("category", PairSelection(by="category", value="c1"))
@@ -91,7 +91,7 @@ def test_many_categories_below_are_told_lowest_first_and_the_rest_by_name() -> N
     lows = [(0.5 - number / 50, (0.4 - number / 50, 0.55 - number / 50)) for number in range(8)]
     findings = describe_categories(_groups([GOOD, *lows]), 0.7)
     assert [finding.pairs.value for finding in findings if finding.pairs] == ["c8", "c7", "c6", "c5", "c4"]
-    assert findings[-1].sentence == "Agreement is below its target in these too: c3, c2, c1."
+    assert findings[-1].sentence == "Agreement is also below the target in: c3, c2, c1."
 
 
 def _of_alpha(alpha: float) -> MeasuredAgreement:
@@ -106,8 +106,8 @@ def test_who_leans_is_told_with_what_alpha_would_be_without_them() -> None:
     (finding,) = describe_leanings([ClaimedLeaning(leaning)], _of_alpha(0.6))
     assert (finding.kind, finding.pairs) == ("severe", PairSelection("differing", annotators=("a",)))
     assert finding.sentence == (
-        "a grades lower than the others on the same pairs, by 0.50 [0.30, 0.70] grades on average; ordinal alpha of the "
-        "others alone is 0.65 over the 40 pairs that they share, with a 0.60 over 100 pairs. Compare how they read the "
+        "a grades the same pairs 0.50 [0.30, 0.70] grades lower than the others on average. Ordinal alpha is 0.65 among the "
+        "others (40 pairs) and 0.60 with a (100 pairs). Compare how they read the "
         "rubric."
     )
     for without, pairs in ((None, 40), (0.61, 40), (0.5, 40), (0.65, 29)):
@@ -119,10 +119,10 @@ def test_who_leans_is_told_with_what_alpha_would_be_without_them() -> None:
 @pytest.mark.parametrize(
     ("who", "first", "last", "beginning_of_sentence"),
     [
-        (None, 0.8, 0.6, "Agreement has fallen: Cohen's kappa is 0.80 over the first third of the pairs (until 2026-01-09)"),
+        (None, 0.8, 0.6, "Agreement has fallen: Cohen's kappa is 0.80 for the first third of the pairs (until 2026-01-09)"),
         (None, 0.6, 0.8, "Agreement has risen"),
-        ("a", -0.1, 0.3, "Compared with the others a has become more lenient: -0.10 grades over the first third"),
-        ("a", 0.3, -0.1, "Compared with the others a has become more severe"),
+        ("a", -0.1, 0.3, "a has become more lenient compared with the others: -0.10 grades for the first third"),
+        ("a", 0.3, -0.1, "a has become stricter compared with the others"),
     ],
 )  # fmt: skip
 def test_what_changed_is_said_with_its_direction(
@@ -145,22 +145,22 @@ def test_failed_checks_point_to_the_pairs_that_were_answered_wrong() -> None:
         FailingAnnotator("gold", "c", 0, 10, (0.0, 0.31), None),
     ])  # fmt: skip
     assert repeat.sentence.startswith(
-        "a gave the same answer again on 4 of 10 repeats only (40 %, 95 % interval 12 % to 74 %)"
+        "a repeated the same judgment on only 4 of 10 repeats (40 %, 95 % confidence interval 12 % to 74 %)"
     )
     assert repeat.pairs == PairSelection("repeat", annotators=("a",))
     assert (
-        "b answered 3 of 10 gold pairs right (30 %" in gold.sentence
-        and "less the right ones is -0.50" in gold.sentence
+        "b judged 3 of 10 gold pairs correctly (30 %" in gold.sentence
+        and "differ from the correct ones by -0.50 on average" in gold.sentence
     )
     assert gold.pairs == PairSelection("gold", annotators=("b",))
-    assert "the right ones" not in bare.sentence
+    assert "the correct ones" not in bare.sentence
 
 
 def test_quick_judgments_point_to_themselves() -> None:
     (finding,) = describe_quick([QuickAnnotator("a", 21, 4.5, 18.2, 0.41, 0.83, (-0.6, -0.2))])
     assert finding.sentence == (
-        "a judged 21 pairs in less than 4.5 seconds each (18.2 is usual for them), and matches the others there less: "
-        "41 % of the comparisons, 83 % elsewhere. Look at these pairs."
+        "a judged 21 pairs in less than 4.5 seconds each (their median is 18.2), and agrees less with the others there: "
+        "41 % of the comparisons, against 83 % elsewhere. Review these pairs."
     )
     assert (finding.kind, finding.pairs) == ("quick", PairSelection("quick", annotators=("a",)))
 

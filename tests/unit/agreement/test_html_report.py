@@ -116,7 +116,7 @@ def test_the_verdict_comes_first_and_is_not_said_twice() -> None:
 def test_what_is_undefined_says_why_and_is_never_a_number() -> None:
     source = render()
     assert re.search(
-        r"Gwet&#39;s AC2, quadratic</th><td class=\"n\">undefined</td><td class=\"n\"></td><td>all who judged",
+        r"Gwet&#39;s AC2, quadratic</th><td class=\"n\">undefined</td><td class=\"n\"></td><td>everybody gave",
         source,
     )
     assert not re.search(r"\bnan\b|\bNone\b|\binf\b", source)
@@ -124,7 +124,7 @@ def test_what_is_undefined_says_why_and_is_never_a_number() -> None:
 
 def test_a_report_of_nothing_is_a_page_that_says_so() -> None:
     words = "".join(Page(render(EMPTY)).words)
-    assert "Nothing is judged yet." in words
+    assert "There are no judgments yet." in words
     assert "0 judgments count." in words
     assert "Intervals: None were asked for." in words
     assert ">undefined<" not in render(EMPTY)
@@ -134,7 +134,7 @@ def test_left_out_judgments_are_counted_with_their_reasons_and_outdated_ones_cou
     words = "".join(Page(render()).words)
     assert "304 judgments count; 19 are left out." in words
     assert "3 current grades were made under an older guideline" in words
-    assert "said to be unrateable" in words
+    assert "“cannot rate”, so there is no grade" in words
 
 
 def test_it_says_how_it_was_computed() -> None:
@@ -187,14 +187,14 @@ def test_of_many_annotator_pairs_those_are_listed_who_lower_kappa_most_and_the_p
     listed = [number for number in range(150) if f"<bdi>a{number:03}</bdi> and" in page]
     assert listed == list(range(2, 102))
     assert "Of 150 annotator pairs the tables list 100" in page
-    assert "1 annotator pair is left out: it shares fewer than 30 pairs or 10 queries" in page
-    assert "1 annotator pair is left out: without variation its kappa is undefined." in page
+    assert "1 annotator pair is excluded: fewer than 30 shared pairs or 10 queries" in page
+    assert "1 annotator pair is excluded: its kappa is undefined because the grades do not vary." in page
 
 
 def test_where_all_annotator_pairs_share_too_little_no_table_is_announced() -> None:
     pairs = [replace(make_pair(f"a{n:04}", "z"), pairs=9, warning="too few") for n in range(1_100)]
     page = render(replace(REPORT, measured=replace(MEASURED, annotator_pairs=tuple(pairs))))
-    assert "1,100 annotator pairs are left out: they share fewer than" in page
+    assert "1,100 annotator pairs are excluded: fewer than" in page
     assert "the tables list" not in page
     assert "Every two annotators who judged" not in page and "The first one" not in page
 
@@ -271,7 +271,7 @@ def test_of_hundreds_of_annotators_a_hundred_are_listed_and_both_counts_are_said
     leanings = tuple(Leaning(name, 40, number / 100, None) for number, name in enumerate(people[:250]))
     measured = replace(MEASURED, leanings=leanings, grades_by_annotator=dict.fromkeys(people, (1, 0, 0, 0)))
     page = render(replace(REPORT, annotators=tuple(people), measured=measured, periods=()))
-    assert "300 annotators have a judgment that counts, 250 of them share a pair with another" in page
+    assert "300 annotators have judgments that count; 250 of them share pairs with another" in page
     assert "of 250 annotators the 100 first, those who lean most" in page
     assert "of 300 annotators the 100 first, those who judged most" in page
     listed = [

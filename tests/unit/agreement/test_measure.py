@@ -89,7 +89,7 @@ def test_perfect_agreement_without_variation_is_undefined_with_the_reason_and_th
         *measured.annotator_pairs[0].cohen_kappa.values(),
     ]  # fmt: skip
     assert {value.value for value in values} == {None}
-    assert all("observed agreement is 100 %" in (value.why or "") for value in values)
+    assert all("observed agreement 100 %" in (value.why or "") for value in values)
     assert measured.observed_agreement == 1.0
 
 
@@ -167,7 +167,7 @@ def test_a_cut_that_leaves_all_grades_on_one_side_says_so() -> None:
     (_, from_1), (_, from_2), _ = measured.cut_points
     assert from_1.value is None
     assert (from_1.why or "").startswith(
-        "all grades lie on one side of this cut; observed agreement is 100 %"
+        "all grades are on the same side of this threshold (observed agreement 100 %)"
     )
     assert from_2.value == pytest.approx(0.0)
 
@@ -198,7 +198,7 @@ def test_two_who_share_little_are_warned_of_by_the_rule_for_groups() -> None:
     assert many.warning is None
     assert single.warning == warn_of_few(single.pairs, 1)
     assert "warning" not in many.as_json()
-    assert single.as_json()["warning"].startswith("too few to say much: 40 pairs of 1 query")
+    assert single.as_json()["warning"].startswith("too few pairs for a conclusion: 40 pairs of 1 query")
     assert [pair.as_json()["queries"] for pair in (many, single)] == [12, 1]
 
 

@@ -23,8 +23,8 @@ def test_who_shares_too_little_or_has_no_kappa_is_left_out_and_counted() -> None
     ranked = rank_pairs(pairs, CoefficientValue(0.5))
     assert ([pair.annotators[0] for pair in ranked.pairs], ranked.few, ranked.undefined) == (["d"], 2, 1)
     assert describe_unranked_pairs(ranked) == (
-        "2 annotator pairs are left out: they share fewer than 30 pairs or 10 queries, too few to say much. "
-        "1 annotator pair is left out: without variation its kappa is undefined."
+        "2 annotator pairs are excluded: fewer than 30 shared pairs or 10 queries. "
+        "1 annotator pair is excluded: its kappa is undefined because the grades do not vary."
     )
 
 

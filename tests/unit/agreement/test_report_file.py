@@ -36,10 +36,10 @@ def test_a_failure_on_the_way_leaves_what_was_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("-", "expected the name of a file, found '-'"),
+        ("-", "give a file name instead of '-'"),
         ("there", "it is a folder"),
-        ("nowhere/report.html", "there is no folder .*nowhere"),
-        ("file/report.html", "there is no folder .*file"),
+        ("nowhere/report.html", "the folder .*nowhere"),
+        ("file/report.html", "the folder .*file"),
         ("x" * 300 + ".html", "File name too long"),
     ],
 )

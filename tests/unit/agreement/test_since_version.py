@@ -54,13 +54,13 @@ def test_a_sure_rise_is_said_with_both_figures_and_a_sure_fall_too() -> None:
     (whole, even) = compare(judgments, versions).parts
     assert (whole.state, whole.before.pairs, whole.since.pairs) == ("higher", 180, 180)
     assert whole.sentence.startswith(
-        "Agreement in the dataset is higher since version 2: Cohen's kappa is 0.9"
+        "Agreement in the dataset has been higher since version 2: Cohen's kappa is 0.9"
     )
     assert whole.difference.ci95 is not None and whole.difference.ci95[0] > 0
     assert (even.category, even.before.pairs, even.since.pairs) == ("偶", 90, 90)
     judgments, versions = make(60, 0.95, 0.5)
     fallen = compare(judgments, versions).parts[0]
-    assert fallen.state == "lower" and "Read what has been disputed since." in fallen.sentence
+    assert fallen.state == "lower" and "Review the disagreements since then." in fallen.sentence
 
 
 def test_the_figures_are_those_of_the_report() -> None:
@@ -80,14 +80,15 @@ def test_what_may_be_chance_or_is_too_little_is_not_yet_known() -> None:
     judgments, versions = make(8, 0.1, 1.0)  # as far apart as can be, on 24 pairs of 4 queries each
     few = compare(judgments, versions).parts[0]
     assert (few.state, few.before.warning is not None) == ("unknown", True)
-    assert few.sentence.startswith("Not yet known in the dataset whether version 2 changed agreement")
+    assert few.sentence.startswith("The effect of version 2 on agreement in the dataset is not clear yet")
     little, under = make(28, 0.1, 1.0, pairs=2)  # 28 pairs a side, of enough queries for an interval
     part = compare(little, under).parts[0]
     assert part.difference.ci95 is not None and part.difference.ci95[0] > 0
     assert part.state == "unknown"
     none = compare(judgments, np.ones(len(versions), dtype=np.int64)).parts[0]
     assert (
-        none.sentence == "Not yet known in the dataset: no pair was judged by two annotators since version 2."
+        none.sentence
+        == "The comparison in the dataset is not possible yet: no pair was judged by two annotators since version 2."
     )
     assert (none.difference.value, none.since.kappa.value) == (None, None)
 

@@ -35,15 +35,14 @@ def test_an_interval_wholly_at_or_above_the_target_meets_it() -> None:
     verdict = _judge([*SAME * 12], target=1.0)
     assert (verdict.state, verdict.further) == ("met", None)
     assert verdict.sentence == (
-        "The target is met: Cohen's kappa is 1.00 [1.00, 1.00] over 48 pairs of 12 queries, its whole interval at or "
-        "above 1."
+        "Target met: Cohen's kappa is 1.00 [1.00, 1.00] (48 pairs of 12 queries), clearly at or above 1."
     )
 
 
 def test_an_interval_wholly_below_the_target_does_not_meet_it() -> None:
     verdict = _judge([(0, 1), (1, 0), (2, 3), (3, 2)] * 12)
     assert (verdict.state, verdict.further) == ("not met", None)
-    assert "The target is not met: Cohen's kappa is -0.3" in verdict.sentence
+    assert "Target not met: Cohen's kappa is -0.3" in verdict.sentence
 
 
 @pytest.mark.parametrize("target", [0.7, 0.65])
@@ -52,10 +51,11 @@ def test_an_interval_that_spans_the_target_leaves_it_unknown_and_says_how_many_p
 ) -> None:
     verdict = _judge([*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3], target, queries=11)
     assert verdict.state == "unknown" and verdict.further is not None
+    assert "would decide it, if kappa stays the same and new queries have as many pairs" in verdict.sentence
     assert (
-        "spans it. If kappa stays where it is and new queries have as many pairs as these" in verdict.sentence
+        f"Another {verdict.further} pairs or so, judged by two annotators, would decide it"
+        in verdict.sentence
     )
-    assert f"about {verdict.further} pairs more judged by two would tell" in verdict.sentence
 
 
 def test_so_many_pairs_more_do_tell() -> None:
@@ -119,7 +119,7 @@ def test_more_than_a_hundred_times_the_pairs_is_out_of_reach() -> None:
 def test_too_near_the_target_says_that_more_would_hardly_settle_it() -> None:
     verdict = _judge([*SAME * 9, *[(0, 1), (1, 3), (2, 1), (3, 2)] * 3], 2 / 3, queries=11)
     assert (verdict.state, verdict.further) == ("unknown", None)
-    assert "so near the target that judging more would hardly settle it" in verdict.sentence
+    assert "so close to the target that more judgments would hardly decide it" in verdict.sentence
 
 
 @pytest.mark.parametrize(
@@ -131,13 +131,16 @@ def test_too_few_pairs_or_queries_prove_nothing_however_well_they_agree(
 ) -> None:
     verdict = _judge((SAME * 75)[:pairs], queries=queries)
     assert (verdict.state, verdict.further) == ("unknown", missing)
-    assert "too little is shared" in verdict.sentence and "1.00 [1.00, 1.00]" in verdict.sentence
+    assert "two annotators have judged only" in verdict.sentence and "1.00 [1.00, 1.00]" in verdict.sentence
 
 
 def test_of_one_query_alone_nine_more_of_its_size_are_missing() -> None:
     verdict = _judge((SAME * 8)[:30], queries=1)
     assert (verdict.state, verdict.further) == ("unknown", 270)
-    assert "30 pairs of 1 query. It takes 30 pairs of 10 queries" in verdict.sentence
+    assert (
+        "30 pairs of 1 query, too few to rely on. At least 30 pairs of 10 queries are needed."
+        in verdict.sentence
+    )
 
 
 def test_thirty_pairs_of_ten_queries_are_enough_for_a_verdict() -> None:
@@ -147,20 +150,20 @@ def test_thirty_pairs_of_ten_queries_are_enough_for_a_verdict() -> None:
 def test_an_undefined_kappa_is_unknown_and_says_why() -> None:
     verdict = _judge([(2, 2)] * 40)
     assert (verdict.state, verdict.further) == ("unknown", None)
-    assert "kappa is undefined over 40 pairs of 12 queries (all who judged the same" in verdict.sentence
-    assert "too little is shared, 3 pairs of 3 queries" in _judge([(2, 2)] * 3).sentence
+    assert "kappa is undefined for 40 pairs of 12 queries (everybody gave the same" in verdict.sentence
+    assert "two annotators have judged only 3 pairs of 3 queries" in _judge([(2, 2)] * 3).sentence
 
 
 def test_without_an_interval_it_is_unknown() -> None:
     verdict = judge(_measure(SAME * 12, resamples=0), target=0.7)
     assert verdict.state == "unknown"
-    assert "without an interval (no interval was asked for)" in verdict.sentence
+    assert "without a confidence interval (no confidence interval was requested)" in verdict.sentence
 
 
 def test_where_nothing_is_shared_it_is_unknown() -> None:
     verdict = _judge([(1,)] * 3)
     assert (verdict.state, verdict.further, verdict.kappa.value) == ("unknown", None, None)
-    assert "(3 pairs by one)" in verdict.sentence
+    assert "(3 pairs with one)" in verdict.sentence
 
 
 def _scatter(shared: Sequence[int], *, queries: int = 40) -> AgreementVerdict:
@@ -183,7 +186,7 @@ def test_a_kappa_from_annotators_who_share_few_pairs_is_no_ground_for_a_verdict(
     verdict = _scatter([29] * 4)
     assert (verdict.state, verdict.further) == ("unknown", None)
     assert "fewer than 30 pairs in common" in verdict.sentence
-    assert "Krippendorff's alpha, 0.8" in verdict.sentence
+    assert "Krippendorff's alpha (0.8" in verdict.sentence
     assert _scatter([30] * 4).state == "met"
     assert _scatter([29, 29, 58]).state == "unknown"
     assert _scatter([29, 29, 60]).state == "met"
@@ -191,8 +194,8 @@ def test_a_kappa_from_annotators_who_share_few_pairs_is_no_ground_for_a_verdict(
 
 def test_where_nobody_could_rate_anything_it_says_so() -> None:
     nothing = _measure([])
-    assert judge(nothing, target=0.7).sentence.startswith("Nothing is judged yet")
-    assert "all 12 say that their pair cannot be rated" in judge(nothing, target=0.7, unrateable=12).sentence
-    assert "the only one says" in judge(nothing, target=0.7, unrateable=1).sentence
+    assert judge(nothing, target=0.7).sentence.startswith("There are no judgments yet")
+    assert "all 12 judgments are “cannot rate”" in judge(nothing, target=0.7, unrateable=12).sentence
+    assert "the only judgment is" in judge(nothing, target=0.7, unrateable=1).sentence
     single = judge(_measure([(1,)] * 3), target=0.7, unrateable=2)
-    assert "(3 pairs by one)" in single.sentence  # some could
+    assert "(3 pairs with one)" in single.sentence  # some could

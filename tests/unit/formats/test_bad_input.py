@@ -252,7 +252,7 @@ SHAPES: dict[str, Callable[[str], str]] = {
     "a list": lambda text: "[1]",
     "a text": lambda text: '"only words"',
     "a mapping": lambda text: '{"unknown": 1}',
-    "a number": lambda text: "17",
+    "number of pairs": lambda text: "17",
 }
 
 

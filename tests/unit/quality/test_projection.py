@@ -1,4 +1,4 @@
-"""The curve of how many further pairs without an error would decide: where it begins, where it crosses, where it ends."""
+"""The curve of how many more pairs without an error would decide: where it begins, where it crosses, where it ends."""
 
 import pytest
 

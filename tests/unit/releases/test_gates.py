@@ -54,8 +54,8 @@ def test_four_pairs_on_which_all_agree_do_not_meet_the_target() -> None:
     verdict = judge(measure(judged, ["a", "b"], resamples=100, seed=0), target=0.7)
     gate = check_kappa(verdict)
     assert (gate.measured, gate.met) == (1.0, False)
-    assert "too little is shared to rely on it" in str(gate.why)
-    assert "let two annotators judge about" in str(gate.why)
+    assert "too few to rely on" in str(gate.why)
+    assert "Have two annotators judge another" in str(gate.why)
 
 
 def test_one_open_disagreement_is_one_too_many() -> None:

@@ -36,7 +36,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 REFUSED: dict[str, Callable[[Database], object]] = {
     "a setting": lambda _: read_setting("overlap_cap", "many"),
-    "a share": lambda _: check_rules(2, {"share": {"share": 0.0, "overlap": 2}}),
+    "percentage": lambda _: check_rules(2, {"share": {"share": 0.0, "overlap": 2}}),
     "an overlap of a category": lambda _: check_rules(2, {"category": {"howto": 99}}),
     "a category that no query has": lambda at: change_settings(at, OPERATOR, "d", {"overlap_by_category": "x=2"}, now=datetime.now(UTC)),
     "a dataset that is not there": lambda at: show_dataset(at, OPERATOR, "nowhere"),

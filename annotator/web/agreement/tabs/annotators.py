@@ -33,24 +33,24 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
     """Draw the kappa of every two annotators, then two of them grade by grade."""
     pairs = report.measured.annotator_pairs
     if len(list_shown(pairs)) > 2:
-        st.header(tr("Every two annotators"))
+        st.header(tr("All annotator pairs"))
         kind = _choose_kind()
         drawn = choose_pairs(pairs, _choose_person(pairs))
         draw_report_chart(
             "kappa-matrix",
             chart_matrix(drawn, kind),
             describe_matrix(drawn, kind),
-            caption=tr("Every two annotators"),
+            caption=tr("All annotator pairs"),
             csv=list_figures_address(report.dataset, TableRequest("annotators")),
             name=f"{report.dataset}-kappa",
             pick=_pick_two,
         )
         _draw_matrix_notes(pairs)
-        draw_figures(report, TableRequest("annotators"), tr("Every two annotators as a table"))
-    st.header(tr("Two annotators, grade by grade"))
+        draw_figures(report, TableRequest("annotators"), tr("Table of annotator pairs"))
+    st.header(tr("Two annotators by grade"))
     pair = _choose_two(report)
     if pair is None:
-        st.text(tr("These two share no pair."))
+        st.text(tr("These annotators have no pairs in common."))
         return
     request = TableRequest("confusion", first=pair.annotators[0], second=pair.annotators[1])
     draw_report_chart(
@@ -65,7 +65,7 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
     st.text(describe_confusion(pair))
     _draw_cells(report.dataset, pair, grade_names)
     if len(pairs) == 1:
-        draw_figures(report, TableRequest("annotators"), tr("These two in figures"))
+        draw_figures(report, TableRequest("annotators"), tr("Figures of these two annotators"))
 
 
 def _choose_kind() -> str:
@@ -95,7 +95,7 @@ def _choose_person(pairs: Sequence[PairAgreement]) -> str | None:
         index=None,
         key="about",
         bind="query-params",
-        placeholder=tr("those who share the most pairs"),
+        placeholder=tr("most shared pairs"),
         width=360,
     )
     return chosen
@@ -103,20 +103,18 @@ def _choose_person(pairs: Sequence[PairAgreement]) -> str | None:
 
 def _draw_matrix_notes(pairs: Sequence[PairAgreement]) -> None:
     people = len({name for pair in pairs for name in pair.annotators})
-    sentences = [
-        tr("Above the diagonal κ, below it the pairs it rests on. A click on a cell shows its pairs.")
-    ]
+    sentences = [tr("Above the diagonal: κ. Below: number of shared pairs. Click a cell to show its pairs.")]
     if people > MOST_PEOPLE:
         sentences.append(
             tr(
-                "Drawn are {n} annotators of {all:,}: those who share the most pairs, or the one you choose with those who share the most "
-                "with them. The file has all.",
+                "Showing {n} of {all:,} annotators: those with the most shared pairs, or the chosen "
+                "annotator and those who share the most pairs with them. The file has all of them.",
                 n=MOST_PEOPLE,
                 all=people,
             )
         )
     if min(people, MOST_PEOPLE) > MOST_WRITTEN:
-        sentences.append(tr("Point at a cell to read its figures."))
+        sentences.append(tr("Point at a cell to see its figures."))
     draw_note(join_sentences(sentences))
 
 
@@ -139,7 +137,7 @@ def _draw_cells(dataset: str, pair: PairAgreement, grade_names: Sequence[str]) -
     """Draw the matrix as a table whose counts link to their pairs."""
     names = name_grades(grade_names)
     first, second = pair.annotators
-    with st.expander(tr("The matrix as a table, with its pairs")):
+    with st.expander(tr("Matrix as a table with links to the pairs")):
         draw_link_table(
             rows.name_pair(pair),
             [f"{first} ↓ {second} →", *names],
@@ -155,8 +153,8 @@ def _link_cell(dataset: str, pair: PairAgreement, row: int, column: int) -> str 
     if not count:
         return "0"
     says = tr_n(
-        "{n:,} pair that {first} graded {row} and {second} {column}",
-        "{n:,} pairs that {first} graded {row} and {second} {column}",
+        "{n:,} pair graded {row} by {first} and {column} by {second}",
+        "{n:,} pairs graded {row} by {first} and {column} by {second}",
         count,
         first=pair.annotators[0],
         second=pair.annotators[1],

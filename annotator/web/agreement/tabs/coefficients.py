@@ -12,15 +12,16 @@ from annotator.web.kit.page_parts import draw_note
 
 def draw(report: AgreementReport) -> None:
     """Draw every coefficient of the dataset, and what makes kappa hard to read."""
-    st.header(tr("Every coefficient"))
+    st.header(tr("All coefficients"))
     draw_note(rows.describe_basis(report))
-    draw_figures(report, TableRequest("coefficients"), tr("Every coefficient"), at_once=True)
+    draw_figures(report, TableRequest("coefficients"), tr("All coefficients"), at_once=True)
     paradox = report.measured.paradox
     if paradox is not None:
         st.text(
             tr(
-                "Prevalence {prevalence:.2f}, bias {bias:.2f}, both from 0 to 1. A high prevalence (one grade given most of the "
-                "time) lowers κ, and so does a low bias (annotators who give each grade equally often); AC1 hardly moves.",
+                "Prevalence {prevalence:.2f}, bias {bias:.2f}, both from 0 to 1. κ is lower when prevalence "
+                "is high (one grade dominates) or bias is low (annotators use each grade equally often); AC1 "
+                "hardly changes.",
                 prevalence=paradox.prevalence,
                 bias=paradox.bias,
             )

@@ -27,10 +27,11 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
     if counts:
         draw_note(
             tr(
-                "Over all that each of them judged (in brackets): who judged other queries may rightly differ."
+                "Shares of all pairs that each annotator judged (number in brackets). Annotators with other "
+                "queries may have other shares."
             )
             + " "
-            + tr("A click on a part of a bar shows its pairs.")
+            + tr("Click a part of a bar to show its pairs.")
         )
         draw_report_chart(
             "grades",
@@ -44,18 +45,21 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
         if len(counts) > MOST_BARS:
             draw_note(
                 tr(
-                    "Drawn are the {n} annotators of {all:,} who judged the most; the file has all.",
+                    "Showing the {n} of {all:,} annotators with the most judgments; the file has all of them.",
                     n=MOST_BARS,
                     all=len(counts),
                 )
             )
-        draw_figures(report, TableRequest("grades"), tr("The grades as a table"), grade_names)
+        draw_figures(report, TableRequest("grades"), tr("Table of grades"), grade_names)
     if report.measured.leanings:
-        st.header(tr("How annotators lean"))
+        st.header(tr("Leniency by annotator"))
         draw_note(
-            tr("How much higher somebody grades than the others on the same pairs, with 95 % intervals.")
+            tr(
+                "Mean difference from the grades of the others on the same pairs, with 95 % confidence "
+                "intervals. Above 0: higher grades than the others."
+            )
         )
-        draw_figures(report, TableRequest("leanings"), tr("The leanings as a table"), at_once=True)
+        draw_figures(report, TableRequest("leanings"), tr("Table of leniency"), at_once=True)
 
 
 def _pick_grade(cell: Mapping[str, Any]) -> None:

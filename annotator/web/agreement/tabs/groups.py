@@ -29,11 +29,11 @@ def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
     apply_url_choice("by", groupings)
     st.selectbox(tr("Group by"), groupings, format_func=name_field, key="by", bind="query-params")
     if not report.groups:
-        st.text(tr("Choose a field to see where agreement is high and where it is low."))
+        st.text(tr("Choose a field to compare agreement between groups."))
         return
     by = report.groups[0].by
     if all(group.value is None for group in report.groups):
-        st.text(tr("No query has a {field}.", field=name_field(by)))
+        st.text(tr("No query has the field {field}.", field=name_field(by)))
         return
     request = TableRequest("groups", by=by)
     draw_report_chart(
@@ -45,12 +45,15 @@ def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
         name=f"{report.dataset}-groups",
         pick=lambda cell: _pick_group(report, cell),
     )
-    sentence = tr("In brackets: pairs. Lines: 95 % intervals. Hollow: too few pairs to say much.")
-    draw_note(f"{sentence} {tr('A click on a point shows its pairs.')}")
+    sentence = tr(
+        "In brackets: number of pairs. Lines: 95 % confidence intervals. Hollow: too few pairs for a "
+        "conclusion."
+    )
+    draw_note(f"{sentence} {tr('Click a point to show its pairs.')}")
     if len(report.groups) > MOST_GROUPS:
         draw_note(
             tr(
-                "Drawn are the {n} largest groups of {all:,}; the file has all.",
+                "Showing the {n} largest of {all:,} groups; the file has all of them.",
                 n=MOST_GROUPS,
                 all=len(report.groups),
             )
@@ -59,7 +62,7 @@ def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
         kappa = group.measured.cohen_kappa["unweighted"]
         if kappa.value is None:
             st.text(tr("{name}: undefined, {why}", name=rows.name_group(group), why=kappa.why))
-    draw_figures(report, request, tr("The groups as a table"))
+    draw_figures(report, request, tr("Table by group"))
 
 
 def _pick_group(report: AgreementReport, cell: Mapping[str, Any]) -> None:

@@ -12,22 +12,24 @@ from annotator.web.kit.tables import Link, draw_link_table
 
 def draw(report: AgreementReport) -> None:
     """Draw how many judgments do not count, and why, with a file of each."""
-    st.header(tr("What does not count"))
+    st.header(tr("Excluded judgments"))
     if not report.left_out:
-        st.text(tr("Every judgment counts."))
+        st.text(tr("All judgments count."))
         return
-    draw_note(tr("Only current independent grades of pairs that two or more judged enter agreement."))
+    draw_note(
+        tr("Agreement uses only current, independent grades of pairs judged by two or more annotators.")
+    )
     draw_link_table(
-        tr("What does not count"),
+        tr("Excluded judgments"),
         [tr("judgments"), tr("reason"), tr("list")],
         [
             [
                 show_number(excluded.judgments),
                 tr(excluded.why),
                 Link(
-                    tr("as a CSV file"),
+                    tr("CSV file"),
                     list_left_out_address(report.dataset, excluded.kind),
-                    f"{tr('as a CSV file')}: {tr(excluded.why)}",
+                    f"{tr('CSV file')}: {tr(excluded.why)}",
                 ),
             ]
             for excluded in report.left_out

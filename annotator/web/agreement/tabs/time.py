@@ -27,9 +27,7 @@ def draw(report: AgreementReport) -> None:
     """Draw agreement and leanings over time."""
     st.header(tr("Agreement over time"))
     if len(report.periods) < 2:
-        st.text(
-            tr("The judgments do not span enough time, or are too few, to compare one period with another.")
-        )
+        st.text(tr("There are too few judgments, or they cover too short a time, to compare periods."))
         return
     csv = list_figures_address(report.dataset, TableRequest("periods"))
     if any(period.kappa.value is not None for period in report.periods):
@@ -44,12 +42,12 @@ def draw(report: AgreementReport) -> None:
         )
     people = list_leaning_people(report.periods)
     if people:
-        st.header(tr("Leanings over time"))
+        st.header(tr("Leniency over time"))
         draw_report_chart(
             "leanings",
             chart_leanings(report.periods),
             describe_leanings(report.periods),
-            caption=tr("Leanings over time"),
+            caption=tr("Leniency over time"),
             csv=csv,
             name=f"{report.dataset}-leanings",
             pick=lambda cell: _pick_period(report, cell),
@@ -58,13 +56,14 @@ def draw(report: AgreementReport) -> None:
         if len(annotators) > len(people):
             draw_note(
                 tr(
-                    "Drawn are the {n} annotators of {all:,} who leaned the furthest; the file has all.",
+                    "Showing the {n} of {all:,} annotators with the largest differences; the file has all of "
+                    "them.",
                     n=MOST_LINES,
                     all=len(annotators),
                 )
             )
-    draw_note(tr("A click on a point shows its pairs."))
-    draw_figures(report, TableRequest("periods"), tr("The periods as a table"))
+    draw_note(tr("Click a point to show its pairs."))
+    draw_figures(report, TableRequest("periods"), tr("Table by period"))
 
 
 def _pick_period(report: AgreementReport, cell: Mapping[str, Any]) -> None:

@@ -30,13 +30,13 @@ KEY, KEPT = "since", "since version"
 
 def draw(context: PageContext, report: AgreementReport) -> None:
     """Draw how agreement changed with a guideline version: a sentence, a chart and a table."""
-    st.header(tr("Before and since a version of the guideline"))
+    st.header(tr("Before and since a guideline version"))
     placeholder = st.empty()
-    placeholder.html(f'<p class="annotator-note" role="status">{escape(tr("Measuring agreement …"))}</p>')
+    placeholder.html(f'<p class="annotator-note" role="status">{escape(tr("Calculating agreement …"))}</p>')
     comparison = _find(context, report.dataset)
     placeholder.empty()
     if comparison is None:
-        st.text(tr("There is one version of the guideline so far, so there is nothing to compare."))
+        st.text(tr("The guideline has only one version, so there is nothing to compare yet."))
         draw_link(context, "guideline")
         return
     _draw_choice(comparison)
@@ -59,7 +59,7 @@ def _draw_part(part: VersionComparisonPart) -> None:
     """Draw the sentence about a part, and a warning where few pairs say little."""
     few = [
         tr("{side}: {warning}", side=name, warning=tr(side.warning))
-        for name, side in ((tr("before it"), part.before), (tr("since it"), part.since))
+        for name, side in ((tr("before"), part.before), (tr("since then"), part.since))
         if side.warning and side.pairs
     ]
     note = f'<p class="annotator-note">{escape("; ".join(few))}</p>' if few else ""
@@ -91,7 +91,7 @@ def _find(context: PageContext, dataset: str) -> VersionComparison | None:
 def _draw_choice(comparison: VersionComparison) -> None:
     versions = [str(version) for version, _ in reversed(comparison.versions)]
     st.selectbox(
-        tr("Version of the guideline"),
+        tr("Guideline version"),
         versions,
         index=versions.index(str(comparison.version)),
         key=KEY,
@@ -105,35 +105,39 @@ def _draw_notes(comparison: VersionComparison) -> None:
     led = dict(comparison.versions)[comparison.version]
     sentences = [
         tr_n(
-            "{n:,} decision on disputes led to this version.",
-            "{n:,} decisions on disputes led to this version.",
+            "Based on {n:,} decision about disagreements.",
+            "Based on {n:,} decisions about disagreements.",
             led,
         )
         if led
-        else tr("No decision on disputes is named as having led to this version."),
+        else tr("No decisions are linked to this version."),
         tr(
-            "Before: pairs judged wholly under earlier versions. Since: pairs judged wholly under this one or later ones."
+            "Before: pairs judged only under earlier versions. Since: pairs judged only under this or "
+            "later versions."
         ),
     ]
     if comparison.between:
         sentences.append(
             tr_n(
-                "{n:,} pair judged partly before and partly since is on neither side.",
-                "{n:,} pairs judged partly before and partly since are on neither side.",
+                "{n:,} pair judged partly before and partly since is not counted.",
+                "{n:,} pairs judged partly before and partly since are not counted.",
                 comparison.between,
             )
         )
     if comparison.unknown:
         sentences.append(
             tr_n(
-                "{n:,} pair with a judgment from a file is on neither side: nobody knows the guideline that it was made under.",
-                "{n:,} pairs with judgments from files are on neither side: nobody knows the guideline that these were made under.",
+                "{n:,} pair with an imported judgment is not counted, because its guideline version is "
+                "unknown.",
+                "{n:,} pairs with imported judgments are not counted, because their guideline version is "
+                "unknown.",
                 comparison.unknown,
             )
         )
     sentences.append(
         tr(
-            "They are different pairs: a difference may also come from easier or harder ones. Lines: 95 % intervals. Hollow: too few to say much."
+            "The two sides contain different pairs, so a difference may also come from easier or harder "
+            "pairs. Lines: 95 % confidence intervals. Hollow: too few pairs for a conclusion."
         )
     )
     if comparison.simulated:
@@ -142,7 +146,7 @@ def _draw_notes(comparison: VersionComparison) -> None:
 
 
 def _draw_table(comparison: VersionComparison) -> None:
-    label = tr("Before and since as a table")
+    label = tr("Table before and since")
     shown = st.expander(label, key="table-since", on_change="rerun")
     if shown.open:
         with shown:

@@ -51,4 +51,4 @@ def draw(shown: ShownEvaluation) -> None:
                 systems=MOST_SYSTEMS,
             )
         )
-    shown.show_table("groups", tr("The groups as a table"), folded=True)
+    shown.show_table("groups", tr("Table by group"), folded=True)

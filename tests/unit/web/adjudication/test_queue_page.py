@@ -189,7 +189,7 @@ def test_a_dataset_that_never_had_a_disagreement_says_when_one_comes(database: D
     world = JudgedWorld(database)
     world.person("lead", "lead")
     app = open_page(world, "disagreements")
-    assert "Agreement is unknown: no pair was judged independently by two annotators." in words(app)
+    assert "Agreement is unknown: no pair has independent judgments of two annotators." in words(app)
     assert "Pairs appear here as soon as two annotators judge them differently." in words(app)
     assert links(app) == [("overview", "dataset=d")]
 

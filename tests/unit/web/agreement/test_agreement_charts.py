@@ -54,7 +54,7 @@ def test_the_lowest_kappa_that_is_told_is_not_of_two_who_share_too_little() -> N
     sentence = charts.describe_matrix(
         [low, comparison("a", "c"), comparison("b", "c", kappa=CoefficientValue(0.7))], "linear"
     )
-    assert "1 of them shares too few pairs to say much" in sentence
+    assert "1 of them shares too few pairs" in sentence
     assert sentence.endswith("Lowest 0.50 (a – c), highest 0.70 (b – c).")
 
 
@@ -119,7 +119,7 @@ def test_the_forest_begins_with_the_dataset_and_says_n_and_what_is_too_small() -
     )
     points = list_points(report(groups))
     assert [(point["group"], point["label"], point["little"]) for point in points] == [
-        (-1, "the dataset (10)", False), (0, "設定 (1,234)", False), (1, "small (3)", True),
+        (-1, "whole dataset (10)", False), (0, "設定 (1,234)", False), (1, "small (3)", True),
         (3, "(no category) (10)", False),
     ]  # fmt: skip
     assert "none undefined: no variation" in describe_forest(report(groups))
@@ -206,7 +206,7 @@ def test_a_report_of_nothing_is_still_drawn() -> None:
     drawn: dict[str, Any] = chart_forest(empty).to_dict()
     assert drawn["layer"]
     assert charts.describe_matrix([comparison("a", "b", kappa=UNKNOWN)], "linear").endswith(
-        "None of them is defined."
+        "None is defined."
     )
 
 
@@ -237,14 +237,12 @@ def test_of_a_long_table_those_stand_on_the_page_that_weigh_most() -> None:
     )
     positions, sentence = choose_rows(crowd, TableRequest("annotators"), 150)
     assert positions == list(range(1, 101))
-    assert sentence.startswith("Listed are 100 of 150, those first who lower κ most")
-    assert "1 annotator pair is left out" in sentence and sentence.endswith("The file has all.")
+    assert sentence.startswith("Showing 100 of 150, sorted by how much they lower κ")
+    assert "1 annotator pair is excluded" in sentence and sentence.endswith("The file has all of them.")
     few = tuple(dataclasses.replace(pair, warning="too few") for pair in pairs * 10)
     nobody = dataclasses.replace(crowd, measured=dataclasses.replace(crowd.measured, annotator_pairs=few))
     positions, sentence = choose_rows(nobody, TableRequest("annotators"), 1_500)
-    assert positions == [] and sentence.startswith(
-        "1,500 annotator pairs are left out: they share fewer than"
-    )
+    assert positions == [] and sentence.startswith("1,500 annotator pairs are excluded: fewer than")
     assert choose_rows(crowd, TableRequest("leanings"), 150)[0] == list(range(149, 49, -1))
     assert choose_rows(crowd, TableRequest("grades"), 151)[0] == [0, *range(150, 51, -1)]
 
@@ -260,8 +258,8 @@ def test_of_many_groups_those_stand_on_the_page_that_lower_kappa_most_beside_the
     positions, sentence = choose_rows(report(tuple(groups)), TableRequest("groups", by="annotator"), 151)
     assert positions == [0, *range(148, 49, -1)]
     assert sentence == (
-        "Listed are 99 of 150 groups, those first that lower κ most (the distance times their pairs); left out: 51. The file "
-        "has all."
+        "Showing 99 of 150 groups, sorted by how much they lower κ (difference times pairs); 51 not shown. The file "
+        "has all of them."
     )
 
 
@@ -274,8 +272,8 @@ def test_of_hundreds_of_annotators_few_have_a_column_in_the_table_of_periods_and
         report(()), periods=periods, measured=dataclasses.replace(measured(), leanings=leanings)
     )
     hidden, sentence = choose_hidden_columns(crowd, TableRequest("periods"))
-    assert hidden == {f"a{number:03} leans" for number in range(130)}
-    assert sentence.startswith("Listed are 20 of 150, those first who lean most over the whole time.")
+    assert hidden == {f"leniency of a{number:03}" for number in range(130)}
+    assert sentence.startswith("Showing 20 of 150, sorted by leniency over the whole time.")
     assert hidden < set(list_rows(crowd, TableRequest("periods"), NAMES)[0])
     few = tuple(dataclasses.replace(period, leanings=leanings[:100]) for period in periods)
     assert choose_hidden_columns(dataclasses.replace(crowd, periods=few), TableRequest("periods")) == (

@@ -48,11 +48,11 @@ def test_a_report_that_is_no_longer_new_says_of_when_it_is_and_can_be_measured_a
     reports = Reports(world.database)
     monkeypatch.setattr(page, "find_kept_report", reports.find)
     app = open_page(world, "agreement")
-    assert "Measured on Jan 2, 2026 03:04; something has changed since." in words(app)
+    assert "Calculated on Jan 2, 2026 03:04. The data has changed since." in words(app)
     app.button(key="measure_again").click()
     run(app)
     assert reports.asked == [False, True]
-    assert "something has changed" not in words(app)
+    assert "The data has changed" not in words(app)
     run(app)
     assert reports.asked == [False, True, False], "it is measured anew once only"
 
@@ -100,9 +100,9 @@ def test_by_what_can_be_grouped_is_read_before_the_first_figures_only_where_a_gr
 
 def test_the_first_figures_are_a_sentence_also_without_a_kappa() -> None:
     assert page.describe_first(1234, CoefficientValue(0.456)).startswith(
-        "Cohen's kappa is 0.46 over 1,234 pairs. Its interval"
+        "Cohen's kappa: 0.46 (1,234 pairs). Calculating"
     )
-    assert page.describe_first(0, CoefficientValue(None, None, "no pair")) == "Measuring agreement …"
+    assert page.describe_first(0, CoefficientValue(None, None, "no pair")) == "Calculating agreement …"
 
 
 def test_by_what_can_be_grouped_is_read_once_a_minute_and_for_each_dataset(

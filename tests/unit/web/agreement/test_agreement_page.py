@@ -40,7 +40,7 @@ def test_the_verdict_comes_first_and_each_sentence_leads_to_its_pairs(world: Jud
     app = open_page(world, "agreement")
     first = next(item.proto.body for item in app.get("html"))
     assert "annotator-state" in first and "0.27" in first and "target" in first
-    assert headings(app)[1] == "What the judgments say"
+    assert headings(app)[1] == "Findings"
     assert "Simulated judgments are included" in words(app)
     assert "the same grade on 2, different grades on 2" in alternatives(app)[0]
     assert f"who=simulated_1&amp;who={quote('花子')}&amp;grades=3-0" in words(app)
@@ -49,25 +49,25 @@ def test_the_verdict_comes_first_and_each_sentence_leads_to_its_pairs(world: Jud
 def test_every_part_has_its_tab_and_says_what_is_not_there(world: JudgedWorld) -> None:
     shown = words(open_page(world, "agreement", tab="All figures"))
     assert (
-        "observed agreement 50.0 %. From and to: 95 % intervals from 1,000 bootstrap resamples of the queries, seed "
+        "observed agreement 50.0 %. Bounds: 95 % confidence intervals from 1,000 bootstrap resamples of the queries, seed "
         in shown
     )
     assert "Krippendorff&#x27;s α, ordinal" in shown and ">0.273<" in shown
-    assert "one period with another" in words(open_page(world, "agreement", tab="Over time"))
+    assert "compare periods" in words(open_page(world, "agreement", tab="Over time"))
 
 
 def test_groups_stand_against_the_target_with_the_dataset_first(world: JudgedWorld) -> None:
     app = open_page(world, "agreement", tab="Groups", by="category")
-    assert alternatives(app)[0].startswith("Cohen's kappa, target 0.7: the dataset 0.27 [0.00, 0.27]; 設定")
+    assert alternatives(app)[0].startswith("Cohen's kappa, target 0.7: whole dataset 0.27 [0.00, 0.27]; 設定")
     app = open_page(world, "agreement", tab="Gruppen", by="nobody knows")
-    assert "Two annotators, grade by grade" in headings(app)
+    assert "Two annotators by grade" in headings(app)
 
 
 def test_before_anything_is_shared_agreement_says_so(database: Database) -> None:
     world = JudgedWorld(database)
     world.person("lead", "lead")
     app = open_page(world, "agreement")
-    assert "Nothing is judged yet" in words(app)
+    assert "There are no judgments yet" in words(app)
     assert headings(app) == ["Agreement"], "no heading without words below it"
     assert links(app) == [("overview", "dataset=d")]
     assert alternatives(app) == []
@@ -82,8 +82,8 @@ def test_without_variation_kappa_is_explained_and_nothing_fails(database: Databa
     for annotator in (first, second):
         world.judge(annotator, "Q1", "文書", 3)
     shown = words(open_page(world, "agreement", tab="All figures"))
-    assert "without variation, agreement beyond chance is undefined" in shown
-    assert "κ: undefined, all who judged" in shown, (
+    assert "so agreement beyond chance is undefined" in shown
+    assert "κ: undefined, everybody gave" in shown, (
         "a sentence of its own, and none of the figures in large letters"
     )
     assert "<dd>undefined" not in shown
@@ -92,7 +92,7 @@ def test_without_variation_kappa_is_explained_and_nothing_fails(database: Databa
 def test_an_address_opens_the_pairs_behind_a_figure_with_the_way_to_their_cases(world: JudgedWorld) -> None:
     app = open_page(world, "agreement", pairs="shared", who="花子", grades="3-0")
     page_words = words(app)
-    assert "1 pair, the furthest apart first." in page_words
+    assert "1 pair, largest difference first." in page_words
     assert "simulated\\_1" not in page_words
     shown = page_words.replace("\u00a0", " ")
     assert re.search("3 [AB]<br>0 花子", shown), "a letter for whom the address does not name"
@@ -102,7 +102,7 @@ def test_an_address_opens_the_pairs_behind_a_figure_with_the_way_to_their_cases(
         "/disagreements?dataset=d&amp;pair=" in page_words and "/api/agreement/pairs?dataset=d" in page_words
     )
     assert alternatives(app) == []
-    assert "There is no such pair." in words(open_page(world, "agreement", pairs="gold", who="花子"))
+    assert "No pair matches." in words(open_page(world, "agreement", pairs="gold", who="花子"))
 
 
 @pytest.mark.parametrize(
@@ -129,14 +129,12 @@ def test_an_address_that_nobody_wrote_is_no_selection() -> None:
 
 
 def test_a_heading_names_the_grade_and_the_days_or_within_a_day_the_times() -> None:
-    assert describe_selection(PairSelection("given", ("花子",), grade=0)) == "Pairs that 花子 graded 0"
-    assert describe_selection(PairSelection("given", grade=3)) == "Pairs that at least one annotator graded 3"
+    assert describe_selection(PairSelection("given", ("花子",), grade=0)) == "Pairs graded 0 by 花子"
+    assert describe_selection(PairSelection("given", grade=3)) == "Pairs graded 3 by at least one annotator"
     days = describe_selection(PairSelection(annotators=("ann",), span=(1_767_225_600, 1_768_003_199)))
-    assert days == (
-        "Pairs that ann judged and others too; judged a second time from 2026-01-01 to 2026-01-09 (UTC)"
-    )
+    assert days == ("Pairs judged by ann and others; second judgment from 2026-01-01 to 2026-01-09 (UTC)")
     without = PairSelection("differing", without=("ann", "花子"))
-    assert describe_selection(without) == "Pairs on which annotators differ; without ann, 花子"
+    assert describe_selection(without) == "Pairs graded differently; without ann, 花子"
     without = PairSelection("differing", without=("a", "b", "c", "d", "e"))
     assert describe_selection(without).endswith("; without a, b, c and 2 more")
     hours = describe_selection(PairSelection(span=(1_767_225_600, 1_767_229_260)))
@@ -159,7 +157,7 @@ def test_every_table_is_a_file(world: JudgedWorld) -> None:
     rows = read(write_figures(world.database, OPERATOR, "d", requests["confusion"]))
     assert rows[0][0] == "花子" and rows[1][1:] == ["1", "0", "0", "1"]
     groups = read(write_figures(world.database, OPERATOR, "d", requests["groups"]))
-    assert [row[:2] for row in groups[1:]] == [["the dataset", "4"], ["設定", "2"], ["법", "2"]]
+    assert [row[:2] for row in groups[1:]] == [["whole dataset", "4"], ["設定", "2"], ["법", "2"]]
     with pytest.raises(NotFound):
         write_figures(world.database, OPERATOR, "d", TableRequest("secrets"))
 

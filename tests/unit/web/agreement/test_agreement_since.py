@@ -30,7 +30,7 @@ def world(tmp_path: Path) -> Iterator[FeedbackWorld]:
 
 def test_with_one_version_there_is_nothing_to_compare(world: FeedbackWorld) -> None:
     app = open_page(world, "agreement", world.lea, tab=TAB)
-    assert "There is one version of the guideline so far" in words(app)
+    assert "The guideline has only one version" in words(app)
     assert ("guideline", "dataset=d") in links(app)
     with pytest.raises(NotFound):
         write_since(world.database, world.lea, "d", "2")
@@ -46,14 +46,14 @@ def test_both_sides_are_said_drawn_and_listed(world: FeedbackWorld) -> None:
     app = open_page(world, "agreement", world.lea, tab=TAB)
     shown = words(app)
     for piece in (
-        "Not yet known in the dataset whether version 2 changed agreement: Cohen&#x27;s kappa is 1.00",
-        "Not yet known in 障害 対応",
-        "1 decision on disputes led to this version.",
-        "a difference may also come from easier or harder ones",
+        "The effect of version 2 on agreement in the dataset is not clear yet: Cohen&#x27;s kappa is 1.00",
+        "in 障害 対応",
+        "Based on 1 decision about disagreements.",
+        "so a difference may also come from easier or harder pairs",
     ):
         assert piece in shown
     (alternative,) = alternatives(app)
-    assert alternative.startswith("Cohen's kappa before and since version 2: the dataset: before ")
+    assert alternative.startswith("Cohen's kappa before and since version 2: whole dataset: before ")
     assert app.selectbox(key="since").options == ["3", "2"]
     later = open_page(world, "agreement", world.lea, tab=TAB, since="3")
     assert "no pair was judged by two annotators since version 3" in words(later)
@@ -64,8 +64,8 @@ def test_the_file_holds_the_same_figures_with_their_warning(world: FeedbackWorld
     world.add_disagreement("Q1", 1, 1)
     text = write_since(world.database, world.lea, "d", "2")
     rows = list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"))))
-    assert [(row["version 2"], row["pairs"]) for row in rows] == [("before it", "3"), ("since it", "1")]
-    assert all(row["warning"].startswith("too few to say much") for row in rows)
+    assert [(row["version 2"], row["pairs"]) for row in rows] == [("before", "3"), ("since then", "1")]
+    assert all(row["warning"].startswith("too few pairs for a conclusion") for row in rows)
     for wrong in ("", "x", "1", "3"):
         with pytest.raises(NotFound):
             write_since(world.database, world.lea, "d", wrong)

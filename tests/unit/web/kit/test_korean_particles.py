@@ -80,7 +80,8 @@ def test_the_particle_fits_what_stands_before(written: str, read: str) -> None:
         ),
         (
             say(
-                "The grades confused most are {low} ({low_name}) and {high} ({high_name}): {most} of the {times} that two annotators differ. Make the rubric say what tells them apart.",
+                "Most confused grades: {low} ({low_name}) and {high} ({high_name}), {most} of the {times} "
+                "that two annotators differ. Explain the difference between them in the rubric.",
                 low=0,
                 low_name="무관",
                 high=3,

@@ -95,31 +95,29 @@ def test_without_a_settled_pair_the_page_says_what_comes_first(world: JudgedWorl
 def test_before_anything_is_drawn_the_form_stands_ready_and_writes_nothing(world: JudgedWorld) -> None:
     app = open_page(world, "quality")
     assert headings(app) == ["Quality control", "Draw a sample"]
-    assert "No sample was drawn yet" in words(app)
-    (who,) = [box for box in app.selectbox if box.label == "Who checks"]
+    assert "No sample has been drawn yet" in words(app)
+    (who,) = [box for box in app.selectbox if box.label == "Checker"]
     assert who.options == [
-        "lead Realname (lead): judged none of them, can check 10"
+        "lead Realname (lead): has judged none of them, can check 10"
     ]  # the others judged them all
-    assert "1 pair would be drawn: 1 of 10 settled pairs are in the sample then." in words(app)
+    assert "1 pair to draw; the sample then contains 1 of 10 settled pairs." in words(app)
     assert [warning.value.partition(r"\.")[0] for warning in app.warning] == [
-        "lead Realname is the only lead here"
+        "lead Realname is the only lead"
     ]
     change_person(world.database, OPERATOR, "花子", role="lead", dataset="d", now=NOW)
     app = open_page(world, "quality")
     assert not app.warning
-    assert "Errors that lead Realname finds are decided by another lead: " in words(app)
+    assert "Another lead decides the errors found by lead Realname: " in words(app)
     assert show_quality(world.database, find(world, "lead"), "d", now=NOW).draws == ()
 
 
 def test_what_the_form_says_is_drawn_once(world: JudgedWorld) -> None:
     app = open_page(world, "quality")
-    next(field for field in app.number_input if field.label == "Share of the settled pairs, in %").set_value(
-        50.0
-    )
+    next(field for field in app.number_input if field.label == "Percentage of settled pairs").set_value(50.0)
     run(app)
     pressed = [button.key for button in app.button]
     press(app, "Draw 5 pairs")
-    assert [item.value for item in app.success] == ["Drawn: 5 pairs. They come to lead on the page Label."]
+    assert [item.value for item in app.success] == ["5 pairs drawn. They appear for lead on the page Label."]
     assert not {*pressed} & {button.key for button in app.button}  # a double click finds no button
     (draw,) = show_quality(world.database, find(world, "lead"), "d", now=NOW).draws
     assert (draw.annotator, draw.pairs, draw.rate, draw.seed) == ("lead", 5, 0.5, 0)
@@ -129,14 +127,14 @@ def test_a_lead_who_checks_sees_neither_which_pairs_wait_nor_their_grades(world:
     lead = find(world, "lead")
     app = open_page(world, "quality")
     assert ">grade 3<" not in words(app)
-    assert "Grades are not shown, since you are the one who will judge these pairs." in words(app)
+    assert "Grades are hidden because you will judge these pairs." in words(app)
     draw_for(world, lead)
     check(world, lead, DOCUMENTS[3], 0)
     app = open_page(world, "quality")
     page_words = words(app) + "".join(str(table.value) for table in app.dataframe)
     assert DOCUMENTS[3] in page_words  # it is answered, and an error
     assert [doc_id for doc_id in (*DOCUMENTS, "同じ", "같은") if doc_id in page_words] == [DOCUMENTS[3]]
-    assert "9 pairs wait, also for you" in page_words
+    assert "9 pairs to check, also for you" in page_words
 
 
 def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
@@ -150,14 +148,14 @@ def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
     monkeypatch.setattr("annotator.web.quality.page.show_quality", lambda *_, **__: status)
     shown = words(open_page(world, "quality"))
     assert "Of a pair that you have still to judge yourself nothing is shown." in shown
-    assert "No error so far." not in shown
+    assert "No errors so far." not in shown
     errors = (replace(quality.errors[0], state="decided", decided_grade=0),)
     status = replace(quality, errors=errors, hidden=1)
     shown = words(open_page(world, "quality"))
-    assert "None of those listed here waits for a lead any more." in shown
-    assert "Every one of them" not in shown
+    assert "None of the errors shown is waiting for a decision." in shown
+    assert "All of them" not in shown
     status = replace(quality, errors=(), hidden=0)
-    assert "No error so far." in words(open_page(world, "quality"))
+    assert "No errors so far." in words(open_page(world, "quality"))
 
 
 def test_errors_lead_to_their_case_and_the_figures_stand_in_words(world: JudgedWorld) -> None:
@@ -167,17 +165,17 @@ def test_errors_lead_to_their_case_and_the_figures_stand_in_words(world: JudgedW
         check(world, lead, doc_id, 0 if number == 3 else number % 4)
     app = open_page(world, "quality")
     assert headings(app) == [
-        "Quality control", "What the sample shows and what it proves", "Errors by kind", "What would decide it",
-        "The sample", "Draw more", "Draws so far", "Errors found",
+        "Quality control", "Error rate and guaranteed maximum", "Errors by kind", "Pairs needed to pass",
+        "Sample", "Draw more", "Draws", "Errors",
     ]  # fmt: skip
     shown = words(app)
     assert f'href="/disagreements?dataset=d&amp;pair={pair_key("d", "Q2", DOCUMENTS[3])}"' in shown
-    assert "to be decided" in shown
-    assert alternatives(app)[0].startswith("Errors against the limit of 5 %: any other grade 1 of 8, 12.5 %")
+    assert "waiting for a decision" in shown
+    assert alternatives(app)[0].startswith("Error rates and the limit of 5 %: another grade: 1 of 8, 12.5 %")
     rows = app.dataframe[0].value
     assert list(rows["errors"]) == [1, 1, 1]
     world.add_decision(find(world, "lead"), "Q2", DOCUMENTS[3], 0)
-    assert "decided 0, as the expert" in words(open_page(world, "quality"))
+    assert "decided 0, same as the checker" in words(open_page(world, "quality"))
 
 
 def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_leads_nowhere(world: JudgedWorld) -> None:
@@ -187,14 +185,14 @@ def test_an_error_whose_pair_left_the_pool_waits_for_nobody_and_leads_nowhere(wo
     check(world, lead, DOCUMENTS[2], 0)
     leave_pool(world, DOCUMENTS[3])
     shown = words(open_page(world, "quality"))
-    assert "1 pair is open again and waits among the disagreements" in shown
-    assert "1 pair has left the pool since, and is decided by nobody." in shown
+    assert "1 pair is open again and waiting for a decision on Disagreements" in shown
+    assert "1 pair has left the pool and needs no decision." in shown
     assert ("left the pool" in shown, f"pair={pair_key('d', 'Q2', DOCUMENTS[3])}" in shown) == (True, False)
     leave_pool(world, DOCUMENTS[2])
     shown = words(open_page(world, "quality"))
-    assert "None of them waits for a lead any more." in shown
-    assert "2 pairs have left the pool since" in shown
-    assert "waits among the disagreements" not in shown
+    assert "None of them is waiting for a decision." in shown
+    assert "2 pairs have left the pool" in shown
+    assert "waiting for a decision on Disagreements" not in shown
 
 
 def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None:
@@ -202,7 +200,7 @@ def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None
     draw_for(world, lead)
     check(world, lead, DOCUMENTS[3], 0)
     app = open_page(world, "quality")
-    assert "These are of every round" not in words(app)
+    assert "Errors of all rounds" not in words(app)
     assert '<th scope="col">round</th><th scope="col">time</th>' in words(
         app
     )  # of the draws; the errors need none
@@ -212,7 +210,7 @@ def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None
         session.execute(update(PersonRow).values(password_hash="x"))
     draw_sample(world.database, lead, "d", annotator="dan", rate=0.2, new_round=True, now=NOW)
     app = open_page(world, "quality")
-    assert "These are of every round; the figures above are of round 2 alone." in words(app)
+    assert "Errors of all rounds; the figures above are for round 2 only." in words(app)
     assert '<th scope="col">state</th><th scope="col">round</th></tr>' in words(app)
     assert "1 pair is open again" in words(app)
     assert list(app.dataframe[-1].value["round"]) == [1]
@@ -229,12 +227,12 @@ def test_a_lead_chooses_by_which_reading_the_gate_goes(world: JudgedWorld) -> No
     draw_for(world, lead)
     check(world, lead, DOCUMENTS[0], 0)
     app = open_page(world, "quality")
-    (rule,) = [choice for choice in app.radio if choice.label == "The gate goes by"]
+    (rule,) = [choice for choice in app.radio if choice.label == "Rule of the gate"]
     assert rule.value == "bound"
     rule.set_value("rate")
     press(app, "Change")
     assert show_dataset(world.database, lead, "d")[0].quality_rule == "rate"
-    (rule,) = [choice for choice in app.radio if choice.label == "The gate goes by"]
+    (rule,) = [choice for choice in app.radio if choice.label == "Rule of the gate"]
     assert rule.value == "rate"
 
 
@@ -251,7 +249,7 @@ def test_a_new_round_asks_before_it_is_drawn(world: JudgedWorld) -> None:
     next(choice for choice in app.toggle if choice.label == "Begin a new round").set_value(True)
     run(app)
     press(app, "Draw 1 pair")
-    assert "What was checked so far no longer counts" in words(app)
+    assert "The checks so far no longer count" in words(app)
     assert [draw.round for draw in show_quality(world.database, lead, "d", now=NOW).draws] == [1]
     press(run(AppTest.from_function(_keep_open, default_timeout=30)), "Draw 1 pair")
     assert [draw.round for draw in show_quality(world.database, lead, "d", now=NOW).draws] == [1, 2]
@@ -260,5 +258,5 @@ def test_a_new_round_asks_before_it_is_drawn(world: JudgedWorld) -> None:
 def test_what_waits_enough_leaves_the_form_closed_and_not_worked_out(world: JudgedWorld) -> None:
     draw_for(world, find(world, "lead"))
     app = open_page(world, "quality")
-    assert not [box for box in app.selectbox if box.label == "Who checks"]
-    assert [item.label for item in app.expander][-1] == "Add to the sample, or begin a new round"
+    assert not [box for box in app.selectbox if box.label == "Checker"]
+    assert [item.label for item in app.expander][-1] == "Add pairs to the sample or begin a new round"

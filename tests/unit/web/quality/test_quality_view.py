@@ -81,9 +81,9 @@ def test_a_preview_for_oneself_tells_no_grades() -> None:
 
 
 def test_an_error_says_what_became_of_it() -> None:
-    assert name_state(find_error("a", 0, 3)) == "to be decided"
-    assert name_state(find_error("a", 0, 3, decided=3)) == "decided 3, as the expert"
-    assert name_state(find_error("a", 0, 3, decided=0)) == "decided 0, as before"
+    assert name_state(find_error("a", 0, 3)) == "waiting for a decision"
+    assert name_state(find_error("a", 0, 3, decided=3)) == "decided 3, same as the checker"
+    assert name_state(find_error("a", 0, 3, decided=0)) == "decided 0, unchanged"
     assert name_state(find_error("a", 0, 3, decided=2)) == "decided 2"
     assert name_state(replace(find_error("a", 0, 3), state="retired")) == "left the pool"
 
@@ -93,18 +93,18 @@ def test_the_address_of_a_case_keeps_any_name_whole() -> None:
 
 
 def test_what_nothing_is_known_of_is_a_dash_and_not_drawn() -> None:
-    assert [row["in the sample"] for row in list_rate_rows(STATUS.rates)] == ["3.0 %", "–", "–"]
-    assert [row["proved at most"] for row in list_rate_rows(STATUS.rates)] == ["7.6 %", "–", "–"]
+    assert [row["observed error rate"] for row in list_rate_rows(STATUS.rates)] == ["3.0 %", "–", "–"]
+    assert [row["guaranteed maximum"] for row in list_rate_rows(STATUS.rates)] == ["7.6 %", "–", "–"]
     assert list_rate_rows(STATUS.rates)[0]["95 % interval"] == "0.6 % – 8.5 %"
     assert describe_rates(STATUS.rates) == (
-        "Errors against the limit of 5 %: any other grade 3 of 100, 3.0 % (95 % interval 0.6 % – 8.5 %), "
-        "proved at most 7.6 %."
+        "Error rates and the limit of 5 %: another grade: 3 of 100, 3.0 % (95 % confidence interval 0.6 % – 8.5 %), "
+        "guaranteed maximum 7.6 %."
     )
     drawn = chart_rates(STATUS.rates).to_dict()
     points = [row for rows in drawn["datasets"].values() for row in rows if "reading" in row]
     assert [(point["reading"], point["share"]) for point in points] == [
-        ("in the sample", 0.03),
-        ("proved at most", 0.0757),
+        ("observed error rate", 0.03),
+        ("guaranteed maximum", 0.0757),
     ]
 
 
@@ -162,7 +162,7 @@ def test_the_limit_is_always_within_the_chart() -> None:
     low, high = chart_further(close, 35).to_dict()["layer"][0]["encoding"]["y"]["scale"]["domain"]
     assert low < 0.0495 < 0.05 < 0.0517 < high
     assert describe_further(close, 35) == (
-        "The bound is 5.2 % today. 35 further pairs without an error would bring it below 5 %."
+        "The guaranteed maximum is 5.2 %. 35 more pairs without an error would bring it below 5 %."
     )
 
 
