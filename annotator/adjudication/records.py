@@ -40,7 +40,7 @@ CAUSE_NAMES: Mapping[str, Message] = {
     "guideline_gap": say("guideline gap"),
     "ambiguous_query": say("ambiguous query"),
     "misread_document": say("misread document"),
-    "missing_knowledge": say("lack of domain knowledge"),
+    "missing_knowledge": say("knowledge gap"),
     "slip": say("simple mistake"),
     "borderline": say("borderline case"),
 }

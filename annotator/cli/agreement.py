@@ -38,24 +38,24 @@ def agreement(
         int, typer.Option(help="Bootstrap resamples of the queries; 0: no intervals.")
     ] = 1000,
     seed: Annotated[
-        int | None, typer.Option(help="Seed of the resamples; the dataset's where left out (0 unless set).")
+        int | None, typer.Option(help="Seed of the resamples; default: the dataset's (0 unless set).")
     ] = None,
     html: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Also write everything into one page that stands by itself."),
+        typer.Option(metavar="FILE", help="Also write the report to one self-contained HTML page."),
     ] = None,
     consensus: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Also estimate each shared pair's grade, for comparison only, into a CSV file.",
+            help="Also write an estimated grade for each shared pair to a CSV file, for comparison only.",
         ),
     ] = None,
     acting: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Measure how well the annotators agree: Cohen's kappa and others, with 95 % intervals."""
+    """Measure agreement: Cohen's kappa and other coefficients, with 95 % confidence intervals."""
     from annotator.agreement.service import compute_agreement, compute_consensus
     from annotator.domain.errors import InsufficientData
 
@@ -93,7 +93,7 @@ def _check_targets(html: Path | None, consensus: Path | None) -> None:
         if target is not None:
             check_target(target)
     if html is not None and consensus is not None and html.absolute() == consensus.absolute():
-        raise ValidationError(f"--html and --consensus: expected two files, found {html} twice")
+        raise ValidationError(f"--html and --consensus need two different files, not {html} twice.")
 
 
 def _choose_progress(resamples: int) -> "Callable[[int, CoefficientValue], None] | None":
@@ -118,10 +118,12 @@ def _write(
     sentences = []
     if html is not None:
         write_report(html, report, made_at=now(), program=f"annotator {__version__}", estimates=estimates)
-        sentences.append(f"{html}: the report as a page")
+        sentences.append(f"Wrote {html}: the report as HTML page.")
     if consensus is not None and estimates is not None and estimates.converged:
         write_estimates(consensus, estimates)
-        sentences.append(f"{consensus}: estimates of {count_of(len(estimates.pairs), 'pair')}, no qrels")
+        sentences.append(
+            f"Wrote {consensus}: estimates of {count_of(len(estimates.pairs), 'pair')}, not qrels."
+        )
     return sentences
 
 

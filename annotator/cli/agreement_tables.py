@@ -162,10 +162,10 @@ def _choose_listed(report: "AgreementReport") -> "Sequence[PairAgreement]":
     ranked = rank_pairs(pairs, report.measured.cohen_kappa["unweighted"])
     shown = ranked.pairs[:MOST_PAIRS]
     typer.echo(
-        f"\nOf {len(pairs):,} annotator pairs the {len(shown):,} who lower the dataset's kappa most (its distance times the "
-        "pairs they share); --json has all."
+        f"\nShowing {len(shown):,} of {len(pairs):,} annotator pairs, sorted by how much they lower the dataset's kappa "
+        "(difference times shared pairs). --json has all of them."
         if shown
-        else f"\nNone of the {len(pairs):,} annotator pairs is listed; --json has all."
+        else f"\nNone of the {len(pairs):,} annotator pairs is shown. --json has all of them."
     )
     if sentence := describe_unranked_pairs(ranked):
         typer.echo(sentence)
@@ -219,7 +219,7 @@ def _print_periods(report: "AgreementReport") -> None:
 def _print_left_out(report: "AgreementReport") -> None:
     counted = sum(report.measured.grade_counts)
     _print(
-        ("judgments", "left out because they were"),
+        ("judgments", "reason for exclusion"),
         [(f"{excluded.judgments:,}", excluded.why) for excluded in report.left_out],
     )
     typer.echo(f"\n{count_of(counted, 'judgment counts', 'judgments count')}.")

@@ -206,7 +206,7 @@ def _print_status(status: "QualityStatus") -> None:
         _print_rows(status.errors, ERROR_COLUMNS)
     if status.hidden:
         pairs = count_of(status.hidden, "error is on a pair", "errors are on pairs")
-        typer.echo(f"\n{pairs} that you have still to judge yourself: counted above, and not listed.")
+        typer.echo(f"\n{pairs} that you still have to judge: counted above, but not listed.")
 
 
 def _print_rows(records: Sequence[object], columns: Mapping[str, str]) -> None:

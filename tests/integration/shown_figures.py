@@ -637,7 +637,7 @@ def read_terminal(printed: str, json_figures: Mapping[Path_, object]) -> Place:
     surface.add(("judgments",), read_number(counted[1]))
     old = re.search(r"([0-9,]+) current grades were made under an older guideline", printed)
     surface.add(("outdated",), read_number(old[1]) if old else 0)
-    listed = re.search(r"Of ([0-9,]+) annotator pairs the ([0-9,]+) who lower", printed)
+    listed = re.search(r"Showing [0-9,]+ of ([0-9,]+) annotator pairs", printed)
     if listed:
         surface.listed[("annotator_pairs", "*")] = int(listed[1].replace(",", ""))
     drawn = re.search(r"The (\d+) of ([0-9,]+) annotator pairs who differ on most pairs", printed)

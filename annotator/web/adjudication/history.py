@@ -105,7 +105,7 @@ def _read(day: object, at: time) -> datetime | None:
 def _describe(dataset: str, entry: AuditLogEntry) -> list[Cell]:
     pair: Cell = ""
     if entry.pair is not None and entry.query_id is not None and entry.doc_id is not None:
-        says = tr("Open the case of {query_id} {doc_id}", query_id=entry.query_id, doc_id=entry.doc_id)
+        says = tr("Open disagreement {query_id} {doc_id}", query_id=entry.query_id, doc_id=entry.doc_id)
         address = "/disagreements?" + urlencode({"dataset": dataset, "pair": entry.pair})
         pair = [Link(entry.query_id, address, says), entry.doc_id]
     sentence = (

@@ -70,7 +70,7 @@ def _describe(dataset: str, pair: SelectedPair) -> list[Cell]:
         document.append(pair.title)
     if pair.case:
         address = "/disagreements?" + urlencode({"dataset": dataset, "pair": pair.pair, "show": "all"})
-        says = tr("Open the case of {query_id} {doc_id}", query_id=pair.query_id, doc_id=pair.doc_id)
+        says = tr("Open disagreement {query_id} {doc_id}", query_id=pair.query_id, doc_id=pair.doc_id)
         document.append(Link(tr("Open disagreement"), address, says))  # where a narrow screen shows it
     return [
         [pair.query_id, pair.query],

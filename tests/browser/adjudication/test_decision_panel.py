@@ -133,11 +133,11 @@ def test_what_changed_under_a_decision_brings_it_back_with_what_was_written(
     page.keyboard.type("長い説明")
     press(page, "Control+Enter")
     wait_for(page, "中間")
-    expect(part(page, "alert")).to_contain_text("What you wrote is kept")
+    expect(part(page, "alert")).to_contain_text("Your text is kept")
     assert decisions_on(world, "遠い") == ()
     part(page, "alert").get_by_role("button", name="Show now").click()
     wait_for(page, "遠い")
-    expect(part(page, "told")).to_contain_text("now says: 1")
+    expect(part(page, "told")).to_contain_text("changed the judgment to 1")
     expect(part(page, "told")).to_contain_text("見直した")
     expect(part(page, "rationale")).to_have_value("長い説明")
     press(page, "Enter")
@@ -152,7 +152,7 @@ def test_what_changed_under_a_decision_brings_it_back_with_what_was_written(
     press(page, "Control+Enter")
     part(page, "alert").get_by_role("button", name="Show now").click()
     wait_for(page, "中間")
-    expect(part(page, "told")).to_contain_text("Ada decided meanwhile")
+    expect(part(page, "told")).to_contain_text("Ada has decided this pair in the meantime")
     press(page, "l")  # the other lead's decision may stand: it does not come back with the next reload
     expect(panel(page)).not_to_have_attribute("data-pair-id", key_of("中間"))
     assert "refused" not in page.evaluate("JSON.stringify(localStorage)")
@@ -173,7 +173,7 @@ def test_one_goes_back_sees_what_was_decided_and_decides_anew(
     wait_for(page, first)
     expect(part(page, "told")).to_contain_text("Earlier decisions")
     expect(part(page, "told")).not_to_contain_text(
-        "It was settled"
+        "Previously settled"
     )  # it is, and stands among what was decided
     expect(part(page, "told")).not_to_contain_text("just now")  # it has come anew from the server
     press(page, "t")

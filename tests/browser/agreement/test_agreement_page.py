@@ -13,7 +13,7 @@ from annotator.storage.pool import pair_key
 from tests.browser.conftest import Server, SignIn
 from tests.integration.judged_world import NOW, JudgedWorld
 
-DISAGREED = "Pairs that ann graded 0 and 花子 🌱 graded 3"
+DISAGREED = "Pairs graded 0 by ann and 3 by 花子 🌱"
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_a_click_on_a_cell_opens_its_pairs_and_their_case(
     assert "grades=0-3" in page.url
     page.reload()
     expect(page.get_by_role("heading", name=DISAGREED)).to_be_visible()
-    page.get_by_role("link", name="Open the case of Q1 d0").click()
+    page.get_by_role("link", name="Open disagreement Q1 d0").click()
     page.wait_for_url(re.compile(pair_key("d", "Q1", "d0")))
     expect(page.get_by_role("heading", name="d0", exact=True)).to_be_visible()
 
@@ -71,14 +71,14 @@ def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_tabl
     bar = page.locator('.st-key-grades .mark-rect path[aria-label*="花子"][aria-label*="grade: 3"]')
     expect(bar).to_have_attribute("aria-label", re.compile("judgments: 3;"))
     bar.click(position={"x": 4, "y": 4})
-    heading = page.get_by_role("heading", name="Pairs that 花子 🌱 graded 3")
+    heading = page.get_by_role("heading", name="Pairs graded 3 by 花子 🌱")
     expect(heading).to_be_visible()
     expect(page.get_by_text("3 pairs, largest difference first.")).to_be_visible()
     expect(page.get_by_role("row")).to_have_count(4)
     page.get_by_role("link", name="Back to Agreement").click()
     page.get_by_role("tab", name="Grades").click()
     page.get_by_text("Table of grades").click()
-    link = page.get_by_role("link", name="3 Perfect 3: Pairs that 花子 🌱 graded 3")
+    link = page.get_by_role("link", name="3 Perfect 3: Pairs graded 3 by 花子 🌱")
     link.focus()
     page.keyboard.press("Enter")
     expect(heading).to_be_visible()
@@ -117,7 +117,7 @@ def test_the_keyboard_opens_the_same_pairs(world: JudgedWorld, page: Page, sign_
     table = page.get_by_text("Matrix as a table with links to the pairs").locator("xpath=ancestor::summary")
     table.focus()
     page.keyboard.press("Enter")
-    link = page.get_by_role("link", name="1 pair that ann graded 0 and 花子 🌱 3")
+    link = page.get_by_role("link", name="1 pair graded 0 by ann and 3 by 花子 🌱")
     expect(link).to_be_visible()
     for _ in range(12):
         page.keyboard.press("Tab")
@@ -162,7 +162,7 @@ def test_at_400_pixels_the_way_to_a_case_needs_no_scrolling_sideways(
 ) -> None:
     page.set_viewport_size({"width": 400, "height": 800})
     sign_in(page, "lea", to="/agreement?dataset=d&pairs=differing")
-    way = page.get_by_role("link", name="Open the case of Q1 d0")
+    way = page.get_by_role("link", name="Open disagreement Q1 d0")
     expect(way).to_be_visible()
     box = way.bounding_box()
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 400

@@ -73,10 +73,12 @@ def test_a_lead_draws_the_expert_judges_blind_and_the_error_leads_to_its_case(
 ) -> None:
     sign_in(page, "lea", to="/quality?dataset=d")
     expect(page.get_by_role("combobox", name="Checker")).to_have_value(
-        "花子 (hanako): judged none of them, can check 10"
+        "花子 (hanako): has judged none of them, can check 10"
     )
     draw_everything(page)
-    expect(page.get_by_role("heading", name="Sample", level=2)).to_be_focused()  # the button is gone
+    expect(
+        page.get_by_role("heading", name="Sample", exact=True, level=2)
+    ).to_be_focused()  # the button is gone
     main = page.get_by_test_id("stMain")
     for name in GRADES:
         assert name[1] not in main.inner_text()  # which pairs were drawn is told to nobody
@@ -95,7 +97,7 @@ def test_a_lead_draws_the_expert_judges_blind_and_the_error_leads_to_its_case(
     experts.close()
 
     page.reload()
-    expect(page.get_by_role("heading", name="Errors")).to_be_visible()
+    expect(page.get_by_role("heading", name="Errors", exact=True)).to_be_visible()
     row = page.get_by_role("row").filter(has_text=WRONG[1])
     expect(row).to_contain_text("waiting for a decision")
     row.get_by_role("link", name=WRONG[1]).press("Enter")

@@ -162,7 +162,7 @@ def test_leads_have_the_same_name_in_the_decisions_the_proposals_and_the_history
     _, history = lou.get("/api/cases/trail", pair=bench.far)
     said = {event["action"]: (event["who"], event["said"]) for event in history["events"]}
     assert said["decided"][0] == shown["decisions"][0]["by"] == "lea Realname"
-    assert said["assigned"] == ("lou Realname", "gave the case to lea Realname")
+    assert said["assigned"] == ("lou Realname", "assigned the pair to lea Realname")
 
 
 def test_a_decision_can_be_taken_back_and_the_pair_is_open_again(bench: Bench) -> None:

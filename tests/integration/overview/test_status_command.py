@@ -66,7 +66,7 @@ def test_it_says_how_long_the_queue_lasts_or_why_that_is_not_known(
         "Queue: 2 pairs wait for a lead, 2 of them without a settled grade (grades differ 1, quality control 1)."
         in output
     )
-    assert "Work left: not known: how long it took is known of 1 decision of the last 7 days only" in output
+    assert "Work left: not known: only 1 decision of the last 7 days has a measured time" in output
     assert "It lasts: about 2 working days at this pace." in output
 
 

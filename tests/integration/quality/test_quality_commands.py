@@ -60,7 +60,7 @@ def test_errors_that_are_hidden_from_the_lead_are_counted_in_words(
     status = replace(world.status(), errors=(), hidden=2)
     monkeypatch.setattr("annotator.quality.service.show_quality", lambda *_, **__: status)
     assert qc("status", "d", "--as", "lea")[1].endswith(
-        "\n2 errors are on pairs that you have still to judge yourself: counted above, and not listed.\n"
+        "\n2 errors are on pairs that you still have to judge: counted above, but not listed.\n"
     )
 
 

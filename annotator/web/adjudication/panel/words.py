@@ -127,7 +127,7 @@ def _case() -> dict[str, str]:
         "needssecond": tr("Two leads must agree on this pair: the first decision is a proposal."),
         "proposalyours": tr("You proposed {grade}. Another lead must confirm it."),
         "proposalother": tr("{who} proposed {grade}."),
-        "judgments": tr("Judgments of the annotators"),
+        "judgments": tr("Judgments"),
         "nojudgments": tr("Nobody has judged this pair yet."),
         "annotator": tr("Annotator {letter}"),
         "mark_quality": tr("quality control"),

@@ -1,4 +1,4 @@
-"""Draw the tab "Left out": how many judgments do not count, and why."""
+"""Draw the tab Excluded: how many judgments do not count, and why."""
 
 import streamlit as st
 
