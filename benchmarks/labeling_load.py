@@ -179,14 +179,15 @@ def serve(database: Database, folder: Path) -> Iterator[tuple[int, int]]:
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
     try:
-        _wait_for(port)
+        wait_for_server(port)
         yield port, server.pid
     finally:
         server.terminate()
         server.wait(30)
 
 
-def _wait_for(port: int) -> None:
+def wait_for_server(port: int) -> None:
+    """Return when the server answers."""
     for _ in range(3000):
         try:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
