@@ -36,10 +36,10 @@ def test_what_disputes_teach_becomes_a_version_that_names_them(
     page.get_by_text("3 decisions", exact=True).click(timeout=PATIENCE)
     page.get_by_role("button", name="Add as an example of grade 1").first.click()
     expect(page.get_by_text("Among the examples of grade 1 in your draft", exact=True)).to_be_visible()
-    expect(page.get_by_text("Answered in the next version (1 of 3 chosen)")).to_be_visible()
+    expect(page.get_by_text("Answered in the next version (1 of 3 selected)")).to_be_visible()
     settle(page)
     assert list_violations(page) == []
-    page.get_by_text("Answered in the next version (1 of 3 chosen)").click()
+    page.get_by_text("Answered in the next version (1 of 3 selected)").click()
     expect(page.get_by_role("checkbox", name="Answered in the next version", exact=True)).to_be_checked()
     page.reload()  # the page is opened anew: the browser hands the draft back, the choice with it
     page.get_by_role("tab", name="Next version").click(timeout=PATIENCE)
