@@ -44,6 +44,7 @@ FORMER_NAMES = {
     "현행": "Current",
     "What disputes teach": "Lessons from disagreements",
     "不一致から学ぶこと": "Lessons from disagreements",
+    "Left out": "Excluded",
     "What the dataset can tell": "Reliability",
     "このデータセットで分かること": "Reliability",
     "이 데이터세트로 알 수 있는 것": "Reliability",

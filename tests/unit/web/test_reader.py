@@ -167,6 +167,12 @@ def test_a_tab_opens_by_the_name_that_it_had_in_an_older_link(page: Any, former:
     assert page.session_state == {"standard": "Current"}
 
 
+def test_a_link_to_the_judgments_left_out_of_agreement_opens_the_tab_of_excluded_ones(page: Any) -> None:
+    page.query_params["tab"] = "Left out"
+    apply_url_tab("tab", [say("Groups"), say("Excluded")])
+    assert page.session_state == {"tab": "Excluded"}
+
+
 def test_a_tab_that_nobody_named_or_that_there_is_not_opens_the_first(page: Any) -> None:
     apply_url_tab("part", TABS)
     page.query_params["part"] = "no such"
