@@ -16,7 +16,7 @@ from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_no_role
 from annotator.web.kit.words import name_role
 from annotator.web.navigation import PAGES, AppPage, list_pages
-from annotator.web.page_context import PageContext, draw_signed_out, find_context
+from annotator.web.page_context import PageContext, draw_signed_out, find_context, note_visit
 from annotator.web.server.uploads import watch_file_fields
 from annotator.web.sidebar import declare_language, draw_account_menu, draw_sidebar, list_parameters
 
@@ -62,19 +62,25 @@ def draw_app() -> None:
     begin = partial(_go_home, pages, context) if context else draw_signed_out
     home = st.Page(begin, title="Annotator", url_path="home", default=True)
     current_page = st.navigation([home, *pages.values()], position="hidden")
-    labeling = current_page.url_path == "label"
+    reading = is_for_reading(current_page.url_path)
     st.set_page_config(
         page_title=current_page.title if current_page is home else f"{current_page.title} · Annotator",
         layout="wide",
-        initial_sidebar_state="collapsed" if labeling else "auto",
+        initial_sidebar_state="collapsed" if reading else "auto",
     )
     declare_language()
     if context is not None:
+        note_visit(current_page.url_path, context.now)
         with st.sidebar:
             draw_sidebar(context, pages)
-        draw_account_menu(context, pages, labeling=labeling)
+        draw_account_menu(context, pages, reading=reading)
     with watch_file_fields():
         current_page.run()
+
+
+def is_for_reading(address: str) -> bool:
+    """Return whether the page shows a document to judge or to decide on, which needs the room of the sidebar."""
+    return address == "label" or (address == "disagreements" and "pair" in st.query_params)
 
 
 def _register(page: AppPage, context: PageContext | None) -> st.Page:

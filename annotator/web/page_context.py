@@ -33,6 +33,7 @@ class ServedProgram:
     settings: Settings
 
 
+VISIT = "page visited"
 _served: dict[str, ServedProgram] = {}
 
 
@@ -121,6 +122,15 @@ def require_context() -> PageContext:
         draw_signed_out()
         st.stop()
     return context
+
+
+def note_visit(address: str, now: datetime) -> datetime:
+    """Return since when the person has been on the page at this address: what was new then stays marked as new."""
+    shown, began = st.session_state.get(VISIT, ("", now))
+    if shown != address:
+        began = now
+    st.session_state[VISIT] = (address, began)
+    return began if isinstance(began, datetime) else now
 
 
 def draw_signed_out() -> None:

@@ -1,5 +1,5 @@
 // The sidebar and the account menu: links follow the chosen dataset, focus goes where the reader has opened something,
-// and whether the sidebar is open is remembered for all pages but the labeling page, where it always begins closed.
+// and whether the sidebar is open is remembered for all pages but those to judge and to decide on, where it always begins closed.
 // On a narrow screen the sidebar covers the page: choosing a link closes it, as Streamlit's own navigation does.
 
 const NARROW = "(max-width: 768px)";
@@ -12,7 +12,7 @@ const MENU = '[data-testid="stPopoverBody"]';
 const CAN_FOCUS = "a[href], button, input, [tabindex='0']";
 const PATIENCE = 40; // frames
 
-/** @typedef {{account: string, open: string, close: string, labeling: boolean}} Words */
+/** @typedef {{account: string, open: string, close: string, reading: boolean}} Words */
 
 /** @param {string} address */
 const findDataset = (address) => new URL(address).searchParams.get("dataset");
@@ -78,7 +78,7 @@ function close(words) {
 /** @param {Words} words */
 function applyMemory(words) {
   localStorage.removeItem(STREAMLITS);
-  if (!words.labeling && localStorage.getItem(CLOSED) && !matchMedia(NARROW).matches) close(words);
+  if (!words.reading && localStorage.getItem(CLOSED) && !matchMedia(NARROW).matches) close(words);
   whenDrawn(`${COLLAPSE}, ${EXPAND}`, () => nameButtons(words));
 }
 
@@ -88,7 +88,7 @@ function applyMemory(words) {
  * @param {boolean} opened
  */
 function remember(words, opened) {
-  if (!words.labeling && !matchMedia(NARROW).matches) {
+  if (!words.reading && !matchMedia(NARROW).matches) {
     if (opened) localStorage.removeItem(CLOSED);
     else localStorage.setItem(CLOSED, "1");
   }
@@ -119,7 +119,7 @@ function follow(event, words) {
 }
 
 let isBegun = false;
-let wasLabeling = false;
+let wasReading = false;
 
 /** @param {{data: {message: string}}} component */
 export default function ({ data }) {
@@ -127,9 +127,9 @@ export default function ({ data }) {
   const listening = new AbortController();
   const { signal } = listening;
   nameButtons(words);
-  if (!isBegun || wasLabeling !== words.labeling) applyMemory(words);
+  if (!isBegun || wasReading !== words.reading) applyMemory(words);
   isBegun = true;
-  wasLabeling = words.labeling;
+  wasReading = words.reading;
   addEventListener("resize", () => whenDrawn(`${COLLAPSE}, ${EXPAND}`, () => nameButtons(words)), { signal });
   document.addEventListener("click", followDataset, { capture: true, signal });
   document.addEventListener("click", (event) => follow(event, words), { capture: true, signal });

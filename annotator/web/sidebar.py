@@ -1,7 +1,7 @@
 """The sidebar: the dataset and the pages open to the person, in groups, with what waits on them. And the account menu.
 
 The menu holds the account, the language and the way out. It stays in the corner of the window, whether the sidebar is
-open or not. While labeling the sidebar begins closed on a wide screen too: the document needs the room.
+open or not. While somebody judges or decides, the sidebar begins closed on a wide screen too: the document needs the room.
 """
 
 import json
@@ -88,14 +88,14 @@ def draw_sidebar(context: PageContext, pages: dict[str, st.Page]) -> None:
             _draw_page_link(context, pages, page, waiting.get(page.address, 0))
 
 
-def draw_account_menu(context: PageContext, pages: dict[str, st.Page], *, labeling: bool) -> None:
+def draw_account_menu(context: PageContext, pages: dict[str, st.Page], *, reading: bool) -> None:
     """Draw the menu in the corner of the window, and what both it and the sidebar need in the browser."""
     name, role = context.person.name, name_role(context.role) if context.role else tr("no role yet")
     words = {
         "account": tr("Account: {name}", name=name),
         "open": tr("Open the sidebar"),
         "close": tr("Close the sidebar"),
-        "labeling": labeling,
+        "reading": reading,
     }
     with st.container(key="annotator-account"):
         with st.popover(escape_markdown(name), icon=":material/account_circle:", type="tertiary"):

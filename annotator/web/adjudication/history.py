@@ -44,7 +44,7 @@ def _draw_entries(context: PageContext, dataset: str) -> None:
         columns,
         [_describe(dataset, entry) for entry in page.events],
         tall=True,
-        roomy=True,
+        stacked=True,
     )
     _draw_page_buttons(key, start, len(page.events), page.total)
     draw_file_link(tr("Full log as CSV"), list_audit_log_address(dataset, "csv", wanted))

@@ -97,10 +97,12 @@ def draw_link_table(
     *,
     tall: bool = False,
     roomy: bool = False,
+    stacked: bool = False,
 ) -> None:
     """Draw the rows; every text is shown as plain text in its own direction. The first column names its row.
 
-    `tall`: as high as its rows. `roomy`: a sentence beside many figures keeps its width on a narrow screen.
+    `tall`: as high as its rows. `roomy`: a sentence beside many figures keeps its width on a narrow screen. `stacked`: on a
+    narrow screen the cells of a row stand below each other, for rows of which one column is a sentence.
     """
     shown_rows = [list(row) for row in rows]
     marks = [mark_column([_text(row[at]) for row in shown_rows]) for at in range(len(columns))]
@@ -113,9 +115,10 @@ def draw_link_table(
     )
     body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in shown_rows)
     style = ' style="max-height: none"' if tall else ""
+    kind = "annotator-table annotator-stacked" if stacked else "annotator-table"
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{escape(caption)}"{style}>'
-        f'<table class="annotator-table"><caption class="annotator-unseen">{escape(caption)}</caption>'
+        f'<table class="{kind}"><caption class="annotator-unseen">{escape(caption)}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 

@@ -5,8 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotator.adjudication.service import assign_disagreement
 from annotator.domain.people import OPERATOR
-from annotator.people.service import change_person
+from annotator.people.service import change_person, find_actor
 from annotator.storage.database import Database
 from annotator.storage.pool import pair_key
 from tests.browser.conftest import SignIn
@@ -65,7 +66,10 @@ def test_every_column_is_in_sight_and_the_keyboard_goes_through_the_rows_to_the_
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(f"show=all&pair={pair_key('d', 'Q2', '中間')}"))
     expect(page.get_by_text("2 apart")).to_be_visible()
+    sidebar = page.get_by_test_id("stSidebar")
+    expect(sidebar).to_have_attribute("data-collapsed", "true")  # the document needs its room
     page.go_back()
+    expect(sidebar).to_have_attribute("data-collapsed", "false")
     expect(table.locator("tbody tr").nth(1).get_by_role("link")).to_be_focused()
 
 
@@ -88,3 +92,18 @@ def test_on_a_phone_every_part_is_whole_and_accessible_in_both_themes(
             violations += [f"{part} {theme}: {' '.join(violation)}" for violation in list_violations(page)]
         assert page.evaluate(WHOLE), part
     assert violations == []
+
+
+def test_the_activity_log_fits_a_phone(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
+    with world.database.read() as session:
+        lea = find_actor(session, "lea")
+    for doc_id in ("遠い", "中間"):
+        pair = pair_key("d", "Q1" if doc_id == "遠い" else "Q2", doc_id)
+        assign_disagreement(world.database, lea, "d", pair, to="lea", now=NOW)
+    page.set_viewport_size({"width": 400, "height": 800})
+    sign_in(page, "lea", to=QUEUE)
+    page.locator("summary", has_text="Activity log").click()
+    table = page.get_by_role("region", name="Activity log")
+    expect(table.get_by_text("assigned").first).to_be_visible()
+    assert table.evaluate("e => e.scrollWidth <= e.clientWidth")
+    assert table.get_by_role("rowheader").count() == 2, "it is a table still"
