@@ -1,7 +1,7 @@
 """List the tables of a dataset's export, which rows of them belong to the dataset, and which columns name rows of other tables.
 
-Follows the foreign keys of the tables, so that a new table is exported by itself. Not exported: credentials, sessions, and who
-holds a pair at this moment. `REFERENCES` has the columns that name rows without a foreign key.
+Follows the foreign keys of the tables, so that a new table is exported by itself. Not exported: credentials, sessions, who
+holds a pair at this moment, and what a person has read. `REFERENCES` has the columns that name rows without a foreign key.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,16 @@ from annotator.storage.lookup import key_of
 from annotator.storage.tables import DatasetRow, PairRow, PersonRow
 
 _DEFINED = (adjudication_tables, labeling_tables, pool_tables)  # their import defines the tables
-LEFT_OUT = ("login_attempt", "login_session", "known_device", "one_time_link", "lease", "case_hold")
+LEFT_OUT = (
+    "login_attempt",
+    "login_session",
+    "known_device",
+    "one_time_link",
+    "lease",
+    "case_hold",
+    "seen_decision",
+    "seen_answer",
+)
 PERSON = "person"
 PERSON_COLUMNS = ("pk", "username", "name", "simulated", "created_at")  # neither password nor language
 REFERENCES: Mapping[tuple[str, str], str] = {

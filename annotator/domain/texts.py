@@ -1,6 +1,7 @@
 """Check a text that somebody typed: it has words, is not too long, and every character can be stored."""
 
 import re
+from html import unescape
 from typing import NamedTuple
 
 from annotator.domain.errors import ValidationError
@@ -50,3 +51,28 @@ def check_text(name: Message, text: str, *, empty: TextFault | None) -> str:
 def holds_no_text(text: str) -> bool:
     """Return whether the text has a NUL or a lone surrogate, which no database and no UTF-8 file can store."""
     return UNSTORABLE.search(text) is not None
+
+
+EXCERPT_OF, EXCERPT = 1_500, 200
+"""From how many characters of a document an excerpt is cut, and how many characters it has at most."""
+_UNSEEN_IN_HTML = re.compile(
+    r"<(script|style|head)\b.*?(</\1\s*>|\Z)|<!--.*?(-->|\Z)|<[^<>]*(>|\Z)", re.S | re.I
+)
+_ONLY_SIGNS = re.compile(r"^[\s=\-~^*#_+|:.`\"']+$", re.M)
+
+
+def cut_excerpt(text: str | None, media_type: str, *, title: str = "") -> str:
+    """Return the first words of a document on one line, without markup and without its title; "" without a text.
+
+    `text`: its beginning, EXCERPT_OF characters are enough. Ends with "…" if the document goes on.
+    """
+    words = text or ""
+    if media_type == "text/html":
+        words = unescape(_UNSEEN_IN_HTML.sub(" ", words))
+    words = " ".join(_ONLY_SIGNS.sub(" ", words).split())
+    heading = " ".join(title.split())
+    if heading and words.lstrip("# ").startswith(heading):
+        words = words.lstrip("# ")[len(heading) :].lstrip()
+    if len(words) <= EXCERPT and len(text or "") < EXCERPT_OF:
+        return words
+    return words[:EXCERPT].rstrip() + "…"

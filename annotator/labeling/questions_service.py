@@ -16,13 +16,16 @@ from annotator.domain.people import Actor
 from annotator.domain.texts import holds_no_text
 from annotator.labeling.questions_sql import (
     count_unanswered,
+    count_unread_answers,
     find_question,
     find_same_question,
     list_questions_by,
     list_questions_of,
+    list_unread_answers,
+    note_answers_seen,
     was_shown,
 )
-from annotator.labeling.records import PairQuestion
+from annotator.labeling.records import OwnQuestions, PairQuestion
 from annotator.people.service import require_person, require_role
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
@@ -33,6 +36,7 @@ from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
 from annotator.storage.tables import DatasetRow
 
 MOST_CHARACTERS, SHOWN_CHARACTERS = 5_000, 20_000
+PAGE = 20
 
 
 def ask_question(
@@ -61,11 +65,39 @@ def ask_question(
         return key_of(question.pk)
 
 
-def list_own_questions(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:
-    """Return the annotator's own questions, the latest first, with the answers."""
+def list_own_questions(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    limit: int = PAGE,
+    offset: int = 0,
+    visit: datetime | None = None,
+    now: datetime,
+) -> OwnQuestions:
+    """Return a page of the annotator's own questions with the answers, and note which answers were shown.
+
+    `visit`: since when the annotator has been looking (None: now). First come the answers that were not shown before, then
+    the latest questions.
+    """
+    with database.read() as session:
+        dataset_pk = key_of(_enter(session, actor, dataset, "annotator").pk)
+        person_pk = require_person(actor)
+        total, questions = list_questions_by(
+            session, dataset_pk, person_pk, limit=limit, offset=offset, visit=visit or now
+        )
+        unread = list_unread_answers(session, [question.number for question in questions])
+    if unread:
+        with database.write() as session:
+            note_answers_seen(session, unread, now=now)
+    return OwnQuestions(total, questions)
+
+
+def count_new_answers(database: Database, actor: Actor, dataset: str) -> int:
+    """Count the answers to the annotator's own questions that the annotator has not been shown."""
     with database.read() as session:
         row = _enter(session, actor, dataset, "annotator")
-        return list_questions_by(session, key_of(row.pk), require_person(actor))
+        return count_unread_answers(session, key_of(row.pk), require_person(actor))
 
 
 def list_questions(database: Database, actor: Actor, dataset: str) -> list[PairQuestion]:

@@ -1,13 +1,19 @@
 """Read and write questions on pairs, for `labeling/questions_service.py`. Never reads grades."""
 
-from sqlalchemy import ColumnElement, Select, exists, func, select
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, Select, and_, case, exists, func, literal, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
+from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.labeling.records import PairQuestion
 from annotator.storage.document_text import TEXT_IS_PRESENT
-from annotator.storage.labeling_tables import LeaseRow, QuestionRow, RepeatRow
+from annotator.storage.labeling_tables import LeaseRow, QuestionRow, RepeatRow, SeenAnswerRow
 from annotator.storage.lookup import key_of
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DocumentRow,
@@ -16,6 +22,15 @@ from annotator.storage.tables import (
     PairRow,
     PersonRow,
     QueryRow,
+)
+
+_NOTE_SEEN = prepare_sql(
+    """
+INSERT INTO seen_answer (question_pk, answered_at, seen_at)
+SELECT q.pk, q.answered_at, :now FROM question q WHERE q.pk IN :questions AND q.answered_at IS NOT NULL
+ON CONFLICT (question_pk) DO UPDATE SET answered_at = excluded.answered_at, seen_at = excluded.seen_at
+WHERE seen_answer.answered_at <> excluded.answered_at""",
+    lists=["questions"],
 )
 
 
@@ -75,10 +90,71 @@ def list_questions_of(session: Session, dataset_pk: int, *, reader_pk: int | Non
     return [*waiting, *answered]
 
 
-def list_questions_by(session: Session, dataset_pk: int, person_pk: int) -> list[PairQuestion]:
-    """Return a person's own questions, the latest first."""
-    own = _select().where(col(QuestionRow.annotator_pk) == person_pk)
-    return _read(session, dataset_pk, person_pk, own)[::-1]
+def list_questions_by(
+    session: Session, dataset_pk: int, person_pk: int, *, limit: int, offset: int, visit: datetime
+) -> tuple[int, tuple[PairQuestion, ...]]:
+    """Return how many questions a person asked, and a page of them: those with an answer that is new since before the
+    `visit` first, then the latest."""
+    own = (col(PairRow.dataset_pk) == dataset_pk, col(QuestionRow.annotator_pk) == person_pk)
+    count = (
+        select(func.count())
+        .select_from(QuestionRow)
+        .join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
+    )
+    total = session.scalar(count.where(*own)) or 0
+    if not total:
+        return 0, ()
+    is_new = and_(col(QuestionRow.answered_at).is_not(None), ~_was_shown(before=visit))
+    statement = (
+        _select()
+        .add_columns(literal(False), is_new)
+        .where(*own)
+        .order_by(case((is_new, 0), else_=1), col(QuestionRow.asked_at).desc(), col(QuestionRow.pk).desc())
+        .limit(limit)
+        .offset(offset)
+    )
+    return total, tuple(_to_question(row) for row in session.execute(statement))
+
+
+def count_unread_answers(session: Session, dataset_pk: int, person_pk: int) -> int:
+    """Count the answers to a person's questions that the person has not been shown."""
+    statement = (
+        select(func.count())
+        .select_from(QuestionRow)
+        .join(PairRow, col(PairRow.pk) == col(QuestionRow.pair_pk))
+        .where(
+            col(QuestionRow.annotator_pk) == person_pk,
+            col(PairRow.dataset_pk) == dataset_pk,
+            col(QuestionRow.answered_at).is_not(None),
+            ~_was_shown(),
+        )
+    )
+    return session.scalar(statement) or 0
+
+
+def list_unread_answers(session: Session, numbers: Collection[int]) -> list[int]:
+    """Return those of these questions whose answer their asker has not been shown."""
+    statement = select(col(QuestionRow.pk)).where(
+        col(QuestionRow.pk).in_(numbers), col(QuestionRow.answered_at).is_not(None), ~_was_shown()
+    )
+    return [key_of(number) for number in session.scalars(statement)]
+
+
+def note_answers_seen(session: Session, numbers: Collection[int], *, now: datetime) -> None:
+    """Record that the askers of these questions were shown the present answers."""
+    if numbers:
+        execute_sql(session, _NOTE_SEEN, {"questions": list(numbers), "now": now})
+
+
+def _was_shown(*, before: datetime | None = None) -> ColumnElement[bool]:
+    """Return the condition that the asker was shown the present answer to a question, `before` a moment."""
+    conditions = [
+        col(SeenAnswerRow.question_pk) == col(QuestionRow.pk),
+        col(SeenAnswerRow.answered_at) == col(QuestionRow.answered_at),
+    ]
+    if before is not None:
+        conditions.append(col(SeenAnswerRow.seen_at) < before)
+    return exists().where(*conditions).correlate(QuestionRow)
 
 
 _LEAD = aliased(PersonRow)
@@ -96,6 +172,7 @@ def _select() -> Select[tuple[object, ...]]:
             QueryRow,
             DocumentRow,
             func.length(col(DocumentTextRow.text)),
+            func.substr(col(DocumentTextRow.text), 1, EXCERPT_OF),
             _name(PersonRow),
             _name(_LEAD),
         )
@@ -116,30 +193,35 @@ def _read(
         col(CurrentJudgmentRow.annotator_pk) == (reader_pk or 0),
         col(CurrentJudgmentRow.outcome) != "later",
     )
+    unjudged = literal(False) if reader_pk is None else and_(col(PairRow.lacking) > 0, ~judged)
     rows = session.execute(
-        statement.add_columns((col(PairRow.lacking) > 0) & ~judged)
+        statement.add_columns(unjudged, literal(False))
         .where(col(PairRow.dataset_pk) == dataset_pk)
         .order_by(col(QuestionRow.asked_at), col(QuestionRow.pk))
     )
-    return [
-        PairQuestion(
-            number=key_of(question.pk),
-            pair=pair.key,
-            query_id=query.query_id,
-            query=query.text,
-            narrative=query.narrative,
-            doc_id=document.doc_id,
-            title=document.title,
-            text_length=length or 0,
-            asked_by=asked_by,
-            asked_by_pk=question.annotator_pk,
-            text=question.text,
-            asked_at=question.asked_at,
-            answer=question.answer,
-            answered_by=answered_by,
-            answered_at=question.answered_at,
-            in_guideline=question.in_guideline,
-            unjudged_by_reader=bool(unjudged) and reader_pk is not None,
-        )
-        for question, pair, query, document, length, asked_by, answered_by, unjudged in rows
-    ]
+    return [_to_question(row) for row in rows]
+
+
+def _to_question(row: Row[*tuple[Any, ...]]) -> PairQuestion:
+    question, pair, query, document, length, beginning, asked_by, answered_by, unjudged, is_new = row
+    return PairQuestion(
+        number=key_of(question.pk),
+        pair=pair.key,
+        query_id=query.query_id,
+        query=query.text,
+        narrative=query.narrative,
+        doc_id=document.doc_id,
+        title=document.title,
+        excerpt=cut_excerpt(beginning, document.media_type, title=document.title),
+        text_length=length or 0,
+        asked_by=asked_by,
+        asked_by_pk=question.annotator_pk,
+        text=question.text,
+        asked_at=question.asked_at,
+        answer=question.answer,
+        answered_by=answered_by,
+        answered_at=question.answered_at,
+        in_guideline=question.in_guideline,
+        unjudged_by_reader=bool(unjudged),
+        new=bool(is_new),
+    )

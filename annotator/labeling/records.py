@@ -65,6 +65,7 @@ class PairQuestion:
     narrative: str | None
     doc_id: str
     title: str
+    excerpt: str  # the first words of the document
     text_length: int  # of the document's text
     asked_by: str
     asked_by_pk: int
@@ -75,6 +76,15 @@ class PairQuestion:
     answered_at: datetime | None
     in_guideline: bool
     unjudged_by_reader: bool  # the reader may still be given the pair, and the question may hint at a grade
+    new: bool = False  # the asker had not been shown the answer before this visit
+
+
+@dataclass(frozen=True, slots=True)
+class OwnQuestions:
+    """A page of an annotator's own questions: those with a new answer first, then the latest."""
+
+    total: int  # on all pages
+    questions: tuple[PairQuestion, ...]
 
 
 @dataclass(frozen=True, slots=True)

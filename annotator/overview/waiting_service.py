@@ -9,7 +9,7 @@ from datetime import datetime
 from annotator.adjudication.discussion.discussion_service import count_news
 from annotator.adjudication.queue.queue_service import count_open
 from annotator.domain.people import Actor, includes
-from annotator.labeling.questions_service import count_open_questions
+from annotator.labeling.questions_service import count_new_answers, count_open_questions
 from annotator.quality.service import count_open_checks
 from annotator.storage.database import Database
 
@@ -18,7 +18,8 @@ from annotator.storage.database import Database
 class WaitingWork:
     """How much waits for somebody.
 
-    `news`: discussions that wait for the person, and decisions on own pairs that were not shown yet (at most 200).
+    `news`: discussions that wait for the person, and decisions on own pairs and answers to own questions that the person
+    has not been shown yet.
     The others are for leads, and 0 for everybody else: `questions` without an answer, open `disagreements`, and
     quality-control `checks` that nobody has judged yet.
     """
@@ -33,7 +34,8 @@ def count_waiting_work(
     database: Database, actor: Actor, dataset: str, role: str, *, now: datetime
 ) -> WaitingWork:
     """Return what waits for the person, whose role on the dataset is `role`."""
-    news = count_news(database, actor, dataset, now=now)
+    own = count_news(database, actor, dataset, now=now)
+    news = own.discussions + own.decisions + count_new_answers(database, actor, dataset)
     if not includes(role, "lead"):
         return WaitingWork(news)
     return WaitingWork(

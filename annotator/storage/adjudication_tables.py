@@ -249,6 +249,17 @@ class ObjectionRow(SQLModel, table=True):
     objected_at: datetime = time_column()
 
 
+class SeenDecisionRow(SQLModel, table=True):
+    """The decision on a pair that an annotator of the pair was shown last. For that person alone; never exported."""
+
+    __tablename__ = "seen_decision"
+
+    pair_pk: int = Field(primary_key=True, foreign_key="pair.pk")
+    person_pk: int = Field(primary_key=True, foreign_key="person.pk")
+    adjudication_pk: int = Field(foreign_key="adjudication.pk")
+    seen_at: datetime = time_column()  # when it was shown for the first time
+
+
 class GuidelineDecisionRow(SQLModel, table=True):
     """A decision that led to a version of the guideline."""
 

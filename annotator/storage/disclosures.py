@@ -93,6 +93,11 @@ def has_seen(session: Session, pair_pk: int, person_pk: int) -> bool:
     return session.get(DisclosureRow, (pair_pk, person_pk)) is not None
 
 
+def list_seen(session: Session, person_pk: int, pair_pks: Collection[int]) -> set[int]:
+    """Return those of the pairs of which it is recorded that the person has seen others' judgments."""
+    return set(pair_pks) - set(_list_new(session, pair_pks, person_pk)) if pair_pks else set()
+
+
 def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
     """Return those of the pairs that the person may still be handed, or was drawn to check and has not answered.
 

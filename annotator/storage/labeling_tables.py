@@ -127,6 +127,16 @@ class QuestionRow(SQLModel, table=True):
     answered_at: datetime | None = time_column(nullable=True)
 
 
+class SeenAnswerRow(SQLModel, table=True):
+    """The answer to a question that its asker was shown last. For that person alone; never exported."""
+
+    __tablename__ = "seen_answer"
+
+    question_pk: int = Field(primary_key=True, foreign_key="question.pk")
+    answered_at: datetime = time_column()  # of the answer that was shown
+    seen_at: datetime = time_column()  # when it was shown for the first time
+
+
 class ShownProgressRow(SQLModel, table=True):
     """The progress that an annotator was shown last (`labeling/records.py`). It never goes back."""
 

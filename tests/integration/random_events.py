@@ -97,7 +97,7 @@ class Game:
         )
 
     def discuss(self, who: Actor) -> None:
-        waiting = list(list_own_discussions(self.database, who, "d", now=self.world.now))
+        waiting = list_own_discussions(self.database, who, "d", now=self.world.now).discussions
         if not waiting:
             return
         discussion = self.dice.choice(waiting)
@@ -113,7 +113,7 @@ class Game:
         own_decisions = list_own_decisions(self.database, who, "d", now=self.world.now)
         for decision in own_decisions.decisions:
             self.see(who, decision.query_id)
-        for talk in list_own_discussions(self.database, who, "d", now=self.world.now):
+        for talk in list_own_discussions(self.database, who, "d", now=self.world.now).discussions:
             if talk.others:
                 self.see(who, talk.query_id)
             else:

@@ -58,12 +58,21 @@ class OwnDiscussion:
     narrative: str | None
     doc_id: str
     title: str
+    excerpt: str  # the first words of the document
     text_length: int  # characters of the document; 0 without its text
     # own_work: the annotator has open work on the query; waiting: has not looked; open: has looked; said: has spoken
     stage: Literal["own_work", "waiting", "open", "said"]
     own: AnonymousJudgment
     others: tuple[AnonymousJudgment, ...] = ()  # empty until the annotator has looked
     seen: str = ""  # to be sent back with the turn; empty until the annotator has looked
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDiscussions:
+    """A page of an annotator's open discussions, those that wait for the annotator first."""
+
+    total: int  # on all pages
+    discussions: tuple[OwnDiscussion, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +104,9 @@ class OwnDecision:
     decided_at: datetime
     guideline_since: int | None = None  # the first guideline version made from the decision
     objection: OwnObjection | None = None
-    new: bool = False  # the annotator has not been shown it
+    new: bool = False  # the annotator had not been shown it before this visit
+    unread: bool = False  # the annotator has not been shown it at all
+    excerpt: str = ""  # the first words of the document
 
     @property
     def differs(self) -> bool:
@@ -106,11 +117,19 @@ class OwnDecision:
 
 @dataclass(frozen=True, slots=True)
 class OwnDecisions:
-    """A page of an annotator's `OwnDecision`s, the latest first."""
+    """A page of an annotator's `OwnDecision`s: new ones first, then the latest first."""
 
     total: int  # on all pages
     differing: int  # on all pages: decided otherwise than the annotator judged
     decisions: tuple[OwnDecision, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnNews:
+    """What is new to an annotator. At most 100 of each."""
+
+    discussions: int  # that wait for the annotator
+    decisions: int  # on own pairs, not shown yet
 
 
 def explain_wait(letter: str, query_id: str, wait: WaitReason) -> Message:

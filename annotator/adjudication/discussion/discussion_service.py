@@ -8,6 +8,7 @@ objection, and a turn or objection on something that has changed since.
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -19,6 +20,8 @@ from annotator.adjudication.discussion.discussion_records import (
     OwnDecision,
     OwnDecisions,
     OwnDiscussion,
+    OwnDiscussions,
+    OwnNews,
 )
 from annotator.adjudication.discussion.discussion_sql import (
     count_judged,
@@ -29,12 +32,13 @@ from annotator.adjudication.discussion.discussion_sql import (
     list_own_discussed_pairs,
     list_turns,
     list_unspoken,
-    read_own_discussion,
+    read_own_discussions,
 )
 from annotator.adjudication.discussion.objections_sql import (
     find_own_decision,
     list_decisions_for_annotator,
     list_unseen_decisions,
+    note_decisions_seen,
 )
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
 from annotator.domain.grades import check_grade
@@ -108,7 +112,7 @@ def explain_changed_decision(decision: OwnDecision | None) -> Message:
     )
 
 
-MOST_DISCUSSIONS, MOST_NEWS = 200, 100
+PAGE, MOST_NEWS = 20, 100
 SHOWN_CHARACTERS = 200_000
 
 
@@ -146,27 +150,20 @@ def close_discussion(database: Database, actor: Actor, dataset: str, pair: str, 
 
 
 def list_own_discussions(
-    database: Database, actor: Actor, dataset: str, *, now: datetime
-) -> list[OwnDiscussion]:
-    """Return up to 200 open discussions of pairs that the annotator judged, those that wait for the annotator first.
+    database: Database, actor: Actor, dataset: str, *, limit: int = PAGE, offset: int = 0, now: datetime
+) -> OwnDiscussions:
+    """Return a page of the open discussions of pairs that the annotator judged, those that wait for the annotator first.
 
     Others' judgments are included only if the annotator has opened the discussion and has no open work on its query.
     """
     with database.read() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
         request = make_open_pairs_request(row, person_pk, now)
-        pairs = list_own_discussed_pairs(session, request, row, most=MOST_DISCUSSIONS)
-        if not pairs:
-            return []
-        busy = list_busy_queries(session, request, row, {pair.query_pk for pair in pairs})
-        discussions = [
-            read_own_discussion(
-                session, row, person_pk, actor.username, pair.pair_pk, busy=pair.query_pk in busy
-            )
-            for pair in pairs
-        ]
-    order = {"open": 0, "waiting": 1, "own_work": 2, "said": 3}
-    return sorted(discussions, key=lambda discussion: order[discussion.stage])
+        page = list_own_discussed_pairs(session, request, row, limit=limit, offset=offset)
+        discussions = read_own_discussions(
+            session, row, person_pk, actor.username, page.pair_pks, busy=page.busy
+        )
+    return OwnDiscussions(page.total, tuple(discussions))
 
 
 def open_discussion(
@@ -183,7 +180,8 @@ def open_discussion(
             raise StateError(NOT_DISCUSSED)
         _require_no_open_work(session, row, person_pk, pair_row, now)
         add_seen(session, [pair_pk], person_pk, now=now)
-        return read_own_discussion(session, row, person_pk, actor.username, pair_pk, busy=False)
+        (discussion,) = read_own_discussions(session, row, person_pk, actor.username, [pair_pk], busy=())
+        return discussion
 
 
 def take_discussion_turn(
@@ -256,29 +254,30 @@ def list_own_decisions(
     dataset: str,
     *,
     differing: bool = False,
-    page: int = 0,
-    size: int = 20,
+    limit: int = PAGE,
+    offset: int = 0,
+    visit: datetime | None = None,
     now: datetime,
 ) -> OwnDecisions:
-    """Return the decisions on pairs that the annotator judged, the latest first, and note that they were shown.
+    """Return a page of the decisions on pairs that the annotator judged, and note that they were shown.
 
     The annotator no longer judges these pairs. `differing`: only decisions that differ from the annotator's judgment.
+    `visit`: since when the annotator has been looking (None: now); what was not shown before comes first.
     """
+    read = partial(
+        list_decisions_for_annotator, differing=differing, visit=visit or now, limit=limit, offset=offset
+    )
     with database.read() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
         request = make_open_pairs_request(row, person_pk, now)
-        decisions, _ = list_decisions_for_annotator(
-            session, request, row, differing=differing, page=page, size=size
-        )
-        if not any(decision.new for decision in decisions.decisions):
+        decisions, _ = read(session, request, row)
+        if not any(decision.unread for decision in decisions.decisions):
             return decisions
     with database.write() as session:
         row = _enter(session, actor, dataset, "annotator")
         lock_dataset(session, key_of(row.pk))
-        decisions, pair_pks = list_decisions_for_annotator(
-            session, request, row, differing=differing, page=page, size=size
-        )
-        add_seen(session, pair_pks, person_pk, now=now)
+        decisions, pair_pks = read(session, request, row)
+        note_decisions_seen(session, person_pk, pair_pks, now=now)
         return decisions
 
 
@@ -311,22 +310,20 @@ def object_to_decision(
             "adjudication_pk": session.get_one(CurrentAdjudicationRow, pair_pk).adjudication_pk,
         }
         session.add(ObjectionRow.model_validate(objection))
-        add_seen(session, [pair_pk], person_pk, now=now)
+        note_decisions_seen(session, person_pk, [pair_pk], now=now)
         derive_disagreements(session, key_of(row.pk), [pair_pk])
 
 
-def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime) -> int:
-    """Return how many discussions wait for the annotator, and how many decisions they may see and have not seen.
-
-    At most 100 of each.
-    """
+def count_news(database: Database, actor: Actor, dataset: str, *, now: datetime) -> OwnNews:
+    """Count the discussions that wait for the annotator, and the decisions that they may see and have not been shown."""
     with database.read() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
         request = make_open_pairs_request(row, person_pk, now)
         if not count_judged(session, request, most=1):
-            return 0
+            return OwnNews(0, 0)
         unspoken = list_unspoken(session, request, row, most=MOST_NEWS)
-        return len(unspoken) + len(list_unseen_decisions(session, request, row, most=MOST_NEWS))
+        unseen = list_unseen_decisions(session, request, row, most=MOST_NEWS)
+        return OwnNews(len(unspoken), len(unseen))
 
 
 def _enter(session: Session, actor: Actor, dataset: str, role: str) -> DatasetRow:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import CursorResult, func, or_, select
+from sqlalchemy import CursorResult, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -31,23 +31,20 @@ from annotator.adjudication.records import IndependentJudgment, digest_seen_stat
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
+from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.storage.adjudication_tables import DisagreementRow, DiscussionRow, DiscussionTurnRow
 from annotator.storage.disagreements import list_disagreements
-from annotator.storage.disclosures import has_seen
+from annotator.storage.disclosures import list_seen
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import MAY_COME, OpenPairsRequest, find_eligibility, make_open_pairs_request
 from annotator.storage.outdated import STILL_THEIRS
 from annotator.storage.quality_pairs import CAN_JUDGE
-from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, split_into_chunks
+from annotator.storage.sql import PreparedSql, execute_sql, fetch, prepare_sql, split_into_chunks
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
-    DocumentRow,
-    DocumentTextRow,
     MembershipRow,
-    PairRow,
     PersonRow,
-    QueryRow,
 )
 
 CHUNK = 500
@@ -125,16 +122,25 @@ _BY_DISAGREEMENT = ("dispute s CROSS JOIN current_judgment c", _FAR_APART)
 _BY_JUDGMENT = ("current_judgment c CROSS JOIN dispute s", _FAR_APART)
 
 
-def _prepare(parts: Sequence[tuple[str, str]], *, unspoken: bool) -> PreparedSql:
-    """Prepare the statement over the parts. `unspoken`: only where the annotator has not spoken, in any order."""
+_HAS_LOOKED = """EXISTS (SELECT 1 FROM disclosure d
+    WHERE d.pair_pk = c.pair_pk AND d.person_pk = :annotator_pk)"""
+_COUNTED = "SELECT x.query_pk, count(*) FROM ({own}) x GROUP BY x.query_pk"
+_PAGE = """
+SELECT x.pair_pk, x.query_pk FROM ({own}) x
+ORDER BY CASE WHEN x.query_pk IN :busy THEN 2 WHEN NOT x.looked THEN 1 WHEN x.spoken THEN 3 ELSE 0 END, x.asked_at, x.pair_pk
+LIMIT :most OFFSET :offset"""
+
+
+def _join_parts(parts: Sequence[tuple[str, str]], *, condition: str = "", details: bool = False) -> str:
+    """Return the SQL of the annotator's open discussions, over all parts. `details`: with what their order depends on."""
     selects = []
     for source, clause in parts:
         asked_at = "n.asked_at" if clause is not _FAR_APART else "s.since"
-        columns = "" if unspoken else f", {asked_at}, {_HAS_SPOKEN}"
-        condition = f" AND NOT {_HAS_SPOKEN}" if unspoken else ""
-        selects.append(_MINE.format(columns=columns, source=source, asked=clause + condition))
-    order = "" if unspoken else " ORDER BY 4, 3, 1"
-    return prepare_sql(" UNION ALL ".join(selects) + order + " LIMIT :most")
+        columns = f", {asked_at} AS asked_at, {_HAS_SPOKEN} AS spoken, {_HAS_LOOKED} AS looked"
+        selects.append(
+            _MINE.format(columns=columns if details else "", source=source, asked=clause + condition)
+        )
+    return " UNION ALL ".join(selects)
 
 
 _PARTS: Mapping[bool | None, list[tuple[str, str]]] = {
@@ -143,8 +149,15 @@ _PARTS: Mapping[bool | None, list[tuple[str, str]]] = {
     True: [_BY_ROW, _BY_JUDGMENT],
 }
 """By whether the annotator has judged few pairs; None: the dataset's setting asks for no discussion."""
-_OWN = {few: _prepare(parts, unspoken=False) for few, parts in _PARTS.items()}
-_UNSPOKEN = {few: _prepare(parts, unspoken=True) for few, parts in _PARTS.items()}
+_OWN_BY_QUERY = {few: prepare_sql(_COUNTED.format(own=_join_parts(parts))) for few, parts in _PARTS.items()}
+_OWN_PAGE = {
+    few: prepare_sql(_PAGE.format(own=_join_parts(parts, details=True)), lists=["busy"])
+    for few, parts in _PARTS.items()
+}
+_UNSPOKEN = {
+    few: prepare_sql(_join_parts(parts, condition=f" AND NOT {_HAS_SPOKEN}") + " LIMIT :most")
+    for few, parts in _PARTS.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,29 +169,41 @@ class PairAnnotator:
     able: bool
 
 
-class DiscussedPair(NamedTuple):
-    """A pair whose discussion one of its annotators is asked to join."""
+@dataclass(frozen=True, slots=True)
+class DiscussedPairs:
+    """A page of the pairs whose discussions an annotator is asked to join. `busy`: those of queries with open work."""
 
-    pair_pk: int
-    query_pk: int
+    total: int  # on all pages
+    pair_pks: tuple[int, ...] = ()
+    busy: frozenset[int] = frozenset()
 
 
 def list_own_discussed_pairs(
-    session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, most: int
-) -> list[DiscussedPair]:
-    """Return the pairs under discussion that the annotator judged.
+    session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, limit: int, offset: int
+) -> DiscussedPairs:
+    """Return a page of the pairs under discussion that the annotator judged.
 
-    First those on which they have not spoken, the oldest first. One read if the dataset's setting asks for no discussion.
+    Those first on which the annotator has begun, then those that wait for them, those of queries on which they have open
+    work, and those on which they have spoken; the oldest first. One read if there is none.
     """
-    rows = _execute(session, _OWN, request, dataset, most)
-    return [DiscussedPair(pair_pk, query_pk) for pair_pk, query_pk, _asked_at, _has_spoken in rows]
+    by_query: dict[int, int] = dict(_execute(session, _OWN_BY_QUERY, request, dataset).all())
+    if not by_query:
+        return DiscussedPairs(0)
+    busy = list_busy_queries(session, request, dataset, by_query)
+    given = {"most": limit, "offset": offset, "busy": sorted(busy) or [0]}
+    rows = _execute(session, _OWN_PAGE, request, dataset, **given).all()
+    return DiscussedPairs(
+        sum(by_query.values()),
+        tuple(pair_pk for pair_pk, _ in rows),
+        frozenset(pair_pk for pair_pk, query_pk in rows if query_pk in busy),
+    )
 
 
 def list_unspoken(
     session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, most: int
 ) -> list[int]:
     """Return some pairs (pair_pk) under discussion on which the annotator may speak and has not."""
-    rows = _execute(session, _UNSPOKEN, request, dataset, most)
+    rows = _execute(session, _UNSPOKEN, request, dataset, most=most)
     query_pks = dict(rows.all())
     busy = list_busy_queries(session, request, dataset, query_pks.values())
     return [pair_pk for pair_pk, query_pk in query_pks.items() if query_pk not in busy]
@@ -286,11 +311,11 @@ def _execute(
     statements: Mapping[bool | None, PreparedSql],
     request: OpenPairsRequest,
     dataset: DatasetRow,
-    most: int,
+    **given: object,
 ) -> CursorResult[*tuple[Any, ...]]:
     distance = dataset.discuss_from
     few = None if distance is None else count_judged(session, request, most=FEW + 1) <= FEW
-    return execute_sql(session, statements[few], {**request.values, "distance": distance, "most": most})
+    return execute_sql(session, statements[few], {**request.values, "distance": distance, **given})
 
 
 def _list_rows(session: Session, pair_pks: Collection[int]) -> dict[int, DiscussionRow]:
@@ -350,16 +375,50 @@ def _find_wait_reason(
     return "answer"
 
 
-def read_own_discussion(
-    session: Session, dataset: DatasetRow, annotator_pk: int, username: str, pair_pk: int, *, busy: bool
+def read_own_discussions(
+    session: Session,
+    dataset: DatasetRow,
+    annotator_pk: int,
+    username: str,
+    pair_pks: Sequence[int],
+    *,
+    busy: Collection[int],
+) -> list[OwnDiscussion]:
+    """Return the discussions of these pairs, in this order, as this annotator, who judged them, sees them.
+
+    `busy`: the pairs of queries on which the annotator has open work. Six reads, however many pairs there are.
+    """
+    if not pair_pks:
+        return []
+    pairs = _read_pairs(session, pair_pks)
+    judgments, turns = list_judgments(session, pair_pks), list_turns(session, pair_pks)
+    looked = list_seen(session, annotator_pk, pair_pks)
+    return [
+        _show_discussion(
+            pairs[pair_pk],
+            judgments.get(pair_pk, []),
+            turns.get(pair_pk, {}),
+            username,
+            seed=dataset.seed,
+            busy=pair_pk in busy,
+            has_looked=pair_pk in looked and pair_pk not in busy,
+        )
+        for pair_pk in pair_pks
+    ]
+
+
+def _show_discussion(
+    pair: "_DiscussedDocument",
+    judgments: Sequence[IndependentJudgment],
+    turns: Mapping[str, DiscussionTurn],
+    username: str,
+    *,
+    seed: int,
+    busy: bool,
+    has_looked: bool,
 ) -> OwnDiscussion:
-    """Return a pair's discussion as this annotator, who judged the pair, sees it. `busy`: has open work on its query."""
-    pair, query, document, text_length = _read_pair(session, pair_pk)
-    judgments = list_judgments(session, [pair_pk]).get(pair_pk, [])
-    letters = assign_letters(judgments, seed=dataset.seed, pair=pair.key)
-    turns = list_turns(session, [pair_pk]).get(pair_pk, {})
+    letters = assign_letters(judgments, seed=seed, pair=pair.key)
     own_turn = turns.get(username)
-    has_looked = not busy and has_seen(session, pair_pk, annotator_pk)
     judged = [judgment for judgment in judgments if not judgment.quality]
     own = [judgment for judgment in judged if judgment.annotator == username]
     others = [judgment for judgment in judged if judgment.annotator != username]
@@ -369,12 +428,13 @@ def read_own_discussion(
     shown = hide_names(others, letters, visible_turns) if has_looked else ()
     return OwnDiscussion(
         pair=pair.key,
-        query_id=query.query_id,
-        query=query.text,
-        narrative=query.narrative,
-        doc_id=document.doc_id,
-        title=document.title,
-        text_length=text_length,
+        query_id=pair.query_id,
+        query=pair.query,
+        narrative=pair.narrative,
+        doc_id=pair.doc_id,
+        title=pair.title,
+        excerpt=cut_excerpt(pair.beginning, pair.media_type, title=pair.title),
+        text_length=pair.text_length or 0,
         stage=_find_stage(busy=busy, has_looked=has_looked, has_spoken=own_turn is not None),
         own=own_judgment,
         others=tuple(sorted(shown, key=lambda judgment: (len(judgment.letter), judgment.letter))),
@@ -397,16 +457,29 @@ def digest_judgments(judgments: Iterable[IndependentJudgment]) -> str:
     return digest_seen_state([judgment.event_id for judgment in judgments if not judgment.quality], 0)
 
 
-def _read_pair(session: Session, pair_pk: int) -> tuple[PairRow, QueryRow, DocumentRow, int]:
-    present = (col(DocumentTextRow.document_pk) == col(DocumentRow.pk)) & (
-        col(DocumentTextRow.sha256) == col(DocumentRow.text_sha256)
-    )
-    statement = (
-        select(PairRow, QueryRow, DocumentRow, func.length(col(DocumentTextRow.text)))
-        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
-        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
-        .outerjoin(DocumentTextRow, present)
-        .where(col(PairRow.pk) == pair_pk)
-    )
-    pair, query, document, length = session.execute(statement).one()
-    return pair, query, document, length or 0
+class _DiscussedDocument(NamedTuple):
+    pair_pk: int
+    key: str
+    query_id: str
+    query: str
+    narrative: str | None
+    doc_id: str
+    title: str
+    media_type: str
+    beginning: str | None
+    text_length: int | None
+
+
+_DOCUMENTS = prepare_sql(
+    f"""
+SELECT p.pk AS pair_pk, p.key, q.query_id, q.text AS query, q.narrative, d.doc_id, d.title, d.media_type,
+  substr(t.text, 1, {EXCERPT_OF}) AS beginning, length(t.text) AS text_length
+FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256 WHERE p.pk IN :pairs""",
+    lists=["pairs"],
+)
+
+
+def _read_pairs(session: Session, pair_pks: Collection[int]) -> dict[int, _DiscussedDocument]:
+    rows = fetch(session, _DOCUMENTS, _DiscussedDocument, {"pairs": list(pair_pks)})
+    return {row.pair_pk: row for row in rows}

@@ -16,19 +16,24 @@ from sqlmodel import col
 from annotator.adjudication.disagreement_records import DecisionObjection
 from annotator.adjudication.discussion.discussion_records import OwnDecision, OwnDecisions, OwnObjection
 from annotator.adjudication.discussion.discussion_sql import list_busy_queries
+from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.storage.adjudication_tables import (
     AdjudicationRow,
     CurrentAdjudicationRow,
     GuidelineDecisionRow,
     ObjectionRow,
+    SeenDecisionRow,
 )
+from annotator.storage.disclosures import add_seen
+from annotator.storage.document_text import TEXT_IS_PRESENT
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
 from annotator.storage.open_pairs import OpenPairsRequest
-from annotator.storage.sql import fetch, prepare_sql
+from annotator.storage.sql import execute_sql, fetch, prepare_sql
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
     DocumentRow,
+    DocumentTextRow,
     PairRow,
     QueryRow,
     RubricRow,
@@ -41,9 +46,20 @@ SELECT a.pair_pk, p.query_pk FROM (SELECT pk, pair_pk FROM adjudication ORDER BY
 CROSS JOIN current_judgment c CROSS JOIN current_adjudication a CROSS JOIN pair p
 WHERE a.pair_pk = l.pair_pk AND a.adjudication_pk = l.pk AND a.dataset_pk = :dataset_pk
   AND c.pair_pk = l.pair_pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later' AND p.pk = a.pair_pk
-  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = a.pair_pk AND d.person_pk = :annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM disclosure d
+    WHERE d.pair_pk = a.pair_pk AND d.person_pk = :annotator_pk AND d.disclosed_at >= a.decided_at)
+  AND NOT EXISTS (SELECT 1 FROM seen_decision s
+    WHERE s.pair_pk = a.pair_pk AND s.person_pk = :annotator_pk AND s.adjudication_pk = a.adjudication_pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = a.pair_pk)
 LIMIT :most""")
+_NOTE_SEEN = prepare_sql(
+    """
+INSERT INTO seen_decision (pair_pk, person_pk, adjudication_pk, seen_at)
+SELECT a.pair_pk, :person_pk, a.adjudication_pk, :now FROM current_adjudication a WHERE a.pair_pk IN :pairs
+ON CONFLICT (pair_pk, person_pk) DO UPDATE SET adjudication_pk = excluded.adjudication_pk, seen_at = excluded.seen_at
+WHERE seen_decision.adjudication_pk <> excluded.adjudication_pk""",
+    lists=["pairs"],
+)
 _DIFFERS = or_(
     col(CurrentAdjudicationRow.outcome) != col(CurrentJudgmentRow.outcome),
     func.coalesce(col(CurrentAdjudicationRow.grade), -1) != func.coalesce(col(CurrentJudgmentRow.grade), -1),
@@ -82,7 +98,10 @@ def list_objections(session: Session, pair_pks: Collection[int]) -> dict[int, li
 def list_unseen_decisions(
     session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, most: int
 ) -> list[int]:
-    """Return the pairs (pair_pk) of up to `most` decisions that the annotator may see and has not seen."""
+    """Return the pairs (pair_pk) of up to `most` decisions that the annotator may see and has not been shown.
+
+    A decision counts as shown also if the annotator saw others' judgments of the pair after it.
+    """
     unseen = fetch(session, _UNSEEN, _UnseenDecision, {**request.values, "most": most})
     busy = list_busy_queries(session, request, dataset, {decision.query_pk for decision in unseen})
     return [decision.pair_pk for decision in unseen if decision.query_pk not in busy]
@@ -94,23 +113,39 @@ def list_decisions_for_annotator(
     dataset: DatasetRow,
     *,
     differing: bool,
-    page: int,
-    size: int,
+    visit: datetime,
+    limit: int,
+    offset: int,
 ) -> tuple[OwnDecisions, list[int]]:
-    """Return a page of the decisions that the annotator may see, and its pairs (pair_pk). One read if there is none."""
+    """Return a page of the decisions that the annotator may see, and its pairs (pair_pk). One read if there is none.
+
+    Those first that are new since before the `visit`, then the latest.
+    """
     hidden_queries = _list_hidden_queries(session, request, dataset)
     if hidden_queries is None:
         return OwnDecisions(0, 0, ()), []
     total, differing_total = _count_decisions(session, request, hidden_queries)
-    rows = _list_page(session, request, hidden_queries, differing=differing, limit=size, offset=page * size)
+    rows = _list_page(
+        session, request, hidden_queries, differing=differing, visit=visit, limit=limit, offset=offset
+    )
     decisions = tuple(decision for _, decision in rows)
     return OwnDecisions(total, differing_total, decisions), [pair_pk for pair_pk, _ in rows]
 
 
 def find_own_decision(session: Session, request: OpenPairsRequest, pair_pk: int) -> OwnDecision | None:
     """Return the decision on this pair, whatever else the annotator has to do; None if there is none."""
-    row = session.execute(_select_page(request).where(col(PairRow.pk) == pair_pk)).first()
+    row = session.execute(_select_page(request, request.now).where(col(PairRow.pk) == pair_pk)).first()
     return None if row is None else _to_own_decision(row)[1]
+
+
+def note_decisions_seen(
+    session: Session, person_pk: int, pair_pks: Collection[int], *, now: datetime
+) -> None:
+    """Record that the person was shown the decisions that hold on these pairs, and so others' judgments of them."""
+    if pair_pks:
+        values = {"person_pk": person_pk, "pairs": list(pair_pks), "now": now}
+        execute_sql(session, _NOTE_SEEN, values)
+        add_seen(session, pair_pks, person_pk, now=now)
 
 
 def _list_hidden_queries(session: Session, request: OpenPairsRequest, dataset: DatasetRow) -> set[int] | None:
@@ -135,14 +170,16 @@ def _list_page(
     hidden_queries: Collection[int],
     *,
     differing: bool,
+    visit: datetime,
     limit: int,
     offset: int,
 ) -> list[tuple[int, OwnDecision]]:
-    """Return some of the decisions with their pair_pk, the latest first."""
-    statement = _select_page(request).where(_is_not_hidden(hidden_queries))
+    """Return some of the decisions with their pair_pk: new ones first, then the latest."""
+    statement = _select_page(request, visit).where(_is_not_hidden(hidden_queries))
     if differing:
         statement = statement.where(_DIFFERS)
     order = (
+        case((_is_new(request, visit), 0), else_=1),
         func.coalesce(col(CurrentAdjudicationRow.decided_at), col(ObjectionRow.objected_at)).desc(),
         col(PairRow.pk).desc(),
     )
@@ -173,7 +210,31 @@ def _select_own(request: OpenPairsRequest, *columns: Any) -> Select[*tuple[Any, 
     )
 
 
-def _select_page(request: OpenPairsRequest) -> Select[*tuple[Any, ...]]:
+def _was_shown(request: OpenPairsRequest, before: datetime | None = None) -> ColumnElement[bool]:
+    """Return the condition that the annotator was shown the decision that holds on a pair, `before` a moment."""
+    decision = CurrentAdjudicationRow
+    disclosed = [
+        col(DisclosureRow.pair_pk) == col(decision.pair_pk),
+        col(DisclosureRow.person_pk) == request.annotator_pk,
+        col(DisclosureRow.disclosed_at) >= col(decision.decided_at),
+    ]
+    seen = [
+        col(SeenDecisionRow.pair_pk) == col(decision.pair_pk),
+        col(SeenDecisionRow.person_pk) == request.annotator_pk,
+        col(SeenDecisionRow.adjudication_pk) == col(decision.adjudication_pk),
+    ]
+    if before is not None:
+        disclosed.append(col(DisclosureRow.disclosed_at) < before)
+        seen.append(col(SeenDecisionRow.seen_at) < before)
+    return or_(exists().where(*disclosed).correlate(decision), exists().where(*seen).correlate(decision))
+
+
+def _is_new(request: OpenPairsRequest, visit: datetime) -> ColumnElement[bool]:
+    decided = col(CurrentAdjudicationRow.pair_pk).is_not(None)
+    return and_(decided, ~_was_shown(request, before=visit))
+
+
+def _select_page(request: OpenPairsRequest, visit: datetime) -> Select[*tuple[Any, ...]]:
     since = (
         select(func.min(col(RubricRow.version)))
         .join(GuidelineDecisionRow, col(GuidelineDecisionRow.rubric_pk) == col(RubricRow.pk))
@@ -181,9 +242,7 @@ def _select_page(request: OpenPairsRequest) -> Select[*tuple[Any, ...]]:
         .correlate(CurrentAdjudicationRow)
         .scalar_subquery()
     )
-    is_disclosed = exists().where(
-        col(DisclosureRow.pair_pk) == col(PairRow.pk), col(DisclosureRow.person_pk) == request.annotator_pk
-    )
+    decided = col(CurrentAdjudicationRow.pair_pk).is_not(None)
     return (
         _select_own(
             request,
@@ -194,10 +253,13 @@ def _select_page(request: OpenPairsRequest) -> Select[*tuple[Any, ...]]:
             AdjudicationRow,
             ObjectionRow,
             since,
-            is_disclosed,
+            func.substr(col(DocumentTextRow.text), 1, EXCERPT_OF),
+            _is_new(request, visit),
+            and_(decided, ~_was_shown(request)),
         )
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .outerjoin(DocumentTextRow, TEXT_IS_PRESENT)
         .outerjoin(AdjudicationRow, col(AdjudicationRow.pk) == col(CurrentAdjudicationRow.adjudication_pk))
     )
 
@@ -207,7 +269,7 @@ def _is_not_hidden(hidden_queries: Collection[int]) -> ColumnElement[bool]:
 
 
 def _to_own_decision(row: Row[*tuple[Any, ...]]) -> tuple[int, OwnDecision]:
-    pair, query, document, judged, decision, objection, guideline_since, is_disclosed = row
+    pair, query, document, judged, decision, objection, guideline_since, beginning, is_new, is_unread = row
     own_objection = None
     if objection is not None:
         answered = decision is None or decision.pk != objection.adjudication_pk
@@ -218,6 +280,7 @@ def _to_own_decision(row: Row[*tuple[Any, ...]]) -> tuple[int, OwnDecision]:
         query=query.text,
         doc_id=document.doc_id,
         title=document.title,
+        excerpt=cut_excerpt(beginning, document.media_type, title=document.title),
         own_outcome=judged.outcome,
         own_grade=judged.grade,
         outcome="withdrawn" if decision is None else decision.outcome,
@@ -229,5 +292,6 @@ def _to_own_decision(row: Row[*tuple[Any, ...]]) -> tuple[int, OwnDecision]:
         decided_at=objection.objected_at if decision is None else decision.decided_at,
         guideline_since=guideline_since,
         objection=own_objection,
-        new=not is_disclosed,
+        new=bool(is_new),
+        unread=bool(is_unread),
     )

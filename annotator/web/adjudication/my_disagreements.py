@@ -5,7 +5,8 @@ annotator's own judgment of the pair cannot change. An annotator takes one turn 
 decision once. A decision is shown without the lead's name and without anybody else's grade.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -13,7 +14,6 @@ import streamlit as st
 from annotator.adjudication.discussion.discussion_records import (
     AnonymousJudgment,
     OwnDecision,
-    OwnDecisions,
     OwnDiscussion,
 )
 from annotator.adjudication.discussion.discussion_service import (
@@ -32,9 +32,10 @@ from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.pager import draw_pager, find_last_start, find_start, go_to
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown, show_as
-from annotator.web.page_context import PageContext, find_context
+from annotator.web.page_context import PageContext, find_context, note_visit
 
 
 def name_answer(outcome: str, grade: int | None, names: Sequence[str]) -> str:
@@ -42,26 +43,43 @@ def name_answer(outcome: str, grade: int | None, names: Sequence[str]) -> str:
     return tr("cannot rate") if grade is None or outcome != "graded" else f"{grade} · {names[grade]}"
 
 
-def describe_pair(query: str, narrative: str | None, doc_id: str, title: str) -> str:
-    """Return the query and the document, as HTML."""
+def describe_pair(query: str, narrative: str | None, doc_id: str, title: str, excerpt: str) -> str:
+    """Return the query, the document and its first words, as HTML."""
     document = f"<code>{escape(doc_id)}</code>"
     shown = f"<strong>{escape(title)}</strong> " if title and title != doc_id else ""
     details = show_as("narrative", narrative) if narrative else ""
-    return f'{show_as("query", query)}{details}<p class="annotator-person" dir="auto">{shown}{document}</p>'
+    words = show_as("excerpt", excerpt) if excerpt else ""
+    return f'{show_as("query", query)}{details}<p class="annotator-person" dir="auto">{shown}{document}</p>{words}'
 
 
-SHOWN, CHARACTERS = 10, 20_000
-STAND = "stand"
+def show_new() -> str:
+    """Return the mark of what the reader had not seen before this visit, as HTML."""
+    return f'<span class="annotator-new">{escape(tr("New"))}</span>'
+
+
+def follow_in_sidebar(unread: Iterable[str]) -> None:
+    """Run the page again, once for each of these, so that the sidebar no longer counts what is read now."""
+    told: set[str] = st.session_state.setdefault(TOLD, set())
+    new = set(unread) - told
+    if new:
+        told |= new
+        st.rerun()
+
+
+SHOWN, CHARACTERS = 5, 20_000
+STAND, TOLD = "stand", "news told"
 REFUSED, DONE = "discussion refused", "discussion done"
+DISCUSSIONS_LIST, DECISIONS_LIST = "own-discussions", "own-decisions"
 
 
 def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -> None:
-    """Draw the running discussions, those that wait for the annotator first. Draws nothing without any."""
-    discussions = list_own_discussions(context.database, context.actor, dataset, now=context.now)
-    done = st.session_state.pop(DONE, None)
-    if not discussions and not done:
-        return
-    st.header(tr("Discussions"))
+    """Draw a page of the running discussions, those that wait for the annotator first."""
+    start = find_start(SHOWN)
+    read = partial(list_own_discussions, context.database, context.actor, dataset, now=context.now)
+    page = read(limit=SHOWN, offset=start)
+    if page.total and not page.discussions:
+        start = find_last_start(page.total, SHOWN)
+        page = read(limit=SHOWN, offset=start)
     draw_note(
         tr(
             "Other annotators judged these pairs differently. Before a lead decides, you can see each "
@@ -69,20 +87,28 @@ def draw_discussions(context: PageContext, dataset: str, names: Sequence[str]) -
             "figures do not change."
         )
     )
+    done = st.session_state.pop(DONE, None)
     if done:
         st.success(done, icon=":material/check:")
-    for discussion in discussions[:SHOWN]:
-        with st.container(border=True, gap="small"):
-            _draw_discussion(context, dataset, discussion, names)
-    if len(discussions) > SHOWN:
-        more = len(discussions) - SHOWN
-        draw_note(tr_n("{n:,} more not shown.", "{n:,} more not shown.", more))
+    if not page.total:
+        st.text(tr("No discussion is open."))
+        return
+    with st.container(key=DISCUSSIONS_LIST):
+        for discussion in page.discussions:
+            with st.container(border=True, gap="small"):
+                _draw_discussion(context, dataset, discussion, names)
+    go = partial(go_to, container=DISCUSSIONS_LIST)
+    draw_pager(start, len(page.discussions), page.total, size=SHOWN, go=go, key=DISCUSSIONS_LIST)
 
 
 def _draw_discussion(
     context: PageContext, dataset: str, discussion: OwnDiscussion, names: Sequence[str]
 ) -> None:
-    st.html(describe_pair(discussion.query, discussion.narrative, discussion.doc_id, discussion.title))
+    st.html(
+        describe_pair(
+            discussion.query, discussion.narrative, discussion.doc_id, discussion.title, discussion.excerpt
+        )
+    )
     _draw_judgments(discussion, names)
     if discussion.stage == "own_work":
         draw_note(
@@ -222,19 +248,25 @@ def _take_turn(pair: str, own: Decided, seen: str) -> None:
 
 
 SIZE = 10
-PAGE, DIFFERING = "decisions page", "decisions differing"
+DIFFERING = "decisions differing"
 OBJECTION_REFUSED, OBJECTION_DONE = "objection refused", "objection done"
 
 
 def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> None:
-    """Draw the decisions that the annotator may see, the latest first. Draws nothing without any."""
-    differing, page = bool(st.session_state.get(DIFFERING)), int(st.session_state.get(PAGE, 0))
-    decisions = list_own_decisions(
-        context.database, context.actor, dataset, differing=differing, page=page, size=SIZE, now=context.now
+    """Draw a page of the decisions that the annotator may see: new ones first, then the latest."""
+    differing, start = bool(st.session_state.get(DIFFERING)), find_start(SIZE)
+    visit = note_visit("work", context.now)
+    read = partial(
+        list_own_decisions, context.database, context.actor, dataset, visit=visit, now=context.now, limit=SIZE
     )
-    if not decisions.total:
-        return
-    st.header(tr("Decisions on my pairs"))
+    page = read(differing=differing, offset=start)
+    listed = page.differing if differing else page.total
+    if listed and not page.decisions:
+        start = find_last_start(listed, SIZE)
+        page = read(differing=differing, offset=start)
+    follow_in_sidebar(
+        f"{decision.pair} {decision.revision}" for decision in page.decisions if decision.unread
+    )
     draw_note(
         tr(
             "Where judgments differ, a lead decides. You see the decision and its rationale after you "
@@ -245,17 +277,27 @@ def draw_decisions(context: PageContext, dataset: str, names: Sequence[str]) -> 
     done = st.session_state.pop(OBJECTION_DONE, None)
     if done:
         st.success(done, icon=":material/check:")
-    total = tr_n("{n:,} decision", "{n:,} decisions", decisions.total)
-    st.text(total + " · " + tr("{n:,} differ from your judgment", n=decisions.differing))
-    st.checkbox(tr("Only decisions that differ from my judgment"), key=DIFFERING, on_change=_go, args=(0,))
-    for decision in decisions.decisions:
-        with st.container(border=True, gap="xsmall", key=_name_card(decision.pair)):
-            _draw_decision(decision, names)
-    _draw_pages(decisions, differing, page)
+    if not page.total:
+        st.text(tr("Nothing is decided on your pairs yet."))
+        return
+    total = tr_n("{n:,} decision", "{n:,} decisions", page.total)
+    st.text(total + " · " + tr("{n:,} differ from your judgment", n=page.differing))
+    st.checkbox(tr("Only decisions that differ from my judgment"), key=DIFFERING, on_change=_begin)
+    with st.container(key=DECISIONS_LIST):
+        for decision in page.decisions:
+            with st.container(border=True, gap="xsmall", key=_name_card(decision.pair)):
+                _draw_decision(decision, names)
+    go = partial(go_to, container=DECISIONS_LIST)
+    draw_pager(start, len(page.decisions), listed, size=SIZE, go=go, key=DECISIONS_LIST)
+
+
+def _begin() -> None:
+    go_to(0, container=DECISIONS_LIST)
 
 
 def _draw_decision(decision: OwnDecision, names: Sequence[str]) -> None:
-    st.html(describe_pair(decision.query, None, decision.doc_id, decision.title) + _describe(decision, names))
+    pair = describe_pair(decision.query, None, decision.doc_id, decision.title, decision.excerpt)
+    st.html(pair + _describe(decision, names))
     if decision.objection is not None:
         st.html(_describe_objection(decision))
     elif decision.outcome != "withdrawn":
@@ -274,6 +316,8 @@ def _describe(decision: OwnDecision, names: Sequence[str]) -> str:
             tr("Your judgment: {grade}.", grade=own) if decision.differs else tr("Same as your judgment.")
         ),
     ]
+    if decision.new:
+        sentences.insert(0, show_new())
     paragraphs = [f'<p class="annotator-said" dir="auto">{" ".join(sentences)}</p>']
     paragraphs += [show_as("said", words) for words in (decision.rationale, decision.reason) if words]
     details = [show_time(decision.decided_at)]
@@ -340,19 +384,3 @@ def _object(pair: str, revision: int) -> None:
 
 def _name_card(pair: str) -> str:
     return f"decided_{pair}"
-
-
-def _draw_pages(decisions: OwnDecisions, differing: bool, page: int) -> None:
-    pages = max(1, -(-(decisions.differing if differing else decisions.total) // SIZE))
-    if pages == 1:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(tr("Newer"), key="newer decisions", on_click=_go, args=(page - 1,), disabled=page <= 0)
-        st.button(
-            tr("Older"), key="older decisions", on_click=_go, args=(page + 1,), disabled=page >= pages - 1
-        )
-        st.text(tr("Page {page:,} of {pages:,}", page=page + 1, pages=pages))
-
-
-def _go(page: int) -> None:
-    st.session_state[PAGE] = page

@@ -77,23 +77,25 @@ def _translate_to_all_languages(word: str) -> tuple[str, ...]:
     return tuple(translations)
 
 
-PRESSES, CONTAINER = "presses followed", "place of the press"
+PRESSES, CONTAINER, INTO_VIEW = "presses followed", "place of the press", "press into view"
 
 
-def note_press(container_key: str = "") -> None:
+def note_press(container_key: str = "", *, into_view: bool = False) -> None:
     """Note that the pressed control will be gone when the page is drawn again.
 
     Call it where the press takes effect. `container_key`: of the container that shows the result, if there is one.
+    `into_view`: the window is then moved to where that container begins.
     """
     st.session_state[PRESSES] = st.session_state.get(PRESSES, 0) + 1
     st.session_state[CONTAINER] = container_key
+    st.session_state[INTO_VIEW] = into_view
 
 
 def keep_focus(*, from_top: bool = False) -> None:
     """Move the keyboard focus after a press. Call it at the end of a page. `from_top`: the press led to another page."""
     words = [
         st.session_state.get(PRESSES, ""),
-        "top" if from_top else "",
+        "top" if from_top else "begin" if st.session_state.get(INTO_VIEW) else "",
         st.session_state.get(CONTAINER, ""),
     ]
     _follower()(key="focus", data=" ".join(map(str, words)) if words[0] else None)

@@ -1,6 +1,7 @@
 // What somebody pressed may be gone when the page has been drawn again. Then the focus goes to the beginning of what there
 // is to do next, rather than to nowhere. `data` names the press, each is followed once; then "top" if it led to another page,
-// which is shown from its top; then the container that shows what came of it, if there is one.
+// which is shown from its top, or "begin" if
+// the window moves to where the result begins; then the container that shows what came of it, if there is one.
 // It waits until what was pressed is gone, and holds on for a moment, since a drawing may put another in the focused one's place;
 // whoever has gone on meanwhile is left alone.
 
@@ -34,11 +35,11 @@ const findBeginning = (container) => {
 export default function ({ data }) {
   if (!data || data === followed) return;
   followed = data;
-  const pressed = document.activeElement, [, top, container] = data.split(" ");
+  const pressed = document.activeElement, [, place, container] = data.split(" ");
   /** @type {HTMLElement | null} */
   let beginning = null;
   let triesLeft = TRIES;
-  if (top) findMain()?.scrollTo({ top: 0, behavior: "instant" });
+  if (place === "top") findMain()?.scrollTo({ top: 0, behavior: "instant" });
   const follow = () => {
     const focused = document.activeElement, nowhere = isNowhere(focused);
     if (triesLeft-- <= 0 || followed !== data || !(nowhere || focused === pressed || focused === beginning)) return;
@@ -47,6 +48,7 @@ export default function ({ data }) {
       triesLeft = Math.min(triesLeft, TRIES_AFTER_FOCUS);
       beginning.setAttribute("tabindex", "-1");
       beginning.focus({ preventScroll: true });
+      if (place === "begin") beginning.scrollIntoView({ block: "start", behavior: "instant" });
     }
     setTimeout(follow, PAUSE_MS);
   };

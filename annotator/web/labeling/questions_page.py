@@ -4,6 +4,7 @@ Never shows a grade. What a lead typed stays until it is stored. A question on a
 judge is folded, because the question may hint at a grade.
 """
 
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -22,8 +23,9 @@ from annotator.web.kit.controls import keep_focus, note_press
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
+from annotator.web.kit.pager import draw_pager, find_last_start, find_start, go_to
 from annotator.web.kit.text import show_as
-from annotator.web.page_context import PageContext, find_context
+from annotator.web.page_context import PageContext, find_context, note_visit
 
 
 def draw_own(question: PairQuestion) -> None:
@@ -165,6 +167,7 @@ def _show_answer(question: PairQuestion) -> str:
 
 
 MOST_WAITING, MOST_ANSWERED = 20, 50
+OWN = "own-questions"
 
 
 def draw(context: PageContext) -> None:
@@ -175,9 +178,9 @@ def draw(context: PageContext) -> None:
         st.toast(message, icon=":material/check:")
     if context.role is not None and includes(context.role, "lead"):
         _draw_all(context, list_questions(context.database, context.actor, dataset))
-        keep_focus()
     else:
-        _draw_own(context, list_own_questions(context.database, context.actor, dataset))
+        _draw_own(context, dataset)
+    keep_focus()
 
 
 def _draw_all(context: PageContext, questions: list[PairQuestion]) -> None:
@@ -201,10 +204,29 @@ def _draw_all(context: PageContext, questions: list[PairQuestion]) -> None:
             draw_answered(context, item)
 
 
-def _draw_own(context: PageContext, questions: list[PairQuestion]) -> None:
-    if not questions:
+def _draw_own(context: PageContext, dataset: str) -> None:
+    """Draw a page of the reader's own questions; new answers first."""
+    start = find_start(MOST_WAITING)
+    visit = note_visit("questions", context.now)
+    read = partial(
+        list_own_questions,
+        context.database,
+        context.actor,
+        dataset,
+        limit=MOST_WAITING,
+        visit=visit,
+        now=context.now,
+    )
+    page = read(offset=start)
+    if page.total and not page.questions:
+        start = find_last_start(page.total, MOST_WAITING)
+        page = read(offset=start)
+    if not page.total:
         st.text(tr("You have not asked any questions yet. To ask about a pair, press q while labeling."))
         draw_link(context, "label")
         return
-    for item in questions:
-        draw_own(item)
+    with st.container(key=OWN):
+        for item in page.questions:
+            draw_own(item)
+    go = partial(go_to, container=OWN)
+    draw_pager(start, len(page.questions), page.total, size=MOST_WAITING, go=go, key=OWN)

@@ -1,28 +1,38 @@
-"""Draw the page My work: what is left and how long it takes, own answers, discussions, decisions and questions.
+"""Draw the page My work: what is left and how long it takes, what is new, and in tabs what concerns the person's own work.
 
-Everybody sees only their own work: answers as a list with filters, which can be changed while still open; results of
+Decisions on own pairs come first, then discussions, own questions, own judgments and consistency. A tab reads one page of
+its list, whatever the list's length, and only when it is open; what it shows is marked as read. Everybody sees only their own work: answers as a list with filters, which can be changed while still open; results of
 training and consistency with oneself, never of gold pairs; and agreement with all others together, without names or
 single pairs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
+from functools import partial
 from html import escape
 from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotator.adjudication.discussion.discussion_service import count_news, list_own_decisions
 from annotator.agreement.records import FEW_OWN, OwnAgreement
 from annotator.agreement.service import show_own_agreement
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.grades import list_local_names
+from annotator.domain.messages import Message, say
 from annotator.labeling.calibration_service import show_own_checks
 from annotator.labeling.my_work_service import list_own_work, list_work_categories, show_pace
-from annotator.labeling.questions_service import list_own_questions
+from annotator.labeling.questions_service import count_new_answers, list_own_questions
 from annotator.labeling.records import LabelingPace, OwnChecks, OwnJudgment, OwnJudgmentFilter, PairQuestion
-from annotator.web.adjudication.my_disagreements import draw_decisions, draw_discussions
+from annotator.web.adjudication.my_disagreements import (
+    describe_pair,
+    draw_decisions,
+    draw_discussions,
+    follow_in_sidebar,
+    show_new,
+)
 from annotator.web.kit.charts import show_value
-from annotator.web.kit.controls import keep_focus
+from annotator.web.kit.controls import apply_url_tab, keep_focus
 from annotator.web.kit.figures import (
     find_zone,
     show_difference,
@@ -34,9 +44,12 @@ from annotator.web.kit.figures import (
 from annotator.web.kit.heat_map import name_grades
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
+from annotator.web.kit.pager import START, draw_pager, find_last_start, find_start, go_to
 from annotator.web.kit.tables import draw_table, escape_breakable
-from annotator.web.page_context import PageContext
+from annotator.web.kit.text import show_as
+from annotator.web.page_context import PageContext, note_visit
 
+QUESTIONS_SHOWN, ASKED = 10, "own-questions"
 REASONS = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
 
 
@@ -106,7 +119,7 @@ def _change(dataset: str, judgment: OwnJudgment) -> str:
 ANY = ""
 ANSWERS = (ANY, "0", "1", "2", "3", "unrateable", "later")
 SIZE = 20
-PAGE = "work page"
+LIST = "own-judgments"
 
 
 def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
@@ -138,28 +151,8 @@ def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
     return OwnJudgmentFilter(words, answer or None, category or None, _day(first), _day(last))
 
 
-def find_page() -> int:
-    """Return the number of the page that is shown, from 0."""
-    return int(st.session_state.get(PAGE, 0))
-
-
-def draw_pages(total: int) -> None:
-    """Draw which page is shown, and the buttons to the others."""
-    page, pages = find_page(), max(1, -(-total // SIZE))
-    if pages == 1:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(tr("Newer"), on_click=_go, args=(page - 1,), disabled=page <= 0)
-        st.button(tr("Older"), on_click=_go, args=(page + 1,), disabled=page >= pages - 1)
-        st.text(tr("Page {page:,} of {pages:,}", page=page + 1, pages=pages))
-
-
 def _begin() -> None:
-    _go(0)
-
-
-def _go(page: int) -> None:
-    st.session_state[PAGE] = page
+    go_to(0, container=LIST)
 
 
 def _name_answer(answer: str) -> str:
@@ -226,17 +219,40 @@ def draw_checks(own: OwnChecks) -> None:
     )
 
 
-def draw_questions(questions: Sequence[PairQuestion]) -> None:
-    """Draw each question with its pair and its answer."""
-    for question in questions:
-        answer_text = tr("Not answered yet.") if question.answer is None else question.answer
-        answered_at = "" if question.answered_at is None else show_time(question.answered_at)
-        st.html(
-            f'<p class="annotator-note" dir="auto">{escape(show_time(question.asked_at))} · {escape(question.query_id)} · '
-            f'{escape(question.doc_id)}</p><p class="annotator-said" dir="auto"><strong>{escape(question.text)}</strong></p>'
-            f'<p class="annotator-said" dir="auto">{escape(answer_text)}</p>'
-            f'<p class="annotator-note">{escape(answered_at)}</p>'
-        )
+def draw_questions(context: PageContext, dataset: str) -> None:
+    """Draw a page of the annotator's questions, each with its pair and its answer; new answers first."""
+    start, visit = find_start(QUESTIONS_SHOWN), note_visit("work", context.now)
+    read = partial(list_own_questions, context.database, context.actor, dataset, visit=visit, now=context.now)
+    page = read(limit=QUESTIONS_SHOWN, offset=start)
+    if page.total and not page.questions:
+        start = find_last_start(page.total, QUESTIONS_SHOWN)
+        page = read(limit=QUESTIONS_SHOWN, offset=start)
+    follow_in_sidebar(f"answer {item.number} {item.answered_at}" for item in page.questions if item.new)
+    if not page.total:
+        st.text(tr("You have not asked any questions yet. To ask about a pair, press q while labeling."))
+        return
+    with st.container(key=ASKED):
+        for question in page.questions:
+            with st.container(border=True, gap="xsmall"):
+                st.html(_describe_question(question))
+    go = partial(go_to, container=ASKED)
+    draw_pager(start, len(page.questions), page.total, size=QUESTIONS_SHOWN, go=go, key=ASKED)
+
+
+def _describe_question(question: PairQuestion) -> str:
+    asked = tr("Asked on {day}.", day=show_time(question.asked_at))
+    if question.answer is None:
+        answer = f'<p class="annotator-note">{escape(tr("Not answered yet."))}</p>'
+    else:
+        when = "" if question.answered_at is None else show_time(question.answered_at)
+        badge = show_new() if question.new else ""
+        answer = f'{show_as("said", question.answer)}<p class="annotator-note">{badge}{escape(when)}</p>'
+    return (
+        describe_pair(question.query, None, question.doc_id, question.title, question.excerpt)
+        + f'<p class="annotator-said" dir="auto"><strong>{escape(question.text)}</strong></p>'
+        + f'<p class="annotator-note">{escape(asked)}</p>'
+        + answer
+    )
 
 
 def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> None:
@@ -292,43 +308,113 @@ def _describe_leaning(agreement: OwnAgreement) -> str:
     return tr("On average, your grades differ from theirs by {mean} (+: yours are higher).", mean=mean)
 
 
+DECISIONS, DISCUSSIONS, QUESTIONS = say("Decisions"), say("Discussions"), say("Questions")
+JUDGMENTS, CONSISTENCY = say("Judgments"), say("Consistency")
+TAB = "tab"
+
+
 def draw(context: PageContext) -> None:
     st.title(tr("My work"))
     dataset = require_dataset(context)
     database, actor = context.database, context.actor
-    pace = show_pace(database, actor, dataset, now=context.now)
-    draw_pace(pace)
-    draw_link(context, "label")
-    _version, rubric = read_current_rubric(database, actor, dataset)
-    names = [tr(name) for name in list_local_names(rubric)]
-    with st.container():
-        draw_discussions(context, dataset, names)
-    st.header(tr("My judgments"))
-    _draw_answers(context, dataset)
-    with st.container():
-        draw_decisions(context, dataset, names)
-    st.header(tr("My consistency"))
-    draw_checks(show_own_checks(database, actor, dataset, now=context.now))
-    if next(
-        dataset_settings for dataset_settings in context.datasets if dataset_settings.name == dataset
-    ).show_own_agreement:
-        st.header(tr("My agreement with others"))
-        draw_own_agreement(show_own_agreement(database, actor, dataset), names)
-    questions = list_own_questions(database, actor, dataset)
-    if questions:
-        st.header(tr("My questions"))
-        draw_questions(questions)
+    with st.container(gap="xsmall"):
+        draw_pace(show_pace(database, actor, dataset, now=context.now))
+        draw_link(context, "label")
+    news = count_news(database, actor, dataset, now=context.now)
+    answers = count_new_answers(database, actor, dataset)
+    counts = {
+        DECISIONS: tr_n("{n:,} new decision", "{n:,} new decisions", news.decisions)
+        if news.decisions
+        else "",
+        DISCUSSIONS: tr_n(
+            "{n:,} discussion waits for you", "{n:,} discussions wait for you", news.discussions
+        )
+        if news.discussions
+        else "",
+        QUESTIONS: tr_n("{n:,} new answer", "{n:,} new answers", answers) if answers else "",
+    }
+    _open_first(context, dataset, counts)
+    _draw_news(counts)
+    _draw_tabs(context, dataset)
     keep_focus()
+
+
+def _open_first(context: PageContext, dataset: str, counts: Mapping[Message, str]) -> None:
+    """Open what has news when the person comes to the page and the address names no tab; else decisions, if there are any."""
+    if TAB in st.session_state or TAB in st.query_params:
+        return
+    first = next((name for name, words in counts.items() if words), None)
+    if first is None:
+        decided = list_own_decisions(context.database, context.actor, dataset, limit=0, now=context.now)
+        first = DECISIONS if decided.total else JUDGMENTS
+    st.session_state[TAB] = tr(first)
+
+
+def _draw_news(counts: Mapping[Message, str]) -> None:
+    """Draw what is new, each as a button that opens its tab; what is open already needs none."""
+    elsewhere = [
+        (name, words) for name, words in counts.items() if words and st.session_state.get(TAB) != tr(name)
+    ]
+    if not elsewhere:
+        return
+    with st.container(horizontal=True, key="own-news"):
+        for name, words in elsewhere:
+            st.button(
+                words, key=f"news {name}", icon=":material/fiber_new:", on_click=_open_tab, args=(name,)
+            )
+
+
+def _open_tab(name: Message) -> None:
+    st.session_state[TAB] = tr(name)
+    go_to(0, container="own-work")
+
+
+def _draw_tabs(context: PageContext, dataset: str) -> None:
+    """Draw the open tab only; the address says which one is open, and which part of its list."""
+    _version, rubric = read_current_rubric(context.database, context.actor, dataset)
+    names = [tr(name) for name in list_local_names(rubric)]
+    tabs: dict[Message, Callable[[], None]] = {
+        DECISIONS: partial(draw_decisions, context, dataset, names),
+        DISCUSSIONS: partial(draw_discussions, context, dataset, names),
+        QUESTIONS: partial(draw_questions, context, dataset),
+        JUDGMENTS: partial(_draw_answers, context, dataset),
+        CONSISTENCY: partial(_draw_consistency, context, dataset, names),
+    }
+    apply_url_tab(TAB, tuple(tabs))
+    with st.container(key="own-work"):
+        drawn = st.tabs([tr(name) for name in tabs], key=TAB, bind="query-params", on_change=_forget_part)
+    for tab, draw_part in zip(drawn, tabs.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw_part()
+
+
+def _forget_part() -> None:
+    st.query_params.pop(START, None)
+
+
+def _draw_consistency(context: PageContext, dataset: str, names: Sequence[str]) -> None:
+    draw_checks(show_own_checks(context.database, context.actor, dataset, now=context.now))
+    if next(item for item in context.datasets if item.name == dataset).show_own_agreement:
+        st.header(tr("My agreement with others"))
+        draw_own_agreement(show_own_agreement(context.database, context.actor, dataset), names)
 
 
 def _draw_answers(context: PageContext, dataset: str) -> None:
     wanted = draw_filters(list_work_categories(context.database, context.actor, dataset))
-    page = list_own_work(
-        context.database, context.actor, dataset, wanted, zone=find_zone(), page=find_page(), size=SIZE
+    start = find_start(SIZE)
+    read = partial(
+        list_own_work, context.database, context.actor, dataset, wanted, zone=find_zone(), size=SIZE
     )
+    page = read(page=start // SIZE)
+    if page.total and not page.judgments:
+        start = find_last_start(page.total, SIZE)
+        page = read(page=start // SIZE)
     if not page.total:
         st.text(tr("No judgments match."))
         return
     st.text(tr_n("{n:,} judgment, newest first.", "{n:,} judgments, newest first.", page.total))
-    draw_answers(dataset, page.judgments)
-    draw_pages(page.total)
+    with st.container(key=LIST):
+        draw_answers(dataset, page.judgments)
+    go = partial(go_to, container=LIST)
+    draw_pager(start, len(page.judgments), page.total, size=SIZE, go=go, key=LIST)

@@ -8,7 +8,12 @@ from sqlalchemy import event, select, update
 from sqlmodel import col
 
 from annotator.adjudication.discussion import discussion_service, discussion_sql
-from annotator.adjudication.discussion.discussion_records import OwnDiscussion, PairDiscussion, explain_wait
+from annotator.adjudication.discussion.discussion_records import (
+    OwnDiscussion,
+    OwnNews,
+    PairDiscussion,
+    explain_wait,
+)
 from annotator.adjudication.discussion.discussion_service import (
     ask_to_discuss,
     close_discussion,
@@ -53,7 +58,7 @@ class Talk:
         ask_to_discuss(self.database, changes.get("actor", self.lead), "d", self.pair, now=LATER)
 
     def own(self, actor: Actor) -> list[OwnDiscussion]:
-        return list_own_discussions(self.database, actor, "d", now=LATER)
+        return list(list_own_discussions(self.database, actor, "d", now=LATER).discussions)
 
     def open(self, actor: Actor) -> OwnDiscussion:
         return open_discussion(self.database, actor, "d", self.pair, now=LATER)
@@ -113,7 +118,7 @@ def test_nobody_is_shown_it_before_their_own_open_work_on_the_query_is_done(data
     talk = Talk(database, open_pair=True)
     talk.ask()
     (waiting,) = talk.own(talk.hanako)
-    assert waiting.stage == "own_work" and count_news(database, talk.hanako, "d", now=LATER) == 0
+    assert waiting.stage == "own_work" and count_news(database, talk.hanako, "d", now=LATER).discussions == 0
     with pytest.raises(StateError, match="Judge your remaining pairs of query Q1 first"):
         talk.open(talk.hanako)
     state = talk.state()
@@ -123,7 +128,7 @@ def test_nobody_is_shown_it_before_their_own_open_work_on_the_query_is_done(data
     assert talk.open(talk.hanako).stage == "open"
     state = talk.state()
     assert state is not None and state.waiting == {"花子": "answer", "민준": "own_work"}
-    assert count_news(database, talk.hanako, "d", now=LATER) == 1
+    assert count_news(database, talk.hanako, "d", now=LATER).discussions == 1
 
 
 def test_whoever_has_looked_no_longer_judges_the_pair(database: Database) -> None:
@@ -339,12 +344,38 @@ def test_what_waits_for_an_annotator_stands_before_what_they_have_said(
     monkeypatch.setattr(discussion_sql, "FEW", few)
     monkeypatch.setattr(discussion_service, "MOST_NEWS", 1)
     assert [discussion.pair for discussion in talk.own(talk.hanako)] == [later, talk.pair]
-    assert count_news(database, talk.hanako, "d", now=LATER) == 1
-    monkeypatch.setattr(discussion_service, "MOST_DISCUSSIONS", 1)
-    assert [discussion.pair for discussion in talk.own(talk.hanako)] == [later]
+    assert count_news(database, talk.hanako, "d", now=LATER).discussions == 1
+    first, second = (
+        list_own_discussions(database, talk.hanako, "d", limit=1, offset=offset, now=LATER)
+        for offset in (0, 1)
+    )
+    assert (first.total, [discussion.pair for discussion in first.discussions]) == (2, [later])
+    assert (second.total, [discussion.pair for discussion in second.discussions]) == (2, [talk.pair])
+    assert list_own_discussions(database, talk.hanako, "d", offset=2, now=LATER).discussions == ()
     talk.pair = later
     talk.say(talk.hanako, 3, talk.open(talk.hanako).seen)
-    assert count_news(database, talk.hanako, "d", now=LATER) == 0
+    assert count_news(database, talk.hanako, "d", now=LATER).discussions == 0
+
+
+def test_a_page_of_discussions_takes_as_many_reads_for_five_as_for_one(database: Database) -> None:
+    talk = Talk(database, discuss_from="3")
+    for number in range(6):
+        talk.world.pair("Q1", f"更に/{number}", title="題", text="# 題\n最初の文。" + "続き" * 300)
+        talk.world.judge(talk.hanako, "Q1", f"更に/{number}", 0)
+        talk.world.judge(talk.minjun, "Q1", f"更に/{number}", 3)
+    statements: list[str] = []
+    event.listen(
+        database.engine, "before_cursor_execute", lambda *arguments: statements.append(str(arguments[2]))
+    )
+    reads = []
+    for limit in (1, 5):
+        statements.clear()
+        page = list_own_discussions(database, talk.hanako, "d", limit=limit, now=LATER)
+        assert (page.total, len(page.discussions)) == (7, limit)
+        reads.append(len(statements))
+    assert reads[0] == reads[1]
+    assert page.discussions[1].excerpt.startswith("最初の文。続き")
+    assert page.discussions[1].excerpt.endswith("…")
 
 
 def test_for_a_lead_who_judged_nothing_news_are_looked_for_in_one_read(database: Database) -> None:
@@ -353,7 +384,7 @@ def test_for_a_lead_who_judged_nothing_news_are_looked_for_in_one_read(database:
     event.listen(
         database.engine, "before_cursor_execute", lambda *arguments: statements.append(str(arguments[2]))
     )
-    assert count_news(database, talk.lead, "d", now=LATER) == 0
+    assert count_news(database, talk.lead, "d", now=LATER) == OwnNews(0, 0)
     assert (
         len([statement for statement in statements if "judgment" in statement or "dispute" in statement]) == 1
     )

@@ -1,6 +1,7 @@
 """What annotators learn of decisions on their own pairs, and their one objection."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,10 +17,16 @@ from annotator.adjudication.discussion.discussion_service import (
 from annotator.adjudication.discussion.objections_sql import list_objections
 from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_disagreement
+from annotator.dataset.export_sql import list_tables
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.domain.settling import QueueReason
-from annotator.storage.adjudication_tables import AdjudicationRow, GuidelineDecisionRow
+from annotator.storage.adjudication_tables import (
+    AdjudicationRow,
+    AuditEventRow,
+    GuidelineDecisionRow,
+    SeenDecisionRow,
+)
 from annotator.storage.database import Database
 from annotator.storage.disclosures import has_seen
 from annotator.storage.lookup import find_dataset, find_rubric
@@ -49,9 +56,11 @@ class Decided:
     ) -> None:
         lead = by or self.lead
         seen = show_disagreement(self.database, lead, "d", pair, now=LATER).seen
-        adjudicate(
-            self.database, lead, "d", pair, grade=grade, rationale=rationale, seen=seen, now=LATER, **given
-        )
+        given.setdefault("now", LATER)
+        adjudicate(self.database, lead, "d", pair, grade=grade, rationale=rationale, seen=seen, **given)
+
+    def count_unread(self, actor: Actor) -> int:
+        return count_news(self.database, actor, "d", now=LATER).decisions
 
     def own(self, actor: Actor, **given: Any) -> Any:
         return list_own_decisions(self.database, actor, "d", now=LATER, **given)
@@ -67,7 +76,7 @@ def test_annotators_see_what_was_decided_on_their_pairs_and_why(database: Databa
     assert world.own(world.hanako).total == 0
     world.decide(world.far, 2, cause="guideline_gap")
     world.decide(world.near, 2)
-    assert count_news(database, world.hanako, "d", now=LATER) == 2
+    assert count_news(database, world.hanako, "d", now=LATER).decisions == 2
     own = world.own(world.hanako)
     assert (own.total, own.differing) == (2, 1)
     far = next(decision for decision in own.decisions if decision.pair == world.far)
@@ -80,16 +89,52 @@ def test_annotators_see_what_was_decided_on_their_pairs_and_why(database: Databa
     )
     assert [decision.differs for decision in own.decisions if decision.pair == world.near] == [False]
     assert [decision.pair for decision in world.own(world.hanako, differing=True).decisions] == [world.far]
-    assert count_news(database, world.hanako, "d", now=LATER) == 0
-    assert not any(decision.new for decision in world.own(world.hanako).decisions)
+    assert count_news(database, world.hanako, "d", now=LATER).decisions == 0
+    assert not any(decision.unread for decision in world.own(world.hanako).decisions)
     assert world.own(world.world.person("other")).total == 0
+
+
+def test_a_decision_is_read_when_it_was_shown_and_news_again_when_a_lead_decides_anew(
+    database: Database,
+) -> None:
+    world = Decided(database)
+    world.decide(world.far, 2)
+    world.decide(world.near, 2)
+    visit = LATER + timedelta(hours=1)
+    look = partial(list_own_decisions, database, world.hanako, "d", visit=visit, now=visit)
+    assert [decision.new for decision in look().decisions] == [True, True]
+    assert [(decision.new, decision.unread) for decision in look().decisions] == [(True, False)] * 2, (
+        "what was new when she came stays marked while she is there"
+    )
+    assert world.count_unread(world.hanako) == 0 and world.count_unread(world.minjun) == 2
+    world.decide(world.far, 1, "見直しました", now=visit + timedelta(hours=1))
+    assert world.count_unread(world.hanako) == 1
+    later = visit + timedelta(hours=2)
+    look = partial(list_own_decisions, database, world.hanako, "d", visit=later, now=later)
+    first, second = look(limit=1), look(limit=1, offset=1)
+    assert [(decision.pair, decision.new) for decision in first.decisions] == [(world.far, True)]
+    assert [(decision.pair, decision.new) for decision in second.decisions] == [(world.near, False)]
+    assert (first.total, second.total, look(offset=2).decisions) == (2, 2, ())
+    assert world.count_unread(world.hanako) == 0 and world.count_unread(world.minjun) == 2
+
+
+def test_that_a_decision_was_read_is_in_no_audit_log_and_in_no_export(database: Database) -> None:
+    world = Decided(database)
+    world.decide(world.far, 2)
+    with database.read() as session:
+        before = session.scalars(select(col(AuditEventRow.pk))).all()
+    world.own(world.hanako)
+    with database.read() as session:
+        assert session.scalars(select(col(AuditEventRow.pk))).all() == before
+        assert session.scalars(select(SeenDecisionRow)).one().person_pk == world.hanako.person_id
+    assert {"seen_decision", "seen_answer"}.isdisjoint(table.name for table in list_tables())
 
 
 def test_an_annotator_sees_no_decision_before_their_own_work_on_its_query_is_done(database: Database) -> None:
     world = Decided(database)
     world.world.pair("Q1", "未判定")
     world.decide(world.far, 2)
-    assert world.own(world.hanako).total == 0 and count_news(database, world.hanako, "d", now=LATER) == 0
+    assert world.own(world.hanako).total == 0 and world.count_unread(world.hanako) == 0
     with pytest.raises(StateError, match="Judge your remaining pairs of query Q1 first"):
         world.object(world.hanako)
     world.world.judge(world.hanako, "Q1", "未判定", 1)

@@ -1,5 +1,6 @@
 """Questions on a pair: asked by whom the pair was shown to, answered by leads, marked for the guideline."""
 
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -9,6 +10,7 @@ from annotator.domain.people import Actor
 from annotator.labeling.questions_service import (
     answer_question,
     ask_question,
+    count_new_answers,
     count_open_questions,
     flag_for_guideline,
     list_for_guideline,
@@ -16,6 +18,7 @@ from annotator.labeling.questions_service import (
     list_questions,
     read_question_text,
 )
+from annotator.labeling.records import PairQuestion
 from annotator.storage.database import Database
 from tests.integration.labeling_world import World
 
@@ -35,6 +38,10 @@ def answer(world: World, lead: Actor, number: int, text: str, *, seen: str | Non
     answer_question(world.database, lead, "d", number, text, seen=seen, in_guideline=False, now=world.now)
 
 
+def list_own(world: World, actor: Actor, **given: Any) -> tuple[PairQuestion, ...]:
+    return list_own_questions(world.database, actor, "d", now=world.now, **given).questions
+
+
 def test_a_question_is_asked_on_a_pair_that_was_handed_out_or_answered(world: World) -> None:
     hanako = world.person("hanako")
     first, second = (pair.pair for pair in world.send(hanako, want=2).pairs)
@@ -42,7 +49,7 @@ def test_a_question_is_asked_on_a_pair_that_was_handed_out_or_answered(world: Wo
     ask(world, hanako, first)
     world.later(minutes=1)
     ask(world, hanako, second, "  둘째 질문\n")
-    own = list_own_questions(world.database, hanako, "d")
+    own = list_own(world, hanako)
     assert [(item.pair, item.text, item.answer) for item in own] == [
         (second, "둘째 질문", None), (first, "これは「設定」に含まれますか 🙂", None),
     ]  # fmt: skip
@@ -60,7 +67,7 @@ def test_the_same_question_sent_again_is_one_question(world: World) -> None:
     hanako = world.person("hanako")
     pair = world.send(hanako, want=1).pairs[0].pair
     assert ask(world, hanako, pair) == ask(world, hanako, pair)
-    assert len(list_own_questions(world.database, hanako, "d")) == 1
+    assert len(list_own(world, hanako)) == 1
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "x" * 5_001, "a\x00b", "\ud800"])
@@ -91,8 +98,28 @@ def test_leads_see_what_waits_first_and_the_asker_sees_the_answer(world: World) 
         numbers[1], numbers[2], numbers[0],
     ]  # fmt: skip
     assert count_open_questions(world.database, lead, "d") == 2
-    own = list_own_questions(world.database, hanako, "d")[-1]
+    own = list_own(world, hanako)[0]
     assert (own.answer, own.answered_by, own.answered_at) == ("はい、含まれます。", "lead", world.now)
+
+
+def test_an_answer_is_read_when_it_was_shown_and_news_again_when_it_is_changed(world: World) -> None:
+    hanako, minjun, lead = world.person("hanako"), world.person("minjun"), world.person("lead", "lead")
+    first, second = (ask(world, hanako, pair.pair) for pair in world.send(hanako, want=2).pairs)
+    ask(world, minjun, world.send(minjun, want=1).pairs[0].pair)
+    answer(world, lead, first, "はい")
+    assert [count_new_answers(world.database, who, "d") for who in (hanako, minjun, lead)] == [1, 0, 0]
+    world.later(minutes=1)
+    visit = world.now
+    assert [(item.number, item.new) for item in list_own(world, hanako, limit=1)] == [(first, True)]
+    assert count_new_answers(world.database, hanako, "d") == 0
+    assert [item.new for item in list_own(world, hanako, visit=visit)] == [True, False], "while she is there"
+    world.later(minutes=1)
+    assert [item.number for item in list_own(world, hanako)] == [second, first], "the latest question"
+    assert [item.number for item in list_own(world, hanako, limit=1, offset=1)] == [first]
+    answer(world, lead, first, "いいえ", seen="はい")
+    assert count_new_answers(world.database, hanako, "d") == 1
+    page = list_own_questions(world.database, hanako, "d", limit=1, now=world.now)
+    assert (page.total, [(item.number, item.new) for item in page.questions]) == (2, [(first, True)])
 
 
 def test_a_lead_sees_query_document_and_who_asks_but_nobodys_grade(world: World) -> None:
@@ -125,7 +152,7 @@ def test_a_question_is_answered_anew_only_over_the_answer_that_was_read(world: W
         answer(world, second, number, "No.")
     answer(world, first, number, "Yes.")
     answer(world, second, number, "No.", seen="Yes.")
-    listed = list_own_questions(world.database, hanako, "d")[0]
+    listed = list_own(world, hanako)[0]
     assert (listed.answer, listed.answered_by) == ("No.", "lead2")
 
 
@@ -143,7 +170,7 @@ def test_marked_answers_are_listed_for_the_guideline(world: World) -> None:
 def test_annotators_see_their_own_questions_only_and_answer_none(world: World) -> None:
     hanako, minjun = world.person("hanako"), world.person("minjun")
     number = ask(world, hanako, world.send(hanako, want=1).pairs[0].pair)
-    assert list_own_questions(world.database, minjun, "d") == []
+    assert list_own(world, minjun) == ()
     for act in (
         lambda: list_questions(world.database, minjun, "d"),
         lambda: answer(world, minjun, number, "x"),

@@ -56,7 +56,8 @@ FOR_ANNOTATORS: dict[str, Act] = {
     "ask_question": lambda d, a, p: questions.ask_question(
         d, a, "d", pair=p, text="왜?", event_id=str(UUID(int=2)), now=NOW
     ),
-    "list_own_questions": lambda d, a, p: questions.list_own_questions(d, a, "d"),
+    "list_own_questions": lambda d, a, p: questions.list_own_questions(d, a, "d", now=NOW),
+    "count_new_answers": lambda d, a, p: questions.count_new_answers(d, a, "d"),
 }
 FOR_LEADS: dict[str, Act] = {
     "list_judgments": lambda d, a, p: labeling.list_judgments(d, a, "d"),

@@ -43,14 +43,15 @@ def here(world: JudgedWorld, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_discussion_or_a_decision_the_page_says_nothing_of_them(world: JudgedWorld) -> None:
     change_settings(world.database, OPERATOR, "d", {"discuss_from": "off"}, now=NOW)
-    assert headings(open_page(world, "work", find(world, "花子"))) == [
-        "My work", "My judgments", "My consistency",
-    ]  # fmt: skip
+    app = open_page(world, "work", find(world, "花子"))
+    assert headings(app) == ["My work"] and app.session_state["tab"] == "Judgments"
+    for tab, sentence in (("Decisions", "Nothing is decided"), ("Discussions", "No discussion is open")):
+        assert sentence in words(open_page(world, "work", find(world, "花子"), tab=tab))
 
 
 def test_one_looks_and_then_stands_or_revises(world: JudgedWorld) -> None:
     app = open_page(world, "work", find(world, "花子"))
-    assert headings(app)[:2] == ["My work", "Discussions"]
+    assert app.session_state["tab"] == "Discussions"
     assert "그대로" not in words(app) and "違う &lt;i&gt;" in words(app)
     next(element for element in app.button if element.label == "Show the judgments of the others").click()
     run(app)
@@ -71,7 +72,7 @@ def test_one_looks_and_then_stands_or_revises(world: JudgedWorld) -> None:
 
 def test_with_open_work_of_the_query_nothing_can_be_looked_at(world: JudgedWorld) -> None:
     world.pair("Q1", "未判定")
-    app = open_page(world, "work", find(world, "花子"))
+    app = open_page(world, "work", find(world, "花子"), tab="Discussions")
     assert "Judge your remaining pairs of query Q1 first" in words(app)
     assert not [element for element in app.button if element.label == "Show the judgments of the others"]
 
@@ -79,7 +80,7 @@ def test_with_open_work_of_the_query_nothing_can_be_looked_at(world: JudgedWorld
 def test_a_decision_is_shown_with_its_reason_and_objected_to_once(world: JudgedWorld) -> None:
     world.add_decision(find(world, "lead"), "Q1", FAR, 2)
     app = open_page(world, "work", find(world, "花子"))
-    assert "Decisions on my pairs" in headings(app) and "Discussions" not in headings(app)
+    assert app.session_state["tab"] == "Decisions"
     shown = words(app)
     assert "Decided: 2" in shown and "Your judgment: 0" in shown and "第17条" in shown
     assert "lead Realname" not in shown and "그대로" not in shown

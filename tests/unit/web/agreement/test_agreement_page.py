@@ -173,9 +173,9 @@ def test_the_pairs_and_what_is_left_out_are_files(world: JudgedWorld) -> None:
 
 def test_ones_own_agreement_is_on_my_work_only_when_the_leads_allow_it(world: JudgedWorld) -> None:
     hanako = find(world, "花子")
-    assert "My agreement with others" not in headings(open_page(world, "work", hanako))
+    assert "My agreement with others" not in headings(open_page(world, "work", hanako, tab="Consistency"))
     change_settings(world.database, OPERATOR, "d", {"show_own_agreement": "true"}, now=datetime.now(UTC))
-    app = open_page(world, "work", hanako)
+    app = open_page(world, "work", hanako, tab="Consistency")
     assert "My agreement with others" in headings(app)
     assert "You share 4 such pairs with others. Your agreement appears from 30 pairs on." in words(app)
     assert "simulated_1" not in words(app)

@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
+from sqlmodel import col
 
 from annotator.labeling.calibration_service import import_checks
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import QuestionRow
+from annotator.storage.labeling_tables import QuestionRow, SeenAnswerRow
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling.test_calibration import repeat
@@ -30,14 +32,16 @@ def world(database: Database) -> JudgedWorld:
 def test_the_page_shows_the_own_answers_only_with_a_way_to_change_them(world: JudgedWorld) -> None:
     world.judge(find(world, "simulated_1"), "Q1", "遠い", 1, note="nobody's business")
     app = open_page(world, "work", find(world, "花子"))
-    assert headings(app) == ["My work", "My judgments", "My consistency"]
+    assert headings(app) == ["My work"] and [tab.label for tab in app.tabs] == [
+        "Decisions", "Discussions", "Questions", "Judgments", "Consistency",
+    ]  # fmt: skip
     shown = words(app)
     assert "You have judged 4 pairs. 0 pairs left." in shown
     assert "4 judgments, newest first." in shown
     assert "ノート &lt;i&gt;遠い" in shown and "nobody's business" not in shown
     assert "ハンドラキュー &lt;b&gt;🔎" in shown
     assert shown.count("/label?dataset=d&amp;pair=") == 4
-    assert "Some pairs are checks" in shown
+    assert "Some pairs are checks" in words(open_page(world, "work", find(world, "花子"), tab="Consistency"))
 
 
 def test_answers_are_filtered_and_turned_page_by_page(world: JudgedWorld) -> None:
@@ -60,12 +64,13 @@ def test_more_than_a_page_is_turned(world: JudgedWorld) -> None:
         world.judge(ann, "Q1", f"more/{number}", number % 4)
     world.pair("Q2", "left")
     app = open_page(world, "work", ann)
-    assert "Page 1 of 2" in words(app)
+    assert "1–20 of 23" in words(app)
     assert "more/22" in words(app) and "more/2<" not in words(app)
-    next(button for button in app.button if button.label == "Older").click()
+    next(button for button in app.button if button.label == "Next").click()
     run(app)
-    assert "Page 2 of 2" in words(app)
+    assert "21–23 of 23" in words(app) and app.query_params["from"] == "20"
     assert "more/0" in words(app) and "more/22" not in words(app)
+    assert "21–23 of 23" in words(open_page(world, "work", ann, **{"from": "4000"})), "the last part"
     pace = "At your pace, this takes about 1 minute (2.5 seconds per pair, the median of your last 23 judgments)."
     assert pace in words(app)
 
@@ -84,7 +89,7 @@ def test_training_and_consistency_are_ones_own_and_gold_is_not_told(world: Judge
     import_checks(world.database, lead, "d", data, "m.csv", now=NOW)
     world.judge(hanako, "Q2", "近い", 3, purpose="training")
     repeat(world, hanako, "Q1", "同じ", 1)
-    shown = words(open_page(world, "work", hanako))
+    shown = words(open_page(world, "work", hanako, tab="Consistency"))
     assert "Training: 100 % right so far (1 of 1 judged). You need 80 % of 1." in shown
     assert (
         "You judged 1 pair a second time: 0 % the same as before, with a mean difference of 1.00 grades."
@@ -92,7 +97,7 @@ def test_training_and_consistency_are_ones_own_and_gold_is_not_told(world: Judge
     )
     assert "gold" not in shown and "secret" not in shown
     assert "cannot be computed: no pair has been judged a second time" in words(
-        open_page(world, "work", find(world, "simulated_1"))
+        open_page(world, "work", find(world, "simulated_1"), tab="Consistency")
     )
 
 
@@ -102,6 +107,17 @@ def test_questions_stand_with_their_answers(world: JudgedWorld) -> None:
         row = {"pair_pk": 1, "annotator_pk": hanako.person_id, "asked_at": NOW}
         session.add(QuestionRow.model_validate({**row, "text": "第17条 <b>とは?", "answer": "はい & 예"}))
         session.add(QuestionRow.model_validate({**row, "text": "second"}))
-    shown = words(open_page(world, "work", hanako))
-    assert "第17条 &lt;b&gt;とは?" in shown and "はい &amp; 예" in shown
-    assert "Not answered yet." in shown
+        session.flush()
+        session.execute(
+            update(QuestionRow).where(col(QuestionRow.answer).is_not(None)).values(answered_at=NOW)
+        )
+    app = open_page(world, "work", hanako)
+    shown = words(app)
+    assert app.session_state["tab"] == "Questions", "what is new is opened"
+    assert "第17条 &lt;b&gt;とは?" in shown and "はい &amp; 예" in shown and "1 new answer" not in shown
+    assert "Not answered yet." in shown and shown.count(">New</span>") == 1
+    assert "題 同じ" in shown and "annotator-excerpt" in shown
+    with world.database.write() as session:
+        session.execute(update(SeenAnswerRow).values(seen_at=NOW))
+    app = open_page(world, "work", hanako, tab="Questions")
+    assert "はい &amp; 예" in words(app) and ">New</span>" not in words(app), "it was read"

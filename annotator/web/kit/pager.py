@@ -1,0 +1,71 @@
+"""Draw which part of a long list is shown, "26–50 of 340", and the buttons to the parts before and after it.
+
+The address holds where the part begins (`from=25`), so that it can be sent to somebody and the browser's way back works.
+A beginning that is no number, or behind the end of the list, is taken for the last part that there is.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from annotator.web.kit.controls import note_press
+from annotator.web.kit.messages import tr
+
+START = "from"
+LONGEST = 12  # digits of a number in an address
+
+
+def find_start(size: int) -> int:
+    """Return how many entries of the list come before the part that the address names: a multiple of `size`."""
+    start = st.query_params.get(START, "")
+    number = int(start) if start.isdecimal() and len(start) < LONGEST else 0
+    return number - number % size
+
+
+def find_last_start(total: int, size: int) -> int:
+    """Return where the last part of a list begins."""
+    return max(0, total - 1) // size * size
+
+
+def show_part(start: int, shown: int, total: int) -> str:
+    """Return which part is shown: "26–50 of 340"."""
+    return tr("{first:,}–{last:,} of {total:,}", first=start + 1, last=start + shown, total=total)
+
+
+def draw_pager(
+    start: int, shown: int, total: int, *, size: int, go: Callable[[int], None], key: str = "pager"
+) -> None:
+    """Draw which part is shown, and the buttons; draws nothing if the list has one part.
+
+    `start`: the entries before the part; `shown`: its entries. `go` shows the part that begins there, from the next run on;
+    the buttons are others then, so that the focus can go to the list.
+    """
+    if total <= size:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            tr("Previous"),
+            key=f"{key} previous {start}",
+            icon=":material/chevron_left:",
+            on_click=go,
+            args=(max(0, start - size),),
+            disabled=start <= 0,
+        )
+        st.button(
+            tr("Next"),
+            key=f"{key} next {start}",
+            icon=":material/chevron_right:",
+            on_click=go,
+            args=(start + size,),
+            disabled=start + shown >= total,
+        )
+        st.text(show_part(start, shown, total))
+
+
+def go_to(start: int, *, container: str) -> None:
+    """Let the address name the part that begins at `start`, and lead the focus to the container of the list."""
+    if start:
+        st.query_params[START] = str(start)
+    else:
+        st.query_params.pop(START, None)
+    note_press(container, into_view=True)
