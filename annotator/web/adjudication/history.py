@@ -14,13 +14,14 @@ from annotator.adjudication.history.history_service import PAGE, list_audit_log_
 from annotator.storage.audit_log import ACTIONS
 from annotator.web.adjudication.downloads import list_audit_log_address
 from annotator.web.agreement.links import draw_file_link
+from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import find_zone, show_time
 from annotator.web.kit.messages import tr
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.pager import draw_pager
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.page_context import PageContext
 
-OPERATOR = "operator"
+OPERATOR, LOG = "operator", "activity-log"
 
 
 def draw_audit_log(context: PageContext, dataset: str) -> None:
@@ -39,14 +40,20 @@ def _draw_entries(context: PageContext, dataset: str) -> None:
         st.text(tr("No activity matches. Decisions and other actions of leads appear here."))
         return
     columns = (tr("when"), tr("person"), tr("pair"), tr("action"))
-    draw_link_table(
-        tr("Activity log"),
-        columns,
-        [_describe(dataset, entry) for entry in page.events],
-        tall=True,
-        stacked=True,
-    )
-    _draw_page_buttons(key, start, len(page.events), page.total)
+    with st.container(key=LOG):
+        draw_link_table(
+            tr("Activity log"),
+            columns,
+            [_describe(dataset, entry) for entry in page.events],
+            tall=True,
+            stacked=True,
+        )
+
+    def go(to: int) -> None:
+        st.session_state[key] = to
+        note_press(LOG, into_view=True)
+
+    draw_pager(start, len(page.events), page.total, size=PAGE, go=go, key=key)
     draw_file_link(tr("Full log as CSV"), list_audit_log_address(dataset, "csv", wanted))
     draw_file_link(tr("Full log as JSON Lines"), list_audit_log_address(dataset, "jsonl", wanted))
 
@@ -114,24 +121,3 @@ def _describe(dataset: str, entry: AuditLogEntry) -> list[Cell]:
         else tr(describe_entry(entry.action, entry.before, entry.after))
     )
     return [show_time(entry.at), entry.name or entry.username or tr("command line"), pair, sentence]
-
-
-def _draw_page_buttons(key: str, start: int, shown: int, total: int) -> None:
-    """Draw which part of the log is shown, and the buttons to the others."""
-    if total <= PAGE:
-        return
-    draw_note(tr("{first:,} to {last:,} of {total:,}", first=start + 1, last=start + shown, total=total))
-
-    def go(to: int) -> None:
-        st.session_state[key] = to
-
-    with st.container(horizontal=True):
-        later, earlier = max(0, start - PAGE), start + PAGE
-        st.button(tr("Newer entries"), key=f"{key} later", disabled=start == 0, on_click=go, args=(later,))
-        st.button(
-            tr("Earlier ones"),
-            key=f"{key} earlier",
-            disabled=earlier >= total,
-            on_click=go,
-            args=(earlier,),
-        )

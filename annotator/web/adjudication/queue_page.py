@@ -6,6 +6,7 @@ files). If the impact of many disagreements is out of date, it is computed first
 is open, the page says how well annotators agree and leads to a release.
 """
 
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -28,7 +29,6 @@ from annotator.web.adjudication.queue_url import (
     NEXT,
     PART,
     QueueAddress,
-    find_start,
     go,
     read_here,
 )
@@ -37,6 +37,7 @@ from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import find_zone, show_duration, show_number
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
+from annotator.web.kit.pager import find_last_start, find_start
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
 
@@ -218,16 +219,19 @@ def draw_queue_page(context: PageContext) -> None:
     choices = _find_choices(context, dataset)
     here = read_here(categories=choices.categories, people=(*choices.annotators, *choices.leads))
     finish_impacts(context, dataset, choices.summary.due)
-    page = list_queue(
+    read = partial(
+        list_queue,
         context.database,
         context.actor,
         dataset,
         here.wanted,
         sort=here.sort,
-        offset=find_start(),
         limit=SIZE,
         now=context.now,
     )
+    page = read(offset=find_start(SIZE))
+    if page.total and not page.items:
+        page = read(offset=find_last_start(page.total, SIZE))
     if not page.open and not page.decided:
         draw_nothing_open(context, dataset, decided=0)
         return

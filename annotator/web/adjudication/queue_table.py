@@ -25,6 +25,7 @@ from annotator.web.kit.figures import show_day, show_number
 from annotator.web.kit.heat_map import PALE, name_grades, tint_cell, tint_neutral
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.pager import draw_pager
 from annotator.web.kit.row_table import draw_rows
 from annotator.web.kit.tables import Link, draw_link_table
 from annotator.web.page_context import PageContext
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
     from annotator.adjudication.queue.queue_records import Disagreement, QueuePage
 
 
-SIZE = 50
+SIZE = 25
+LIST_KEY = "queue-list"
 LONGEST = 60  # characters of a query or a title that say which one it is
 
 
@@ -66,6 +68,27 @@ def draw_table(
     shown = [item for item in page.items if not item.hidden]
     if len(shown) < len(page.items):
         draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
+    with st.container(key=LIST_KEY):
+        _draw_rows(shown, columns, here, due=due, decided=decided, now=now)
+    draw_pager(
+        page.offset,
+        len(page.items),
+        page.total,
+        size=SIZE,
+        go=lambda start: go(here, start=start, container=LIST_KEY),
+        key=LIST_KEY,
+    )
+
+
+def _draw_rows(
+    shown: "Sequence[Disagreement]",
+    columns: Sequence[str],
+    here: QueueAddress,
+    *,
+    due: "Collection[str]",
+    decided: bool,
+    now: datetime,
+) -> None:
     draw_rows(
         "queue rows",
         tr("Disagreements. Choose one to decide it."),
@@ -76,7 +99,6 @@ def draw_table(
         links=["/disagreements?" + urlencode(list_parameters(here, pair=item.pair)) for item in shown],
         tall=True,
     )
-    _draw_page_buttons(page, here)
 
 
 def _describe(item: "Disagreement", *, due: bool, decided: bool, now: datetime) -> list[str]:
@@ -129,29 +151,6 @@ def _list_notes(item: "Disagreement") -> list[str]:
         (QueueReason.QUALITY in item.reasons and not item.waiting, tr("reopened")),
     )
     return [note for holds, note in notes if holds]
-
-
-def _draw_page_buttons(page: "QueuePage", here: QueueAddress) -> None:
-    """Draw which part of the list is shown, and the buttons to the others."""
-    if page.total <= SIZE:
-        return
-    first, last = page.offset + 1, page.offset + len(page.items)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            tr("Earlier ones"),
-            on_click=go,
-            args=(here,),
-            kwargs={"start": max(0, page.offset - SIZE), "elsewhere": True},
-            disabled=not page.offset,
-        )
-        st.button(
-            tr("Further ones"),
-            on_click=go,
-            args=(here,),
-            kwargs={"start": page.offset + SIZE, "elsewhere": True},
-            disabled=last >= page.total,
-        )
-        st.text(tr("{first:,} to {last:,} of {total:,}", first=first, last=last, total=page.total))
 
 
 MOST_CATEGORIES = 12

@@ -24,6 +24,7 @@ from annotator.domain.messages import say
 from annotator.domain.settling import NOTHING
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import tr
+from annotator.web.kit.pager import START
 
 NAMES = (
     "show",
@@ -105,13 +106,11 @@ def _read_grades(words: str) -> tuple[int, int] | None:
     return None
 
 
-START = "from"
 NEXT = "next"
 PART, LIST = "queue part", say("List")
 """The session key of the open tab, and the name of the first tab."""
 DATASET = "queue dataset"
 """The session key of the dataset that the page shows."""
-LONGEST = 12  # the most digits of a number in an address
 
 
 def read_here(*, categories: Collection[str] = (), people: Collection[str] = ()) -> QueueAddress:
@@ -131,12 +130,6 @@ def read_here(*, categories: Collection[str] = (), people: Collection[str] = ())
     return QueueAddress(replace(wanted, annotators=annotators), address.sort)
 
 
-def find_start() -> int:
-    """Return the index of the first disagreement to list, from the address."""
-    start = st.query_params.get(START, "")
-    return int(start) if start.isdecimal() and len(start) < LONGEST else 0
-
-
 def list_parameters(address: QueueAddress, *, pair: str | None = None, start: int = 0) -> dict[str, str]:
     """Return all parameters of the page's address, the dataset always included."""
     kept = {
@@ -152,12 +145,20 @@ def list_parameters(address: QueueAddress, *, pair: str | None = None, start: in
     return parameters
 
 
-def go(address: QueueAddress, *, pair: str | None = None, start: int = 0, elsewhere: bool = False) -> None:
+def go(
+    address: QueueAddress,
+    *,
+    pair: str | None = None,
+    start: int = 0,
+    elsewhere: bool = False,
+    container: str = "",
+) -> None:
     """Show this address from the next run on.
 
-    `elsewhere`: the pressed control will be gone, so the list is shown and the focus moves.
+    `elsewhere`: the pressed control will be gone, so the list is shown and the focus moves; `container`: to the one with
+    this key, from where it begins.
     """
     st.query_params.from_dict(list_parameters(address, pair=pair, start=start))
-    if elsewhere or pair is not None:
+    if elsewhere or pair is not None or container:
         st.session_state[PART] = tr(LIST)
-        note_press()
+        note_press(container, into_view=bool(container))

@@ -20,6 +20,7 @@ from annotator.web.agreement.links import (
 )
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.pager import show_part
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_word
@@ -86,13 +87,11 @@ def _draw_paging(dataset: str, selection: PairSelection, start: int, total: int)
     if total <= SIZE:
         return
     directions = (
-        (tr("Earlier ones"), max(0, start - SIZE), start > 0),
-        (tr("Further ones"), start + SIZE, start + SIZE < total),
+        (tr("Previous"), max(0, start - SIZE), start > 0),
+        (tr("Next"), start + SIZE, start + SIZE < total),
     )
     links = [
         (label, [*list_parameters(selection), ("from", str(at))]) for label, at, there in directions if there
     ]
-    sentence = tr(
-        "{first:,} to {last:,} of {total:,}", first=start + 1, last=min(start + SIZE, total), total=total
-    )
+    sentence = show_part(start, min(SIZE, total - start), total)
     draw_page_links(dataset, links, sentence=sentence)

@@ -18,6 +18,7 @@ from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.pager import show_part
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
@@ -123,8 +124,8 @@ def draw_paging(start: int, total: int, find_address: Callable[[int], str], show
         return
     links = []
     if start > 0:
-        links.append(write_link(tr("Earlier ones"), find_address(max(0, start - PAGE))))
+        links.append(write_link(tr("Previous"), find_address(max(0, start - PAGE))))
     if start + shown < total:
-        links.append(write_link(tr("Further ones"), find_address(start + PAGE)))
-    sentence = tr("{first:,} to {last:,} of {total:,}", first=start + 1, last=start + shown, total=total)
+        links.append(write_link(tr("Next"), find_address(start + PAGE)))
+    sentence = show_part(start, shown, total)
     st.html(f'<p class="annotator-step">{" &nbsp; ".join([*links, escape(sentence)])}</p>')

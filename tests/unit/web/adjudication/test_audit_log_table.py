@@ -85,9 +85,9 @@ def test_filters_choose_and_begin_at_the_latest_again(world: JudgedWorld) -> Non
     ]
     note(world, *events, AuditEvent("exported queue", world.dataset_pk, None, NOW, after={"pairs": 3}))
     app = draw(world)
-    assert "1 to 50 of 61" in words(app)
-    app.button(key="trail from d earlier").click()
-    assert "51 to 61 of 61" in words(run(app))
+    assert "1–50 of 61" in words(app)
+    app.button(key="trail from d next 0").click()
+    assert "51–61 of 61" in words(run(app))
     app.selectbox[0].set_value("exported queue")
     shown = words(run(app))
     assert "exported 3 pairs" in shown and "set the pair to later" not in shown

@@ -150,11 +150,14 @@ def test_a_long_queue_is_read_a_page_at_a_time(world: JudgedWorld) -> None:
         world.judge(find(world, "花子"), "Q1", f"d{number}", 0)
         world.judge(find(world, "simulated_1"), "Q1", f"d{number}", 2)
     app = open_page(world, "disagreements")
-    assert len(table(app)) == 50
-    assert "1 to 50 of 54" in words(app)
-    next(button for button in app.button if button.label == "Further ones").click()
+    assert len(table(app)) == 25
+    assert "1–25 of 54" in words(app)
+    next(button for button in app.button if button.label == "Next").click()
     run(app)
-    assert address(app) == {"dataset": "d", "from": "50"}
+    assert address(app) == {"dataset": "d", "from": "25"}
+    assert "26–50 of 54" in words(app)
+    app = open_page(world, "disagreements", **{"from": "9000"})
+    assert "51–54 of 54" in words(app), "behind the end stands the last part"
     assert len(table(app)) == 4
     assert documents(app)[-1] == "近い"
 

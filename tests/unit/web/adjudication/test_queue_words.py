@@ -110,11 +110,3 @@ def test_what_an_address_names_and_the_dataset_has_not_is_passed_over(
     monkeypatch.setattr("streamlit.query_params", requested)
     here = queue_url.read_here(categories=("法",), people=("花子", "lea"))
     assert queue_url.write_address(here) == expected
-
-
-@pytest.mark.parametrize(("word", "start"), [("50", 50), ("", 0), ("-1", 0), ("x", 0), ("9" * 12, 0), ("9" * 11, 99_999_999_999)])  # fmt: skip
-def test_a_place_in_the_list_is_a_number_that_a_person_could_have_meant(
-    monkeypatch: pytest.MonkeyPatch, word: str, start: int
-) -> None:
-    monkeypatch.setattr("streamlit.query_params", {"from": word})
-    assert queue_url.find_start() == start
