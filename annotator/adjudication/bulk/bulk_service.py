@@ -29,6 +29,7 @@ from annotator.adjudication.bulk.bulk_sql import (
     list_candidates,
     list_last_decisions,
     list_named_pairs,
+    list_pair_names,
     list_seen_events,
     list_still_holding,
 )
@@ -38,7 +39,13 @@ from annotator.adjudication.bulk.policies import (
     explain_changed_preview,
     preview,
 )
-from annotator.adjudication.bulk.policy_records import BatchUndone, DecisionBatch, PolicyPreview
+from annotator.adjudication.bulk.policy_records import (
+    BatchUndone,
+    DecisionBatch,
+    PairsToSettle,
+    PairToSettle,
+    PolicyPreview,
+)
 from annotator.adjudication.decisions_sql import (
     count_revisions,
     list_judged_by,
@@ -59,7 +66,7 @@ from annotator.people.service import require_person, require_role
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disagreements import list_disagreements
-from annotator.storage.disclosures import add_seen
+from annotator.storage.disclosures import add_seen, list_to_judge, note_seen
 from annotator.storage.document_order import add_orders, list_orders, list_query_pks_of
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pair_states import list_pair_states
@@ -230,6 +237,47 @@ def preview_policy(
         row = _enter(session, actor, dataset)
         candidates = list_candidates(session, row, actor, wanted, now=now)
     return preview(policy, candidates, choose_settled(policy, candidates))
+
+
+def list_pairs_to_settle(
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    policy: str,
+    wanted: QueueFilter,
+    *,
+    limit: int,
+    offset: int = 0,
+    now: datetime,
+) -> PairsToSettle:
+    """Return the preview of a policy with a part of the pairs that it would settle, in the order of the queue. For leads.
+
+    Nothing is shown of a pair that the lead may still be given to judge; a pair that is shown they no longer judge. An
+    offset behind the last pair gives the last part.
+    """
+    check_policy(policy)
+    lead_pk = require_person(actor)
+    with database.read() as session:
+        row = _enter(session, actor, dataset)
+        candidates = list_candidates(session, row, actor, wanted, now=now)
+        settled = choose_settled(policy, candidates)
+        offset = min(offset, max(0, len(settled) - 1) // limit * limit)
+        part = settled[offset : offset + limit]
+        part_pks = [pair.candidate.pair_pk for pair in part]
+        hidden = list_to_judge(session, lead_pk, part_pks)
+        names = list_pair_names(session, part_pks)
+    pairs = tuple(
+        PairToSettle(
+            pair.candidate.pair,
+            *names[pair.candidate.pair_pk][1:],
+            grades=tuple(sorted(pair.candidate.grades)),
+            grade=pair.grade,
+        )
+        for pair in part
+        if pair.candidate.pair_pk not in hidden
+    )
+    note_seen(database, set(part_pks) - hidden, lead_pk, now=now)
+    return PairsToSettle(preview(policy, candidates, settled), offset, pairs, len(hidden))
 
 
 def settle_by_policy(

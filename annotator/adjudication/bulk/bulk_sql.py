@@ -66,6 +66,24 @@ SELECT a.pair_pk, p.key FROM adjudication a JOIN current_adjudication c ON c.adj
 WHERE a.batch_pk = :batch_pk ORDER BY a.pair_pk""")
 
 
+_NAMES = prepare_sql(
+    """
+SELECT p.pk AS pair_pk, q.query_id, q.text AS query, d.doc_id, d.title
+FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk WHERE p.pk IN :pairs""",
+    lists=["pairs"],
+)
+
+
+class PairNames(NamedTuple):
+    """The query and the document of a pair."""
+
+    pair_pk: int
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+
+
 class NamedPair(NamedTuple):
     """A pair of the pool. `open`: whether it waits for a lead; None if it is no disagreement."""
 
@@ -130,6 +148,11 @@ def list_named_pairs(
             if (row.query_id, row.doc_id) in wanted:
                 pairs[row.query_id, row.doc_id] = NamedPair(row.pair_pk, row.key, row.open)
     return pairs
+
+
+def list_pair_names(session: Session, pair_pks: Iterable[int]) -> dict[int, PairNames]:
+    """Return the query and the document of each of these pairs, by pair_pk."""
+    return {row.pair_pk: row for row in _fetch_all(session, _NAMES, PairNames, pair_pks)}
 
 
 def list_seen_events(session: Session, pair_pks: Iterable[int]) -> dict[int, list[str]]:

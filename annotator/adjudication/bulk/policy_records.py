@@ -69,6 +69,29 @@ class PolicyPreview:
 
 
 @dataclass(frozen=True, slots=True)
+class PairToSettle:
+    """A pair that a policy would settle."""
+
+    pair: str  # the key
+    query_id: str
+    query: str
+    doc_id: str
+    title: str
+    grades: tuple[int, ...]  # of its judgments, the lowest first
+    grade: int  # at which the policy settles it
+
+
+@dataclass(frozen=True, slots=True)
+class PairsToSettle:
+    """The preview of a policy with a part of the pairs that it would settle."""
+
+    preview: PolicyPreview
+    offset: int
+    pairs: tuple[PairToSettle, ...]
+    hidden: int  # pairs of this part that the lead may still be given to judge: nothing of them is shown
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionBatch:
     """Pairs that a lead settled together by a policy."""
 

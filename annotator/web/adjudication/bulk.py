@@ -1,12 +1,13 @@
 """Draw the forms that settle disagreements in bulk: by a policy, or from a file of decisions.
 
-A policy is previewed before it is applied and can be undone. It settles only what the preview showed; if that has
+A policy is previewed, with every pair that it would settle, before it is applied, and can be undone. It settles only what the preview showed; if that has
 changed meanwhile, nothing is settled and the page says why. A file of decisions from a meeting is checked first,
 with every bad line listed, then applied as a whole.
 """
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -14,12 +15,14 @@ from annotator.adjudication.bulk.bulk_service import (
     FileDecisions,
     adjudicate_file,
     list_batches,
-    preview_policy,
+    list_pairs_to_settle,
     settle_by_policy,
     undo_batch,
 )
 from annotator.adjudication.bulk.policy_records import POLICIES, POLICY_NAMES
+from annotator.dataset.service import read_current_rubric
 from annotator.domain.errors import AnnotatorError
+from annotator.domain.grades import RELEVANT_FROM, list_local_names
 from annotator.web.adjudication.downloads import list_queue_address
 from annotator.web.adjudication.queue_url import QueueAddress
 from annotator.web.agreement.links import draw_file_link
@@ -27,16 +30,18 @@ from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_number, show_time
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
-from annotator.web.kit.tables import draw_table
+from annotator.web.kit.pager import draw_pager
+from annotator.web.kit.tables import Link, draw_link_table, draw_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, require_context
 from annotator.web.server.uploads import draw_file_field
 
 if TYPE_CHECKING:
-    from annotator.adjudication.bulk.policy_records import DecisionBatch, PolicyPreview
+    from annotator.adjudication.bulk.policy_records import DecisionBatch, PairsToSettle, PolicyPreview
 
 
 DONE, REFUSED, TIMES = "queue settled", "queue not settled", "queue settled times"
+SIZE, PAIRS, LISTED_FROM = 20, "pairs-to-settle", "pairs to settle from"
 
 
 def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> None:
@@ -48,20 +53,81 @@ def draw_policies(context: PageContext, dataset: str, here: QueueAddress) -> Non
             "within the filter above. Metrics with a threshold do not depend on the choice."
         )
     )
+    _draw_threshold(context, dataset)
     policy = st.radio(
-        tr("Policy"), POLICIES, format_func=lambda name: tr(POLICY_NAMES[name]), key="queue policy"
+        tr("Policy"),
+        POLICIES,
+        format_func=lambda name: tr(POLICY_NAMES[name]),
+        key="queue policy",
+        on_change=_list_from,
+        args=(0,),
     )
-    preview = preview_policy(
-        context.database, context.actor, dataset, policy, _open(here).wanted, now=context.now
+    listed = list_pairs_to_settle(
+        context.database,
+        context.actor,
+        dataset,
+        policy,
+        _open(here).wanted,
+        limit=SIZE,
+        offset=int(st.session_state.get(LISTED_FROM, 0)),
+        now=context.now,
     )
-    _draw_preview(preview)
-    if preview.pairs:
-        _draw_form(dataset, here, preview)
+    _draw_preview(listed.preview)
+    if listed.preview.pairs:
+        _draw_pairs(dataset, listed)
+        _draw_form(dataset, here, listed.preview)
     batches = list_batches(context.database, context.actor, dataset)
     if batches:
         st.header(tr("Earlier batches"))
         for batch in batches:
             _draw_batch(dataset, batch)
+
+
+def _draw_threshold(context: PageContext, dataset: str) -> None:
+    """Draw which grades count as relevant: a policy settles nothing across that threshold."""
+    _version, rubric = read_current_rubric(context.database, context.actor, dataset)
+    name = tr(list_local_names(rubric)[RELEVANT_FROM])
+    draw_note(
+        tr(
+            "Relevance threshold: grades from {grade} ({name}) on count as relevant.",
+            grade=RELEVANT_FROM,
+            name=name,
+        )
+    )
+
+
+def _draw_pairs(dataset: str, listed: "PairsToSettle") -> None:
+    """Draw a part of the pairs to settle, each with the way to its own page."""
+    rows = [
+        (
+            Link(
+                f"{pair.query_id} {pair.query}",
+                "/disagreements?" + urlencode({"dataset": dataset, "pair": pair.pair}),
+            ),
+            [pair.title or pair.doc_id, pair.doc_id if pair.title else ""],
+            ", ".join(map(str, pair.grades)),
+            str(pair.grade),
+        )
+        for pair in listed.pairs
+    ]
+    columns = (tr("query"), tr("document"), tr("grades"), tr("settled grade"))
+    with st.container(key=PAIRS):
+        draw_link_table(tr("Pairs to settle"), columns, rows, tall=True, stacked=True)
+        if listed.hidden:
+            draw_note(
+                tr_n(
+                    "{n:,} pair of this part is not shown, because you may still be given it to judge.",
+                    "{n:,} pairs of this part are not shown, because you may still be given them to judge.",
+                    listed.hidden,
+                )
+            )
+    shown = len(listed.pairs) + listed.hidden
+    draw_pager(listed.offset, shown, listed.preview.pairs, size=SIZE, go=_list_from, key=PAIRS)
+
+
+def _list_from(start: int) -> None:
+    st.session_state[LISTED_FROM] = start
+    note_press(PAIRS, into_view=True)
 
 
 def _draw_preview(preview: "PolicyPreview") -> None:

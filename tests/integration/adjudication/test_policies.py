@@ -2,6 +2,7 @@
 
 import threading
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import select, update
@@ -10,6 +11,7 @@ from sqlmodel import col
 from annotator.adjudication.bulk.bulk_service import (
     adjudicate_file,
     list_batches,
+    list_pairs_to_settle,
     preview_policy,
     settle_by_policy,
     undo_batch,
@@ -31,7 +33,9 @@ from annotator.storage.adjudication_tables import (
     SettleBatchRow,
 )
 from annotator.storage.database import Database
-from annotator.storage.tables import PairRow
+from annotator.storage.disclosures import has_seen
+from annotator.storage.lookup import key_of
+from annotator.storage.tables import DocumentRow, PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)
@@ -69,6 +73,14 @@ class Bench(JudgedWorld):
         disagreements = find_disagreements(self.database, self.lead, "d", now=LATER)
         return {item.doc_id: item.decided for item in disagreements if item.status == "decided"}
 
+    def pk_of(self, doc_id: str) -> int:
+        """The pair's key, without looking at the queue as a lead."""
+        with self.database.read() as session:
+            statement = select(col(PairRow.pk)).join(
+                DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk)
+            )
+            return key_of(session.scalar(statement.where(col(DocumentRow.doc_id) == doc_id)))
+
     def pk(self, doc_id: str) -> int:
         disagreements = find_disagreements(self.database, self.lead, "d", now=LATER)
         (key,) = [item.pair for item in disagreements if item.doc_id == doc_id]
@@ -86,6 +98,39 @@ class Bench(JudgedWorld):
 @pytest.fixture
 def bench(database: Database) -> Bench:
     return Bench(database)
+
+
+def test_the_pairs_are_listed_before_they_are_settled_page_by_page(bench: Bench) -> None:
+    look = partial(list_pairs_to_settle, bench.database, bench.lead, "d", "higher", ALL, limit=2, now=LATER)
+    first, second, behind = look(), look(offset=2), look(offset=40)
+    assert first.preview.pairs == 3 and (first.offset, second.offset, behind.offset) == (0, 2, 2)
+    listed = [*first.pairs, *second.pairs]
+    assert sorted((pair.query_id, pair.query, pair.doc_id, pair.grades, pair.grade) for pair in listed) == [
+        ("Q1", "検索", "t1", (2, 3), 3),
+        ("Q1", "検索", "t2", (2, 3), 3),
+        ("Q2", "검색", "t3", (1, 2), 2),
+    ]
+    assert behind == second
+    assert first.preview == bench.look("higher")
+    with pytest.raises(NotAllowed):
+        list_pairs_to_settle(bench.database, bench.a, "d", "higher", ALL, limit=2, now=LATER)
+
+
+def test_what_a_lead_may_still_judge_is_not_listed_and_what_is_listed_they_no_longer_judge(
+    bench: Bench,
+) -> None:
+    with bench.database.write() as session:
+        session.execute(update(PairRow).where(col(PairRow.pk) == bench.pk_of("t1")).values(lacking=1))
+    listed = list_pairs_to_settle(bench.database, bench.lead, "d", "lower", ALL, limit=9, now=LATER)
+    assert {pair.doc_id for pair in listed.pairs} == {"t2", "t3"}
+    assert (listed.hidden, listed.preview.pairs) == (1, 3)
+    with bench.database.read() as session:
+        seen = {
+            doc_id
+            for doc_id in ("t1", "t2", "t3")
+            if has_seen(session, bench.pk_of(doc_id), bench.lead.person_id or 0)
+        }
+    assert seen == {"t2", "t3"}
 
 
 def test_a_preview_says_what_would_be_settled_and_what_is_left_and_changes_nothing(bench: Bench) -> None:

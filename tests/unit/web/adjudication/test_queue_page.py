@@ -26,7 +26,7 @@ from annotator.storage.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.web.page_context import PageContext
 from tests.integration.judged_world import NOW, JudgedWorld
-from tests.unit.web.lead_pages import alternatives, find, links, make_world, open_page, run, words
+from tests.unit.web.lead_pages import alternatives, find, html_rows, links, make_world, open_page, run, words
 
 FAR, NEAR = pair_key("d", "Q1", "遠い"), pair_key("d", "Q2", "近い")
 EVER = datetime(2026, 3, 5, 5, 10, tzinfo=UTC)  # shortly after the time of the page
@@ -244,6 +244,8 @@ def test_a_policy_settles_what_its_preview_showed_and_can_be_undone(
         "1 pair stays open: the grades are further apart or on both sides of the relevance threshold."
         in words(app)
     )
+    assert "Relevance threshold: grades from 1 (" in words(app)
+    assert ["Q2 법령 :red[검색]", "題 近い近い", "2, 3", "2"] in html_rows(app)
     press(app, "Settle 1 pair")
     assert "rationale" in app.error[0].value
     app.radio(key="queue policy").set_value("higher")
