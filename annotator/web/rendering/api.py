@@ -1,8 +1,10 @@
-"""REST for the panels: the document of a pair as safe HTML.
+"""REST for the panels: a document, of a pair or to be proposed, as safe HTML.
 
 The panel fetches it ahead. Only the beginning of a very long document is read. Renderings have a few threads of their
 own, so that judgments never wait for them.
 """
+
+from dataclasses import replace
 
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
@@ -11,6 +13,7 @@ from starlette.routing import Route
 
 from annotator.domain.people import Actor
 from annotator.labeling.service import read_document_beginning
+from annotator.pooling.proposals.proposals_service import read_document
 from annotator.storage.database import Database
 from annotator.web.rendering.documents import LONGEST, RenderedDocument, render_document
 from annotator.web.session import require_signed_in
@@ -19,22 +22,34 @@ THREADS = 4
 
 
 def routes(database: Database) -> list[Route]:
-    """Return the route `GET /api/rendering?dataset&pair`."""
+    """Return the route `GET /api/rendering?dataset&pair`, or `&doc_id` for a document that is in no pair."""
     limiters: list[CapacityLimiter] = []  # filled in the first request: it needs the event loop
 
     async def get_rendering(request: Request) -> Response:
         actor, parameters = require_signed_in(request).actor, request.query_params
         dataset, pair = parameters.get("dataset", ""), parameters.get("pair", "")
+        doc_id = parameters.get("doc_id")
         if not limiters:
             limiters.append(CapacityLimiter(THREADS))
         rendered = await to_thread.run_sync(
-            lambda: _render_pair(database, actor, dataset, pair), limiter=limiters[0]
+            lambda: (
+                _render_pair(database, actor, dataset, pair)
+                if doc_id is None
+                else _render_proposed(database, actor, dataset, doc_id)
+            ),
+            limiter=limiters[0],
         )
         return JSONResponse(
             {"html": rendered.html, "kind": rendered.kind, "blocked": rendered.blocked, "cut": rendered.cut}
         )
 
     return [Route("/api/rendering", get_rendering, methods=["GET"])]
+
+
+def _render_proposed(database: Database, actor: Actor, dataset: str, doc_id: str) -> RenderedDocument:
+    document = read_document(database, actor, dataset, doc_id=doc_id)
+    rendered = render_document(document.text or "", document.media_type, doc_id=document.doc_id)
+    return replace(rendered, cut=rendered.cut or document.length > len(document.text or ""))
 
 
 def _render_pair(database: Database, actor: Actor, dataset: str, pair: str) -> RenderedDocument:

@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from sqlalchemy import update
+from sqlmodel import col
 
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
@@ -39,7 +41,7 @@ def propose_missed(page: Page) -> None:
     page.keyboard.type("retryCount")
     page.get_by_role("option", name=MISSED).wait_for()
     page.keyboard.press("Enter")
-    expect(page.locator(".proposaltext")).to_be_focused()
+    expect(page.locator(".proposalviewer .document")).to_be_focused()
 
 
 def test_a_proposal_goes_to_the_other_annotator_blind(
@@ -47,7 +49,7 @@ def test_a_proposal_goes_to_the_other_annotator_blind(
 ) -> None:
     before = panel(page).get_attribute("data-pair-id")
     propose_missed(page)
-    expect(page.locator(".proposallines")).to_have_text("retryCount を指定する。")
+    expect(page.locator(".proposalviewer .text")).to_have_text("retryCount を指定する。")
     page.keyboard.press("3")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Document proposed with your grade.")).to_be_visible()
@@ -71,6 +73,33 @@ def test_a_proposal_goes_to_the_other_annotator_blind(
         assert all(word not in body for body in bodies)
     assert dict(stored(database, "minjun"))[stored(database)[0][0]] == 1
     other.close()
+
+
+def test_a_document_to_be_proposed_is_shown_formatted_as_label_shows_it(
+    page: Page, database: Database
+) -> None:
+    html = "<h2>設定</h2><script>document.title = 'taken'</script><table><tr><td>retryCount</td></tr></table>"
+    with database.write() as session:
+        session.execute(
+            update(DocumentRow).where(col(DocumentRow.doc_id) == "missed/1").values(media_type="text/html")
+        )
+        session.execute(update(DocumentTextRow).where(col(DocumentTextRow.sha256) == "b").values(text=html))
+    propose_missed(page)
+    text = page.locator(".proposalviewer .text.formatted")
+    expect(text.get_by_role("cell", name="retryCount")).to_be_visible()
+    expect(text.get_by_role("heading", name="設定")).to_be_visible()
+    assert "<" not in text.inner_text() and "taken" not in page.title()
+
+
+def test_the_list_shows_the_words_of_a_document_without_its_markup(page: Page, database: Database) -> None:
+    html = "<style>p { color: red }</style><p>リトライ <b>ハンドラ</b> &amp; 設定</p>"
+    with database.write() as session:
+        session.execute(update(DocumentRow).values(media_type="text/html"))
+        session.execute(update(DocumentTextRow).values(text=html))
+    page.reload()
+    open_panel(page)
+    page.keyboard.press("w")
+    expect(page.locator(".rowsnippet").first).to_have_text("リトライ ハンドラ & 設定")
 
 
 def test_what_was_typed_for_a_proposal_survives_a_failure_and_a_reload(
@@ -119,7 +148,9 @@ def test_a_document_of_the_pool_is_judged_from_the_dialog_and_does_not_come_agai
     expect(other).to_have_count(2)
     current = page.locator(".viewer .docid").inner_text().split()[0]
     other.filter(has_not_text=current).click()
-    expect(page.locator(".proposaltext")).to_be_focused()  # the document is there to be read, and graded
+    expect(
+        page.locator(".proposalviewer .document")
+    ).to_be_focused()  # the document is there to be read, and graded
     page.keyboard.press("0")
     page.get_by_role("button", name="Judge document").click()
     expect(page.get_by_role("dialog")).to_have_count(0)

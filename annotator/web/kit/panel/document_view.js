@@ -53,11 +53,13 @@ export function findQueryTerms(query) {
 
 export class DocumentView {
   /**
+   * `isProposed`: the document is in no pair yet, so the server is asked for it by its id, and only for its beginning.
    * @param {HTMLElement} host
-   * @param {{ dataset: string, words: import("./sentences.js").Words }} settings
+   * @param {{ dataset: string, words: import("./sentences.js").Words, isProposed?: boolean }} settings
    */
-  constructor(host, { dataset, words }) {
+  constructor(host, { dataset, words, isProposed = false }) {
     this.dataset = dataset;
+    this.isProposed = isProposed;
     this.words = words;
     /** @type {Map<string, Prepared>} by pair, the ones used last at the end */
     this.prepared = new Map();
@@ -204,7 +206,10 @@ export class DocumentView {
   }
 
   /** @param {Prepared} prepared */
-  addressOf(prepared) { return `dataset=${encodeURIComponent(this.dataset)}&pair=${encodeURIComponent(prepared.pair.pair)}`; }
+  addressOf({ pair }) {
+    const name = this.isProposed ? `doc_id=${encodeURIComponent(pair.document.doc_id)}` : `pair=${encodeURIComponent(pair.pair)}`;
+    return `dataset=${encodeURIComponent(this.dataset)}&${name}`;
+  }
 
   /**
    * Return how to show a document; null while it is not known yet.
@@ -310,7 +315,7 @@ export class DocumentView {
     const text = this.finish(prepared, mode);
     prepared.mode = mode;
     prepared.shown = text;
-    this.layOut(prepared, text.element, ...(prepared.cut && !prepared.whole ? [this.makeWholeButton(prepared)] : []));
+    this.layOut(prepared, text.element, ...(prepared.cut && !prepared.whole ? [this.makeEnd(prepared)] : []));
     this.paintNote(prepared);
     if (scrollTop !== null) this.region.scrollTop = scrollTop;
     else if (this.region.scrollHeight > 2 * this.region.clientHeight) this.openAtBest(text);
@@ -373,7 +378,8 @@ export class DocumentView {
   // ---- the whole document -------------------------------------------------------------------------------
 
   /** @param {Prepared} prepared */
-  makeWholeButton(prepared) {
+  makeEnd(prepared) {
+    if (this.isProposed) return make("p", "missing", this.words.propose_cut.replace("{n}", (prepared.pair.document.text ?? "").length.toLocaleString()));
     const button = make("button", "whole", this.words.doc_whole.replace("{n}", prepared.pair.document.length.toLocaleString()));
     button.type = "button";
     button.onclick = () => this.showWhole(prepared, button);

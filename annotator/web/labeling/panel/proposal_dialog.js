@@ -1,10 +1,10 @@
-// Documents that the pool missed: search the dataset as one types, read a document, grade it, propose it for the query.
+// Documents that the pool missed: search the dataset as one types, read a document as the panel shows it, grade it, propose it.
 // A document that is in the pool already and open to the annotator is simply judged, through the outbox. What was chosen
 // and typed is kept in this browser, with the id under which it is sent, until the server has it.
 
 import { readStored, writeStored } from "../../kit/panel/browser_storage.js";
 import { openDialog } from "../../kit/panel/dialogs.js";
-import { findQueryTerms } from "../../kit/panel/document_view.js";
+import { DocumentView } from "../../kit/panel/document_view.js";
 import { findAround, make, makeButton, makeText, nameButton } from "../../kit/panel/elements.js";
 import { newId } from "../../kit/panel/ids.js";
 import { findGrade, hasModifier, isComposing } from "../../kit/panel/keys.js";
@@ -17,7 +17,6 @@ import { describeFailure } from "./send_failure.js";
 const TYPE_MS = 80;
 const PREPARE_MS = 700;
 const RETRY_MS = 2000;
-const LINES_SHOWN = 400;
 
 /** @typedef {import("./messages.js").Pair} Pair */
 /** @typedef {import("./messages.js").NewAnswer} NewAnswer */
@@ -60,7 +59,6 @@ export class ProposalDialog {
     this.settings = settings;
     this.words = host.words;
     this.query = pair.query;
-    this.terms = findQueryTerms(pair.query.text);
     this.key = `annotator/proposal/${encodeURIComponent(settings.username)}/${encodeURIComponent(settings.dataset)}/${encodeURIComponent(pair.query.query_id)}`;
     /** @type {ProposalDraft} */
     this.draft = readStored(this.key) ?? { typed: "", doc_id: null, grade: null, note: "", id: null };
@@ -80,11 +78,9 @@ export class ProposalDialog {
     this.hint = make("p", "dialoghint");
     this.hint.setAttribute("role", "status");
     this.options = this.makeOptions();
-    this.text = make("div", "proposaltext");
-    this.text.hidden = true;
-    this.text.tabIndex = 0;
-    this.text.setAttribute("role", "region");
-    this.text.setAttribute("aria-label", this.words.document);
+    this.viewer = make("div", "viewer proposalviewer");
+    this.viewer.hidden = true;
+    this.view = new DocumentView(this.viewer, { dataset: settings.dataset, words: this.words, isProposed: true });
     this.grades = this.makeGrades();
     this.note = this.makeNote();
     this.send = makeButton(this.words.propose_send, "⏎", "primary");
@@ -110,7 +106,7 @@ export class ProposalDialog {
     const search = make("div", "proposalsearch");
     search.append(makeLabel(this.words.propose_search, this.input.id), this.input, this.hint, this.options);
     const reading = make("div", "proposalreading");
-    reading.append(this.text, this.answer, this.status);
+    reading.append(this.viewer, this.answer, this.status);
     const body = make("div", "proposalbody");
     body.append(search, reading);
     return body;
@@ -251,27 +247,10 @@ export class ProposalDialog {
     }
     if (readNumber !== this.readNumber) return;
     this.shown = document;
-    this.text.hidden = false;
-    this.paintText(document);
+    this.viewer.hidden = false;
+    this.view.show({ pair: docId, query: this.query, document });
     this.paintAnswer(chosen ?? this.found.find((other) => other.doc_id === docId) ?? { state: "new", pair: null });
-    if (chosen) this.text.focus();
-  }
-
-  /** @param {ReadDocument} document */
-  paintText({ title, doc_id, text, length }) {
-    const parts = [makeText("h3", title || doc_id), make("div", "docid", doc_id)];
-    if (text === null) parts.push(make("p", "missing", this.words.doc_notext));
-    else {
-      const lines = text.split("\n");
-      for (let at = 0; at < lines.length; at += LINES_SHOWN) {
-        const block = makeText("div", "", "proposallines");
-        block.append(...markTerms(lines.slice(at, at + LINES_SHOWN).join("\n"), this.terms));
-        parts.push(block);
-      }
-      if (length > text.length + 100) parts.push(make("p", "missing", fill(this.words.propose_cut, { n: this.formatNumber(text.length) })));
-    }
-    this.text.replaceChildren(...parts);
-    this.text.scrollTop = 0;
+    if (chosen) this.view.focus();
   }
 
   /**

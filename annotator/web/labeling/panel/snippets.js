@@ -7,6 +7,7 @@ import { findTerms } from "../../kit/panel/query_terms.js";
 const SNIPPET_LENGTH = 160;
 const SNIPPET_OF = 6000;
 const MOST_SPANS = 200;
+const SIGNS_ONLY = /^[\s=\-~^*#_+|:.`"']+$/gm;  // the line under a heading, a rule, a fence
 
 /** @typedef {import("../../kit/panel/query_terms.js").Terms} Terms */
 /** @typedef {import("../../kit/panel/query_terms.js").TermSpan} TermSpan */
@@ -18,10 +19,23 @@ const MOST_SPANS = 200;
  */
 export function cutSnippet(pair) {
   const terms = findQueryTerms(pair.query.text);
-  const whole = pair.document.text ?? "", text = whole.slice(0, SNIPPET_OF);
+  const whole = pair.document.text ?? "", text = readWords(whole.slice(0, SNIPPET_OF), pair.document.media_type);
   const start = findDensestStart(text, findTerms(text, terms));
   const shown = text.slice(start, start + SNIPPET_LENGTH).replace(/\s+/g, " ");
-  return [start ? "… " : "", ...markTerms(shown, terms), start + SNIPPET_LENGTH < whole.length ? " …" : ""];
+  const goesOn = start + SNIPPET_LENGTH < text.length || whole.length > SNIPPET_OF;
+  return [start ? "… " : "", ...markTerms(shown, terms), goesOn ? " …" : ""];
+}
+
+/**
+ * Return a document's words without its markup: a list shows them as the formatted document does.
+ * @param {string} text
+ * @param {string | null} mediaType
+ */
+function readWords(text, mediaType) {
+  if (mediaType !== "text/html") return mediaType === "text/plain" ? text : text.replace(SIGNS_ONLY, " ");
+  const page = new DOMParser().parseFromString(text, "text/html");  // inert: nothing in it runs or is fetched
+  for (const element of page.querySelectorAll("script, style, template")) element.remove();
+  return page.body.textContent ?? "";
 }
 
 /**
