@@ -58,6 +58,7 @@ EXCERPT_OF, EXCERPT = 1_500, 200
 _UNSEEN_IN_HTML = re.compile(
     r"<(script|style|head)\b.*?(</\1\s*>|\Z)|<!--.*?(-->|\Z)|<[^<>]*(>|\Z)", re.S | re.I
 )
+_HEADING = re.compile(r"^#{1,6}[ \t]+", re.M)
 _ONLY_SIGNS = re.compile(r"^[\s=\-~^*#_+|:.`\"']+$", re.M)
 
 
@@ -69,10 +70,10 @@ def cut_excerpt(text: str | None, media_type: str, *, title: str = "") -> str:
     words = text or ""
     if media_type == "text/html":
         words = unescape(_UNSEEN_IN_HTML.sub(" ", words))
-    words = " ".join(_ONLY_SIGNS.sub(" ", words).split())
+    words = " ".join(_ONLY_SIGNS.sub(" ", _HEADING.sub("", words)).split())
     heading = " ".join(title.split())
-    if heading and words.lstrip("# ").startswith(heading):
-        words = words.lstrip("# ")[len(heading) :].lstrip()
+    if heading and words.startswith(heading):
+        words = words[len(heading) :].lstrip()
     if len(words) <= EXCERPT and len(text or "") < EXCERPT_OF:
         return words
     return words[:EXCERPT].rstrip() + "…"

@@ -89,7 +89,7 @@ def _draw_threshold(context: PageContext, dataset: str) -> None:
     name = tr(list_local_names(rubric)[RELEVANT_FROM])
     draw_note(
         tr(
-            "Relevance threshold: grades from {grade} ({name}) on count as relevant.",
+            "Relevance threshold: grade {grade} ({name}) and higher count as relevant.",
             grade=RELEVANT_FROM,
             name=name,
         )

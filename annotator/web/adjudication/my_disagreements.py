@@ -247,7 +247,7 @@ def _take_turn(pair: str, own: Decided, seen: str) -> None:
         note_press()
 
 
-SIZE = 10
+SIZE = 5
 DIFFERING = "decisions differing"
 OBJECTION_REFUSED, OBJECTION_DONE = "objection refused", "objection done"
 

@@ -48,6 +48,7 @@ export default function ({ data }) {
       triesLeft = Math.min(triesLeft, TRIES_AFTER_FOCUS);
       beginning.setAttribute("tabindex", "-1");
       beginning.focus({ preventScroll: true });
+      beginning.style.scrollMarginTop = "4rem"; // below the account menu
       if (place === "begin") beginning.scrollIntoView({ block: "start", behavior: "instant" });
     }
     setTimeout(follow, PAUSE_MS);

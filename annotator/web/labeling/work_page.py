@@ -49,7 +49,7 @@ from annotator.web.kit.tables import draw_table, escape_breakable
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext, note_visit
 
-QUESTIONS_SHOWN, ASKED = 10, "own-questions"
+QUESTIONS_SHOWN, ASKED = 5, "own-questions"
 REASONS = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
 
 
@@ -118,7 +118,7 @@ def _change(dataset: str, judgment: OwnJudgment) -> str:
 
 ANY = ""
 ANSWERS = (ANY, "0", "1", "2", "3", "unrateable", "later")
-SIZE = 20
+SIZE = 10
 LIST = "own-judgments"
 
 
@@ -360,7 +360,7 @@ def _draw_news(counts: Mapping[Message, str]) -> None:
     with st.container(horizontal=True, key="own-news"):
         for name, words in elsewhere:
             st.button(
-                words, key=f"news {name}", icon=":material/fiber_new:", on_click=_open_tab, args=(name,)
+                words, key=f"news {name}", icon=":material/notifications:", on_click=_open_tab, args=(name,)
             )
 
 

@@ -244,7 +244,7 @@ def test_a_policy_settles_what_its_preview_showed_and_can_be_undone(
         "1 pair stays open: the grades are further apart or on both sides of the relevance threshold."
         in words(app)
     )
-    assert "Relevance threshold: grades from 1 (" in words(app)
+    assert "Relevance threshold: grade 1 (" in words(app)
     assert ["Q2 법령 :red[검색]", "題 近い近い", "2, 3", "2"] in html_rows(app)
     press(app, "Settle 1 pair")
     assert "rationale" in app.error[0].value

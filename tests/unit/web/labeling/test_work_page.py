@@ -64,11 +64,13 @@ def test_more_than_a_page_is_turned(world: JudgedWorld) -> None:
         world.judge(ann, "Q1", f"more/{number}", number % 4)
     world.pair("Q2", "left")
     app = open_page(world, "work", ann)
-    assert "1–20 of 23" in words(app)
+    assert "1–10 of 23" in words(app)
     assert "more/22" in words(app) and "more/2<" not in words(app)
     next(button for button in app.button if button.label == "Next").click()
     run(app)
-    assert "21–23 of 23" in words(app) and app.query_params["from"] == "20"
+    assert "11–20 of 23" in words(app) and app.query_params["from"] == "10"
+    next(button for button in app.button if button.label == "Next").click()
+    run(app)
     assert "more/0" in words(app) and "more/22" not in words(app)
     assert "21–23 of 23" in words(open_page(world, "work", ann, **{"from": "4000"})), "the last part"
     pace = "At your pace, this takes about 1 minute (2.5 seconds per pair, the median of your last 23 judgments)."
