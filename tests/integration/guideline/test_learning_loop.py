@@ -118,6 +118,17 @@ def test_a_decision_is_read_when_it_was_shown_and_news_again_when_a_lead_decides
     assert world.count_unread(world.hanako) == 0 and world.count_unread(world.minjun) == 2
 
 
+def test_an_older_decision_that_is_new_comes_before_the_latest_that_was_read(database: Database) -> None:
+    world = Decided(database)
+    world.decide(world.far, 2)
+    world.decide(world.near, 2, now=LATER + timedelta(minutes=1))
+    visit, later = LATER + timedelta(hours=1), LATER + timedelta(hours=2)
+    look = partial(list_own_decisions, database, world.hanako, "d", limit=1)
+    assert [decision.pair for decision in look(visit=visit, now=visit).decisions] == [world.near]
+    assert [decision.pair for decision in look(visit=later, now=later).decisions] == [world.far]
+    assert [decision.pair for decision in look(visit=later, now=later, offset=1).decisions] == [world.near]
+
+
 def test_that_a_decision_was_read_is_in_no_audit_log_and_in_no_export(database: Database) -> None:
     world = Decided(database)
     world.decide(world.far, 2)
