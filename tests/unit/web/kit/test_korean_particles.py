@@ -89,7 +89,7 @@ def test_the_particle_fits_what_stands_before(written: str, read: str) -> None:
                 most=4,
                 times=5,
             ),
-            "0(무관)과 3(필수)이며",
+            "0(무관), 3(필수)",
         ),
         (
             say("There is no pair of query {query_id!r} and document {doc_id!r}.", query_id="Q3", doc_id="d"),
@@ -122,6 +122,6 @@ def test_several_couples_of_annotators_are_told_apart() -> None:
     use_language("ko")
     try:
         couples = join([show_both(("expert-11", "expert-3")), show_both(("민준", "하나"))])
-        assert tr(couples) == "expert-11과 expert-3, 민준과 하나"
+        assert tr(couples) == "expert-11·expert-3, 민준·하나"
     finally:
         use_language("en")
