@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas  # noqa: F401  (whole before Altair looks for it: see docs/streamlit.md)
 
+from annotator.agreement.ranking import rank_groups
 from annotator.agreement.records import AgreementReport, GroupAgreement, PairAgreement
 from annotator.web.agreement.tables import name_group
 from annotator.web.kit.charts import AMBER, TEAL, label_counts, show_value, space_percent
@@ -27,11 +28,18 @@ MOST_GROUPS = 40
 ROW, AXIS = 26, 64
 
 
-def list_drawn(groups: Sequence[GroupAgreement]) -> list[GroupAgreement]:
-    """Return the groups to draw, in their order; of more than MOST_GROUPS those with the most pairs."""
-    largest = sorted(groups, key=lambda group: -group.measured.pairs)[:MOST_GROUPS]
+IN_ORDER = ("week", "guideline_version")
+"""Fields whose groups follow each other: they are drawn in that order."""
+
+
+def list_drawn(report: AgreementReport) -> list[GroupAgreement]:
+    """Return the groups to draw, first those that lower the dataset's agreement most; of more than MOST_GROUPS those with the most pairs."""
+    largest = sorted(report.groups, key=lambda group: -group.measured.pairs)[:MOST_GROUPS]
     kept = {id(group) for group in largest}
-    return [group for group in groups if id(group) in kept]
+    drawn = [group for group in report.groups if id(group) in kept]
+    if drawn and drawn[0].by in IN_ORDER:
+        return drawn
+    return rank_groups(drawn, report.measured.cohen_kappa["unweighted"])
 
 
 def list_points(report: AgreementReport) -> list[dict[str, Any]]:
@@ -50,7 +58,7 @@ def list_points(report: AgreementReport) -> list[dict[str, Any]]:
                 group.measured.cohen_kappa["unweighted"],
                 group.warning,
             )
-            for index, group in enumerate(list_drawn(report.groups))
+            for index, group in enumerate(list_drawn(report))
         ),
     ]
     labels = label_counts([name for _, name, *_ in rows], [pairs for _, _, pairs, *_ in rows])
@@ -124,7 +132,7 @@ def describe_forest(report: AgreementReport) -> str:
     sentences = [f"{tr('whole dataset')} {show_value(measured.cohen_kappa['unweighted'])}"]
     sentences += [
         f"{name_group(group)} {show_value(group.measured.cohen_kappa['unweighted'])}"
-        for group in list_drawn(report.groups)
+        for group in list_drawn(report)
     ]
     return tr(
         "Cohen's kappa, target {target:g}: {values}.", target=report.kappa_target, values="; ".join(sentences)

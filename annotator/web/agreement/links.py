@@ -110,6 +110,16 @@ def describe_selection(selection: PairSelection) -> str:
     return tr("{pairs}; {field}: {value}", pairs=sentence, field=name_field(selection.by), value=value)
 
 
+FIRST_GROUPING, TOO_MANY = "category", "dataset with too many categories"
+
+
+def find_first_grouping(dataset: str, fields: Sequence[str]) -> str | None:
+    """Return the field that the page groups by at first; None if it is not among the fields or has too many values."""
+    if st.session_state.get(TOO_MANY) == dataset:
+        return None
+    return FIRST_GROUPING if FIRST_GROUPING in fields else None
+
+
 def name_field(by: str) -> str:
     """Return what pairs are grouped by, in the reader's language; for an attribute of documents "document: ATTRIBUTE"."""
     kind, colon, attribute = by.partition(":")

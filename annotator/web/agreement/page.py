@@ -10,7 +10,8 @@ import streamlit as st
 
 from annotator.agreement.records import AgreementReport, CoefficientValue
 from annotator.agreement.service import list_groupings
-from annotator.web.agreement.links import find_selection
+from annotator.domain.errors import ValidationError
+from annotator.web.agreement.links import TOO_MANY, find_first_grouping, find_selection
 from annotator.web.agreement.report_cache import KeptReport, ProgressCallback, find_kept_report
 from annotator.web.kit.controls import find_chosen_option, note_press
 from annotator.web.kit.figures import show_number, show_time
@@ -109,13 +110,10 @@ def list_fields(context: PageContext, dataset: str) -> list[str]:
 
 
 def find_grouping(context: PageContext, dataset: str) -> str | None:
-    """Return the field chosen to group by, before its control is drawn; None for nothing.
-
-    The fields are read only if the address or the control names one, so that a page shows its first figures at once.
-    """
-    if "by" not in st.session_state and "by" not in st.query_params:
-        return None
+    """Return the field to group by, before its control is drawn: the chosen one, at first the category; None for nothing."""
     fields = list_fields(context, dataset)
+    if "by" not in st.session_state and "by" not in st.query_params:
+        return find_first_grouping(dataset, fields)
     chosen = find_chosen_option("by", fields)
     return chosen if chosen in fields and chosen != NOTHING else None
 
@@ -129,7 +127,13 @@ def draw(context: PageContext) -> None:
 
         draw_pairs(context, dataset, selection)
         return
-    report = find_report(context, dataset, find_grouping(context, dataset))
+    try:
+        report = find_report(context, dataset, find_grouping(context, dataset))
+    except ValidationError:
+        if "by" in st.session_state or "by" in st.query_params:
+            raise
+        st.session_state[TOO_MANY] = dataset  # nobody asked for that grouping
+        report = find_report(context, dataset, None)
     from annotator.web.agreement.report_view import draw_report
 
     draw_report(context, report, list_fields(context, dataset))

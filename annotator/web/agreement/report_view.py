@@ -82,8 +82,8 @@ def _describe_further(verdict: AgreementVerdict) -> str:
 
 
 TABS = (
-    say("Annotators"),
     say("Groups"),
+    say("Annotators"),
     say("Over time"),
     say("Guideline versions"),
     say("Grades"),
@@ -117,8 +117,8 @@ def _list_parts(context: PageContext, report: AgreementReport, fields: list[str]
     _version, rubric = read_current_rubric(context.database, context.actor, report.dataset)
     names = [tr(name) for name in list_local_names(rubric)]
     return [
-        partial(annotators.draw, report, names),
         partial(groups.draw, report, fields),
+        partial(annotators.draw, report, names),
         partial(time.draw, report),
         partial(versions.draw, context, report),
         partial(grades.draw, report, names),

@@ -35,7 +35,7 @@ def world(database: Database) -> JudgedWorld:
 def test_a_click_on_a_cell_opens_its_pairs_and_their_case(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
-    sign_in(page, "lea", to="/agreement?dataset=d&rows=ann&columns=花子 🌱")
+    sign_in(page, "lea", to="/agreement?dataset=d&tab=Annotators&rows=ann&columns=花子 🌱")
     page.locator(".st-key-confusion .mark-text text").nth(3).click()
     expect(page.get_by_role("heading", name=DISAGREED)).to_be_focused()
     expect(page.get_by_text("1 pair, largest difference first.")).to_be_visible()
@@ -53,7 +53,7 @@ def test_a_click_on_a_cell_opens_its_pairs_and_their_case(
 def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
-    sign_in(page, "lea", to="/agreement?dataset=d")
+    sign_in(page, "lea", to="/agreement?dataset=d&tab=Annotators")
     page.locator(".st-key-kappa-matrix .mark-text text").first.click()
     expect(page.get_by_text("8 pairs, largest difference first.")).to_be_visible()
     expect(page.locator("h2")).to_be_focused()
@@ -61,7 +61,7 @@ def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(
         9
     )  # on the whole page: nothing is left of the chart's tooltip
     page.get_by_role("link", name="Back to Agreement").click()
-    expect(page.get_by_role("heading", name="All annotator pairs")).to_be_visible()
+    expect(page.get_by_role("heading", name="By group")).to_be_visible()
 
 
 def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_table(
@@ -108,7 +108,7 @@ def test_a_point_opens_the_pairs_of_its_period_and_of_its_annotator(
 
 
 def test_the_keyboard_opens_the_same_pairs(world: JudgedWorld, page: Page, sign_in: SignIn) -> None:
-    sign_in(page, "lea", to="/agreement?dataset=d&rows=ann&columns=花子 🌱")
+    sign_in(page, "lea", to="/agreement?dataset=d&tab=Annotators&rows=ann&columns=花子 🌱")
     expect(page.locator(".st-key-confusion svg.marks")).to_be_visible()
     page.locator('.st-key-confusion [data-testid="stElementToolbar"] button').first.focus()
     toolbar = page.locator('.st-key-confusion [data-testid="stElementToolbar"]')

@@ -15,7 +15,7 @@ from annotator.web.agreement.charts import (
 )
 from annotator.web.agreement.downloads import list_figures_address
 from annotator.web.agreement.figures import draw_figures
-from annotator.web.agreement.links import go_to, name_field
+from annotator.web.agreement.links import find_first_grouping, go_to, name_field
 from annotator.web.agreement.tables import TableRequest
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import apply_url_choice
@@ -27,7 +27,11 @@ def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
     """Draw the dataset and its groups against the target."""
     st.header(tr("By group"))
     apply_url_choice("by", groupings)
-    st.selectbox(tr("Group by"), groupings, format_func=name_field, key="by", bind="query-params")
+    first = find_first_grouping(report.dataset, groupings)
+    index = groupings.index(first) if first is not None else 0
+    st.selectbox(
+        tr("Group by"), groupings, index=index, format_func=name_field, key="by", bind="query-params"
+    )
     if not report.groups:
         st.text(tr("Choose a field to compare agreement between groups."))
         return
@@ -58,7 +62,7 @@ def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
                 all=len(report.groups),
             )
         )
-    for group in list_drawn(report.groups):
+    for group in list_drawn(report):
         kappa = group.measured.cohen_kappa["unweighted"]
         if kappa.value is None:
             st.text(tr("{name}: undefined, {why}", name=rows.name_group(group), why=kappa.why))
@@ -72,5 +76,5 @@ def _pick_group(report: AgreementReport, cell: Mapping[str, Any]) -> None:
     if int(index) < 0:
         go_to(PairSelection())
         return
-    group = list_drawn(report.groups)[int(index)]
+    group = list_drawn(report)[int(index)]
     go_to(PairSelection(by=group.by, value=group.value))

@@ -110,18 +110,21 @@ def test_of_two_hundred_annotators_those_who_share_the_most_are_drawn() -> None:
     assert colour["scale"]["domain"] == colour["scale"]["range"], "each cell keeps its own ground"
 
 
-def test_the_forest_begins_with_the_dataset_and_says_n_and_what_is_too_small() -> None:
+def test_the_forest_begins_with_the_dataset_then_what_is_worst_and_says_n_and_what_is_too_small() -> None:
     groups = (
         GroupAgreement("category", "設定", measured(pairs=1234)),
         GroupAgreement("category", "small", measured(pairs=3), "too few"),
         GroupAgreement("category", "none", measured(UNKNOWN)),
         GroupAgreement("category", None, measured()),
+        GroupAgreement("category", "worst", measured(CoefficientValue(0.1, (0.0, 0.2)), pairs=50)),
     )
     points = list_points(report(groups))
     assert [(point["group"], point["label"], point["little"]) for point in points] == [
-        (-1, "whole dataset (10)", False), (0, "設定 (1,234)", False), (1, "small (3)", True),
-        (3, "(no category) (10)", False),
+        (-1, "whole dataset (10)", False), (0, "worst (50)", False), (1, "(no category) (10)", False),
+        (2, "設定 (1,234)", False), (4, "small (3)", True),
     ]  # fmt: skip
+    weeks = tuple(dataclasses.replace(group, by="week", value=f"{at}") for at, group in enumerate(groups))
+    assert [point["name"] for point in list_points(report(weeks))] == ["whole dataset", "0", "1", "3", "4"]
     assert "none undefined: no variation" in describe_forest(report(groups))
     many = tuple(GroupAgreement("team", f"t{at}", measured(pairs=at)) for at in range(300))
     kept = [point["name"] for point in list_points(report(many))]

@@ -20,7 +20,7 @@ from annotator.web.agreement.downloads import write_figures, write_left_out, wri
 from annotator.web.agreement.links import describe_selection, list_parameters, read_selection
 from annotator.web.agreement.tables import TABLES, TableRequest
 from tests.integration.judged_world import NOW, JudgedWorld
-from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, words
+from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, run, words
 
 
 @pytest.fixture
@@ -42,8 +42,11 @@ def test_the_verdict_comes_first_and_each_sentence_leads_to_its_pairs(world: Jud
     assert "annotator-state" in first and "0.27" in first and "target" in first
     assert headings(app)[1] == "Findings"
     assert "Simulated judgments are included" in words(app)
-    assert "the same grade on 2, different grades on 2" in alternatives(app)[0]
-    assert f"who=simulated_1&amp;who={quote('花子')}&amp;grades=3-0" in words(app)
+    assert alternatives(app)[0].startswith("Cohen's kappa, target 0.7: whole dataset 0.27"), (
+        "grouped by category"
+    )
+    assert app.selectbox(key="by").value == "category"
+    assert "pairs=differing" in words(app)
 
 
 def test_every_part_has_its_tab_and_says_what_is_not_there(world: JudgedWorld) -> None:
@@ -60,7 +63,22 @@ def test_groups_stand_against_the_target_with_the_dataset_first(world: JudgedWor
     app = open_page(world, "agreement", tab="Groups", by="category")
     assert alternatives(app)[0].startswith("Cohen's kappa, target 0.7: whole dataset 0.27 [0.00, 0.27]; 設定")
     app = open_page(world, "agreement", tab="Gruppen", by="nobody knows")
-    assert "Two annotators by grade" in headings(app)
+    assert "By group" in headings(app)
+    app = open_page(world, "agreement", by="nothing")
+    assert "Choose a field to compare agreement between groups." in words(app)
+    app = open_page(world, "agreement", tab="Annotators")
+    assert "the same grade on 2, different grades on 2" in alternatives(app)[0]
+    assert f"who=simulated_1&amp;who={quote('花子')}&amp;grades=3-0" in words(app)
+
+
+def test_with_more_categories_than_can_be_compared_nothing_is_grouped_at_first(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotator.agreement.report.MOST_COMPARED_GROUPS", 1)
+    app = open_page(world, "agreement")
+    assert "Choose a field to compare agreement between groups." in words(app)
+    assert app.selectbox(key="by").value == "nothing"
+    assert "Choose a field to compare agreement between groups." in words(run(app))
 
 
 def test_before_anything_is_shared_agreement_says_so(database: Database) -> None:

@@ -1,5 +1,11 @@
 """Tables to read: plain text whatever a cell holds, and ids that break where a reader would break them."""
 
+from datetime import UTC, datetime
+
+import pytest
+
+from annotator.web.kit.figures import show_time
+from annotator.web.kit.messages import use_language
 from annotator.web.kit.tables import _mark_sentences, escape_breakable, mark_column
 
 
@@ -31,3 +37,11 @@ def test_figures_and_times_stay_in_one_line_and_ids_and_sentences_may_be_broken(
         mark_column(["–", ""]) == ""
         and mark_column(["01HHDASVWA0YRKTMMX2664QSWF"]) == ' class="annotator-long"'
     )
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "ko"])
+def test_a_time_stays_on_one_line_in_every_language(language: str) -> None:
+    use_language(language)
+    times = [show_time(datetime(2026, month, 24, 14, 5, tzinfo=UTC)) for month in (1, 9, 11, 12)]
+    assert mark_column(times) == ' class="annotator-figure"', times
+    use_language("en")
