@@ -38,9 +38,8 @@ def routes(database: Database) -> list[Route]:
             change = await run_in_threadpool(
                 explain_versions_since, database, actor, dataset, since, language=current_language()
             )
-            if (
-                not change.comparison.is_empty or change.shown_since_in
-            ):  # otherwise only other languages have changed
+            only_others_changed = change.comparison.is_empty and not change.shown_since_in
+            if not only_others_changed:
                 described["change"] = _describe_change(change)
         return JSONResponse(described)
 

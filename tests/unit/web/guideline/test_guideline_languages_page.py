@@ -7,18 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 from streamlit.testing.v1 import AppTest
 
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
-from annotator.guideline.service import explain_versions_since, list_versions, publish_version, read_version
+from annotator.domain.people import Actor
+from annotator.guideline.service import list_versions, publish_version, read_version
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.web.guideline.api import describe_rubric
+from annotator.web.guideline.api import change_routes, describe_rubric, routes
 from annotator.web.kit.messages import use_language
 from tests.integration.guideline_world import LATER, GuidelineWorld
 from tests.integration.judged_world import NOW
 from tests.unit.guideline.test_compare import change
-from tests.unit.guideline.test_languages import BOTH, ENGLISH, KOREAN
+from tests.unit.guideline.test_languages import BOTH, ENGLISH, JAPANESE, KOREAN
 from tests.unit.web.guideline.test_guideline_page import Context, field, open_draft, press, type_in
 from tests.unit.web.lead_pages import run, words
 
@@ -110,12 +113,30 @@ def test_a_panel_gets_the_grades_in_the_readers_language() -> None:
     use_language("en")
 
 
-def test_a_reader_in_whose_language_nothing_changed_is_not_told_of_a_version(world: GuidelineWorld) -> None:
+def test_a_browser_is_told_of_a_version_only_if_it_changed_something_in_its_language(
+    world: GuidelineWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     publish(world, BOTH)
-    publish(world, replace(BOTH, translations=(change(KOREAN, 0, name="무관"),)), 2)
-    for language, empty in (("ko", False), ("en", True), ("ja", True)):
-        since = explain_versions_since(world.database, world.hanako, "d", 2, language=language)
-        assert (since.comparison.is_empty, since.shown_since_in) == (empty, None)
+    publish(world, replace(BOTH, translations=(JAPANESE, change(KOREAN, 0, name="무관"))), 2)
+    monkeypatch.setattr("annotator.web.guideline.api.require_signed_in", lambda _: SignedInAs(world.hanako))
+    client = TestClient(Starlette(routes=[*routes(world.database), *change_routes(world.database)]))
+    changes = {}
+    for language in ("en", "ja", "ko"):
+        use_language(language)
+        shown = client.get("/api/standard", params={"dataset": "d", "since": "2"}).json()
+        assert shown["version"] == 3
+        changes[language] = shown.get("change")
+    assert changes["en"] is None
+    assert [grade["after"] for grade in changes["ko"]["grades"]] == ["무관"]
+    assert (changes["ko"]["translated"], changes["ja"]["grades"]) == ("", [])
+    assert changes["ja"]["translated"] == "ガイドラインが日本語で表示されるようになりました。"
+
+
+class SignedInAs:
+    """Who a request comes from."""
+
+    def __init__(self, actor: Actor) -> None:
+        self.actor = actor
 
 
 def test_a_lead_adds_a_translation_under_a_tab_of_its_own_and_publishes_it(world: GuidelineWorld) -> None:
