@@ -242,8 +242,8 @@ def test_a_release_says_that_a_grade_is_a_near_duplicates(world: DuplicateWorld,
     )
     folder = tmp_path / "d" / "1.0.0"
     sheet = " ".join((folder / "DATASHEET.md").read_text(encoding="utf-8").split())
-    assert "which a lead accepted for this one, stand likewise: 1 qrel." in sheet
-    assert "earlier ground truth stand where nobody has judged the pair since: 0 qrels." in sheet
+    assert "which a lead accepted for this document, were kept as well: 1 qrel." in sheet
+    assert "earlier ground truth were kept where nobody has judged the pair since: 0 qrels." in sheet
     assert "What came from files" not in sheet
     assert "near duplicate of b, whose grade a lead accepted for it" in (folder / "law.json").read_text(
         encoding="utf-8"

@@ -56,7 +56,8 @@ def test_it_begins_once_a_lead_has_seen_a_page(
 ) -> None:
     done: list[str] = []
     page: Any = SimpleNamespace(module="drawn")
-    context: Any = SimpleNamespace(role=role, person=None, dataset=None, is_archived=False)
+    person = SimpleNamespace(memberships=("demo",), must_change_password=False)
+    context: Any = SimpleNamespace(role=role, person=person, dataset=None, is_archived=False)
     monkeypatch.setattr(main_page, "list_pages", lambda *_: [page])
     monkeypatch.setattr(
         main_page, "import_module", lambda _: SimpleNamespace(draw=lambda _: done.append("drawn"))
