@@ -171,7 +171,7 @@ def disagreements(
         print_json([item.as_json() for item in items])
         return
     rows = [
-        ("", "yours to judge first", "", "", "", "", item.status, item.since)
+        ("", "judge it first", "", "", "", "", item.status, item.since)
         if item.hidden
         else (
             item.query_id,

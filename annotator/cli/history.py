@@ -93,7 +93,7 @@ def _print_page(page: "AuditLogPage") -> None:
             event.username or "operator",
             event.query_id,
             event.doc_id,
-            f"{event.action} (yours to judge first)"
+            f"{event.action} (judge it first)"
             if event.hidden
             else describe_entry(event.action, event.before, event.after),
         )

@@ -92,7 +92,7 @@ def forecast_release(work: RemainingWork, *, now: datetime) -> ReleaseForecast:
         return ReleaseForecast(steps, None, say("Nothing is left to judge, decide or check."))
     days = ceil(max(judging.days or 0.0, deciding.days or 0.0) + (checking.days or 0.0))
     if days > _LONGEST:
-        return ReleaseForecast(steps, None, say("Not in the next ten years at the present pace."))
+        return ReleaseForecast(steps, None, say("Not within ten years at the current pace."))
     return ReleaseForecast(steps, now + timedelta(days=days))
 
 

@@ -19,7 +19,7 @@ FEW = 5
 
 def describe_feedback(waiting: int) -> tuple[Message, Message]:
     """Return what to do, and why. `waiting`: decisions and questions that no version answers yet."""
-    title = say("Write into the guideline what disputes taught")
+    title = say("Add the lessons from disagreements to the guideline")
     why = say_n(
         "{n:,} decision or question waits for it. The page sums up what they have in common, with examples at hand.",
         "{n:,} decisions and questions wait for it. The page sums up what they have in common, with examples at hand.",
@@ -64,7 +64,7 @@ def describe_waiting(
             for reason in QueueReason
             if waiting.by_reason.get(reason)
         ]
-        sentences.append(say("They wait because of: {reasons}.", reasons=join(counted)))
+        sentences.append(say("Reasons: {reasons}.", reasons=join(counted)))
     if waiting.flips:
         sentences.append(
             say_n(
@@ -136,7 +136,7 @@ class DatasetFigures:
     dataset's, unweighted; `kappa_open`: whether its interval holds the target. `disagreements`: the open ones, `reopened` of them by quality control. `ready`: whether every
     gate of a release is met. `open_gates`: the (name, why) of gates not met that no other figure tells of. `settled`: pairs with a grade.
     `version`: of the latest release, None without one; `changed`: whether what is settled differs from it.
-    `questions`: how many of annotators' questions wait for an answer. `outdated`: judgments under an older standard or on
+    `questions`: how many of annotators' questions wait for an answer. `outdated`: judgments under an older guideline or on
     an older text, for their annotators to confirm or change.
     `waiting`: what is in the queue of disputes, which holds more than the disagreements.
     `waiting_feedback`: decisions and questions that wait for the guideline. `missing`: what the dataset is required to cover and does not, by name.
@@ -236,8 +236,8 @@ def _judge(figures: DatasetFigures) -> Iterator[NextStep]:
         )
     else:
         why = say(
-            "They are short of the {needed} each pair needs. "
-            "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
+            "They lack the {needed} that each pair needs. Annotators find them on the page Label. "
+            "Disagreements on pairs that you judge yourself need another lead.",
             needed=needed,
         )
     yield NextStep(say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", figures.short), why, "label")
@@ -249,7 +249,7 @@ def _answer(figures: DatasetFigures) -> Iterator[NextStep]:
             say_n(
                 "{n} question waits for an answer", "{n:,} questions wait for an answer", figures.questions
             ),
-            say("Annotators asked about pairs. What you answer can be marked for the guideline."),
+            say("Annotators asked about pairs. You can mark your answers for the guideline."),
             "questions",
         )
 
@@ -263,8 +263,8 @@ def _confirm(figures: DatasetFigures) -> Iterator[NextStep]:
                 figures.outdated,
             ),
             say(
-                "They were made under an older standard or on an older text. Their annotators are asked on the page Label, "
-                "before anything else."
+                "They were made under an older guideline or on an older text. The page Label shows them to "
+                "their annotators first."
             ),
             "guideline",
         )
@@ -277,9 +277,7 @@ def _agree(figures: DatasetFigures) -> Iterator[NextStep]:
         if figures.overlap == 1:
             yield NextStep(
                 say("Let two annotators judge each pair"),
-                say(
-                    "With one judgment for each pair there is no agreement to measure, and a release needs it."
-                ),
+                say("With one judgment per pair, agreement cannot be measured. A release needs it."),
                 page="settings",
             )
             return
@@ -335,8 +333,7 @@ def _cover(figures: DatasetFigures) -> Iterator[NextStep]:
             "Meet {n:,} requirement of coverage", "Meet {n:,} requirements of coverage", len(figures.missing)
         ),
         say(
-            "The dataset does not have what it is required to cover: {named}. Import the queries that it lacks, "
-            "pool and judge more, or change the requirements.",
+            "Missing: {named}. Import the missing queries, pool and judge more, or change the requirements.",
             named=named,
         ),
         "settings",
@@ -364,15 +361,17 @@ def _publish(figures: DatasetFigures) -> Iterator[NextStep]:
     qrels = say_n("{n:,} settled pair", "{n:,} settled pairs", figures.settled)
     if figures.version is not None:
         why = say(
-            "What is settled has changed since version {version}; it will hold {qrels}.",
+            "Settled grades have changed since version {version}. The release will contain {qrels}.",
             version=figures.version,
             qrels=qrels,
         )
         yield NextStep(say("Publish a new release"), why, "releases")
         return
-    reason = say("The queue is empty and every gate is met; it will hold {qrels}.", qrels=qrels)
+    reason = say(
+        "No disagreement is open and every gate is met. The release will contain {qrels}.", qrels=qrels
+    )
     if figures.waiting.open:
-        reason = say("Every gate is met; it will hold {qrels}.", qrels=qrels)
+        reason = say("Every gate is met. The release will contain {qrels}.", qrels=qrels)
     yield NextStep(say("Publish the first release"), reason, "releases")
 
 
@@ -383,6 +382,6 @@ def _make_last_step(figures: DatasetFigures) -> NextStep:
         )
     return NextStep(
         say("Nothing is left to do"),
-        say("Version {version} holds everything that is settled.", version=figures.version),
+        say("Version {version} contains all settled grades.", version=figures.version),
         "releases",
     )

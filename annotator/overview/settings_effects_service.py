@@ -98,7 +98,7 @@ def _describe_judgments(
     if not changed:
         return []
     if not after:
-        return [say("The pool has no pairs yet: it holds for those that come.")]
+        return [say("The pool is empty. The change applies to new pairs.")]
     differences = Counter(after[pk] - before[pk] for pk in after if after[pk] != before[pk])
     more = {n: pairs for n, pairs in differences.items() if n > 0}
     fewer = {-n: pairs for n, pairs in differences.items() if n < 0}

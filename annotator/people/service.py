@@ -134,7 +134,7 @@ def add_person(
         if is_username_taken(session, username):
             raise ConflictError(
                 say(
-                    "there is a person named {username!r} already; change them: annotator people set {username}",
+                    "the username {username} is taken; choose another, or change that person",
                     username=username,
                 )
             )

@@ -175,7 +175,7 @@ def change_password(
     """
     check_new_password(new, username=actor.username)
     if old == new:
-        raise ValidationError(say("expected a new password, found the present one"))
+        raise ValidationError(say("expected a new password, found the current one"))
     require_person(actor)
     person, _device_sha256 = _begin_attempt(database, actor.username, None, None, now=now)
     if (
@@ -212,14 +212,14 @@ def replace_one_time_password(
         person = session.get_one(PersonRow, person_pk)
         stored_hash, is_one_time = person.password_hash or "", person.must_change_password
     if is_one_time and is_password(new, stored_hash):
-        raise ValidationError(say("expected a password of your own, found the one-time password"))
+        raise ValidationError(say("choose a new password; this is the one-time password"))
     new_hash = hash_password(new)
     with database.write() as session:
         row = lock_person(session, actor.username)
         if row is None or row.disabled_at is not None:
             raise WrongSignIn
         if not row.must_change_password or row.password_hash != stored_hash:
-            raise StateError(say("your one-time password was replaced meanwhile; sign in again"))
+            raise StateError(say("your one-time password was replaced; sign in with the new one"))
         row.password_hash, row.must_change_password = new_hash, False
         session.add(row)
         forget_devices(session, person_pk, keep_session_sha256=keep)

@@ -74,7 +74,8 @@ def keep_led(session: Session) -> Iterator[None]:
         if name not in leaderless:
             raise StateError(
                 say(
-                    "nobody could decide the disputes of {dataset} any more; give somebody else the role lead there first",
+                    "nobody could decide the disagreements of {dataset} any more; make somebody else a lead "
+                    "there first",
                     dataset=name,
                 )
             )
@@ -162,7 +163,7 @@ def set_expertise(
     """
     membership = _find_membership(session, person_pk, dataset_pk)
     if membership is None:
-        raise ValidationError(say("expected somebody with a role on this dataset; give them one first"))
+        raise ValidationError(say("this person has no role on this dataset; give them one first"))
     for kind, names in expertise.items():
         chosen = list(dict.fromkeys(names)) if names else None
         _check_names(session, dataset_pk, kind, chosen or [])

@@ -147,7 +147,9 @@ def show_error(error: Exception) -> bool:
         return True
     number = secrets.token_hex(4)
     log.error("page failed", error_id=number, exc_info=error)
-    message = tr("Something went wrong on this page. The log knows it as error {number}.", number=number)
+    message = tr(
+        "Something went wrong on this page. Give your admin this error number: {number}.", number=number
+    )
     st.error(message, icon=":material/error:")
     return True
 

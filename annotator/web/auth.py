@@ -190,7 +190,7 @@ def _draw_form(
         "lead": tr("From a pool of candidates to a ground truth you can defend."),
         "username": tr("Username"),
         "password": tr("Password"),
-        "lost": tr("No account, or the password forgotten? Ask the admin of your dataset."),
+        "lost": tr("No account, or forgot your password? Ask the admin of your dataset."),
         "message": _describe_problem(problem, seconds),
         "wanted": wanted,
         "name": username[:200],
@@ -216,5 +216,5 @@ def _describe_problem(problem: str, seconds: int) -> str:
     if problem == "limited":
         return tr("Too many failed attempts. Try again in {minutes} min.", minutes=-(-seconds // 60))
     if problem == "unavailable":
-        return tr("The database cannot be used just now. Try again in a moment.")
+        return tr("The database is unavailable. Try again in a moment.")
     return tr("The username or the password is wrong.") if problem else ""

@@ -21,10 +21,11 @@ from annotator.web.page_context import PageContext
 def describe_purpose() -> str:
     """Describe what the program is for."""
     return tr(
-        "Search results are only as good as what they are measured against. Here, people who know the subject grade "
-        "*pairs*: a query with one document that a search proposed for it. Two or more grade each pair without seeing "
-        "each other's answers; where they differ, a lead settles the grade and says why. The settled grades are "
-        "published as a release, which evaluation programs read."
+        "Search quality can only be measured against a good ground truth. Here, people who know the "
+        "subject judge *pairs*: a query and one document that a search proposed for it. Two or more "
+        "people judge each pair without seeing each other's grades. Where the grades differ, a lead "
+        "settles the grade and gives a reason. The settled grades are published as a release, which "
+        "evaluation programs read."
     )
 
 
@@ -32,14 +33,17 @@ def describe_labeling_keys() -> str:
     """Describe the keys of the labeling page; `<U>` stands for a key."""
     sentences = (
         tr("<0> <1> <2> <3> give the grade and show the next pair."),
-        tr("<U> cannot be rated, with a reason. <L> puts the pair off for later."),
-        tr("<Z> or <Backspace> goes back to the pair before; a grade there changes yours."),
+        tr("<U> cannot rate, with a reason. <L> leaves the pair for later."),
+        tr("<Z> or <Backspace> goes back to the previous pair, where you can change your grade."),
         tr("<N> goes to the note, <Esc> returns to the keys. <?> shows the guideline and every key."),
-        tr("</> finds in the document, <[> and <]> go to the match before and after, <J> and <K> scroll."),
+        tr(
+            "</> finds text in the document, <[> and <]> go to the previous and next match, <J> and <K> "
+            "scroll."
+        ),
         tr(
             "<W> lists all documents of the query. <P> proposes a document that is missing. <Q> asks the lead."
         ),
-        tr("<Enter> confirms an answer that is asked for again, and goes on after training."),
+        tr("<Enter> confirms a judgment that you are asked to check again, and continues after training."),
     )
     return f"<p>{'<br>'.join(_draw_keys(sentence) for sentence in sentences)}</p>"
 
@@ -83,20 +87,21 @@ def describe_statuses() -> str:
     return _list(
         (
             tr(
-                "**unjudged**: nobody has graded it; **unrateable**: whoever looked said that it cannot be rated. "
-                "Neither is ever grade 0."
+                "**unjudged**: nobody has judged it. **cannot rate**: annotators could not rate it. Neither "
+                "counts as grade 0."
             ),
-            tr("**single**: one grade, nobody's second opinion; **unanimous**: two or more, all the same."),
+            tr("**single**: one judgment. **unanimous**: two or more judgments with the same grade."),
             tr(
-                "**disagreement**: the grades differ; it has none until a lead decides it; then it is **adjudicated**."
-            ),
-            tr(
-                "**reopened**: the third expert of quality control contradicts its settled grade; it has none until a lead "
-                "decides it anew."
+                "**disagreement**: the grades differ, so there is no settled grade until a lead decides. "
+                "Then the pair is **adjudicated**."
             ),
             tr(
-                "**imported**: its grade comes from an earlier ground truth and is kept. It is handed to nobody; leads can "
-                "have it judged again."
+                "**reopened**: the checker of quality control disagrees with the settled grade. There is no "
+                "settled grade until a lead decides again."
+            ),
+            tr(
+                "**imported**: the grade comes from an earlier ground truth. Nobody is asked to judge the "
+                "pair, but leads can have it judged again."
             ),
         )
     )
@@ -138,19 +143,22 @@ def describe_preparation() -> str:
     return _list(
         (
             tr(
-                "*Guideline* holds the definitions, the examples and the text. A new version says whether what a grade means "
-                "has changed; if so, everybody is asked to confirm or change what they judged before, one key each."
+                "*Guideline* contains the definitions, examples and text. A new version states whether the "
+                "meaning of a grade has changed. If it has, annotators confirm or change their earlier "
+                "judgments, with one key each."
             ),
             tr(
-                "*Assignment* says how many people judge a pair, everywhere or by category or share, who judges which "
-                "categories and languages, which queries were given to whom, and who is waiting on whom."
+                "*Assignment* sets the judgments per pair (overall, by category or for a share), who judges "
+                "which categories and languages, and which queries are assigned to whom. It also shows "
+                "blocked work."
             ),
             tr(
-                "*Calibration* marks training pairs, which a new annotator must pass first, and gold pairs, which are mixed "
-                "in unseen. Neither enters agreement or a release."
+                "*Calibration* marks training pairs, which new annotators must pass first, and gold pairs, "
+                "which are mixed in unnoticed. Neither counts for agreement or a release."
             ),
             tr(
-                "*Questions* collects what annotators ask about a pair; an answer can be marked for the guideline."
+                "*Questions* collects the annotators' questions about pairs. You can mark an answer for the "
+                "guideline."
             ),
         )
     )
@@ -216,16 +224,17 @@ def describe_releases() -> str:
     return _list(
         (
             tr(
-                "On *Releases*, under *Next release*, stand the gates: what a release needs, what is measured, and where "
-                "the work is. A gate that is not met can be overridden with a reason, which the release keeps for ever."
+                "*Next release* on *Releases* shows the gates: what a release needs, what is measured, and "
+                "where to go next. You can override a gate that is not met with a reason, which stays in the "
+                "release."
             ),
             tr(
-                "Before you publish you see what would change against the latest release, and which version that calls "
-                "for. What is published is never changed."
+                "Before you publish, you see what changes since the latest release and which version number "
+                "that calls for. A published release never changes."
             ),
             tr(
-                "Under *Published* you look up any grade of any release: choose it, and you see the judgments, notes and "
-                "the decision behind it. *Files* downloads one format for its evaluator, or everything."
+                "*Published* shows every grade of every release, with the judgments, notes and decision "
+                "behind it. *Files* downloads the format of one evaluator, or everything."
             ),
         )
     )
@@ -257,18 +266,23 @@ def describe_records() -> str:
     return _list(
         (
             tr(
-                "Every answer with its time, for how long you were active on the pair, your note, and the version of the "
-                "guideline. A changed grade is added to the record; the earlier one stays in it."
+                "Every judgment is recorded with its time, your active time on the pair, your note and the "
+                "guideline version. If you change a grade, the earlier one stays on record."
             ),
             tr(
-                "A grade counts once the server has it. Until then it is kept in this browser, and the page says how many "
-                "are *not saved yet*; you can close the tab, they are sent when you come back."
+                "A judgment counts once the server has stored it. Until then it stays in this browser, and "
+                "the page shows how many are *not saved yet*. You can close the tab: they are sent when you "
+                "come back."
             ),
             tr(
-                "Among the pairs there may be checks: some whose right grade a lead has set, and some of your own once more. "
-                "They never count as judgments; what came of your training and of your repeats is on *My work*."
+                "Some pairs are checks: pairs with a right grade that a lead set, and pairs that you judged "
+                "before. Checks never count as judgments. *My work* shows your results in training and on "
+                "repeated pairs."
             ),
-            tr("Your sign-ins end by themselves after some hours, and on the page *Account* at any time."),
+            tr(
+                "You are signed out automatically after some hours. On the page *Account* you can sign out "
+                "everywhere at any time."
+            ),
         )
     )
 
@@ -279,11 +293,14 @@ def describe_visibility() -> str:
         (
             tr("**Other annotators** see neither your grades nor your notes."),
             tr(
-                "**Leads** see who has judged how much, how well annotators agree, and, once a pair has been judged, its "
-                "grades and notes. When they settle a disagreement, the annotators are shown without names."
+                "**Leads** see everybody's progress, the agreement, and the grades and notes of judged "
+                "pairs. While they decide a disagreement, the names of the annotators are hidden."
             ),
-            tr("**Releases** carry numbers (annotator_1, annotator_2 …), never names."),
-            tr("You do not see which search proposed a document, or at what rank: it would sway you."),
+            tr("**Releases** contain numbers (annotator_1, annotator_2 …), never names."),
+            tr(
+                "You do not see which system proposed a document or at which rank, so that it does not "
+                "influence you."
+            ),
         )
     )
 
@@ -304,7 +321,7 @@ def draw(context: PageContext) -> None:
         _draw_grades(_find_rubric(context))
         if context.dataset is not None and context.role is not None:
             draw_link(context, "guideline")
-        st.header(tr("When answers differ"))
+        st.header(tr("When judgments differ"))
         st.markdown(describe_disagreements())
         if context.role in ("lead", "admin"):
             st.header(tr("The queue"))
@@ -315,7 +332,7 @@ def draw(context: PageContext) -> None:
             st.markdown(describe_people())
             st.header(tr("Before people label"))
             st.markdown(describe_preparation())
-            st.header(tr("What becomes of a pair"))
+            st.header(tr("Statuses of a pair"))
             st.markdown(describe_statuses())
             st.header(tr("Quality control"))
             st.markdown(describe_quality())

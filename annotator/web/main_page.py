@@ -104,7 +104,7 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
         if context.role is not None and includes(context.role, "lead"):
             preload()
     elif context.person.must_change_password:
-        st.warning(tr("Choose a password of your own first: see Account."), icon=":material/key:")
+        st.warning(tr("Choose your own password first, on the page Account."), icon=":material/key:")
     elif not is_new:
         role = name_role(page.least or "")
         st.error(tr("This page needs the role {role} on this dataset.", role=role), icon=":material/block:")

@@ -116,8 +116,6 @@ def _describe(dataset: str, entry: AuditLogEntry) -> list[Cell]:
         address = "/disagreements?" + urlencode({"dataset": dataset, "pair": entry.pair})
         pair = [Link(entry.query_id, address, says), entry.doc_id]
     sentence = (
-        tr("yours to judge first")
-        if entry.hidden
-        else tr(describe_entry(entry.action, entry.before, entry.after))
+        tr("judge it first") if entry.hidden else tr(describe_entry(entry.action, entry.before, entry.after))
     )
     return [show_time(entry.at), entry.name or entry.username or tr("command line"), pair, sentence]

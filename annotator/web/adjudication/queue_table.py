@@ -67,7 +67,7 @@ def draw_table(
         columns.insert(3, tr("settled grade"))
     shown = [item for item in page.items if not item.hidden]
     if len(shown) < len(page.items):
-        draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
+        draw_note(tr("Pairs that you still have to judge are hidden."))
     with st.container(key=LIST_KEY):
         _draw_rows(shown, columns, here, due=due, decided=decided, now=now)
     draw_pager(

@@ -51,7 +51,7 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
         )
     )
     if any(pair.hidden for pair in selected.pairs):
-        st.text(tr("Of a pair that you have still to judge yourself nothing is shown."))
+        st.text(tr("Pairs that you still have to judge are hidden."))
     columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
     draw_link_table(
         tr("List of pairs"), columns, [_describe(dataset, pair) for pair in selected.pairs], tall=True
@@ -63,7 +63,7 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
 
 def _describe(dataset: str, pair: SelectedPair) -> list[Cell]:
     if pair.hidden:
-        return [tr("yours to judge first"), "–", "–", "–", "–"]
+        return [tr("judge it first"), "–", "–", "–", "–"]
     grades = [f"{grade}\u00a0{name}" for name, grade in pair.grades]
     note = [tr(pair.note)] if pair.note is not None else []
     document: list[str | Link] = [pair.doc_id]

@@ -163,7 +163,7 @@ def _write_grade(result: RankedResult) -> str:
             f"{result.grade}</span>"
         )
     words = {
-        "hidden": tr("yours to judge first"),
+        "hidden": tr("judge it first"),
         "waiting": tr("waiting for judgment"),
         "unsettled": tr("no settled grade"),
     }.get(result.state, tr("unjudged"))

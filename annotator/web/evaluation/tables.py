@@ -225,7 +225,7 @@ def list_query_rows(evaluation: Evaluation, measure: str, hidden: Collection[str
             system.system: score if score == score and not is_hidden else None
             for system, score in zip(table.systems, scores, strict=True)
         }
-        remark = tr("yours to judge first") if is_hidden else ""
+        remark = tr("judge it first") if is_hidden else ""
         row: Row = {
             tr("query"): query_id,
             tr("text"): table.truth.texts.get(query_id, ""),

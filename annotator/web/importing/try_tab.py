@@ -136,10 +136,10 @@ def _draw_checked(result: Mapping[str, Any]) -> None:
         draw_note(warning)
     if result["coverage"]:
         with st.expander(
-            tr("What it covers"), expanded=any(met is not None for _, met, _, _ in result["coverage"])
+            tr("Coverage"), expanded=any(met is not None for _, met, _, _ in result["coverage"])
         ):
             draw_table(
-                tr("What it covers"),
+                tr("Coverage"),
                 (tr("requirement"), tr("met"), tr("required"), tr("measured")),
                 [
                     (

@@ -385,7 +385,7 @@ def _warn(status: AssignmentStatus) -> None:
 
 def _draw_people(context: PageContext, dataset: str, status: AssignmentStatus) -> None:
     if not status.people:
-        st.text(tr("Nobody labels here yet."))
+        st.text(tr("No annotators yet."))
         draw_link(context, "people")
         return
     draw_note(

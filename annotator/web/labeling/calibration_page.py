@@ -210,7 +210,7 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
 def _draw_candidate(context: PageContext, dataset: str, chosen: CheckCandidate) -> None:
     st.html(f'<p class="annotator-query" dir="auto">{escape(chosen.query)}</p>')
     details = [
-        tr("yours to judge first")
+        tr("judge it first")
         if chosen.hidden
         else tr("{status}, judged by {n}", status=name_word(chosen.status), n=chosen.judged)
     ]

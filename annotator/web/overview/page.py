@@ -61,7 +61,7 @@ def draw_coverage(coverage: "Coverage") -> None:
         with st.expander(tr("Further figures")):
             rows = [(tr(row.name), tr(row.measured)) for row in figures]
             draw_table(tr("Further figures"), (tr("what"), tr("measured")), rows)
-    draw_note(tr("Measured over the dataset as it is settled now."))
+    draw_note(tr("Measured over the current settled grades."))
 
 
 def _row(row: "CoverageRow") -> tuple[str, str, str, str]:
@@ -148,7 +148,7 @@ def draw(context: PageContext) -> None:
     with right:
         _draw_queries(overview)
     if overview.coverage.required:
-        st.header(tr("What it covers"))
+        st.header(tr("Coverage"))
         draw_coverage(overview.coverage)
 
 
@@ -318,7 +318,7 @@ def _draw_annotators(overview: Overview) -> None:
     st.header(tr("Progress by annotator"))
     people = overview.progress.annotators
     if not people:
-        st.text(tr("Nobody labels here yet."))
+        st.text(tr("No annotators yet."))
         return
     draw_chart(
         charts.chart_annotators(people, overview.progress.pairs),

@@ -81,14 +81,12 @@ def _draw_password(context: PageContext) -> None:
             st.session_state["password_changed"] = True
             st.rerun()
     if st.session_state.pop("password_changed", False):
-        st.success(
-            tr("Your password is changed. Everywhere else you are signed out."), icon=":material/check:"
-        )
+        st.success(tr("Password changed. You are signed out everywhere else."), icon=":material/check:")
 
 
 def _change(context: PageContext, old: str, new: str, again: str) -> None:
     if new != again:
-        raise ValidationError(say("the new password and its repetition differ"))
+        raise ValidationError(say("the two new passwords differ"))
     change_password(context.database, context.actor, old, new, keep_token=context.token, now=context.now)
 
 

@@ -83,7 +83,7 @@ class JoinPage:
             return _draw_refusal(show_refusal(error))
         except DatabaseUnavailable as error:
             note_outage(error)
-            message = tr("The database cannot be used just now. Try again in a moment.")
+            message = tr("The database is unavailable. Try again in a moment.")
             return _draw_without_link(message, status=503, seconds=RETRY_SECONDS)
 
     async def _answer(self, request: Request, typed: Mapping[str, str], address: str) -> Response:

@@ -46,7 +46,7 @@ def choose_people(people: Sequence[Named], names: Callable[[Named], Sequence[str
     searched = st.text_input(tr("Find a person"), key="person", bind="query-params").strip().casefold()
     matching = [person for person in people if any(searched in name.casefold() for name in names(person))]
     if not matching:
-        st.text(tr("Nobody is called so."))
+        st.text(tr("No matching person."))
         return []
     pages = -(-len(matching) // SIZE)
     page = min(pages, max(1, _read_page()))
@@ -225,7 +225,7 @@ def _apply_change(act: Callable[[], PersonChange]) -> None:
         st.rerun()
     st.success(tr("One-time password of {username}:", username=change.person.username), icon=":material/key:")
     st.code(change.one_time_password, language=None)
-    st.caption(tr("It is shown only now. At the first sign-in they choose one of their own."))
+    st.caption(tr("It is shown only once. At the first sign-in, the person chooses a new password."))
 
 
 def _name_dataset(dataset: str | None) -> str:
@@ -245,7 +245,7 @@ def draw(context: PageContext) -> None:
         return
     people = list_people(context.database, context.actor, dataset=context.dataset)
     manages = context.role == "admin"
-    st.caption(tr("Each role may do what the ones before it may: annotator, lead, admin."))
+    st.caption(tr("Each role has the rights of the ones before it: annotator, lead, admin."))
     with st.container(horizontal=True):
         if st.button(tr("Invite somebody"), type="primary", icon=":material/link:"):
             invite_dialog()

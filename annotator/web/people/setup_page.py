@@ -88,7 +88,7 @@ class SetupPage:
             return _draw_form(typed, problems=problems, status=400)
         except DatabaseUnavailable as error:
             note_outage(error)
-            message = tr("The database cannot be used just now. Try again in a moment.")
+            message = tr("The database is unavailable. Try again in a moment.")
             return _draw_form(typed, message=message, status=503, seconds=RETRY_SECONDS)
         log.info("first admin created", address=address)
         return make_session_answer(FIRST_PAGE, session_token, device, request, self.settings)

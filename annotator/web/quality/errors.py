@@ -34,7 +34,7 @@ def draw_errors(status: QualityStatus) -> None:
     """
     dataset, errors = status.dataset, status.errors
     if status.hidden:
-        draw_note(tr("Of a pair that you have still to judge yourself nothing is shown."))
+        draw_note(tr("Pairs that you still have to judge are hidden."))
     if not errors:
         if not status.hidden:
             st.text(tr("No errors so far."))

@@ -103,7 +103,7 @@ def _refuse_parameters(scope: Scope) -> Response | None:
 def _answer_unknown(scope: Scope) -> Response:
     if not wants_page(scope) or "/_stcore/" in scope["path"]:
         return JSONResponse({"error": "there is nothing at this address"}, 404)
-    return _answer_message(scope, tr("There is no such page"), 404)
+    return _answer_message(scope, tr("Page not found"), 404)
 
 
 def _answer_message(scope: Scope, message: str, status: int) -> Response:

@@ -54,7 +54,8 @@ def note_outage(error: DatabaseUnavailable) -> None:
 def describe_outage(error: DatabaseUnavailable) -> Message:
     """Return the message for a person: the cause, that nothing is lost, and what to do."""
     return say(
-        "The database cannot be used just now: {why}. What you have judged is kept in your browser and saved by itself afterwards. Try again in a moment.",
+        "The database is unavailable: {why}. Your judgments stay in your browser and are saved "
+        "automatically later. Try again in a moment.",
         why=error.args[0],
     )
 

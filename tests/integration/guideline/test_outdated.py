@@ -1,4 +1,4 @@
-"""Answers that rest on an older standard or text: which are asked for again, why, and what sets and clears the mark."""
+"""Answers that rest on an older guideline or text: which are asked for again, why, and what sets and clears the mark."""
 
 from pathlib import Path
 

@@ -52,7 +52,7 @@ def test_a_category_or_language_that_no_query_has_is_refused_with_those_there_ar
         change_person(database, OPERATOR, "kim", dataset="d", expertise={"categories": ["law"]}, now=NOW)
     with pytest.raises(ValidationError, match="languages: no query has 'en'; there are: ja, ko"):
         change_person(database, OPERATOR, "kim", dataset="d", expertise={"languages": ["ja", "en"]}, now=NOW)
-    with pytest.raises(ValidationError, match="expected somebody with a role on this dataset"):
+    with pytest.raises(ValidationError, match="has no role on this dataset"):
         change_person(database, OPERATOR, "kim", expertise={"languages": ["ja"]}, now=NOW)
 
 

@@ -287,7 +287,7 @@ def list_answers(town: Town) -> dict[tuple[int, int], list[JudgmentRow]]:
 
 
 def check_nothing_twice(town: Town) -> None:
-    """One answer of a person on a pair, but for a repeat (one), what an older standard asks again, and training."""
+    """One answer of a person on a pair, but for a repeat (one), what an older guideline asks again, and training."""
     for (_person, _pair), rows in list_answers(town).items():
         kinds = Counter(row.purpose for row in rows)
         assert kinds["repeat"] <= 1

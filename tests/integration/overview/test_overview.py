@@ -148,7 +148,7 @@ def test_what_the_dataset_must_cover_is_a_step_until_it_does(database: Database)
     view = world.look()
     assert (view.coverage.required, view.coverage.met) == (2, 0)
     (step,) = [step for step in view.steps if "coverage" in step.what]
-    assert (step.what, "cover: queries. Import" in step.why) == ("Meet 1 requirement of coverage", True)
+    assert (step.what, "Missing: queries. Import" in step.why) == ("Meet 1 requirement of coverage", True)
     world.judge_all((0, 0), (0, 0), (3, 3), (3, 3))
     (step,) = [step for step in world.look().steps if "coverage" in step.what]
     assert "queries, queries without a relevant document" in step.why

@@ -633,7 +633,7 @@ class TestFirstPassword:
     ) -> None:
         actor, _one_time, token = newcomer
         replace_one_time_password(datasets, actor, PASSWORD, keep_token=token, now=NOW)
-        with pytest.raises(StateError, match="replaced meanwhile"):
+        with pytest.raises(StateError, match="was replaced"):
             replace_one_time_password(datasets, actor, "another password 1", keep_token=token, now=NOW)
         assert enter(datasets, "hanako")
 

@@ -153,7 +153,7 @@ class TestNotReachable:
 
     @pytest.mark.parametrize(
         ("language", "message"),
-        [("en", "cannot be used just now"), ("ja", "現在データベースを使用できません")],
+        [("en", "The database is unavailable"), ("ja", "データベースを使用できません")],
     )
     def test_a_page_says_it_in_a_sentence_and_asks_again_by_itself(
         self, browser: TestClient, language: str, message: str

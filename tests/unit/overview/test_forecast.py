@@ -58,7 +58,7 @@ def test_quality_control_follows_and_one_person_does_it() -> None:
             "Unknown: nobody judged a pair in the last 7 days; no lead decided a disagreement in the last 7 days.",
         ),
         ({"checks": None}, "Unknown: quality control failed: it begins again when the grades are better."),
-        ({"judgments": 100_000, "recent": 1}, "Not in the next ten years at the present pace."),
+        ({"judgments": 100_000, "recent": 1}, "Not within ten years at the current pace."),
     ],
 )
 def test_a_day_that_nobody_can_tell_says_why(changes: dict[str, int | None], why: str) -> None:

@@ -231,7 +231,7 @@ def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_
         in step.why
     )
     assert step.why.endswith(
-        "They wait because of: grades differ 3, question 1. 2 of them can change the order of systems: decide these first."
+        "Reasons: grades differ 3, question 1. 2 of them can change the order of systems: decide these first."
     )
 
 
@@ -247,7 +247,7 @@ def test_a_queue_of_pairs_that_keep_their_grades_says_nothing_of_grades_that_dif
 ) -> None:
     waiting = WaitingDisagreements(open_, {QueueReason.QUESTION: open_})
     (step,) = suggest_steps(replace(DONE, disagreements=0, ready=False, waiting=waiting))[:1]
-    assert step.why == f"{message} They wait because of: question {open_}."
+    assert step.why == f"{message} Reasons: question {open_}."
 
 
 def test_a_question_alone_keeps_the_queue_open_and_nothing_else_says_it_is_empty() -> None:
@@ -264,11 +264,11 @@ def test_a_question_alone_keeps_the_queue_open_and_nothing_else_says_it_is_empty
 def test_an_empty_queue_leads_to_the_release() -> None:
     (step,) = suggest_steps(replace(DONE, version=None, changed=True))
     assert (step.what, step.page) == ("Publish the first release", "releases")
-    assert step.why.startswith("The queue is empty and every gate is met")
+    assert step.why.startswith("No disagreement is open and every gate is met")
 
 
 def test_five_waiting_decisions_are_worth_a_new_version_of_the_guideline() -> None:
     assert say(waiting_feedback=4) == [("Nothing is left to do", "releases")]
-    assert say(waiting_feedback=5) == [("Write into the guideline what disputes taught", "guideline")]
+    assert say(waiting_feedback=5) == [("Add the lessons from disagreements to the guideline", "guideline")]
     steps = say(waiting_feedback=7, disagreements=2, waiting=WaitingDisagreements(2), changed=True)
     assert [page for _, page in steps] == ["disagreements", "guideline", "releases"]

@@ -176,10 +176,10 @@ def test_a_kept_import_is_a_status_of_its_own_and_nobodys_work(database: Databas
 
 
 def test_what_a_dataset_covers_stands_on_the_overview_when_something_is_required(world: JudgedWorld) -> None:
-    assert "What it covers" not in headings(open_page(world, "overview"))
+    assert "Coverage" not in headings(open_page(world, "overview"))
     change_settings(world.database, find(world, "lead"), "d", {"requirements": "nablarch"}, now=NOW)
     app = open_page(world, "overview")
-    assert "What it covers" in headings(app)
+    assert "Coverage" in headings(app)
     shown = words(app)
     assert "requirements are met." in shown
     assert '<th scope="col">required</th><th scope="col">measured</th>' in shown
@@ -187,9 +187,9 @@ def test_what_a_dataset_covers_stands_on_the_overview_when_something_is_required
 
 
 def test_help_tells_leads_of_statuses_and_releases_and_annotators_not(world: JudgedWorld) -> None:
-    assert {"What becomes of a pair", "Releases"} <= set(headings(open_page(world, "help")))
+    assert {"Statuses of a pair", "Releases"} <= set(headings(open_page(world, "help")))
 
 
 def test_help_says_what_reopened_means(world: JudgedWorld) -> None:
     text = " ".join(item.value for item in open_page(world, "help").markdown)
-    assert "**reopened**: the third expert of quality control contradicts its settled grade" in text
+    assert "**reopened**: the checker of quality control disagrees with the settled grade" in text

@@ -184,7 +184,7 @@ def test_japanese_sentences_and_lists_are_joined_as_japanese_joins_them() -> Non
     _, why = describe_waiting(
         WaitingDisagreements(3, {QueueReason.DIFFER: 2, QueueReason.QUESTION: 1}), 3, reopened=1
     )
-    assert tr(why).count(". They wait because of: grades differ 2, question 1.") == 1
+    assert tr(why).count(". Reasons: grades differ 2, question 1.") == 1
     assert name_reasons(QueueReason.DIFFER | QueueReason.QUESTION) == "grades differ, question"
     use_language("ja")
     assert tr(why).count("。内訳: 評価値の不一致 2、質問 1。") == 1

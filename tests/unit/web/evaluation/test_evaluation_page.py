@@ -157,7 +157,7 @@ def test_scores_of_a_query_that_the_lead_has_still_to_judge_are_not_shown(world:
     assert "You still have to judge 2 pairs of this query" in words(app)
     assert "nDCG@10: bm25" not in words(app) and 'aria-label="grade' not in words(app)
     app = open_page(world, "evaluation", other, tab="Query by query")
-    assert {row[-1] for row in html_rows(app)[1:]} == {"yours to judge first"}
+    assert {row[-1] for row in html_rows(app)[1:]} == {"judge it first"}
     assert "0." not in write_figures(world.database, other, "d", EvaluationChoice(), QUERIES, None)
 
 

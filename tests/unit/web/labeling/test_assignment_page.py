@@ -247,4 +247,4 @@ def test_hundreds_of_people_stand_fifty_to_a_page_and_are_found_by_name(
         assert "1 to 10 of 10 people." in shown
         assert "<code>crowd59" in shown and "<code>crowd01" not in shown
         next(box for box in app.text_input if box.label == "Find a person").set_value("nobody at all")
-        assert "Nobody is called so." in words(run(app))
+        assert "No matching person." in words(run(app))
