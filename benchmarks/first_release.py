@@ -186,7 +186,12 @@ def import_files(walk: Walk, page: Page, *paths: Path) -> None:
 
 def open_by_sidebar(walk: Walk, page: Page, name: str) -> None:
     """Go to a page."""
-    walk.click(page.locator("[data-testid=stSidebar]").get_by_role("link", name=name).first)
+    link = page.locator("[data-testid=stSidebar]").get_by_role("link", name=name).first
+    opener = page.get_by_role("button", name="Open the sidebar")
+    link.or_(opener).first.wait_for()
+    if opener.count() and opener.is_visible():  # closed while somebody decides
+        walk.click(opener)
+    walk.click(link)
     page.get_by_role("heading", name=name, level=1).wait_for()
 
 
@@ -238,7 +243,7 @@ def decide(walk: Walk, page: Page) -> None:
         return
     walk.click(begin)
     panel = page.locator("[data-pair-id]")
-    panel.first.wait_for()
+    page.locator("[data-pair-id]:not([data-pair-id=''])").first.wait_for()
     while before := panel.first.get_attribute("data-pair-id"):
         for key in ("2", "s", "n"):
             walk.press(page, key)
