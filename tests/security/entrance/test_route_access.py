@@ -74,7 +74,7 @@ def test_a_page_that_is_not_there_says_so_and_leads_back(visitor: Attacker) -> N
     visitor.sign_in("hanako")
     answer = visitor.http.get("/lable", headers={"accept-language": "ja"})
     assert answer.status_code == 404
-    assert "このページはありません" in answer.text
+    assert "ページが見つかりません" in answer.text
     assert '<a href="/">' in answer.text
     assert "script" not in answer.text
 
