@@ -11,7 +11,9 @@ import pytest
 from annotator.dataset.service import change_settings, create_dataset, read_current_rubric, show_dataset
 from annotator.demo import DATASET, FOLDER, build_demo
 from annotator.domain.errors import ConflictError
+from annotator.domain.grades import read_in_language
 from annotator.domain.judgments import TrainingState
+from annotator.domain.messages import LANGUAGES
 from annotator.domain.people import OPERATOR, Actor, WrongSignIn
 from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.service import EvaluationRequest, evaluate_dataset
@@ -57,6 +59,30 @@ def test_the_demo_has_queries_documents_pairs_and_a_rubric_with_examples(databas
     assert built.pairs == counts.pairs == 91
     _, rubric = read_current_rubric(database, OPERATOR, DATASET)
     assert all(grade.positive_examples and grade.negative_examples for grade in rubric.grades)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_visitor_reads_the_whole_guideline_and_every_example_in_her_language(
+    database: Database, language: str
+) -> None:
+    build_demo(database, now=NOW)
+    _, rubric = read_current_rubric(database, OPERATOR, DATASET)
+    reading = read_in_language(rubric, language)
+    assert reading.missing == ""
+    assert reading.rubric.title
+    examples = [
+        (len(grade.positive_examples), len(grade.negative_examples)) for grade in reading.rubric.grades
+    ]
+    assert examples == [
+        (len(grade.positive_examples), len(grade.negative_examples)) for grade in rubric.grades
+    ]
+    texts = [
+        text
+        for read in rubric.texts_by_language.values()
+        for grade in read.grades
+        for text in (grade.name, grade.definition, *grade.positive_examples, *grade.negative_examples)
+    ]
+    assert len(set(texts)) == len(texts) == len(LANGUAGES) * (2 * 4 + 5 * 4)
 
 
 def test_no_judgment_is_made_up_unless_asked_for(database: Database) -> None:
