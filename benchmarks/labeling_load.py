@@ -164,8 +164,8 @@ def _judge(
 
 
 @contextmanager
-def serve(database: Database, folder: Path) -> Iterator[tuple[int, int]]:
-    """The port and the process of a real server on this database."""
+def serve(database: Database, folder: Path, workers: int = 1) -> Iterator[tuple[int, int]]:
+    """The port and the process of a real server on this database, with so many worker processes."""
     port = find_free_port()
     command = [
         sys.executable,
@@ -174,6 +174,7 @@ def serve(database: Database, folder: Path) -> Iterator[tuple[int, int]]:
         "serve",
         "--port",
         str(port),
+        *(["--workers", str(workers)] if workers > 1 else []),
     ]
     command += ["--database", database.url.render_as_string(hide_password=False)]
     with (folder / "server.log").open("wb") as log:
@@ -200,9 +201,13 @@ def wait_for_server(port: int) -> None:
 
 
 def read_cpu(pid: int) -> float:
-    """Seconds that the process has computed (Linux)."""
-    times = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+    """Seconds that the process and its present children have computed (Linux)."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="utf-8").split()
+    ticks = 0
+    for process in (str(pid), *children):
+        times = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        ticks += int(times[11]) + int(times[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Client:

@@ -1,16 +1,19 @@
 """32 and 100 annotators labeling at once through the real HTTP route: items per second, and what the database says afterwards.
 
     .venv/bin/python -m benchmarks.many_clients [--clients 32 100] [--seconds 20] [--kind sqlite postgresql]
+        [--workers 2] [--servers 2]
 
 A real server; each client keeps 5 pairs ahead and hands in one answer per request without a pause, which no person can.
 10,000 pairs, each judged by three. Afterwards the database is asked: no pair is judged by more than three, none was given
-to a person twice, every acknowledged answer is there once. Exits with 1 unless all three counts are 0.
+to a person twice, every acknowledged answer is there once. Exits with 1 unless all three counts are 0. `--workers`: processes
+of one server on one port; `--servers`: servers on one database, each with its share of the clients (both for PostgreSQL).
 """
 
 import argparse
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 
@@ -29,6 +32,8 @@ def main() -> None:
     parser.add_argument("--clients", type=int, nargs="+", default=[32, 100])
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--kind", nargs="+", default=["sqlite", "postgresql"])
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--servers", type=int, default=1)
     chosen = parser.parse_args()
     print(
         f"{'':<24} {'items/s':>8} {'median ms':>9} {'p95 ms':>8} {'longest':>8} {'errors':>7} {'wrong':>6} {'CPU ms':>7}"
@@ -37,26 +42,35 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="annotator-bench-") as folder:
         for kind in chosen.kind:
             for clients in chosen.clients:
-                wrong += measure(kind, Path(folder) / f"{kind}-{clients}", clients, chosen.seconds)
+                wrong += measure(
+                    kind,
+                    Path(folder) / f"{kind}-{clients}",
+                    clients,
+                    chosen.seconds,
+                    chosen.workers,
+                    chosen.servers,
+                )
     sys.exit(1 if wrong else 0)
 
 
-def measure(kind: str, folder: Path, clients: int, seconds: float) -> int:
+def measure(kind: str, folder: Path, clients: int, seconds: float, workers: int, servers: int) -> int:
     """How much went wrong."""
     with open_database(kind, folder) as (database, _there):
         fill(database, queries=QUERIES, depth=DEPTH, judged_by=0, overlap=OVERLAP, people=clients)
-        with serve(database, folder.parent) as (port, pid):
-            everybody = [Client(port, number) for number in range(clients)]
+        with ExitStack() as stack:
+            started = [stack.enter_context(serve(database, folder.parent, workers)) for _ in range(servers)]
+            everybody = [Client(started[number % servers][0], number) for number in range(clients)]
             sent: list[str] = []
             twice: list[str] = []
             until = time.perf_counter() + seconds
             threads = [Thread(target=label, args=(client, until, sent, twice)) for client in everybody]
-            start, before = time.perf_counter(), read_cpu(pid)
+            start, before = time.perf_counter(), sum(read_cpu(pid) for _port, pid in started)
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
-            passed, cpu = time.perf_counter() - start, read_cpu(pid) - before
+            passed = time.perf_counter() - start
+            cpu = sum(read_cpu(pid) for _port, pid in started) - before
         errors = [error for client in everybody for error in client.errors]
         wrong = check(database, sent) + len(twice)
         times = [value for client in everybody for value in client.seconds]

@@ -34,7 +34,17 @@ PortOption = Annotated[int, typer.Option(min=1, max=65535, help="The port to lis
 EVERY_ADDRESS = ("http://0.0.0.0", "http://[::]")  # to listen on; no browser can open them everywhere
 
 
-def serve(host: HostOption = "127.0.0.1", port: PortOption = 8501, database: DatabaseOption = None) -> None:
+def serve(
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8501,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1, max=64, help="The number of processes that serve the port. More than 1 needs PostgreSQL."
+        ),
+    ] = 1,
+    database: DatabaseOption = None,
+) -> None:
     """Serve the app; brings the database's schema up to date first. Ctrl+C ends it.
 
     While nobody has an account, it prints a one-time address with which the first admin is made in a browser.
@@ -45,8 +55,10 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8501, database: Dat
     from annotator.releases.service import finish_publishing
     from annotator.settings import Settings
     from annotator.web.server.serve import is_loopback, serve_app
+    from annotator.web.server.worker_place import check_workers
 
     settings, opened = Settings(), open_database(database)
+    check_workers(workers, is_sqlite=opened.is_sqlite)
     read_operator_hosts(settings.search_hosts)
     finish_publishing(opened, exports_dir=settings.exports_dir, now=now())
     if not is_loopback(host) and not settings.secure_cookie:
@@ -65,7 +77,7 @@ def serve(host: HostOption = "127.0.0.1", port: PortOption = 8501, database: Dat
         _announce(address)
         _announce_setup(opened, address)
 
-    serve_app(opened, settings, host=host, port=port, ready=announce)
+    serve_app(opened, settings, host=host, port=port, ready=announce, workers=workers)
 
 
 def _announce(address: str) -> None:

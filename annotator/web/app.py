@@ -51,6 +51,8 @@ from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from annotator.web.server.serve import forbid_outgoing_requests, ignore_components_of_packages
 from annotator.web.server.start_page import StartPage
 from annotator.web.server.uploads import UploadGuard, free_files_of_ended_sessions
+from annotator.web.server.worker_cookie import WorkerCookie
+from annotator.web.server.worker_place import WorkerPlace
 from annotator.web.session import require_signed_in
 
 PATH = "/_stcore/host-config"
@@ -83,8 +85,11 @@ SCRIPT = Path(__file__).parent / "script" / "main.py"
 log = structlog.stdlib.get_logger("annotator.web")
 
 
-def make_app(database: Database, settings: Settings) -> App:
-    """Return the application over this database, whose schema must be up to date. One per process."""
+def make_app(database: Database, settings: Settings, place: WorkerPlace | None = None) -> App:
+    """Return the application over this database, whose schema must be up to date. One per process.
+
+    `place`: which worker this process is, if several serve one port.
+    """
     set_served(database, settings)
     forbid_outgoing_requests()
     ignore_components_of_packages()
@@ -93,6 +98,7 @@ def make_app(database: Database, settings: Settings) -> App:
         SCRIPT,
         routes=own,
         middleware=[
+            *([Middleware(WorkerCookie, place=place, settings=settings)] if place else []),
             Middleware(RequestGate, database=database, settings=settings),
             Middleware(Admission, own=[route.path for route in own]),
             Middleware(HostConfig),

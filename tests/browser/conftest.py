@@ -96,6 +96,7 @@ class Server:
     environment: dict[str, str] = field(default_factory=dict)
     process: ForkServerProcess | None = None
     first: Callable[[], None] | None = None
+    options: tuple[str, ...] = ()
 
     @property
     def address(self) -> str:
@@ -108,7 +109,7 @@ class Server:
     def start(self) -> None:
         """Start it and wait until it is healthy."""
         environment = {**os.environ, "ANNOTATOR_DATABASE_URL": self.database_url, **self.environment}
-        self.process = start_server(self.folder, environment, self.port, self.first)
+        self.process = start_server(self.folder, environment, self.port, self.first, *self.options)
         for _ in range(1200):
             if self.process.exitcode is not None:
                 break

@@ -9,7 +9,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import ModuleType
@@ -44,11 +44,15 @@ WARM.set_forkserver_preload(
 
 
 def start_server(
-    folder: Path, environment: dict[str, str], port: int, first: Callable[[], None] | None = None
+    folder: Path,
+    environment: dict[str, str],
+    port: int,
+    first: Callable[[], None] | None = None,
+    *options: str,
 ) -> ForkServerProcess:
     """`annotator serve --port PORT` in `folder`, with just these variables; what it prints goes to server.log there.
     `first` is called in the new process before anything else: a function of a module."""
-    return start_process(_serve, folder, environment, port, first)
+    return start_process(_serve, folder, environment, port, first, options)
 
 
 def start_process(act: Callable[..., None], *arguments: object) -> ForkServerProcess:
@@ -65,7 +69,13 @@ def start_process(act: Callable[..., None], *arguments: object) -> ForkServerPro
     return process
 
 
-def _serve(folder: Path, environment: dict[str, str], port: int, first: Callable[[], None] | None) -> None:
+def _serve(
+    folder: Path,
+    environment: dict[str, str],
+    port: int,
+    first: Callable[[], None] | None,
+    options: Sequence[str],
+) -> None:
     os.chdir(folder)
     if first is not None:
         first()
@@ -74,7 +84,7 @@ def _serve(folder: Path, environment: dict[str, str], port: int, first: Callable
     with (folder / "server.log").open("ab") as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
-    sys.argv = ["annotator", "serve", "--port", str(port)]
+    sys.argv = ["annotator", "serve", "--port", str(port), *options]
     from annotator.cli.main import run
 
     run()

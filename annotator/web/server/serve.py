@@ -14,6 +14,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -26,6 +27,7 @@ from annotator.log import set_up_logs
 from annotator.settings import Settings
 from annotator.storage.database import Database, list_database_files, list_open_to_others
 from annotator.web.server.uploads import MOST_IMPORT_MB
+from annotator.web.server.worker_place import WorkerPlace, check_workers
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -47,26 +49,52 @@ log = structlog.stdlib.get_logger("annotator.web")
 
 
 def serve_app(
-    database: Database, settings: Settings, *, host: str, port: int, ready: Callable[[str], None]
+    database: Database,
+    settings: Settings,
+    *,
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    workers: int = 1,
 ) -> None:
     """Serve on host and port; `ready` is called with the address just before. Returns on SIGINT or SIGTERM.
 
-    StateError when the port cannot be had. The database's schema must be up to date.
+    StateError when the port cannot be had, or not with so many worker processes. The database's schema must be up to date.
     """
+    check_workers(workers, is_sqlite=database.is_sqlite)
     check_port(host, port)
     set_up_logs(settings.log_format, settings.log_level)
-    from annotator.web.app import make_app
+    from annotator.web import app as _app  # noqa: F401 - every worker begins with what is imported here
     from annotator.web.server.outage import PATIENCE_SECONDS
 
     warn_of_open_files(database, settings)
     raise_open_files(OPEN_FILES)
     database.wait_at_most(PATIENCE_SECONDS)
-    app = make_app(database, settings)
-    use_own_server()
     gc.collect()
     gc.freeze()  # what was imported stays: a collection that looked through it all would hold up every request
     gc.set_threshold(*USUAL_THRESHOLD)  # cli/main.py raises it for the start
     ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+    if workers == 1:
+        _run_app(database, settings, host, port)
+        return
+    from annotator.web.server.workers import Workers
+
+    def run_worker(number: int, control: socket.socket) -> None:
+        _run_app(database, settings, host, port, WorkerPlace(number, workers, control))
+
+    database.dispose()  # no process may use the connections of another
+    with bind(host, port, BACKLOG) as bound:
+        Workers(bound, workers, run_worker).run()
+
+
+def _run_app(
+    database: Database, settings: Settings, host: str, port: int, place: WorkerPlace | None = None
+) -> None:
+    """Serve in this process until it is told to stop. `place`: which worker it is, if there are several."""
+    from annotator.web.app import make_app
+
+    app = make_app(database, settings, place)
+    use_own_server(place.control if place else None)
     previous = signal.signal(signal.SIGTERM, _stop)
     try:
         app.run(config=make_config(host, port))
@@ -114,21 +142,21 @@ def check_port(host: str, port: int) -> None:
             ) from None
 
 
-def use_own_server() -> None:
-    """Let Streamlit's `App.run` start the server of this module instead of its own."""
+def use_own_server(control: socket.socket | None = None) -> None:
+    """Let Streamlit's `App.run` start the server of this module instead of its own. `control`: in a worker, its connections."""
     from streamlit.web.server.starlette import starlette_server
 
-    starlette_server.UvicornRunner = ServerRunner  # type: ignore[misc, assignment]
+    starlette_server.UvicornRunner = partial(ServerRunner, control=control)  # type: ignore[misc, assignment]
 
 
 class ServerRunner:
     """Bind the socket and run uvicorn, as Streamlit's UvicornRunner does.
 
-    With limits on slow connections and on the time that a shutdown takes.
+    With limits on slow connections and on the time that a shutdown takes. A worker binds nothing: `control` brings its connections.
     """
 
-    def __init__(self, app: "ASGIApp") -> None:
-        self.app = app
+    def __init__(self, app: "ASGIApp", control: socket.socket | None = None) -> None:
+        self.app, self.control = app, control
 
     def run(self) -> None:
         """Serve until a signal; returns when everything is closed."""
@@ -151,13 +179,18 @@ class ServerRunner:
                 "timeout_graceful_shutdown": OPEN_WORK_SECONDS + 1,
             },
         )
+        if self.control is not None:
+            make_server(options, self.control).run(sockets=[])
+            return
         with bind(host, port, BACKLOG) as bound:
             make_server(options).run(sockets=[bound])
 
 
-def make_server(options: "Config") -> "Server":
-    """Return uvicorn's server, changed to end in time whatever is open."""
+def make_server(options: "Config", control: socket.socket | None = None) -> "Server":
+    """Return uvicorn's server, changed to end in time whatever is open. `control` brings a worker its connections."""
     import uvicorn
+
+    from annotator.web.server.handed_connections import HandedConnections
 
     class EndingServer(uvicorn.Server):
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -172,8 +205,25 @@ def make_server(options: "Config") -> "Server":
             await super().startup(sockets)
             for bound in sockets or []:
                 bound.listen(BACKLOG)  # asyncio has set it to what it accepts at once
+            if control is not None:
+                self._handed = HandedConnections(control, self._make_protocol, self._end)
+                self._handed.start()
+
+        def _make_protocol(self) -> asyncio.Protocol:
+            loop, state = asyncio.get_running_loop(), self.lifespan.state
+            make: Any = self.config.http_protocol_class  # as uvicorn's own `startup` makes it
+            protocol: asyncio.Protocol = make(
+                config=self.config, server_state=self.server_state, app_state=state, _loop=loop
+            )
+            return protocol
+
+        def _end(self) -> None:
+            """End, since the process that accepts connections is gone."""
+            self.handle_exit(signal.SIGTERM, None)
 
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            if control is not None:
+                self._handed.stop()
             asyncio.get_running_loop().call_later(OPEN_WORK_SECONDS, self._break_connections)
             await super().shutdown(sockets)
 
