@@ -73,8 +73,8 @@ def test_every_setting_is_in_the_table_of_the_commands_page() -> None:
 @pytest.mark.parametrize(
     ("language", "message"),
     [
-        ("ja", "overlap: 1～20の整数を指定してください(入力: 'many')"),
-        ("ko", "overlap: 다음으로 지정하세요: 1~20의 정수(입력: 'many')"),
+        ("ja", "overlap: 1～20の整数を指定してください（入力: 'many'）"),
+        ("ko", "overlap: 다음으로 지정하십시오: 1~20의 정수(입력: 'many')"),
     ],
 )
 def test_a_refused_value_is_explained_in_the_language_of_the_page(language: str, message: str) -> None:

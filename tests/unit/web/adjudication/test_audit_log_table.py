@@ -101,4 +101,4 @@ def test_a_decision_with_its_cause_is_one_sentence_in_japanese() -> None:
         sentence = tr(describe_entry("decided", None, values))
     finally:
         use_language("en")
-    assert sentence == "2 と裁定しました(うっかりミス、ガイドラインに追記): § 3"
+    assert sentence == "2と裁定しました（うっかりミス、ガイドラインに追記）: § 3"

@@ -76,7 +76,7 @@ def test_the_particle_fits_what_stands_before(written: str, read: str) -> None:
                 2,
                 documents=say_n("{n:,} document", "{n:,} documents", 100),
             ),
-            "질의 2건, 문서 100건이 있지만",
+            "질의 2개, 문서 100건이 있지만",
         ),
         (
             say(
