@@ -8,6 +8,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -209,7 +210,7 @@ def test_a_line_of_a_page_has_at_most_160_characters(page: Path) -> None:
 
 def test_every_setting_of_the_environment_is_in_the_readme_and_no_other() -> None:
     shown = set(re.findall(r"ANNOTATOR_[A-Z_]*[A-Z]", read(PROJECT / "README.md")))
-    there = {f"ANNOTATOR_{name.upper()}" for name in Settings.model_fields}
+    there = {f"ANNOTATOR_{setting.name.upper()}" for setting in fields(Settings)}
     assert shown - {"ANNOTATOR_CHROMIUM"} == there
 
 

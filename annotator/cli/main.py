@@ -7,45 +7,119 @@ Catches every error once and turns it into a message on stderr and an exit code:
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, MutableMapping, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
 from annotator import __version__
-from annotator.cli import (
-    adjudication,
-    agreement,
-    conversion,
-    dataset,
-    duplicates,
-    evaluation,
-    guideline,
-    history,
-    importing,
-    labeling,
-    people,
-    pooling,
-    quality,
-    releases,
-    serving,
-    suggestions,
-    terminal,
-)
+from annotator.cli import terminal
 from annotator.cli.terminal import CommandOnFormats
 
 # A million objects come with the imports, and stay: to look through them for cycles was a fifth of each start.
 START_THRESHOLD = (50_000, 20, 100)
 OUTPUT_NOT_READ = 128 + 13  # what a shell shows for a program that SIGPIPE ended, such as `cat FILE | true`
 
+Command = TyperCommand | TyperGroup
+
+# Where each command is: a function of a module of `cli/`, or the module's `app`, a group of commands.
+COMMANDS: dict[str, str] = {
+    "demo": "serving:demo",
+    "serve": "serving:serve",
+    "dataset": "dataset:app",
+    "people": "people:app",
+    "rubric": "guideline:app",
+    "import": "importing:app",
+    "remap": "importing:remap",
+    "pool": "pooling:pool",
+    "pool-rounds": "pooling:pool_rounds",
+    "pool-probabilities": "pooling:pool_probabilities",
+    "pairs": "pooling:pairs",
+    "relations": "suggestions:relations",
+    "duplicates": "duplicates:duplicates",
+    "suggest": "suggestions:suggest",
+    "suggestions": "suggestions:suggestions",
+    "assign": "labeling:assign",
+    "reassign": "labeling:reassign",
+    "judgments": "labeling:judgments",
+    "calibrate": "labeling:app",
+    "progress": "labeling:progress",
+    "agreement": "agreement:agreement",
+    "disagreements": "adjudication:disagreements",
+    "adjudicate": "adjudication:adjudicate",
+    "order": "adjudication:order",
+    "settle": "adjudication:settle",
+    "evaluate": "evaluation:evaluate",
+    "status": "serving:status",
+    "trail": "history:trail",
+    "lessons": "guideline:lessons",
+    "qc": "quality:app",
+    "release": "releases:app",
+    "convert": "conversion:convert",
+    "check": "conversion:check",
+}
+ON_FORMATS = ("evaluate", "convert", "check")
+STYLE: dict[str, Any] = {
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+    "add_completion": False,
+}
+
+
+def load_command(name: str) -> Command:
+    """Import the module of a command, and return the command. A reading command needs one of sixteen modules."""
+    module, _, attribute = COMMANDS[name].partition(":")
+    found = getattr(import_module(f"annotator.cli.{module}"), attribute)
+    part = typer.Typer(**STYLE)
+    if isinstance(found, typer.Typer):
+        part.add_typer(found, name=name)
+    else:
+        part.command(name, cls=CommandOnFormats if name in ON_FORMATS else None)(found)
+    return cast(Command, get_group(part).commands[name])
+
+
+class LoadedCommands(MutableMapping[str, Any]):
+    """The commands by name, in the order of COMMANDS. Each is loaded when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._loaded:
+            self._loaded[name] = load_command(name)  # KeyError for another name
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._loaded[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
+
+
+class AnnotatorCommands(TyperGroup):
+    """The group of all commands."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": None})
+        self.commands = LoadedCommands()
+
+
 app = typer.Typer(
+    cls=AnnotatorCommands,
     name="annotator",
     help="From a pool of candidates to a ground truth you can defend.",
     no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    add_completion=False,
+    **STYLE,
 )
 
 
@@ -71,41 +145,6 @@ def choose(
     terminal.chosen["database"] = database
 
 
-app.command()(serving.demo)
-app.command()(serving.serve)
-app.add_typer(dataset.app, name="dataset")
-app.add_typer(people.app, name="people")
-app.add_typer(guideline.app, name="rubric")
-app.add_typer(importing.app, name="import")
-app.command("remap")(importing.remap)
-app.command("pool")(pooling.pool)
-app.command("pool-rounds")(pooling.pool_rounds)
-app.command("pool-probabilities")(pooling.pool_probabilities)
-app.command("pairs")(pooling.pairs)
-app.command("relations")(suggestions.relations)
-app.command("duplicates")(duplicates.duplicates)
-app.command("suggest")(suggestions.suggest)
-app.command("suggestions")(suggestions.suggestions)
-app.command("assign")(labeling.assign)
-app.command("reassign")(labeling.reassign)
-app.command("judgments")(labeling.judgments)
-app.add_typer(labeling.app, name="calibrate")
-app.command("progress")(labeling.progress)
-app.command("agreement")(agreement.agreement)
-app.command("disagreements")(adjudication.disagreements)
-app.command("adjudicate")(adjudication.adjudicate)
-app.command("order")(adjudication.order)
-app.command("settle")(adjudication.settle)
-app.command("evaluate", cls=CommandOnFormats)(evaluation.evaluate)
-app.command("status")(serving.status)
-app.command("trail")(history.trail)
-app.command("lessons")(guideline.lessons)
-app.add_typer(quality.app, name="qc")
-app.add_typer(releases.app, name="release")
-app.command("convert", cls=CommandOnFormats)(conversion.convert)
-app.command("check", cls=CommandOnFormats)(conversion.check)
-
-
 def run() -> None:
     """Run the command line as a process."""
     from annotator.domain.errors import AnnotatorError, BadInput, DatabaseUnavailable, GateNotMet
@@ -129,6 +168,7 @@ def run() -> None:
             raise
         finally:
             sys.stdout.flush()  # a full disk shows here, not when Python has ended already
+            gc.freeze()  # Python would look through all objects again before it ends
     except GateNotMet as error:
         terminal.write_errors(())  # the input itself was good
         terminal.fail(str(error), 3)

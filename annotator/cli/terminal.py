@@ -53,7 +53,7 @@ def open_database(url: str | None) -> "Database":
     from annotator.storage.database import Database
     from annotator.storage.schema import upgrade_schema
 
-    database = Database(url or chosen["database"] or Settings().database_url.get_secret_value())
+    database = Database(url or chosen["database"] or Settings().database_url)
     upgrade_schema(database)
     return database
 

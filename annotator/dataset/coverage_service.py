@@ -14,6 +14,7 @@ from annotator.agreement.records import MeasuredAgreement
 from annotator.dataset import coverage_requirements as requirements_file
 from annotator.dataset.coverage_counts import measure_coverage
 from annotator.dataset.records import Coverage, QueryFacts
+from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.dataset.schema_check import join_problems, list_schema_problems
 from annotator.domain.errors import BadInput, FormatError, ValidationError
 from annotator.domain.ground_truth import GroundTruth, Query, WrongCount
@@ -30,7 +31,6 @@ from annotator.storage.pair_settlements import (
     list_open_queries,
 )
 
-TEMPLATES: tuple[str, ...] = ("nablarch", "law")
 _COUNTED = "all=1"
 _HEAD = 4_096
 NO_GRADES = (0, 0, 0, 0)

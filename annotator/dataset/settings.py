@@ -6,16 +6,15 @@ One table for CLI, pages and checks.
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotator.dataset.coverage_service import TEMPLATES, read_requirements
+from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.domain.errors import ValidationError
 from annotator.domain.evaluators import PROFILE_NAMES
 from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
-from annotator.formats.syntax.json_text import parse_json
 
 NONE = "none"
 NO_REQUIREMENTS = NONE
@@ -102,6 +101,8 @@ def _yes_or_no(text: str) -> bool:
 def _by_category(text: str) -> dict[str, int]:
     """Read `howto=2,reference=1`, or JSON, which allows categories with a comma in their name."""
     if text.lstrip().startswith("{"):
+        from annotator.formats.syntax.json_text import parse_json
+
         value = parse_json(text)
         if not all(type(wanted) is int for wanted in value.values()):
             raise ValueError(text)
@@ -120,7 +121,11 @@ def _share(text: str) -> dict[str, Any]:
 
 def _columns(text: str) -> list[str]:
     """Read `author,year`, or a JSON list, which allows columns with a comma in their name."""
-    listed = parse_json(text) if text.lstrip().startswith("[") else text.split(",")
+    listed: Sequence[Any] = text.split(",")
+    if text.lstrip().startswith("["):
+        from annotator.formats.syntax.json_text import parse_json
+
+        listed = parse_json(text)
     names = list(dict.fromkeys(str(name).strip() for name in listed))
     if "" in names:
         raise ValueError(text)
@@ -143,6 +148,10 @@ def _requirements(text: str) -> dict[str, Any] | None:
         return None
     if text not in TEMPLATES:
         raise ValueError(text)
+    from annotator.dataset.coverage_service import (
+        read_requirements,
+    )  # brings every format: only where it is needed
+
     return read_requirements(text)
 
 

@@ -7,6 +7,7 @@ nothing.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
@@ -14,17 +15,13 @@ from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
 from annotator.people.service import require_role
 from annotator.pooling.retrievers.records import RetrievalOptions
-from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
 from annotator.pooling.rounds.round_records import NewRound
-from annotator.pooling.rounds.rounds_service import Progress, make_round
 from annotator.pooling.rounds.rounds_sql import (
     add_new_pairs_to_round,
     add_round,
     find_latest_pair,
     list_pair_rounds,
 )
-from annotator.pooling.search.search_index import SearchKeeper
-from annotator.pooling.search.search_sql import SearchedTexts
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pair_states import list_pair_states
@@ -40,7 +37,9 @@ from annotator.storage.pool import (
     list_titles,
 )
 
-SEARCHES = SearchKeeper()  # one for the process: indexes in memory
+if TYPE_CHECKING:
+    from annotator.pooling.rounds.pool_records import PoolReport
+    from annotator.pooling.rounds.rounds_service import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +60,6 @@ class PoolPair:
     round: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchAnswer:
-    """The answer of a search: documents (document_pk), best first.
-
-    None while the search is still being prepared, of which `share` (0 to 1) is done. `most_characters`: how much of each
-    document is searched (None: all of it).
-    """
-
-    document_pks: tuple[int, ...] | None
-    share: float
-    most_characters: int | None
-
-
 def pool_runs(
     database: Database,
     actor: Actor,
@@ -85,14 +71,19 @@ def pool_runs(
     retrievers: Sequence[str] = (),
     retrieval: RetrievalOptions = RetrievalOptions(),
     dry_run: bool = False,
-    progress: Progress | None = None,
-) -> PoolReport:
+    progress: "Progress | None" = None,
+) -> "PoolReport":
     """Make pairs of the first `depth` results per query of each run (`systems` None: of all runs), and of
     what each of `retrievers` finds among the dataset's documents.
 
     A run's first results are counted by their order, whether its ranks begin at 0 or 1. For leads.
     StateError when there is nothing to pool from, ValidationError for a system or retriever there is not.
     """
+    from annotator.pooling.rounds.pool_records import (
+        PoolRequest,  # these bring numpy, which listing pairs spares
+    )
+    from annotator.pooling.rounds.rounds_service import make_round
+
     chosen = None if systems is None else tuple(systems)
     request = PoolRequest(depth=depth, systems=chosen, retrievers=tuple(retrievers), retrieval=retrieval)
     return make_round(database, actor, dataset, request, now=now, dry_run=dry_run, progress=progress)
@@ -158,8 +149,8 @@ def retrieve(
     now: datetime,
     retrievers: Sequence[str] = ("bm25",),
     dry_run: bool = False,
-    progress: Progress | None = None,
-) -> PoolReport:
+    progress: "Progress | None" = None,
+) -> "PoolReport":
     """Make pairs of what our own retrievers find, for a team without a run; imported runs are left aside."""
     return pool_runs(
         database,
@@ -200,21 +191,6 @@ def list_pairs(
             for state in list_pair_states(session, key_of(row.pk))
             if status in (None, state.settlement.status)
         ]
-
-
-def search_texts(
-    database: Database, actor: Actor, dataset: str, text: str, *, limit: int, now: datetime
-) -> SearchAnswer:
-    """Search the dataset's documents as one types. The index is made in the background when it is first asked for."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "annotator")
-    name = database.url.render_as_string(hide_password=True), dataset_pk
-    ready, share = SEARCHES.find(name, SearchedTexts(database, dataset_pk), now=now)
-    if ready is None:
-        return SearchAnswer(None, share, None)
-    document_pks = tuple(ready.document_pks[match.text] for match in ready.index.search(text, limit=limit))
-    return SearchAnswer(document_pks, 1.0, ready.most_characters)
 
 
 def _store(

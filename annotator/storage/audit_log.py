@@ -10,7 +10,6 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.sql import add_rows
 
 Action = Literal[
@@ -57,6 +56,8 @@ class AuditEvent:
 
 def add_events(session: Session, events: list[AuditEvent]) -> None:
     """Append these events to the audit log, in this order."""
+    from annotator.storage.adjudication_tables import AuditEventRow  # twenty tables: readers spare them
+
     rows = [
         {
             "action": event.action,

@@ -16,6 +16,9 @@ NAMING = {
     "pk": "pk_%(table_name)s",
 }
 SQLModel.metadata.naming_convention = NAMING
+SQLModel.model_config["defer_build"] = (
+    True  # a validator is built for a table whose rows are validated, not for all
+)
 
 
 class UtcDateTime(TypeDecorator[datetime]):

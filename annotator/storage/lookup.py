@@ -12,7 +12,6 @@ from annotator.domain.errors import DatasetArchived, NotFound
 from annotator.domain.grades import GradeDefinition, Rubric
 from annotator.domain.messages import say
 from annotator.storage.database import describe_archived, is_writing
-from annotator.storage.labeling_tables import RepeatRow
 from annotator.storage.tables import DatasetRow, PairRow, PersonRow, RubricRow
 
 
@@ -66,6 +65,8 @@ def find_pair_pk(session: Session, dataset_pk: int, person_pk: int | None, key: 
     pair_pk = session.scalar(own)
     if pair_pk is not None or person_pk is None:
         return pair_pk
+    from annotator.storage.labeling_tables import RepeatRow
+
     repeat = (
         select(col(PairRow.pk))
         .join(RepeatRow, col(RepeatRow.pair_pk) == col(PairRow.pk))

@@ -13,7 +13,6 @@ from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Membership
 from annotator.storage.database import lock_dataset
-from annotator.storage.labeling_tables import AssignmentRow, QueryAnswersRow
 from annotator.storage.sql import execute_sql, fetch, prepare_sql
 from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
 
@@ -222,6 +221,8 @@ class DatasetPerson:
 
 def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson]:
     """Return everybody who may label the dataset, or has judgments or assigned queries in it, by username."""
+    from annotator.storage.labeling_tables import QueryAnswersRow
+
     active: set[int] = set(session.scalars(_select_assigned(dataset_pk)))
     active.update(
         session.scalars(
@@ -254,6 +255,8 @@ def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson
 
 
 def _select_assigned(dataset_pk: int) -> Select[Any]:
+    from annotator.storage.labeling_tables import AssignmentRow
+
     return (
         select(col(AssignmentRow.person_pk))
         .join(QueryRow, col(QueryRow.pk) == col(AssignmentRow.query_pk))

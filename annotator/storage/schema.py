@@ -7,15 +7,9 @@ from pathlib import Path
 
 from sqlalchemy import and_, inspect, select, text
 from sqlalchemy.orm import Session, aliased
-from sqlmodel import col
 
 from annotator.domain.errors import StateError
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.lookup import key_of
-from annotator.storage.quality_pairs import follow_answers
-from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
 
 DISAGREEMENTS_SINCE = "0006"
 RECEIPT_ORDER_SINCE = "0009"
@@ -23,8 +17,14 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def upgrade_schema(database: Database) -> None:
-    """Create or update the tables. StateError when the database belongs to a newer program."""
+    """Create or update the tables. StateError when the database belongs to a newer program.
+
+    A schema that is up to date is only read: a command that reads waits for nobody who writes.
+    """
     revisions = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    with database.read() as session:
+        if _find_revision(session) == revisions[-1]:
+            return
     with database.write() as session:
         revision = _find_revision(session)
         if revision is not None and revision not in revisions:
@@ -51,6 +51,12 @@ def _find_revision(session: Session) -> str | None:
 
 def _derive_all_disagreements(session: Session) -> None:
     """Fill the table of disagreements of a database from before that table."""
+    from sqlmodel import col
+
+    from annotator.storage.disagreements import derive_disagreements
+    from annotator.storage.lookup import key_of
+    from annotator.storage.tables import DatasetRow
+
     for dataset_pk in session.scalars(select(col(DatasetRow.pk))).all():
         derive_disagreements(session, key_of(dataset_pk))
 
@@ -60,6 +66,12 @@ def _derive_where_the_clock_was_set_back(session: Session) -> None:
 
     These are the few pairs on which a judgment that is not late was received after one with a later press time.
     """
+    from sqlmodel import col
+
+    from annotator.storage.current_judgments import derive_current
+    from annotator.storage.quality_pairs import follow_answers
+    from annotator.storage.tables import JudgmentRow, PairRow
+
     earlier = aliased(JudgmentRow)
     statement = (
         select(col(PairRow.dataset_pk), col(JudgmentRow.annotator_pk), col(JudgmentRow.pair_pk))

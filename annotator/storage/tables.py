@@ -4,7 +4,8 @@ SQLModel's table classes skip validation. `judgment` and `adjudication` are appe
 triggers in the migrations refuse UPDATE and DELETE on both databases. `current_judgment` is derived
 (`storage/current_judgments.py`). More tables: `labeling_tables.py` for labeling, `adjudication_tables.py` for
 adjudication and quality control, `pool_tables.py` for rounds of pooling. Names ending in `_pk` are our integer keys; `query_id` and `doc_id` are always the
-outside world's ids.
+outside world's ids. Partial indexes are declared for SQLite only, because naming PostgreSQL's option here would import
+SQLAlchemy's dialect for it into every command; the migrations make them alike on both.
 """
 
 from datetime import datetime
@@ -240,7 +241,6 @@ class PairRow(SQLModel, table=True):
             "ix_pair_lacking",
             "query_pk",
             sqlite_where=text("lacking > 0"),
-            postgresql_where=text("lacking > 0"),
         ),
     )
 
@@ -306,7 +306,6 @@ class MembershipRow(SQLModel, table=True):
             "person_pk",
             unique=True,
             sqlite_where=text("dataset_pk IS NULL"),
-            postgresql_where=text("dataset_pk IS NULL"),
         ),
     )
 
@@ -422,9 +421,7 @@ class JudgmentRow(SQLModel, table=True):
         ),
         CheckConstraint("(browser IS NULL) = (browser_number IS NULL)", name="browser_number_iff_browser"),
         Index("ix_judgment_pair_annotator_order", "pair_pk", "annotator_pk", "pk"),
-        Index(
-            "ix_judgment_checks", "pair_pk", "purpose", sqlite_where=NOT_COUNTED, postgresql_where=NOT_COUNTED
-        ),
+        Index("ix_judgment_checks", "pair_pk", "purpose", sqlite_where=NOT_COUNTED),
     )
 
     pk: int | None = Field(default=None, primary_key=True)
@@ -469,7 +466,6 @@ class CurrentJudgmentRow(SQLModel, table=True):
             "dataset_pk",
             "annotator_pk",
             sqlite_where=text("stale > 0"),
-            postgresql_where=text("stale > 0"),
         ),
     )
 

@@ -144,7 +144,7 @@ def search_documents(
     database: Database, actor: Actor, dataset: str, text: str, *, query_id: str, limit: int, now: datetime
 ) -> SearchResults:
     """Search the dataset's documents as the annotator types, for one of their queries."""
-    from annotator.pooling.service import search_texts  # brings numpy
+    from annotator.pooling.search.search_service import search_texts  # brings numpy
 
     limit = max(1, min(limit, MOST_FOUND))
     matches = search_texts(database, actor, dataset, text, limit=limit, now=now)

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from annotator.dataset.coverage_service import TEMPLATES
 from annotator.dataset.grade_choices import GENERAL, GRADE_TEMPLATES, read_grade_template
+from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.dataset.service import check_new_name, create_dataset, make_default_dataset
 from annotator.dataset.settings import NO_REQUIREMENTS
 from annotator.domain.errors import ConflictError, ValidationError

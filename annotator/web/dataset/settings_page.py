@@ -15,8 +15,8 @@ import streamlit as st
 
 from annotator.dataset.archive_service import archive_dataset, unarchive_dataset
 from annotator.dataset.coverage_requirements import read_requirements
-from annotator.dataset.coverage_service import TEMPLATES
 from annotator.dataset.coverage_service import read_requirements as read_template
+from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.dataset.search_hosts_service import show_search_hosts
 from annotator.dataset.service import (
     change_settings,

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from annotator.dataset.coverage_service import TEMPLATES
+from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.formats.registry import FORMATS
 from annotator.importing.uploads.encodings import ENCODINGS
 from annotator.web.agreement.links import draw_file_link

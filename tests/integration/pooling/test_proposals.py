@@ -16,7 +16,8 @@ from annotator.pooling.proposals.proposals_service import (
     read_document,
     search_documents,
 )
-from annotator.pooling.service import SEARCHES, list_pairs
+from annotator.pooling.search.search_service import SEARCHES
+from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import AssignmentRow, CheckRow, ProposalRow
 from annotator.storage.lookup import find_dataset, key_of

@@ -141,3 +141,14 @@ def test_a_database_of_the_first_schema_keeps_every_row_and_its_locks(empty_data
     for table in ("rubric", "judgment", "release", "release_qrel"):
         with pytest.raises(IntegrityError, match="append-only"):
             run(empty_database, f"DELETE FROM {table}")
+
+
+def test_a_schema_that_is_up_to_date_waits_for_nobody_who_writes(tmp_path: Path) -> None:
+    writer = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    upgrade_schema(writer)
+    reader = Database(writer.url, patience=0.05)
+    with writer.write() as session:
+        session.execute(text("SELECT 1"))
+        upgrade_schema(reader)
+    reader.dispose()
+    writer.dispose()

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from annotator.dataset.coverage_requirements import KEYS, read_requirements
-from annotator.dataset.coverage_service import TEMPLATES
 from annotator.dataset.coverage_service import read_requirements as read_named
+from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.domain.errors import BadInput, ValidationError
 
 FULL = """\

@@ -1,0 +1,41 @@
+"""Search the dataset's documents as an annotator types. For annotators; the indexes stay in memory."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotator.domain.people import Actor
+from annotator.people.service import require_role
+from annotator.pooling.search.search_index import SearchKeeper
+from annotator.pooling.search.search_sql import SearchedTexts
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+
+SEARCHES = SearchKeeper()  # one for the process: indexes in memory
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """The answer of a search: documents (document_pk), best first.
+
+    None while the search is still being prepared, of which `share` (0 to 1) is done. `most_characters`: how much of each
+    document is searched (None: all of it).
+    """
+
+    document_pks: tuple[int, ...] | None
+    share: float
+    most_characters: int | None
+
+
+def search_texts(
+    database: Database, actor: Actor, dataset: str, text: str, *, limit: int, now: datetime
+) -> SearchAnswer:
+    """Search the dataset's documents as one types. The index is made in the background when it is first asked for."""
+    with database.read() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "annotator")
+    name = database.url.render_as_string(hide_password=True), dataset_pk
+    ready, share = SEARCHES.find(name, SearchedTexts(database, dataset_pk), now=now)
+    if ready is None:
+        return SearchAnswer(None, share, None)
+    document_pks = tuple(ready.document_pks[match.text] for match in ready.index.search(text, limit=limit))
+    return SearchAnswer(document_pks, 1.0, ready.most_characters)
