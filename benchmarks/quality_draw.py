@@ -76,8 +76,8 @@ class Undone(Database):
     """Keeps nothing of what is written to it."""
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
-        with suppress(Undo), super().write() as session:
+    def write(self, *, before_parents: bool = False) -> Iterator[Session]:
+        with suppress(Undo), super().write(before_parents=before_parents) as session:
             yield session
             raise Undo
 

@@ -13,7 +13,7 @@ from sqlmodel import SQLModel, col
 
 from annotator.storage import adjudication_tables, labeling_tables, pool_tables
 from annotator.storage.lookup import key_of
-from annotator.storage.tables import DatasetRow, PairRow, PersonRow
+from annotator.storage.tables import DatasetRow, PairRow, PersonRow, ReleaseRecordingRow, ReleaseRow
 
 _DEFINED = (adjudication_tables, labeling_tables, pool_tables)  # their import defines the tables
 LEFT_OUT = (
@@ -25,6 +25,7 @@ LEFT_OUT = (
     "case_hold",
     "seen_decision",
     "seen_answer",
+    "release_recording",
 )
 PERSON = "person"
 PERSON_COLUMNS = ("pk", "username", "name", "simulated", "created_at")  # neither password nor language
@@ -120,5 +121,8 @@ def list_pair_pks(session: Session, dataset_pk: int) -> list[int]:
 
 
 def find_highest(session: Session, table: Table) -> int:
-    """Return the highest number of a table's rows; 0 without any."""
-    return session.scalar(select(func.max(table.columns["pk"]))) or 0
+    """Return the highest number of a table's rows; 0 without any. Numbers of releases that are being recorded are in use."""
+    highest = session.scalar(select(func.max(table.columns["pk"]))) or 0
+    if table.name != ReleaseRow.__tablename__:
+        return highest
+    return max(highest, session.scalar(select(func.max(col(ReleaseRecordingRow.release_pk)))) or 0)

@@ -178,6 +178,20 @@ def sweep(folder: Path, *, now: datetime, recorded: Collection[str] = ()) -> Non
         os.close(descriptor)
 
 
+def is_abandoned(folder: Path, started_at: datetime, *, now: datetime) -> bool:
+    """Return whether whoever began to publish into this folder is gone: nobody holds it, or that was long ago."""
+    if now - started_at > STALE_AFTER:
+        return True
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return False  # published from another folder of exports
+    try:
+        return _try_lock(descriptor) is True
+    finally:
+        os.close(descriptor)
+
+
 def _try_lock(descriptor: int) -> bool | None:
     """Return whether nobody else holds the folder; None if the file system has no locks."""
     try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import ColumnElement, exists, func, insert, select
 from sqlalchemy.orm import Session, aliased
-from sqlmodel import SQLModel, col
+from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.releases.records import Participant, PoolSystem
@@ -18,7 +18,7 @@ from annotator.storage.current_judgments import list_current_adjudications
 from annotator.storage.lookup import key_of
 from annotator.storage.outdated import OLDER_GUIDELINE, OLDER_TEXT
 from annotator.storage.pair_states import list_open_errors
-from annotator.storage.sql import fetch_tuples, prepare_sql
+from annotator.storage.sql import add_tuples, fetch_tuples, prepare_sql
 from annotator.storage.tables import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -305,29 +305,18 @@ def add_release(
     session.add(release)
     session.flush()
     release_pk = key_of(release.pk)
-    _add_chunks(session, ReleaseQueryRow, ("release_pk", *QUERY_COLUMNS), release_pk, queries)
-    _add_chunks(session, ReleaseQrelRow, ("release_pk", *QREL_COLUMNS), release_pk, qrels)
+    for chunk in queries:
+        add_rows_of_release(session, ReleaseQueryRow, release_pk, chunk)
+    for chunk in qrels:
+        add_rows_of_release(session, ReleaseQrelRow, release_pk, chunk)
 
 
-def _add_chunks(
+def add_rows_of_release(
     session: Session,
-    row_class: type[SQLModel],
-    names: Sequence[str],
+    row_class: type[ReleaseQueryRow] | type[ReleaseQrelRow],
     release_pk: int,
-    chunks: Iterable[Sequence[Sequence[Any]]],
+    rows: Sequence[Sequence[Any]],
 ) -> None:
-    """Insert rows of numbers and texts, which need no preparing, with one compiled statement."""
-    connection = session.connection()
-    table = SQLModel.metadata.tables[str(row_class.__tablename__)]
-    compiled = insert(table).compile(dialect=connection.dialect, column_keys=list(names))
-    order = compiled.positiontup
-    for chunk in chunks:
-        rows: list[Any]
-        if order is None:
-            rows = [dict(zip(names, (release_pk, *row), strict=True)) for row in chunk]
-        elif tuple(order) == tuple(names):
-            rows = [(release_pk, *row) for row in chunk]
-        else:
-            indexes = [names.index(name) for name in order]
-            rows = [tuple((release_pk, *row)[index] for index in indexes) for row in chunk]
-        connection.exec_driver_sql(str(compiled), rows)
+    """Insert queries or qrels of a release: QUERY_COLUMNS or QREL_COLUMNS, numbers and texts that need no preparing."""
+    columns = QUERY_COLUMNS if row_class is ReleaseQueryRow else QREL_COLUMNS
+    add_tuples(session, row_class, ("release_pk", *columns), [(release_pk, *row) for row in rows])

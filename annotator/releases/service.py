@@ -5,6 +5,7 @@ what a format cannot carry. `folder.py` keeps a publish whole. Pairs are read tw
 read transaction: to count (`counts.py`) and to write (`write.py`).
 """
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
@@ -43,6 +44,7 @@ from annotator.releases.folder import (
     discard,
     find_whole_partial,
     hold_folder,
+    is_abandoned,
     open_partial,
     put_in_place,
     sweep,
@@ -57,6 +59,14 @@ from annotator.releases.published_service import (
     read_renames,
 )
 from annotator.releases.published_sql import list_decision_words
+from annotator.releases.recording_sql import (
+    begin_recording,
+    end_recording,
+    is_recorded_in_parts,
+    list_recordings,
+    record_parts,
+    remove_recording,
+)
 from annotator.releases.records import Release, ReleaseDiff, ReleaseFacts, Renames
 from annotator.releases.releases_sql import (
     add_pseudonyms,
@@ -203,12 +213,13 @@ def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -
     """Rename the folders of releases that a killed publish recorded but did not rename; return these folders.
 
     Called when the program starts, before every release command and before every publish. Also removes what killed
-    publishes left without a record, unless somebody is publishing into the same folder. Never removes what is recorded,
+    publishes left without a record, files and rows, unless somebody is publishing into the same folder. Never removes what is recorded,
     also while something else stands at its path.
     """
     with database.read() as session:
         recorded = list_recorded_folders(session)
         datasets = list_dataset_names(session)
+        recordings = list_recordings(session)
     finished = []
     for release in recorded:
         target = exports_dir / release.dataset / release.version
@@ -218,6 +229,9 @@ def finish_publishing(database: Database, *, exports_dir: Path, now: datetime) -
             finished.append(target)
     for dataset in datasets:
         sweep(exports_dir / dataset, now=now, recorded={release.sums for release in recorded})
+    for recording in recordings:
+        if is_abandoned(exports_dir / recording.dataset, recording.started_at, now=now):
+            remove_recording(database, recording.release_pk)
     return finished
 
 
@@ -370,11 +384,14 @@ def _record(
 ) -> None:
     """Commit the release's rows. If that fails, remove the hidden folder, unless the rows were committed after all."""
     try:
-        with database.write() as session:
-            _lock_unchanged(session, actor, release.dataset_pk, snapshot)
-            check_free(target)
-            add_pseudonyms(session, release.dataset_pk, snapshot.new_numbers)
-            add_release(session, release, written.queries.chunks(), written.qrels.chunks())
+        if is_recorded_in_parts(database, written):
+            _record_in_parts(database, actor, release, snapshot, written, target=target)
+        else:
+            with database.write() as session:
+                _lock_unchanged(session, actor, release.dataset_pk, snapshot)
+                check_free(target)
+                add_pseudonyms(session, release.dataset_pk, snapshot.new_numbers)
+                add_release(session, release, written.queries.chunks(), written.qrels.chunks())
     except BaseException as error:
         refused = isinstance(error, AnnotatorError) and not isinstance(error, DatabaseUnavailable)
         if refused or not _is_recorded(database, release):  # otherwise the commit itself is in doubt
@@ -384,6 +401,37 @@ def _record(
         raise
     finally:
         written.close()
+
+
+def _record_in_parts(
+    database: Database,
+    actor: Actor,
+    release: ReleaseRow,
+    snapshot: DatasetSnapshot,
+    written: WrittenRelease,
+    *,
+    target: Path,
+) -> None:
+    """Record queries and qrels part by part, so that others write in between; the last transaction publishes them.
+
+    If another lead publishes meanwhile, the last transaction refuses. What was recorded in vain is removed.
+    """
+    with database.write() as session:
+        _lock_unchanged(session, actor, release.dataset_pk, snapshot)
+        check_free(target)
+        release_pk = begin_recording(session, release.dataset_pk, now=release.created_at)
+    try:
+        for _ in record_parts(database, release_pk, written):
+            pass
+        with database.write() as session:
+            _lock_unchanged(session, actor, release.dataset_pk, snapshot)
+            check_free(target)
+            add_pseudonyms(session, release.dataset_pk, snapshot.new_numbers)
+            end_recording(session, release, release_pk)
+    except BaseException:
+        with contextlib.suppress(DatabaseUnavailable):  # then `finish_publishing` removes it later
+            remove_recording(database, release_pk)
+        raise
 
 
 def _check_new(session: Session, dataset_pk: int, version: str) -> None:

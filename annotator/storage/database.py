@@ -172,6 +172,10 @@ PATIENCE_SECONDS = 30
 KNOWN_LOCK_SECONDS = 0.3
 """How long a write waits for SQLite's lock after the write before it waited in vain. Otherwise every write in the queue would
 wait for the full time."""
+GAP_SECONDS = 0.012
+"""How long the write lock is free between the parts of a long write."""
+ASK_MILLISECONDS = 4
+"""After how long at the latest a write asks again for SQLite's lock."""
 CONNECT_SECONDS = 5
 _POSTGRESQL_OPTIONS = {
     "connect_timeout": CONNECT_SECONDS,
@@ -242,13 +246,27 @@ class Database:
             session.commit()  # a ROLLBACK makes psycopg forget every statement that PostgreSQL has planned
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
+    def write(self, *, before_parents: bool = False) -> Iterator[Session]:
         """Open a session that commits if the block succeeds.
 
+        `before_parents`: on SQLite, rows may name others that come later, in another transaction.
         Raises DatabaseUnavailable if the database cannot work now.
         """
-        with self._take_turn() as wait, self._session(write=True, wait=wait) as session, session.begin():
+        unchecked = before_parents and self.is_sqlite
+        with (
+            self._take_turn() as wait,
+            self._session(write=True, wait=wait, unchecked=unchecked) as session,
+            session.begin(),
+        ):
             yield session
+
+    def let_others_write(self) -> None:
+        """Leave SQLite's write lock free, between the parts of a long write, long enough for whoever waits for it to take it.
+
+        A thread of this process takes its turn at once, another process asks every few milliseconds.
+        """
+        if self.is_sqlite:
+            time.sleep(GAP_SECONDS)
 
     @contextmanager
     def _take_turn(self) -> Iterator[float]:
@@ -273,11 +291,11 @@ class Database:
             self._turn.release()
 
     @contextmanager
-    def _session(self, *, write: bool, wait: float) -> Iterator[Session]:
+    def _session(self, *, write: bool, wait: float, unchecked: bool = False) -> Iterator[Session]:
         options: dict[str, Any] = {} if write or self.is_sqlite else _READING
         with explain_unavailable(self.shown_url, write=write):
             connection = self.engine.connect().execution_options(
-                annotator_write=write, annotator_wait=wait, **options
+                annotator_write=write, annotator_wait=wait, annotator_unchecked=unchecked, **options
             )
             try:
                 with Session(connection, expire_on_commit=False) as session:
@@ -421,9 +439,36 @@ def _prepare_file(url: URL, _dialect: Any, _record: Any, _given: Any, _options: 
 
 def _begin_sqlite(connection: Any) -> None:
     options = connection.get_execution_options()
-    wait = round(options.get("annotator_wait", PATIENCE_SECONDS) * 1_000)
-    connection.connection.dbapi_connection.execute(f"PRAGMA busy_timeout={wait}")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("annotator_write", True) else "BEGIN")
+    wait = options.get("annotator_wait", PATIENCE_SECONDS)
+    driver = connection.connection.dbapi_connection
+    # at each begin, so that a connection from the pool never keeps what the one before asked for
+    driver.execute(f"PRAGMA foreign_keys={'OFF' if options.get('annotator_unchecked') else 'ON'}")
+    write = options.get("annotator_write", True)
+    if write and _begin_soon(driver, wait):
+        return
+    driver.execute(f"PRAGMA busy_timeout={round(wait * 1_000)}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def _begin_soon(driver: Any, wait: float) -> bool:
+    """Begin to write within `wait` seconds, asking every few milliseconds; return whether it succeeded.
+
+    SQLite itself asks ever more rarely, every tenth of a second in the end: it would miss the gaps between the parts of a long
+    write again and again, while this asks at least once in each (`GAP_SECONDS`).
+    """
+    until = time.monotonic() + wait
+    driver.execute(f"PRAGMA busy_timeout={min(ASK_MILLISECONDS, round(wait * 1_000))}")
+    while True:
+        try:
+            driver.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                return False
+            if time.monotonic() >= until:
+                return False
+        else:
+            driver.execute(f"PRAGMA busy_timeout={round(wait * 1_000)}")
+            return True
 
 
 PROBE_SECONDS = 1.0

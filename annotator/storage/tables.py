@@ -558,6 +558,19 @@ class ReleaseRow(SQLModel, table=True):
     signature: str | None = text_column(nullable=True)
 
 
+class ReleaseRecordingRow(SQLModel, table=True):
+    """A release whose queries and qrels are being recorded in parts, on SQLite (`releases/recording_sql.py`).
+
+    `release_pk`: the key that its row in `release` will have. Until that row is there, nobody reads its queries and qrels.
+    """
+
+    __tablename__ = "release_recording"
+
+    release_pk: int = Field(primary_key=True, sa_column_kwargs={"autoincrement": False})
+    dataset_pk: int = Field(foreign_key="dataset.pk")
+    started_at: datetime = time_column()
+
+
 class ReleaseQueryRow(SQLModel, table=True):
     """A query as it was published. Immutable."""
 

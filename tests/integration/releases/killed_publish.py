@@ -11,7 +11,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.errors import ConflictError
 from annotator.people.service import find_actor
+from annotator.releases import recording_sql
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 
@@ -42,6 +44,27 @@ def publish_until_killed(
         now=datetime.fromisoformat(now),
         overrides=overrides,
     )
+
+
+def publish_part_by_part_until_killed(
+    url: str,
+    folder: str,
+    now: str,
+    overrides: dict[str, str],
+    moment: tuple[str, str, int],
+    errors: str,
+    refused: bool,
+) -> None:
+    """Do the same with a release whose rows are recorded one by one; if `refused`, publishing fails at its end by itself."""
+    recording_sql.PART = 1
+    if refused:
+        patch("annotator.releases.service.end_recording", refuse, 1)
+    publish_until_killed(url, folder, now, overrides, moment, errors)
+
+
+def refuse(real: Callable[..., Any], *arguments: Any, **named: Any) -> None:
+    """Raise an error instead of the call."""
+    raise ConflictError("refused")
 
 
 def die() -> None:

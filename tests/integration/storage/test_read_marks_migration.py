@@ -49,7 +49,7 @@ def test_decisions_that_were_shown_and_answers_are_read_and_the_others_are_news(
         for table in ("seen_decision", "seen_answer"):
             session.execute(text(f"DROP TABLE {table}"))
         session.execute(text("UPDATE alembic_version SET version_num = '0022'"))
-    migrate(empty_database, command.upgrade, "head")
+    migrate(empty_database, command.upgrade, "0023")
     later = NOW + timedelta(days=9)
     assert count_news(empty_database, hanako, "d", now=later).decisions == 1
     assert count_news(empty_database, minjun, "d", now=later).decisions == 2
