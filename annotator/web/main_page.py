@@ -92,9 +92,12 @@ def _register(page: AppPage, context: PageContext | None) -> st.Page:
 
 def _draw_page(page: AppPage, context: PageContext) -> None:
     is_new = not context.person.memberships and not context.person.must_change_password
+    is_open = page in list_pages(context.person, context.dataset)
+    if not is_open:
+        st.title(tr(page.title))
     if is_new:
         draw_no_role(context)
-    if page in list_pages(context.person, context.dataset):
+    if is_open:
         if context.is_archived:
             words = tr(
                 "This dataset is archived. Nothing in it can be judged or changed until a lead unarchives it."

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from annotator.domain.messages import Message, say
 from annotator.overview.waiting_service import WaitingWork, count_waiting_work
 from annotator.people.service import choose_language
 from annotator.web.kit.controls import find_key, read_choice
@@ -23,7 +24,29 @@ from annotator.web.kit.words import name_role
 from annotator.web.navigation import GROUPS, MENU, AppPage, list_groups
 from annotator.web.page_context import PageContext, find_context
 
-DECLARE = "export default function ({ data }) { document.documentElement.lang = data.language; }"
+STREAMLITS_WORDS: dict[str, Message] = {
+    "Upload": say("Upload"),
+    "Upload directories": say("Choose a folder"),
+    "Drag and drop files here": say("Drop files here"),
+    "Drag and drop directories here": say("Drop a folder here"),
+    "{mb} MB per file": say("{mb} MB per file", mb="{mb}"),
+    "No results": say("No results"),
+    "Press {key} to apply": say("Press {key} to apply", key="{key}"),
+    "Press {key} to submit form": say("Press {key} to send", key="{key}"),
+    "Skip to main content": say("Skip to main content"),
+    "Sidebar": say("Sidebar"),
+    "Open": say("Open the list"),
+    "Link to heading": say("Link to this heading"),
+    "Decrement": say("Less"),
+    "Increment": say("More"),
+    "file upload": say("Choose files"),
+    "Selected values": say("Chosen"),
+    "Remove {option}": say("Remove {option}", option="{option}"),
+    "Clear all": say("Clear all"),
+    "Show password": say("Show password"),
+    "Hide password": say("Hide password"),
+}
+"""What Streamlit writes itself, in English only, with what a reader gets instead."""
 
 
 def draw_language_choice(name: str, *, label_visibility: Literal["visible", "collapsed"] = "visible") -> None:
@@ -50,7 +73,8 @@ def forget_choice() -> None:
 
 def declare_language() -> None:
     """Let screen readers, fonts and the browser's own translation know in which language the page is."""
-    _declaring()(key="language", data={"language": current_language()})
+    words = json.dumps({theirs: tr(ours) for theirs, ours in STREAMLITS_WORDS.items()}, ensure_ascii=False)
+    _declaring()(key="language", data={"language": current_language(), "words": words})
 
 
 def _choose_language(name: str, key: str) -> None:
@@ -61,7 +85,8 @@ def _choose_language(name: str, key: str) -> None:
 
 @cache
 def _declaring() -> Any:
-    return st.components.v2.component("annotator_language", js=DECLARE)
+    script = join_modules(Path(__file__).parent / "streamlit_words.js")
+    return st.components.v2.component("annotator_language", js=script)
 
 
 NAME = '<div class="annotator-name"><img src="/favicon.png" alt="" width="32" height="32"><span>Annotator</span></div>'

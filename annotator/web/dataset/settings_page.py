@@ -1,12 +1,15 @@
 """Draw the page Settings, for leads: every setting of the dataset in groups, what a change will cause, and archiving.
 
+A group is closed, under a line with what differs from the defaults. `?setting=WORD` opens the groups whose settings match, and
+shows only those. What was typed into a setting that a search hides stays.
+
 Nothing is stored before Save. The values that the page began with are kept: what differs from them is a change, and saving is
 refused if somebody else has changed one of the same settings meanwhile. What was typed stays.
 """
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -27,7 +30,7 @@ from annotator.dataset.service import (
 )
 from annotator.dataset.settings import NONE, OFF, read_setting
 from annotator.domain.errors import AnnotatorError, ConflictError, ValidationError
-from annotator.domain.messages import say
+from annotator.domain.messages import Message, say
 from annotator.domain.people import includes
 from annotator.overview.settings_effects_service import describe_effects
 from annotator.web.dataset.downloads import list_address
@@ -40,14 +43,21 @@ from annotator.web.page_context import PageContext
 OWN = "own"
 DISTANCES = ("", "1", "2", "3")
 SAID = "settings said"
+SEARCH = "setting"  # in the address
+LONGEST = 40  # characters of a value in the line of its group
 
 
 @dataclass
 class SettingsForm:
-    """What the page began with: each setting as it could be typed. `mark`: of the fields on the screen."""
+    """What the page began with: each setting as it could be typed. `mark`: of the fields on the screen.
+
+    `typed`: what the controls hold now, also those that a search hides. `begun`: what each control on the screen began with.
+    """
 
     dataset: str
     base: dict[str, str]
+    typed: dict[str, str] = field(default_factory=dict)
+    begun: dict[str, str] = field(default_factory=dict)
     mark: str = field(default_factory=lambda: secrets.token_hex(4))
 
     def find_key(self, name: str) -> str:
@@ -75,12 +85,16 @@ def _draw_form(context: PageContext, dataset: str) -> None:
         tr("Nothing changes before you save. The grades and their definitions are on the page Guideline.")
     )
     draw_link(context, "guideline")
-    typed = {}
+    search = _draw_search()
+    found = 0
     for heading, fields in GROUPS:
-        st.header(tr(heading))
-        for setting in fields:
-            typed[setting.name] = _draw_field(form, setting, defaults[setting.name])
-    changes = {name: text for name, text in typed.items() if text != form.base[name]}
+        matching = [setting for setting in fields if _matches(setting, heading, search)]
+        found += len(matching)
+        if matching:
+            _draw_group(form, heading, fields, matching, defaults, is_open=bool(search))
+    if not found:
+        draw_note(tr("No setting matches."))
+    changes = {name: text for name, text in form.typed.items() if text != form.base[name]}
     st.header(tr("Save"))
     if not changes:
         draw_note(tr("No changes."))
@@ -88,10 +102,69 @@ def _draw_form(context: PageContext, dataset: str) -> None:
     _draw_changes(context, form, changes)
 
 
+def _draw_search() -> str:
+    """Draw the search among the settings, which the address keeps; return the words."""
+    typed: str = st.text_input(
+        tr("Find a setting"),
+        key=SEARCH,
+        bind="query-params",
+        max_chars=100,
+        icon=":material/search:",
+        autocomplete="off",
+    )
+    return typed.strip().casefold()
+
+
+def _matches(setting: SettingField, heading: Message, search: str) -> bool:
+    """Return whether every word is in the names or the explanation of the setting, in the reader's language or in English."""
+    texts = (setting.name, setting.label, tr(setting.label), tr(setting.about), heading, tr(heading))
+    text = " ".join(texts).casefold()
+    return all(word in text for word in search.split())
+
+
+def _draw_group(
+    form: SettingsForm,
+    heading: Message,
+    fields: Sequence[SettingField],
+    matching: Sequence[SettingField],
+    defaults: Mapping[str, str],
+    *,
+    is_open: bool,
+) -> None:
+    """Draw a group under its name and what is stored otherwise than the defaults."""
+    summary = describe_group(fields, form.base, defaults)
+    label = f"**{escape_markdown(tr(heading))}**  \n{escape_markdown(summary)}"
+    with st.expander(label, expanded=is_open, key=f"group {form.mark} {heading} {is_open}"):
+        for setting in matching:
+            begun = form.find_key(setting.name) in st.session_state and setting.name in form.begun
+            if not begun:
+                form.begun[setting.name] = form.typed.get(setting.name, form.base[setting.name])
+            form.typed[setting.name] = _draw_field(form, setting, defaults[setting.name])
+
+
+def describe_group(
+    fields: Sequence[SettingField], values: Mapping[str, str], defaults: Mapping[str, str]
+) -> str:
+    """Say in one line what is set otherwise than by default."""
+    parts = [
+        f"{tr(setting.label)}: {_shorten(setting, values[setting.name])}"
+        for setting in fields
+        if values[setting.name] != defaults[setting.name]
+    ]
+    return " · ".join(parts) or tr("as by default")
+
+
+def _shorten(setting: SettingField, text: str) -> str:
+    if setting.kind == "requirements":
+        return tr(REQUIREMENT_WORDS.get(_list_templates().get(text, ""), OWN_WORDS))
+    shown = _show_value(setting, text)
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST].rstrip()} …"
+
+
 def _find_form(context: PageContext, dataset: str) -> SettingsForm:
     """Return the form of this visit to the page; a new one, with the present values, when its controls are gone."""
     form: SettingsForm | None = st.session_state.get("settings form")
-    if form is None or form.dataset != dataset or form.find_key("title") not in st.session_state:
+    if form is None or form.dataset != dataset or SEARCH not in st.session_state:
         form = SettingsForm(dataset, _read_present(context, dataset))
         st.session_state["settings form"] = form
     return form
@@ -104,7 +177,7 @@ def _read_present(context: PageContext, dataset: str) -> dict[str, str]:
 
 def _draw_field(form: SettingsForm, setting: SettingField, default: str) -> str:
     """Draw the control of a setting; return its value as it could be typed."""
-    value, key, label = form.base[setting.name], form.find_key(setting.name), tr(setting.label)
+    value, key, label = form.begun[setting.name], form.find_key(setting.name), tr(setting.label)
     if setting.kind == "switch":
         text = "true" if st.toggle(label, value == "true", key=key) else "false"
     elif setting.kind == "whole":
@@ -131,9 +204,10 @@ def _draw_field(form: SettingsForm, setting: SettingField, default: str) -> str:
         shown = "" if value == setting.empty else value
         text = st.text_input(label, shown, key=key, autocomplete="off").strip() or setting.empty
         _draw_fault(setting, text)
-    draw_note(
-        join_sentences([tr(setting.about), tr("Default: {value}.", value=_show_value(setting, default))])
-    )
+    about = [tr(setting.about)]
+    if default != form.base[setting.name]:
+        about.append(tr("Default: {value}.", value=_show_value(setting, default)))
+    draw_note(join_sentences(about))
     return text
 
 
@@ -146,9 +220,8 @@ def _draw_fault(setting: SettingField, text: str) -> None:
 
 def _draw_requirements(form: SettingsForm, setting: SettingField) -> str:
     """Draw the choice of a template, or the requirements as YAML, which JSON is too."""
-    value = form.base[setting.name]
-    templates = {json.dumps(read_template(name), ensure_ascii=False): name for name in TEMPLATES}
-    held = NONE if value == NONE else templates.get(value, OWN)
+    value, begun = form.base[setting.name], form.begun[setting.name]
+    held = begun if begun in (NONE, *TEMPLATES) else _list_templates().get(begun, OWN)
     options = (NONE, *TEMPLATES, OWN)
     chosen = st.selectbox(
         tr(setting.label),
@@ -158,15 +231,19 @@ def _draw_requirements(form: SettingsForm, setting: SettingField) -> str:
         format_func=lambda name: tr(OWN_WORDS if name == OWN else REQUIREMENT_WORDS.get(name, NONE_CHOSEN)),
     )
     draw_note(tr(setting.about))
-    if chosen == held != OWN:
-        return value
     if chosen != OWN:
-        return chosen
-    shown = json.dumps(json.loads(value), ensure_ascii=False, indent=2) if value != NONE else "queries: 50\n"
+        return value if _list_templates().get(value) == chosen else chosen
+    stored = json.dumps(json.loads(value), ensure_ascii=False, indent=2) if value != NONE else ""
+    shown = begun.removeprefix(f"{OWN}:") if begun.startswith(f"{OWN}:") else stored or "queries: 50\n"
     text = st.text_area(
         tr("Own requirements (YAML)"), shown, key=form.find_key("own requirements"), height=260
     )
-    return value if text == shown and value != NONE else f"{OWN}:{text}"
+    return value if text == stored else f"{OWN}:{text}"
+
+
+def _list_templates() -> dict[str, str]:
+    """Return the name of each template by its requirements as a setting holds them."""
+    return {json.dumps(read_template(name), ensure_ascii=False): name for name in TEMPLATES}
 
 
 OWN_WORDS = say("Own requirements")

@@ -13,7 +13,7 @@ from annotator.importing.uploads.staging import LIMITS
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_number
-from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.kit.messages import join_sentences, show_refusal, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, require_context
@@ -22,17 +22,15 @@ from annotator.web.server.uploads import MOST_IMPORT_FILES, MOST_IMPORT_MB, draw
 POLL_SECONDS = 1.0
 
 
-def draw_upload(context: PageContext, dataset: str, purpose: str, *, folders: bool = True) -> None:
-    """Draw the limits and the field; store what is uploaded in place of earlier files, and draw the page again."""
-    draw_note(
-        tr(
-            "Upload limit: {mb} MB (zip archives: {unpacked} MB unpacked), number of files: {files}. Nothing is stored in the "
-            "dataset before you confirm it.",
-            mb=show_number(MOST_IMPORT_MB),
-            files=show_number(MOST_IMPORT_FILES),
-            unpacked=show_number(LIMITS.unpacked_mb),
-        )
-    )
+def draw_upload(
+    context: PageContext, dataset: str, purpose: str, *, folders: bool = True, stores: bool = True
+) -> None:
+    """Draw the limits and the field; store what is uploaded in place of earlier files, and draw the page again.
+
+    `stores`: whether the dataset changes later, when somebody confirms it.
+    """
+    before = [tr("You see what would change before anything is stored.")] if stores else []
+    draw_note(join_sentences([describe_limits(folders=folders), *before]))
     turn = st.session_state.get(f"{purpose} uploads", 0)
     whole_folder = folders and st.toggle(
         tr("Upload a whole folder"), key=f"{purpose} folder", help=tr("Its subfolders come along.")
@@ -63,6 +61,18 @@ def draw_upload(context: PageContext, dataset: str, purpose: str, *, folders: bo
         st.session_state[f"{purpose} refused"] = show_refusal(error)
     st.session_state[f"{purpose} uploads"] = turn + 1
     st.rerun()
+
+
+def describe_limits(*, folders: bool) -> str:
+    """Say what can be uploaded. `folders`: several files, folders and zip archives too."""
+    if not folders:
+        return tr("At most {mb} MB.", mb=show_number(MOST_IMPORT_MB))
+    return tr(
+        "Limits: {mb} MB in all, number of files {files}; a zip archive {unpacked} MB unpacked.",
+        mb=show_number(MOST_IMPORT_MB),
+        files=show_number(MOST_IMPORT_FILES),
+        unpacked=show_number(LIMITS.unpacked_mb),
+    )
 
 
 def find_job(context: PageContext, dataset: str, purpose: str) -> FileJob | None:

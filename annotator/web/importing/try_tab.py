@@ -37,7 +37,7 @@ def draw(context: PageContext, dataset: str) -> None:
     )
     job = find_job(context, dataset, PURPOSE)
     if job is None:
-        draw_upload(context, dataset, PURPOSE)
+        draw_upload(context, dataset, PURPOSE, stores=False)
         return
     if "look" not in job.results and not job.is_busy and not job.ended:
         start_task(context, job, {"task": "look", "then": "try"})

@@ -15,6 +15,7 @@ from annotator.web.agreement.links import write_link
 
 LONG = 12
 SENTENCE = 30  # a text of more characters
+FIGURES = ' class="annotator-figure"'
 FIGURE = re.compile(r"[^\W\d]{0,3}\W{0,2}\d.{0,18}")
 
 
@@ -45,7 +46,7 @@ def mark_column(cells: Sequence[str]) -> str:
     """
     filled = [cell for cell in cells if cell not in ("", "–")]
     if filled and all(FIGURE.fullmatch(cell) for cell in filled):
-        return ' class="annotator-figure"'
+        return FIGURES
     return (
         ' class="annotator-long"' if any(len(word) > LONG for cell in filled for word in cell.split()) else ""
     )
@@ -102,7 +103,7 @@ def draw_link_table(
     """Draw the rows; every text is shown as plain text in its own direction. The first column names its row.
 
     `tall`: as high as its rows. `roomy`: a sentence beside many figures keeps its width on a narrow screen. `stacked`: on a
-    narrow screen the cells of a row stand below each other, for rows of which one column is a sentence.
+    narrow screen the cells of a row come one after the other, and each figure gets the name of its column.
     """
     shown_rows = [list(row) for row in rows]
     marks = [mark_column([_text(row[at]) for row in shown_rows]) for at in range(len(columns))]
@@ -113,6 +114,11 @@ def draw_link_table(
         f'<th scope="col" dir="auto"{ROOM if room else ""}>{escape(name)}</th>'
         for name, room in zip(columns, rooms, strict=True)
     )
+    if stacked:
+        marks = [
+            f'{mark} data-column="{escape(name)}"' if FIGURES in mark else mark
+            for name, mark in zip(columns, marks, strict=True)
+        ]
     body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in shown_rows)
     style = ' style="max-height: none"' if tall else ""
     kind = "annotator-table annotator-stacked" if stacked else "annotator-table"

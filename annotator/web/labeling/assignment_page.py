@@ -351,7 +351,7 @@ def draw(context: PageContext) -> None:
     status = show_assignment(context.database, context.actor, dataset, now=context.now)
     if not status.all_queries:
         st.text(tr("No queries yet. Import queries and documents first."))
-        draw_link(context, "overview")
+        draw_link(context, "import")
         return
     _warn(status)
     st.header(tr("Judgments per pair"))

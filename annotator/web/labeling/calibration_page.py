@@ -136,7 +136,7 @@ def draw_existing_checks(context: PageContext, dataset: str, checks: list[CheckP
             )
             for check in checks
         ],
-        roomy=True,
+        stacked=True,
     )
     by_key = {check.pair: check for check in checks}
     with st.form("unmark", border=False):

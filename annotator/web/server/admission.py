@@ -103,14 +103,16 @@ def _refuse_parameters(scope: Scope) -> Response | None:
 def _answer_unknown(scope: Scope) -> Response:
     if not wants_page(scope) or "/_stcore/" in scope["path"]:
         return JSONResponse({"error": "there is nothing at this address"}, 404)
-    return _answer_message(scope, tr("Page not found"), 404)
+    why = tr("The address is wrong, or the page has moved.")
+    return _answer_message(scope, tr("Page not found"), 404, why, tr("Go to the first page"))
 
 
-def _answer_message(scope: Scope, message: str, status: int) -> Response:
+def _answer_message(scope: Scope, message: str, status: int, why: str = "", back: str = "") -> Response:
     """Say it: on a page, with the way back, to whoever waits for one."""
     if not wants_page(scope):
         return JSONResponse({"error": message}, status)
     body = fill_markup(
-        '<h1>$said</h1><p class="lead"><a href="/">$back</a></p>', {"said": message, "back": tr("Back")}
+        f'<h1>$said</h1>{"<p>$why</p>" if why else ""}<p class="lead"><a href="/">$back</a></p>',
+        {"said": message, "why": why, "back": back or tr("Back")},
     )
     return HTMLResponse(draw_plain_page(message, body), status)

@@ -119,7 +119,7 @@ def _draw_categories(report: DepthReport) -> None:
             tr("verdict"),
         ],
         [_describe_category(category, verdict) for category, verdict in listed[:MOST_CATEGORIES]],
-        roomy=True,
+        stacked=True,
     )
 
 

@@ -68,7 +68,7 @@ def draw(shown: ShownPool) -> None:
     choices = list_round_choices(context.database, context.actor, dataset)
     if not choices.queries:
         st.info(tr("This dataset has no queries yet. Import them first."), icon=":material/info:")
-        draw_link(context, "overview")
+        draw_link(context, "import")
         return
     if not choices.systems and not choices.documents:
         st.info(
@@ -77,7 +77,7 @@ def draw(shown: ShownPool) -> None:
             ),
             icon=":material/info:",
         )
-        draw_link(context, "overview")
+        draw_link(context, "import")
         return
     key = find_key(context.database, dataset, ROUNDS)
     draw_refused()

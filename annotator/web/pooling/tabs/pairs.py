@@ -55,6 +55,7 @@ def draw(shown: ShownPool) -> None:
         [tr("query"), tr("document"), tr("status"), tr("proposed by"), tr("round")],
         [_list_cells(dataset, pair) for pair in page.pairs],
         tall=True,
+        stacked=True,
     )
     draw_paging(start, page.total, lambda at: list_pairs_address(dataset, chosen, start=at), len(page.pairs))
 

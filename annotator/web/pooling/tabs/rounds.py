@@ -61,8 +61,8 @@ def draw(shown: ShownPool) -> None:
             tr("relevant"),
         ],
         [_describe_round(dataset, item, shares.get(item.number)) for item in rounds],
-        roomy=True,
         tall=True,
+        stacked=True,
     )
     in_rounds = sum(share.counted.pairs for share in shares.values())
     if contents.pairs > in_rounds:

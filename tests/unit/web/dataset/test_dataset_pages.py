@@ -104,6 +104,44 @@ def test_a_change_says_what_it_causes_and_is_stored_only_when_saved(world: World
     assert show_dataset(world.database, OPERATOR, "d")[0].overlap == 3
 
 
+def test_a_closed_group_says_what_is_set_otherwise_than_by_default(world: World) -> None:
+    change_settings(world.database, OPERATOR, "d", {"gold_rate": "0.1", "licence": "CC BY 4.0 " * 9}, now=NOW)
+    app = open_page(world, "settings_page")
+    lines = dict(item.label.replace("\\", "").split("  \n") for item in app.expander)
+    assert lines["**Calibration**"] == "Share of gold pairs: 0.1"
+    assert lines["**Disagreements**"] == "as by default"
+    assert lines["**About the dataset**"] == "Licence: CC BY 4.0 CC BY 4.0 CC BY 4.0 CC BY 4.0 …"
+    assert not any(item.proto.expanded for item in app.expander)
+    assert "Default: 0.0." in texts(app) and "Default: 2." not in texts(app)
+
+
+def test_a_search_opens_the_settings_that_match_and_keeps_what_is_typed_in_others(world: World) -> None:
+    app = open_page(world, "settings_page")
+    find(app, "number_input", "Judgments per pair").set_value(3).run()  # type: ignore[attr-defined]
+    find(app, "text_input", "Find a setting").input("TARGET kappa").run()  # type: ignore[attr-defined]
+    assert [item.label for item in app.number_input] == ["Target for Cohen's κ"]
+    assert [item.proto.expanded for item in app.expander] == [True]
+    assert "**Judgments per pair**: 2 → 3" in texts(app)
+    find(app, "text_input", "Find a setting").input("nothing like it").run()  # type: ignore[attr-defined]
+    assert "No setting matches." in texts(app) and not app.expander
+    find(app, "text_input", "Find a setting").input("").run()  # type: ignore[attr-defined]
+    assert find(app, "number_input", "Judgments per pair").value == 3  # type: ignore[attr-defined]
+    next(button for button in app.button if button.label == "Save 1 change").click().run()
+    assert show_dataset(world.database, OPERATOR, "d")[0].overlap == 3
+
+
+def test_own_requirements_stay_while_a_search_hides_them(world: World) -> None:
+    app = open_page(world, "settings_page")
+    find(app, "selectbox", "Requirements").select("own").run()  # type: ignore[attr-defined]
+    find(app, "text_area", "Own requirements (YAML)").set_value("queries: 3").run()  # type: ignore[attr-defined]
+    find(app, "text_input", "Find a setting").input("seed").run()  # type: ignore[attr-defined]
+    assert not app.text_area and "**Requirements**: changed" in texts(app)
+    find(app, "text_input", "Find a setting").input("requirements").run()  # type: ignore[attr-defined]
+    assert find(app, "text_area", "Own requirements (YAML)").value == "queries: 3"  # type: ignore[attr-defined]
+    next(button for button in app.button if button.label == "Save 1 change").click().run()
+    assert show_dataset(world.database, OPERATOR, "d")[0].requirements == {"queries": 3}
+
+
 def test_a_lead_who_saves_what_another_changed_is_told_so_and_loses_nothing(world: World) -> None:
     app = open_page(world, "settings_page")
     find(app, "number_input", "Judgments per pair").set_value(3)  # type: ignore[attr-defined]

@@ -218,13 +218,13 @@ def test_a_lead_sets_what_somebody_judges_and_hands_their_queries_on(
     assert show_assignment(world.database, OPERATOR, "d", now=NOW).queries[0].given_to == ("<b>花子",)
 
 
-def test_an_empty_dataset_leads_to_the_overview(world: AssignmentWorld, lead: Actor) -> None:
+def test_an_empty_dataset_leads_to_the_import(world: AssignmentWorld, lead: Actor) -> None:
     with world.database.write() as session:
         session.add(MembershipRow(person_pk=lead.person_id or 0, dataset_pk=None, role="lead"))
     create_dataset(world.database, OPERATOR, "empty", now=NOW)
     app = open_page(world.database, lead, "empty")
     assert "No queries yet." in words(app)
-    assert links(app) == [("overview", "dataset=empty")]
+    assert links(app) == [("import", "dataset=empty")]
 
 
 def test_hundreds_of_people_stand_fifty_to_a_page_and_are_found_by_name(
