@@ -154,6 +154,10 @@ ssh-keygen:
 screenshots: setup-test chromium ## make the pictures of the README again
 	$(BIN)/python docs/make_screenshots.py $(ARGS)
 
+.PHONY: kept-database
+kept-database: setup-test ## keep the database of this version for the tests of later ones; once for each release
+	$(BIN)/python -m tests.kept_databases
+
 .PHONY: bench
 bench: setup-test chromium ## run every benchmark
 	@for script in benchmarks/*.py; do \

@@ -45,6 +45,9 @@ class Settings:
     fetched_runs_dir: Path = field(
         default_factory=lambda: Path(read_text("FETCHED_RUNS_DIR", "fetched-runs"))
     )
+    pg_bin: Path | None = field(
+        default_factory=lambda: Path(read_text("PG_BIN", "")) if read_text("PG_BIN", "") else None
+    )
     search_hosts: str = field(default_factory=lambda: read_text("SEARCH_HOSTS", ""))
     session_hours: int = field(default_factory=lambda: read_number("SESSION_HOURS", 12))
     secure_cookie: bool = field(default_factory=lambda: read_switch("SECURE_COOKIE"))

@@ -59,6 +59,10 @@ COMMANDS: dict[str, str] = {
     "lessons": "guideline:lessons",
     "qc": "quality:app",
     "release": "releases:app",
+    "backup": "installation:backup",
+    "restore": "installation:restore",
+    "copy": "installation:copy",
+    "check-upgrade": "installation:check_upgrade",
     "convert": "conversion:convert",
     "check": "conversion:check",
 }

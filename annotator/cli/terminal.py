@@ -49,13 +49,19 @@ chosen: dict[str, str | None] = {"database": None}
 def open_database(url: str | None) -> "Database":
     """Return the database named by the option, before the command or after it, else by the environment; its schema
     is brought up to date first."""
-    from annotator.settings import Settings
-    from annotator.storage.database import Database
     from annotator.storage.schema import upgrade_schema
 
-    database = Database(url or chosen["database"] or Settings().database_url)
+    database = open_as_it_is(url)
     upgrade_schema(database)
     return database
+
+
+def open_as_it_is(url: str | None) -> "Database":
+    """Return the database named as in `open_database`, with the schema that it has."""
+    from annotator.settings import Settings
+    from annotator.storage.database import Database
+
+    return Database(url or chosen["database"] or Settings().database_url)
 
 
 def open_as(url: str | None, username: str | None) -> "tuple[Database, Actor]":

@@ -1,8 +1,10 @@
 """Migrate a database's schema, and refuse a database that a newer program made.
 
-All pending migrations run in one write transaction: if killed half way, the database is as it was.
+All pending migrations run in one write transaction: if one fails, or the program is killed half way, the database is as it was.
 """
 
+import ast
+from dataclasses import dataclass
 from pathlib import Path
 
 from sqlalchemy import and_, inspect, select, text
@@ -16,6 +18,25 @@ RECEIPT_ORDER_SINCE = "0009"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A step of the schema: its number, and what it does in a sentence."""
+
+    revision: str
+    summary: str
+
+
+def list_migrations() -> list[Migration]:
+    """Return every migration that this program knows, in order. Does not use Alembic, which takes long to import."""
+    paths = sorted((MIGRATIONS / "versions").glob("[0-9]*.py"))
+    return [Migration(path.name[:4], _read_summary(path)) for path in paths]
+
+
+def _read_summary(path: Path) -> str:
+    description = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or path.stem[5:]
+    return description.partition("\n\n")[0].replace("\n", " ")
+
+
 def upgrade_schema(database: Database) -> None:
     """Create or update the tables. StateError when the database belongs to a newer program.
 
@@ -23,26 +44,37 @@ def upgrade_schema(database: Database) -> None:
     """
     revisions = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
     with database.read() as session:
-        if _find_revision(session) == revisions[-1]:
+        if find_revision(session) == revisions[-1]:
             return
     with database.write() as session:
-        revision = _find_revision(session)
-        if revision is not None and revision not in revisions:
-            raise StateError(
-                f"the database {database.shown_url} was made by a newer version of this program "
-                f"(its schema is {revision}, this program knows up to {revisions[-1]}); "
-                "update the program, or use another database. Nothing was changed"
-            )
-        if revision != revisions[-1]:
-            _upgrade(session)
-            if revision is not None and revision < RECEIPT_ORDER_SINCE:
-                _derive_where_the_clock_was_set_back(session)
-            if revision is not None and revision < DISAGREEMENTS_SINCE:
-                _derive_all_disagreements(session)
+        upgrade_within(session, database.shown_url)
 
 
-def _find_revision(session: Session) -> str | None:
-    """Return the revision of the database; None for an empty one. Does not use Alembic, which takes long to import."""
+def upgrade_within(session: Session, shown_url: str) -> None:
+    """Create or update the tables in an open write transaction, as `upgrade_schema`."""
+    revisions = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+    revision = find_revision(session)
+    if revision is not None and revision not in revisions:
+        raise StateError(describe_newer(shown_url, revision, revisions[-1]))
+    if revision != revisions[-1]:
+        _upgrade(session)
+        if revision is not None and revision < RECEIPT_ORDER_SINCE:
+            _derive_where_the_clock_was_set_back(session)
+        if revision is not None and revision < DISAGREEMENTS_SINCE:
+            _derive_all_disagreements(session)
+
+
+def describe_newer(shown_url: str, revision: str, newest: str) -> str:
+    """Say that a newer program made a database, and what helps."""
+    return (
+        f"the database {shown_url} was made by a newer version of this program "
+        f"(its schema is {revision}, this program knows up to {newest}); "
+        "update the program, or use another database. Nothing was changed"
+    )
+
+
+def find_revision(session: Session) -> str | None:
+    """Return the revision of the database; None for one without this program's tables."""
     if not inspect(session.connection()).has_table("alembic_version"):
         return None
     revision: str | None = session.scalar(text("SELECT version_num FROM alembic_version"))

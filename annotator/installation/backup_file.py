@@ -1,0 +1,283 @@
+"""Write a backup as one zip, piece by piece, with a SHA-256 of every member; read it back and refuse what differs.
+
+The file is written under a temporary name, readable by its owner only, and gets its own name when it is whole and on the disk.
+A published release is checked against its list of checksums on the way.
+"""
+
+import glob
+import hashlib
+import json
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from types import TracebackType
+from typing import IO, Any, Self
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from annotator.domain.errors import BadInput, ConflictError, FormatError, StateError
+from annotator.installation.records import BackupManifest, BackupMember, BackupReport, ReportProgress
+
+FORMAT = "annotator backup"
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+DATABASE_MEMBER = {"sqlite": "database.sqlite", "postgresql": "database.pgdump"}
+EXPORTS, FETCHED_RUNS = "exports", "fetched-runs"
+PIECE = 1_024 * 1_024  # bytes
+MOST_OF_A_MANIFEST = 200_000_000  # bytes
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can name
+_SUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+_DAMAGES = (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error)
+
+
+class BackupWriter:
+    """A backup that is being written."""
+
+    def __init__(self, file: IO[bytes], created_at: datetime) -> None:
+        self.members: list[BackupMember] = []
+        self._moment = max(created_at.astimezone(UTC).timetuple()[:6], _EARLIEST)
+        self._archive = ZipFile(file, "w", compresslevel=1)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._archive.close()  # a second call does nothing
+
+    def add(self, path: str, source: IO[bytes], *, compress: bool) -> BackupMember:
+        """Add a member from an open file or pipe. Returns its size and SHA-256."""
+        self._archive.compression = ZIP_DEFLATED if compress else ZIP_STORED
+        digest, size = hashlib.sha256(), 0
+        with self._archive.open(path, "w", force_zip64=True) as entry:
+            while piece := source.read(PIECE):
+                digest.update(piece)
+                entry.write(piece)
+                size += len(piece)
+        self.members.append(BackupMember(path, size, digest.hexdigest()))
+        return self.members[-1]
+
+    def close(self, manifest: BackupManifest) -> None:
+        """Write the manifest and the end of the zip."""
+        shown = {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(manifest)}
+        shown["created_at"] = manifest.created_at.astimezone(UTC).isoformat()
+        self._archive.writestr(
+            ZipInfo(MANIFEST, self._moment), json.dumps(shown, ensure_ascii=False, indent=1), ZIP_DEFLATED
+        )
+        self._archive.close()
+
+
+def check_free(path: Path) -> None:
+    """Raise ConflictError if something is at the path, StateError if its folder does not exist."""
+    if os.path.lexists(path):
+        raise ConflictError(f"{path} exists already, and nothing is written over; name another file")
+    if not path.absolute().parent.is_dir():
+        raise StateError(f"the folder of {path} does not exist")
+
+
+@contextmanager
+def open_partial_file(path: Path) -> Iterator[Path]:
+    """Yield an empty file beside the path, readable by its owner only. It gets the path's name if the block succeeds.
+
+    Raises ConflictError if something is at the path.
+    """
+    check_free(path)
+    partial = path.absolute().with_name(f".{path.name}.{secrets.token_hex(6)}.partial")
+    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    try:
+        yield partial
+        _sync(partial)
+        _place(partial, path)
+        _sync(path.absolute().parent)
+    finally:
+        for leftover in partial.parent.glob(f"{glob.escape(partial.name)}*"):
+            with suppress(OSError):
+                leftover.unlink()
+
+
+def _place(partial: Path, path: Path) -> None:
+    """Give the file its name, unless something is there by now."""
+    try:
+        os.link(partial, path)  # unlike a rename, never over another file
+    except FileExistsError:
+        check_free(path)
+    except OSError:  # a file system without links
+        check_free(path)
+        partial.rename(path)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def report_backup(path: Path, partial: Path, manifest: BackupManifest) -> BackupReport:
+    """Return the report of a written file, with its hash as a whole."""
+    with partial.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return BackupReport(path, partial.stat().st_size, digest, manifest)
+
+
+def add_release(writer: BackupWriter, folder: Path, name: str, sums: str) -> list[str]:
+    """Add the folder of a release. Returns what differs from its checksums, a sentence for each file.
+
+    `name`: `dataset/version`. `sums`: the text of SHA256SUMS as the database recorded it; empty in releases from before that, which
+    are compared with their own file.
+    """
+    if not folder.is_dir() or folder.is_symlink():
+        return [f"release {name}: its folder is missing ({folder})"]
+    files = _list_files(folder)
+    own_sums = folder / "SHA256SUMS"
+    expected = _read_sums(sums or (own_sums.read_text("utf-8", "replace") if own_sums.is_file() else ""))
+    problems = [f"release {name}: {path} is missing" for path in expected if path not in files]
+    for path in files:
+        with (folder / path).open("rb") as file:
+            added = writer.add(f"{EXPORTS}/{name}/{path}", file, compress=True)
+        if path == "SHA256SUMS":
+            if sums and added.sha256 != hashlib.sha256(sums.encode()).hexdigest():
+                problems.append(f"release {name}: SHA256SUMS is not the one that was published")
+        elif path in expected and added.sha256 != expected[path]:
+            problems.append(f"release {name}: {path} is not the file that was published")
+        elif path not in expected and path != "SHA256SUMS.sig":
+            problems.append(f"release {name}: {path} was not published with it")
+    return problems
+
+
+def add_folder(writer: BackupWriter, folder: Path, name: str) -> None:
+    """Add every file of a folder, but no hidden one. A file that vanishes meanwhile is left out."""
+    for path in _list_files(folder):
+        if not any(part.startswith(".") for part in PurePosixPath(path).parts):
+            with suppress(FileNotFoundError), (folder / path).open("rb") as file:
+                writer.add(f"{name}/{path}", file, compress=True)
+
+
+def _list_files(folder: Path) -> list[str]:
+    """Return the paths of the plain files below the folder, sorted. No link is followed."""
+    if not folder.is_dir():
+        return []
+    paths = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
+
+
+def _read_sums(sums: str) -> dict[str, str]:
+    matches = (_SUM.fullmatch(line) for line in sums.splitlines())
+    return {match[2]: match[1] for match in matches if match}
+
+
+class BackupReader:
+    """An open backup. Everything that is read is compared with the checksums of its manifest."""
+
+    def __init__(self, path: Path, archive: ZipFile) -> None:
+        self.path, self._archive = path, archive
+        self.manifest = self._read_manifest()
+        names = [name for name in archive.namelist() if name != MANIFEST]
+        listed = [member.path for member in self.manifest.members]
+        if sorted(names) != sorted(listed) or len(set(names)) != len(names):
+            strange = sorted(set(names) ^ set(listed))[:3]
+            raise self._refuse("the members of its manifest", f"others ({', '.join(strange)})")
+        for name in listed:
+            if not is_safe_path(name):
+                raise self._refuse("paths below the folders that it restores", name)
+
+    def copy_member(self, member: BackupMember, target: IO[bytes]) -> None:
+        """Write a member to an open file or pipe. Raises BadInput if its bytes are not the ones that were saved."""
+        digest, size = hashlib.sha256(), 0
+        try:
+            with self._archive.open(member.path) as entry:
+                while piece := entry.read(PIECE):
+                    digest.update(piece)
+                    size += len(piece)
+                    target.write(piece)
+        except _DAMAGES as error:
+            raise self._refuse(f"{member.path} as it was saved", f"damaged bytes ({error})") from None
+        if (size, digest.hexdigest()) != (member.bytes, member.sha256):
+            raise self._refuse(
+                f"{member.path} with the SHA-256 {member.sha256}", f"another ({digest.hexdigest()})"
+            )
+
+    def check_members(self, members: list[BackupMember], progress: ReportProgress) -> None:
+        """Read the members and compare them with their checksums."""
+        whole, done = sum(member.bytes for member in members), 0
+        with Path(os.devnull).open("wb") as nowhere:
+            for member in members:
+                self.copy_member(member, nowhere)
+                done += member.bytes
+                progress("checked", done, whole)
+
+    def find_database(self) -> BackupMember:
+        """Return the member with the database."""
+        name = DATABASE_MEMBER[self.manifest.database]
+        return next(member for member in self.manifest.members if member.path == name)
+
+    def list_members(self, path: str) -> list[BackupMember]:
+        """Return the member of this path, and those of the folder of this path."""
+        return [
+            member
+            for member in self.manifest.members
+            if member.path == path or member.path.startswith(f"{path}/")
+        ]
+
+    def _read_manifest(self) -> BackupManifest:
+        try:
+            if self._archive.getinfo(MANIFEST).file_size > MOST_OF_A_MANIFEST:
+                raise ValueError
+            shown = json.loads(self._archive.read(MANIFEST))
+            kind = (shown["format"], shown["format_version"])
+            manifest = _to_manifest(shown)
+        except (*_DAMAGES, ValueError, KeyError, TypeError):
+            raise self._refuse(f"a backup with {MANIFEST}", "another zip") from None
+        if kind != (FORMAT, FORMAT_VERSION):
+            raise self._refuse(f"{FORMAT}, version {FORMAT_VERSION}", f"{kind[0]}, version {kind[1]}")
+        name = DATABASE_MEMBER.get(manifest.database)
+        if name not in [member.path for member in manifest.members]:
+            raise self._refuse("a backup with its database", "none")
+        return manifest
+
+    def _refuse(self, expected: str, found: str) -> BadInput:
+        return BadInput([FormatError(str(self.path), None, expected, found)])
+
+
+def _to_manifest(shown: dict[str, Any]) -> BackupManifest:
+    return BackupManifest(
+        program=str(shown["program"]),
+        schema=str(shown["schema"]),
+        database=str(shown["database"]),
+        created_at=datetime.fromisoformat(shown["created_at"]),
+        tables={str(name): int(rows) for name, rows in shown["tables"].items()},
+        members=tuple(
+            BackupMember(str(item["path"]), int(item["bytes"]), str(item["sha256"]))
+            for item in shown["members"]
+        ),
+        releases=int(shown["releases"]),
+        problems=tuple(str(problem) for problem in shown["problems"]),
+    )
+
+
+def is_safe_path(path: str) -> bool:
+    """Return whether a member's path stays below the folder that it is written to, on every system."""
+    parts = PurePosixPath(path).parts
+    return bool(parts) and "\\" not in path and not path.startswith("/") and ".." not in parts
+
+
+@contextmanager
+def open_backup(path: Path) -> Iterator[BackupReader]:
+    """Open a backup. Raises BadInput if it is none, StateError if there is no file."""
+    if not path.is_file():
+        raise StateError(f"expected a file made by annotator backup, found none at {path}")
+    try:
+        archive = ZipFile(path)
+    except _DAMAGES as error:
+        raise BadInput(
+            [FormatError(str(path), None, "a whole file made by annotator backup", str(error))]
+        ) from None
+    with archive:
+        yield BackupReader(path, archive)

@@ -1,0 +1,364 @@
+"""Read and write whole tables in bulk, the same way on SQLite and PostgreSQL: for copies, and for the counts of a backup.
+
+A row is a tuple of plain values that do not depend on the database: whole numbers, floats, texts, booleans, bytes, times as text in
+UTC with microseconds, JSON as the text that is stored. The hash of a table is the sum of the SHA-256 of its rows, so that it does not
+depend on their order, which differs by collation.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    DateTime,
+    Float,
+    ForeignKeyConstraint,
+    Integer,
+    LargeBinary,
+    Table,
+    inspect,
+    text,
+)
+from sqlalchemy.orm import Session
+from sqlmodel import SQLModel
+
+from annotator.domain.errors import StateError
+from annotator.storage import adjudication_tables, labeling_tables, pool_tables, tables
+from annotator.storage.columns import UtcDateTime
+
+_DEFINED = (tables, adjudication_tables, labeling_tables, pool_tables)  # their import defines the tables
+AT_ONCE = 5_000
+VERSION_TABLE = "alembic_version"
+_TIME = "%Y-%m-%d %H:%M:%S.%f"
+_MODULUS = 2**256
+
+Row = tuple[Any, ...]
+Column = Sequence[Any]
+Convert = Callable[[str, Column], Column]
+
+
+class TableHash:
+    """The hash of the rows that were added, in any order."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._sum = 0
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Add rows."""
+        sha256, to_number = hashlib.sha256, int.from_bytes
+        self._sum += sum(to_number(sha256(repr(row).encode()).digest(), "big") for row in rows)
+        self.rows += len(rows)
+
+    def hexdigest(self) -> str:
+        """Return the hash in hexadecimal."""
+        return f"{self._sum % _MODULUS:064x}"
+
+
+def list_tables() -> list[Table]:
+    """Return the tables of this program, each after those that its rows name."""
+    return list(SQLModel.metadata.sorted_tables)
+
+
+def is_postgresql(session: Session) -> bool:
+    """Return whether the session's database is PostgreSQL."""
+    return session.connection().dialect.name == "postgresql"
+
+
+def list_table_names(session: Session) -> list[str]:
+    """Return the names of the tables in the database, whoever made them."""
+    return sorted(inspect(session.connection()).get_table_names())
+
+
+def count_rows(session: Session, names: Sequence[str]) -> dict[str, int]:
+    """Return the number of rows of each table."""
+    return {name: int(session.scalar(text(f'SELECT count(*) FROM "{name}"')) or 0) for name in names}
+
+
+def require_empty(session: Session, shown_url: str) -> None:
+    """Raise StateError if the database holds anything but the empty tables of this program."""
+    names = list_table_names(session)
+    foreign = [name for name in names if name not in {*SQLModel.metadata.tables, VERSION_TABLE}]
+    filled = [
+        f"{name} ({rows:,})"
+        for name, rows in count_rows(session, names).items()
+        if rows and name != VERSION_TABLE
+    ]
+    if foreign or filled:
+        shown = ", ".join(filled or foreign)
+        raise StateError(
+            f"expected an empty database at {shown_url}, found tables with content: {shown}. Nothing was changed"
+        )
+
+
+def drop_tables(session: Session) -> None:
+    """Drop the tables of this program and its trigger functions. PostgreSQL only."""
+    names = [name for name in list_table_names(session) if name in {*SQLModel.metadata.tables, VERSION_TABLE}]
+    if names:
+        session.execute(text("DROP TABLE " + ", ".join(f'"{name}"' for name in names) + " CASCADE"))
+    functions = text(
+        "SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = current_schema()::regnamespace "
+        "AND p.prorettype = 'trigger'::regtype AND NOT EXISTS "
+        "(SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')"
+    )
+    for name in session.scalars(functions).all():
+        session.execute(text(f"DROP FUNCTION {name}"))
+
+
+def list_broken_references(session: Session, names: Sequence[str]) -> list[str]:
+    """Return a sentence for each foreign key that rows break, also those that PostgreSQL checks by triggers.
+
+    On PostgreSQL the schema must be this program's. `names`: the tables in the database.
+    """
+    if not is_postgresql(session):
+        broken = session.execute(text("PRAGMA foreign_key_check")).first()
+        return [] if broken is None else [f"a row of {broken[0]} names no row of {broken[2]}"]
+    found = []
+    for table in list_tables():
+        for key in table.foreign_key_constraints:
+            if {table.name, key.referred_table.name} <= set(names):
+                rows = session.scalar(text(_count_broken(table, key)))
+                if rows:
+                    found.append(f"{rows:,} rows of {table.name} name no row of {key.referred_table.name}")
+    return found
+
+
+def _count_broken(table: Table, key: ForeignKeyConstraint) -> str:
+    pairs = [(element.parent.name, element.column.name) for element in key.elements]
+    filled = " AND ".join(f'a."{name}" IS NOT NULL' for name, _ in pairs)
+    same = " AND ".join(f'b."{other}" = a."{name}"' for name, other in pairs)
+    return (
+        f'SELECT count(*) FROM "{table.name}" a WHERE {filled} AND NOT EXISTS '
+        f'(SELECT 1 FROM "{key.referred_table.name}" b WHERE {same})'
+    )
+
+
+def read_rows(session: Session, table: Table) -> Iterator[list[Row]]:
+    """Yield all rows of a table in lists, as plain values."""
+    converts = [_find_reading(column) for column in table.columns]
+    for rows in _fetch(session, table):
+        yield _convert(table, rows, converts)
+
+
+def _fetch(session: Session, table: Table) -> Iterator[list[Row]]:
+    driver = _find_driver(session)
+    if is_postgresql(session):
+        columns = ", ".join(_write_column(column) for column in table.columns)
+        with driver.cursor(name="annotator_copy") as cursor:
+            cursor.execute(f'SELECT {columns} FROM "{table.name}"')
+            while rows := cursor.fetchmany(AT_ONCE):
+                yield rows
+        return
+    names = ", ".join(f'"{column.name}"' for column in table.columns)
+    cursor = driver.execute(f'SELECT {names} FROM "{table.name}"')
+    while rows := cursor.fetchmany(AT_ONCE):
+        yield rows
+
+
+def _find_driver(session: Session) -> Any:
+    """Return the driver's own connection, within the session's transaction."""
+    return session.connection().connection.driver_connection
+
+
+def _write_column(column: Any) -> str:
+    """Return a column as PostgreSQL's text of it, where the driver would make something else of it."""
+    if _is_time(column):
+        return f"to_char(\"{column.name}\" AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.US')"
+    return f'"{column.name}"::text' if isinstance(column.type, JSON) else f'"{column.name}"'
+
+
+def _is_time(column: Any) -> bool:
+    return isinstance(column.type, UtcDateTime | DateTime)
+
+
+def _find_reading(column: Any) -> Convert:
+    if _is_time(column):
+        return _read_times
+    if isinstance(column.type, Boolean):
+        return _read_flags
+    if isinstance(column.type, Float):
+        return _read_floats
+    if isinstance(column.type, LargeBinary):
+        return _read_bytes
+    return _read_integers if isinstance(column.type, Integer) else _read_texts
+
+
+def _convert(table: Table, rows: Sequence[Row], converts: Sequence[Convert]) -> list[Row]:
+    names = [f"{table.name}.{column.name}" for column in table.columns]
+    columns = zip(*rows, strict=True)
+    converted = [
+        convert(name, list(values)) for name, convert, values in zip(names, converts, columns, strict=True)
+    ]
+    return list(zip(*converted, strict=True))
+
+
+def _require(name: str, values: Column, kinds: set[type], expected: str) -> None:
+    """Raise StateError if a value has another type. SQLite stores whatever it is given."""
+    strange = set(map(type, values)) - kinds - {type(None)}
+    if strange:
+        found = next(value for value in values if type(value) in strange)
+        raise StateError(f"expected {expected} in {name}, found {found!r:.80}. Nothing was changed")
+
+
+def _read_integers(name: str, values: Column) -> Column:
+    _require(name, values, {int}, "whole numbers")
+    return values
+
+
+def _read_texts(name: str, values: Column) -> Column:
+    _require(name, values, {str}, "texts")
+    return values
+
+
+def _read_bytes(name: str, values: Column) -> Column:
+    _require(name, values, {bytes}, "bytes")
+    return values
+
+
+def _read_flags(name: str, values: Column) -> Column:
+    _require(name, values, {bool, int}, "true or false")
+    return [None if value is None else bool(value) for value in values]
+
+
+def _read_floats(name: str, values: Column) -> Column:
+    _require(name, values, {float, int}, "numbers")
+    return [None if value is None else value + 0.0 for value in values]  # SQLite keeps no sign of a zero
+
+
+def _read_times(name: str, values: Column) -> Column:
+    _require(name, values, {str}, "times")
+    return [
+        value if value is None or _is_plain_time(value) else _normalize_time(name, value) for value in values
+    ]
+
+
+def _is_plain_time(value: str) -> bool:
+    return len(value) == 26 and value[10] == " " and value[19] == "."
+
+
+def _normalize_time(name: str, value: str) -> str:
+    """Return a time that was not written by this program's own columns in their form."""
+    try:
+        time = datetime.fromisoformat(value)
+    except ValueError:
+        raise StateError(f"expected a time in {name}, found {value!r:.80}. Nothing was changed") from None
+    return (time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)).strftime(_TIME)
+
+
+class TableWriter:
+    """Writes plain rows into the empty tables of a database, in an open write transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._driver = _find_driver(session)
+        self._rebuilt: list[str] = []
+        if not is_postgresql(session):
+            self._driver.execute("PRAGMA defer_foreign_keys=ON")
+
+    def drop_indexes(self) -> None:
+        """On PostgreSQL, drop foreign keys and indexes that `rebuild_indexes` makes again: all at once takes a fraction of the time."""
+        if not is_postgresql(self._session):
+            return
+        keys = text(
+            "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint "
+            "WHERE contype = 'f' AND connamespace = current_schema()::regnamespace ORDER BY 1, 2"
+        )
+        indexes = text(
+            "SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid) FROM pg_index i "
+            "JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relnamespace = current_schema()::regnamespace "
+            "AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid) ORDER BY 1"
+        )
+        made_keys = [
+            (table, name, definition) for table, name, definition in self._session.execute(keys).all()
+        ]
+        for table, name, _ in made_keys:
+            self._session.execute(text(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"'))
+        for name, definition in self._session.execute(indexes).all():
+            self._session.execute(text(f"DROP INDEX {name}"))
+            self._rebuilt.append(definition)
+        self._rebuilt += [
+            f'ALTER TABLE {table} ADD CONSTRAINT "{name}" {definition}'
+            for table, name, definition in made_keys
+        ]
+
+    def rebuild_indexes(self) -> None:
+        """Make again what `drop_indexes` dropped. The database checks every row."""
+        for statement in self._rebuilt:
+            self._session.connection().exec_driver_sql(statement)
+        self._rebuilt = []
+
+    def write(self, table: Table, chunks: Iterator[list[Row]]) -> None:
+        """Insert rows. Raises StateError for what the database cannot hold, with the table and the reason."""
+        connection = self._session.connection()
+        errors = connection.dialect.loaded_dbapi.Error
+        names = ", ".join(f'"{column.name}"' for column in table.columns)
+        try:
+            if is_postgresql(self._session):
+                self._copy(table, names, chunks)
+            else:
+                values = ", ".join("?" for _ in table.columns)
+                for rows in chunks:
+                    self._driver.executemany(f'INSERT INTO "{table.name}" ({names}) VALUES ({values})', rows)
+        except errors as error:
+            raise StateError(
+                f"{table.name}: the database does not take a row, so nothing was copied ({str(error).splitlines()[0]})"
+            ) from None
+
+    def _copy(self, table: Table, names: str, chunks: Iterator[list[Row]]) -> None:
+        times = [index for index, column in enumerate(table.columns) if _is_time(column)]
+        with (
+            self._driver.cursor() as cursor,
+            cursor.copy(f'COPY "{table.name}" ({names}) FROM STDIN') as copy,
+        ):
+            for rows in chunks:
+                _refuse_nul(table, rows)
+                for row in rows:
+                    copy.write_row(_add_zone(row, times))
+
+    def set_sequences(self) -> None:
+        """Let PostgreSQL number further rows above those that were written."""
+        if not is_postgresql(self._session):
+            return
+        for table in list_tables():
+            for column in table.primary_key.columns:
+                sequence = self._session.scalar(
+                    text("SELECT pg_get_serial_sequence(:table, :column)"),
+                    {"table": f'"{table.name}"', "column": column.name},
+                )
+                if sequence is not None:
+                    highest = f'(SELECT max("{column.name}") FROM "{table.name}")'
+                    self._session.execute(
+                        text(f"SELECT setval('{sequence}', coalesce({highest}, 1), {highest} IS NOT NULL)")
+                    )
+
+
+def _add_zone(row: Row, times: Sequence[int]) -> Sequence[Any]:
+    if not times:
+        return row
+    values = list(row)
+    for index in times:
+        if values[index] is not None:
+            values[index] += "+00"
+    return values
+
+
+def _refuse_nul(table: Table, rows: Sequence[Row]) -> None:
+    """Raise StateError for a text with a NUL character, which SQLite holds and PostgreSQL does not."""
+    for column, values in zip(table.columns, zip(*rows, strict=True), strict=True):
+        for at, value in enumerate(values):
+            if type(value) is str and "\x00" in value:
+                keys = zip(table.columns, rows[at], strict=True)
+                key = ", ".join(f"{item.name} {found}" for item, found in keys if item.primary_key)
+                raise StateError(
+                    f"{table.name}.{column.name} of the row with {key} holds a NUL character, which PostgreSQL cannot store. "
+                    "Nothing was copied"
+                )
+
+
+def analyze(session: Session) -> None:
+    """Let PostgreSQL count what it holds, so that it plans statements well from the first on."""
+    if is_postgresql(session):
+        session.execute(text("ANALYZE"))

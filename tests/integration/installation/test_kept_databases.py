@@ -1,0 +1,105 @@
+"""Every later version migrates the databases of earlier ones, and a migration that fails leaves everything as it was."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, text
+
+from annotator.installation.tables_sql import count_rows, list_tables
+from annotator.storage import schema
+from annotator.storage.database import Database
+from annotator.storage.schema import list_migrations, upgrade_schema
+from tests import kept_databases
+from tests.integration.storage.test_schema import read_all
+
+VERSIONS = sorted(path.name for path in kept_databases.KEPT.iterdir())
+BREAKS = """
+from alembic import op
+revision, down_revision, branch_labels, depends_on = '9999', '9998', None, None
+
+
+def upgrade():
+    op.execute("UPDATE person SET name = 'half'")
+    op.execute("ALTER TABLE question DROP COLUMN answer")
+    raise RuntimeError('the disk is full')
+"""
+CHANGES = """
+import sqlalchemy as sa
+from alembic import op
+revision, down_revision, branch_labels, depends_on = '9998', {last!r}, None, None
+
+
+def upgrade():
+    op.create_table('later', sa.Column('pk', sa.Integer, primary_key=True))
+    op.execute("INSERT INTO later (pk) VALUES (1)")
+    with op.batch_alter_table('person') as batch:
+        batch.add_column(sa.Column('later', sa.Text))
+    op.execute("DROP INDEX ix_dispute_query_pk")
+"""
+
+
+def describe(database: Database) -> dict[str, object]:
+    """Every column and index of every table."""
+    with database.read() as session:
+        inspector = inspect(session.connection())
+        return {
+            name: (
+                [(column["name"], str(column["type"])) for column in inspector.get_columns(name)],
+                sorted(str(index["name"]) for index in inspector.get_indexes(name)),
+            )
+            for name in sorted(inspector.get_table_names())
+        }
+
+
+@pytest.fixture
+def failing_migrations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two migrations after the newest: one changes much, the next one fails in its middle."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(schema.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    last = list_migrations()[-1].revision
+    (folder / "versions" / "9998_changes.py").write_text(CHANGES.format(last=last), encoding="utf-8")
+    (folder / "versions" / "9999_breaks.py").write_text(BREAKS, encoding="utf-8")
+    monkeypatch.setattr(schema, "MIGRATIONS", folder)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_database_of_a_released_version_is_migrated_and_keeps_what_counts(
+    version: str, empty_database: Database
+) -> None:
+    expected = json.loads((kept_databases.KEPT / version / "expected.json").read_text(encoding="utf-8"))
+    kept_databases.load(empty_database, version)
+    upgrade_schema(empty_database)
+    assert kept_databases.read_expected(empty_database) == expected
+    assert len(expected["judgments"]) > 10 and expected["releases"] and expected["decisions"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_kept_database_has_rows_in_every_table_of_its_time(version: str, empty_database: Database) -> None:
+    kept_databases.load(empty_database, version)
+    with empty_database.read() as session:
+        names = inspect(session.connection()).get_table_names()
+        assert [name for name, rows in count_rows(session, names).items() if not rows] == []
+    assert len(names) > 50
+
+
+def test_the_database_of_this_version_would_have_rows_in_every_table(rich: Database) -> None:
+    with rich.read() as session:
+        counts = count_rows(session, [table.name for table in list_tables()])
+    assert [name for name, rows in counts.items() if not rows] == []
+
+
+@pytest.mark.usefixtures("failing_migrations")
+def test_a_migration_that_fails_in_the_middle_leaves_rows_tables_and_revision(
+    empty_database: Database,
+) -> None:
+    kept_databases.load(empty_database, VERSIONS[-1])
+    before = read_all(empty_database), describe(empty_database)
+    with pytest.raises(RuntimeError, match="the disk is full"):
+        upgrade_schema(empty_database)
+    assert (read_all(empty_database), describe(empty_database)) == before
+    (schema.MIGRATIONS / "versions" / "9999_breaks.py").unlink()
+    upgrade_schema(empty_database)  # nothing of the failed attempt is in the way
+    with empty_database.read() as session:
+        assert session.scalar(text("SELECT pk FROM later")) == 1
