@@ -1,6 +1,7 @@
 """Every sentence that a person sees is there in every language, with the same values in it, and none is left over."""
 
 import ast
+import re
 from collections import Counter
 
 import pytest
@@ -88,3 +89,71 @@ def test_a_page_draws_no_english_of_its_own(path: object) -> None:
         if any(letter.isalpha() for letter in text) and text not in allowed
     ]
     assert differing == []
+
+
+# Words that docs/languages.md replaces ("Terms of the interface"), by the test that finds them.
+WORN = re.compile(
+    r"\b(?:stands?|stood|told|meanwhile|in force|of which|disputes?|nobody is waited|open to you|handed|by how many)\b"
+    r"|\b(?:at hand|present password|made ordinary|throw \w+ away|as it was published)\b",
+    re.IGNORECASE,
+)
+JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
+FORMULA = re.compile(r"log2|2\^|p\^|2PR|1 - p|annotator import|\(a\+\)")
+
+
+def list_translations(language: str) -> list[tuple[str, str]]:
+    """Every sentence with its translation."""
+    return [(key[0], text) for catalog in list_catalogs(language) for key, text in catalog.said.items()]
+
+
+def test_an_english_sentence_has_none_of_the_words_that_the_glossary_replaces() -> None:
+    worn = [form for key in list_sentences() for form in key if WORN.search(form)]
+    assert worn == [], "docs/languages.md, Terms of the interface"
+
+
+def test_a_percentage_has_a_space_in_english_and_none_in_japanese_and_korean() -> None:
+    assert [form for key in list_sentences() for form in key if re.search(r"\d%(?!\})|\}%", form)] == []
+    for language in LANGUAGES:
+        assert [text for _, text in list_translations(language) if re.search(r"[\d}] %", text)] == [], (
+            language
+        )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_space_is_between_a_number_and_its_counter(language: str) -> None:
+    counter = {"ja": "件|人|回|組|個|分|秒|日|行|時間|文字", "ko": "건|개|명|회|분|초|일|줄|쌍|자"}[language]
+    spaced = re.compile(rf"(?:\d|\{{[a-z_]+(?::,)?\}}) (?:{counter})(?![가-힣])")
+    assert [text for _, text in list_translations(language) if spaced.search(text)] == []
+
+
+def test_japanese_sentences_have_full_width_brackets_and_one_word_for_each_thing() -> None:
+    texts = [
+        text for _, text in list_translations("ja") if JAPANESE.search(text) and not FORMULA.search(text)
+    ]
+    narrow = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff}\d%]\(|：|〜")
+    assert [text for text in texts if narrow.search(text)] == []
+    others = re.compile(
+        "(?<!再)標本|カテゴリー|公開条件|取り込|関連文書|フィルタ(?!ー)|ブラウザ(?!ー)|一時パスワード|模擬"
+    )
+    assert [text for text in texts if others.search(text)] == []
+
+
+def test_korean_sentences_have_no_placeholder_of_a_particle_and_one_level_of_politeness() -> None:
+    """The catalogs put a noun after a value; nobody reads both forms of a particle."""
+    placeholder = re.compile(
+        r"이\(가\)|은\(는\)|을\(를\)|와\(과\)|과\(와\)|\(으\)로|\(이\)|\(가\)|\(를\)|\(는\)"
+    )
+    texts = [text for _, text in list_translations("ko")]
+    assert [text for text in texts if placeholder.search(text)] == []
+    assert [text for text in texts if re.search(r"세요(?![가-힣])|공개 조건|미리 보기|모의 ", text)] == []
+
+
+def test_a_page_never_shows_a_command() -> None:
+    """A person in the browser has no terminal; sentences of the command line are not translated."""
+    commands = [
+        text
+        for key in list_sentences()
+        for text in key
+        if re.search(r"\bannotator (?:agreement|dataset|import|people|pool|qc|release|serve)\b", text)
+    ]
+    assert commands == []

@@ -195,7 +195,7 @@ def put_off_disagreement(database: Database, actor: Actor, dataset: str, pair: s
         row, reader = _enter(session, actor, dataset, now)
         pair_pk = _require_pair(session, row, pair)
         put_off(session, pair_pk, lead_pk, now=now)
-        add_events(session, [AuditEvent("put off", reader.dataset_pk, lead_pk, now, pair_pk)])
+        add_events(session, [AuditEvent("set to later", reader.dataset_pk, lead_pk, now, pair_pk)])
 
 
 def assign_disagreement(

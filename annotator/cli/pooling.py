@@ -327,7 +327,9 @@ def _print_report(report: "PoolReport") -> None:
         print_table(("ranks", "rate", "candidates", "drawn"), drawn, empty="")
         typer.echo()
     rows = [(counts.system, counts.queries, counts.candidates, counts.only_here) for counts in report.systems]
-    print_table(("system", "queries", "candidates", "found by it alone"), rows, empty="No candidates.")
+    print_table(
+        ("system", "queries", "candidates", "found only by this system"), rows, empty="No candidates."
+    )
     notes = (
         (tuple(report.short), ("has", "have", f"fewer than {count_of(report.depth, 'candidate')}")),
         (report.without, ("has", "have", "no candidate")),

@@ -251,7 +251,7 @@ def _require_unchanged(present: Mapping[str, str], seen: Mapping[str, str]) -> N
     if changed:
         raise ConflictError(
             say(
-                "Somebody else has changed {names} meanwhile, so nothing is saved. Compare with the current values, then save again.",
+                "Another person changed {names} in the meantime. Nothing was saved. Compare with the current values, then save again.",
                 names=", ".join(changed),
             )
         )

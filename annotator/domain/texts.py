@@ -35,7 +35,7 @@ def find_fault(text: str, *, empty: TextFault | None) -> TextFault | None:
         message = say("expected at most {most:,} characters, found {found:,}", most=MAX_TEXT, found=length)
         return TextFault(f"at most {MAX_TEXT:,} characters", f"{length:,}", message)
     if holds_no_text(stripped):
-        message = say("expected text, found a character that no text may hold")
+        message = say("expected text, found a character that cannot be stored")
         return TextFault("text", "a character that no text may hold", message)
     return None
 

@@ -225,8 +225,8 @@ def _note_after_tag(lines: Sequence[RunLine]) -> Iterator[str]:
     count = sum(AFTER_TAG in line.entry.signals for line in lines)
     if count:
         yield say_n(
-            "{n} line goes on after the tag: that is kept as a remark and changes nothing",
-            "{n:,} lines go on after the tag: that is kept as remarks and changes nothing",
+            "{n} line continues after the tag; the rest is kept as a remark and changes nothing",
+            "{n:,} lines continue after the tag; the rest is kept as remarks and changes nothing",
             count,
         )
 

@@ -73,10 +73,8 @@ def note_contradicting(count: int) -> tuple[str, ...]:
         return ()
     return (
         say_n(
-            "{n:,} line contradicts an earlier line of the same annotator on the same pair: each is a revision; the latest by its "
-            "time (judged_at) holds, or else the last line",
-            "{n:,} lines contradict an earlier line of the same annotator on the same pair: each is a revision; the latest by its "
-            "time (judged_at) holds, or else the last line",
+            "{n:,} line contradicts an earlier line of the same annotator on the same pair: each is a revision; the latest by its time (judged_at) counts, or else the last line",
+            "{n:,} lines contradict an earlier line of the same annotator on the same pair: each is a revision; the latest by its time (judged_at) counts, or else the last line",
             count,
         ),
     )
@@ -108,7 +106,7 @@ def note_by_id(count: int) -> tuple[str, ...]:
 def note_moved(count: int | None) -> tuple[str, ...]:
     """Return a note on results of a stored run that stand in another place now; None: that could not be told."""
     if count is None:
-        return (say("documents of this run have other ids since it was stored: it keeps the order it has"),)
+        return (say("documents of this run have new ids since it was stored: it keeps its order"),)
     if not count:
         return ()
     return (

@@ -251,8 +251,8 @@ def _describe(skipped: Counter[str]) -> list[str]:
             "{n:,} file without text skipped", "{n:,} files without text skipped", skipped["empty"]
         ),
         "bare": say_n(
-            "{n:,} heading without text of its own: it stands in the titles of its sections",
-            "{n:,} headings without text of their own: they stand in the titles of their sections",
+            "{n:,} heading without text of its own: it appears in the titles of its sections",
+            "{n:,} headings without text of their own: they appear in the titles of their sections",
             skipped["bare"],
         ),
         "deleted": say_n(
@@ -321,7 +321,9 @@ def read_query_source(
     count = len(truth.qrels) + others
     if not count:
         return lines, notes
-    left = say_n("{n:,} judgment in the file left alone", "{n:,} judgments in the file left alone", count)
+    left = say_n(
+        "{n:,} judgment in the file is not imported", "{n:,} judgments in the file are not imported", count
+    )
     return lines, (*notes, left)
 
 

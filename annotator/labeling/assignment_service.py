@@ -161,7 +161,7 @@ def change_assignment(
         if seen is not None and seen != digest_plan(facts, plan):
             raise ConflictError(
                 say(
-                    "Somebody else changed the assignment of these queries, so nothing was changed. Look at the preview again."
+                    "Another person changed the assignment of these queries, so nothing was changed. Check the preview again."
                 )
             )
         leases = _store(session, facts, plan, by=actor.person_id, now=now)
@@ -190,7 +190,7 @@ def undo_assignment(
                     or (person.pk in facts.assigned.get(query.pk, nobody)) == is_made
                 ):
                     raise ConflictError(
-                        say("This cannot be undone any more: the assignment has changed since.")
+                        say("This can no longer be undone: the assignment has changed since.")
                     )
                 keys[is_made].add((query.pk, person.pk))
         for username in dict.fromkeys(username for _, username in undo.made):

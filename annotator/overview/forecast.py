@@ -19,7 +19,7 @@ _LONGEST = 3650  # days: a date further away says nothing
 WorkKind = Literal["judgments", "decisions", "checks"]
 NO_JUDGMENTS = say("nobody judged a pair in the last {days} days", days=PACE_DAYS)
 NO_DECISIONS = say("no lead decided a disagreement in the last {days} days", days=PACE_DAYS)
-FAILED = say("quality control failed: it begins again when the grades are better")
+FAILED = say("quality control failed: improve the grades, then begin a new round")
 
 
 @dataclass(frozen=True, slots=True)

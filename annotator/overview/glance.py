@@ -57,8 +57,8 @@ def list_blocked(waiting: WaitingWork) -> tuple[tuple[Message, str], ...]:
         "quality": (
             waiting.checks,
             say_n(
-                "{n:,} pair waits for the third expert",
-                "{n:,} pairs wait for the third expert",
+                "{n:,} pair waits for the checker",
+                "{n:,} pairs wait for the checker",
                 waiting.checks,
             ),
         ),

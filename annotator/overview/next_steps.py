@@ -21,8 +21,8 @@ def describe_feedback(waiting: int) -> tuple[Message, Message]:
     """Return what to do, and why. `waiting`: decisions and questions that no version answers yet."""
     title = say("Add the lessons from disagreements to the guideline")
     why = say_n(
-        "{n:,} decision or question waits for it. The page sums up what they have in common, with examples at hand.",
-        "{n:,} decisions and questions wait for it. The page sums up what they have in common, with examples at hand.",
+        "{n:,} decision or question is waiting to be answered in the guideline. The page shows what they have in common, with examples.",
+        "{n:,} decisions and questions are waiting to be answered in the guideline. The page shows what they have in common, with examples.",
         waiting,
     )
     return title, why
@@ -52,8 +52,8 @@ def describe_waiting(
     if 0 < disagreements < n:
         sentences.append(
             say_n(
-                "{n:,} of them has no settled grade until then; the others have one that something speaks against.",
-                "{n:,} of them have no settled grade until then; the others have one that something speaks against.",
+                "{n:,} of them has no settled grade yet. The others have one, but an objection, a question or a newer guideline calls it into question.",
+                "{n:,} of them have no settled grade yet. The others have one, but an objection, a question or a newer guideline calls it into question.",
                 disagreements,
             )
         )
@@ -79,8 +79,8 @@ def describe_waiting(
 
 def _describe_settled(n: int) -> Message:
     return say_n(
-        "It has a settled grade that something speaks against.",
-        "All of them have a settled grade that something speaks against.",
+        "It has a settled grade, but an objection, a question or a newer guideline calls it into question.",
+        "All of them have a settled grade, but an objection, a question or a newer guideline calls it into question.",
         n,
     )
 
@@ -88,13 +88,11 @@ def _describe_settled(n: int) -> Message:
 def _explain_reopened(reopened: int) -> Message:
     if reopened:
         return say_n(
-            "{n:,} of them was reopened by quality control: a third expert contradicts its settled grade. "
-            "A lead decides each, and says why.",
-            "{n:,} of them were reopened by quality control: a third expert contradicts their settled grades. "
-            "A lead decides each, and says why.",
+            "Quality control reopened {n:,} of them: the checker disagrees with its settled grade. A lead decides it and gives a rationale.",
+            "Quality control reopened {n:,} of them: the checker disagrees with their settled grades. A lead decides each and gives a rationale.",
             reopened,
         )
-    return say("The annotators gave different grades. A lead decides each, and says why.")
+    return say("Annotators gave different grades. A lead decides each pair and gives a rationale.")
 
 
 Page = Literal[
@@ -191,7 +189,7 @@ def suggest_steps(figures: DatasetFigures) -> tuple[NextStep, ...]:
 def _import_queries() -> NextStep:
     return NextStep(
         say("Import the queries"),
-        say("The dataset is empty. It begins with what people search for: YAML, JSON, CSV or JSONL."),
+        say("The dataset is empty. Start with the queries: YAML, JSON, CSV or JSONL."),
         page="import",
     )
 
@@ -199,8 +197,8 @@ def _import_queries() -> NextStep:
 def _make_pool(figures: DatasetFigures) -> NextStep:
     if not figures.documents:
         why = say_n(
-            "There is {n:,} query and no document to judge for them yet.",
-            "There are {n:,} queries and no document to judge for them yet.",
+            "There is {n:,} query, but no documents yet.",
+            "There are {n:,} queries, but no documents yet.",
             figures.queries,
         )
         return NextStep(say("Import documents and make the pool"), why, "import")
@@ -227,17 +225,14 @@ def _judge(figures: DatasetFigures) -> Iterator[NextStep]:
     needed = say_n("{n:,} judgment", "{n:,} judgments", figures.overlap)
     if figures.begun:
         why = say_n(
-            "They are short of the {needed} each pair needs. {n:,} of them is begun. "
-            "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
-            "They are short of the {needed} each pair needs. {n:,} of them are begun. "
-            "Annotators find them on the page Label; what you judge yourself, another lead must decide.",
+            "Each pair needs {needed}; these have fewer, and {n:,} of them is begun. Annotators find them on the page Label. If you judge a pair yourself, another lead must decide its disagreement.",
+            "Each pair needs {needed}; these have fewer, and {n:,} of them are begun. Annotators find them on the page Label. If you judge a pair yourself, another lead must decide its disagreement.",
             figures.begun,
             needed=needed,
         )
     else:
         why = say(
-            "They lack the {needed} that each pair needs. Annotators find them on the page Label. "
-            "Disagreements on pairs that you judge yourself need another lead.",
+            "Each pair needs {needed}; these have fewer. Annotators find them on the page Label. If you judge a pair yourself, another lead must decide its disagreement.",
             needed=needed,
         )
     yield NextStep(say_n("Have {n:,} pair judged", "Have {n:,} pairs judged", figures.short), why, "label")
@@ -263,8 +258,7 @@ def _confirm(figures: DatasetFigures) -> Iterator[NextStep]:
                 figures.outdated,
             ),
             say(
-                "They were made under an older guideline or on an older text. The page Label shows them to "
-                "their annotators first."
+                "They are based on an older guideline or text. Their annotators see them first on the page Label."
             ),
             "guideline",
         )
@@ -277,7 +271,7 @@ def _agree(figures: DatasetFigures) -> Iterator[NextStep]:
         if figures.overlap == 1:
             yield NextStep(
                 say("Let two annotators judge each pair"),
-                say("With one judgment per pair, agreement cannot be measured. A release needs it."),
+                say("A release needs agreement, which cannot be measured with one judgment per pair."),
                 page="settings",
             )
             return
@@ -285,8 +279,8 @@ def _agree(figures: DatasetFigures) -> Iterator[NextStep]:
             return
     if figures.kappa.value is None:
         why = say_n(
-            "κ has no value over {n:,} pair: {why}.",
-            "κ has no value over {n:,} pairs: {why}.",
+            "κ is undefined over {n:,} pair: {why}.",
+            "κ is undefined over {n:,} pairs: {why}.",
             figures.shared,
             why=figures.kappa.why,
         )
@@ -295,20 +289,22 @@ def _agree(figures: DatasetFigures) -> Iterator[NextStep]:
     measured, target = show_beside(figures.kappa.value, figures.kappa_target)
     if figures.kappa_open:
         title = say(
-            "Find out whether agreement is enough: κ is {measured}, its target {target}",
+            "Check whether agreement is high enough: κ is {measured}, the target is {target}",
             measured=measured,
             target=target,
         )
         why = say_n(
-            "Measured over {n:,} pair, which does not tell yet. The page says what would.",
-            "Measured over {n:,} pairs, which does not tell yet. The page says what would.",
+            "Measured over {n:,} pair, which is not enough to tell. The page shows what is needed.",
+            "Measured over {n:,} pairs, which is not enough to tell. The page shows what is needed.",
             figures.shared,
         )
     else:
-        title = say("Raise agreement: κ is {measured}, its target {target}", measured=measured, target=target)
+        title = say(
+            "Improve agreement: κ is {measured}, the target is {target}", measured=measured, target=target
+        )
         why = say_n(
-            "Measured over {n:,} pair. Look which grades are confused, then sharpen the guideline.",
-            "Measured over {n:,} pairs. Look which grades are confused, then sharpen the guideline.",
+            "Measured over {n:,} pair. See which grades are confused, then make the guideline clearer.",
+            "Measured over {n:,} pairs. See which grades are confused, then make the guideline clearer.",
             figures.shared,
         )
     yield NextStep(title, why, "agreement")
@@ -346,7 +342,7 @@ def _pass_gates(figures: DatasetFigures) -> Iterator[NextStep]:
     for name, why in sorted(figures.open_gates, key=lambda gate: gate[0] == _QUALITY):
         sentence = begin(why) if why.endswith(".") else join((begin(why), "."), "")
         if name == _QUALITY:
-            yield NextStep(say("Have a third expert check a sample"), sentence, "quality")
+            yield NextStep(say("Have a sample checked"), sentence, "quality")
         else:
             yield NextStep(say("Meet the gate {name}", name=_GATES.get(name, name)), sentence, "releases")
 
@@ -354,7 +350,7 @@ def _pass_gates(figures: DatasetFigures) -> Iterator[NextStep]:
 def _publish(figures: DatasetFigures) -> Iterator[NextStep]:
     if not figures.settled and not figures.short and not figures.disagreements:
         yield NextStep(
-            say("Look at the pool"), say("No pair could be graded, so there is nothing to publish."), "pool"
+            say("Check the pool"), say("No pair could be graded, so there is nothing to publish."), "pool"
         )
     if not figures.ready or not figures.settled or not figures.changed:
         return

@@ -241,9 +241,7 @@ def choose_password(
         row = _require_open(session, token, now=now, purpose="password")
         person = session.get(PersonRow, row.person_pk)
         if person is None:
-            raise LinkRefused(
-                say("this link is not valid; copy the whole of it, with everything after the #")
-            )
+            raise LinkRefused(say("this link is not valid; copy all of it, including everything after the #"))
         person_pk = key_of(person.pk)
         person.password_hash, person.must_change_password = password_hash, False
         row.used_at, row.user_pk = now, person_pk
@@ -295,7 +293,7 @@ def _require_open(
     """Return the link. Raises LinkRefused unless it could be used now."""
     row = find_link(session, digest_token(token))
     if row is None or row.purpose == "setup" or purpose not in (None, row.purpose):
-        raise LinkRefused(say("this link is not valid; copy the whole of it, with everything after the #"))
+        raise LinkRefused(say("this link is not valid; copy all of it, including everything after the #"))
     state = _find_state(row, now=now)
     if state == "used":
         raise LinkRefused(say("this link was used already; if that was you, sign in"))

@@ -343,7 +343,10 @@ def require_may_manage(session: Session, actor: Actor, row: PersonRow) -> None:
     dataset_pks = list_role_datasets(session, key_of(row.pk))
     if not dataset_pks or any(pk is None or actor_roles.role_on(pk) != "admin" for pk in dataset_pks):
         raise NotAllowed(
-            say("this needs the role admin wherever {username} has a role", username=row.username)
+            say(
+                "this needs the role admin on every dataset where {username} has a role",
+                username=row.username,
+            )
         )
 
 

@@ -202,7 +202,7 @@ def check_disagreements(opened: int, pairs: Sequence[Names] = (), *, reopened: i
     )
     if reopened:
         why = say(
-            "Open: {opened:,}, of which quality control reopened {reopened:,}. Decide them.",
+            "Open: {opened:,} ({reopened:,} reopened by quality control). Decide them.",
             opened=opened,
             reopened=reopened,
         )

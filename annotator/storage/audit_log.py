@@ -20,7 +20,7 @@ Action = Literal[
     "undid policy",
     "decided from file",
     "assigned",
-    "put off",
+    "set to later",
     "asked to discuss",
     "closed discussion",
     "looked up names",

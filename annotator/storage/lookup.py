@@ -30,7 +30,7 @@ def find_dataset(session: Session, name: str, *, archived_too: bool = False) -> 
     """
     row = session.scalars(select(DatasetRow).where(col(DatasetRow.name) == name)).first()
     if row is None:
-        raise NotFound(say("no dataset named {name!r} is open to you", name=name))
+        raise NotFound(say("there is no dataset named {name!r}, or you have no role on it", name=name))
     if row.archived_at is not None and not archived_too and is_writing(session):
         raise DatasetArchived(describe_archived(name))
     return row
@@ -40,7 +40,7 @@ def find_person(session: Session, username: str) -> PersonRow:
     """Return the person of that username, disabled or not."""
     row = session.scalars(select(PersonRow).where(col(PersonRow.username) == username)).first()
     if row is None:
-        raise NotFound(say("no person named {username!r}; see: annotator people list", username=username))
+        raise NotFound(say("there is no person named {username!r}", username=username))
     return row
 
 

@@ -60,12 +60,12 @@ def keep_led(session: Session) -> Iterator[None]:
     administered = _is_administered(session)
     yield
     if administered and not _is_administered(session):
-        raise StateError(say("nobody would be admin any more; give somebody else the role admin first"))
+        raise StateError(say("there would be no admin left; give another person the role admin first"))
     for name in _list_adminless(session):
         if name not in adminless:
             raise StateError(
                 say(
-                    "nobody would be admin of {dataset} any more; give somebody else the role admin there first",
+                    "{dataset} would have no admin left; give another person the role admin there first",
                     dataset=name,
                 )
             )
@@ -73,8 +73,7 @@ def keep_led(session: Session) -> Iterator[None]:
         if name not in leaderless:
             raise StateError(
                 say(
-                    "nobody could decide the disagreements of {dataset} any more; make somebody else a lead "
-                    "there first",
+                    "nobody could decide the disagreements of {dataset}; make another person a lead there first",
                     dataset=name,
                 )
             )

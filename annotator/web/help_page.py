@@ -51,9 +51,7 @@ def describe_labeling_keys() -> str:
 def describe_progress() -> str:
     """Describe what the count on the labeling page means."""
     return tr(
-        "The count above the document goes towards the next goal: a hundred pairs, or what is left if that is less. It only goes "
-        "forward. A pair that others finish before you counts as done, and new work makes the total grow. *My work* shows how many "
-        "you have judged, and what is left."
+        "The count above the document shows your progress towards the next goal: a hundred pairs, or what is left if that is less. It only goes forward. A pair that others finish before you counts as done, and new work makes the total grow. *My work* shows how many you have judged and what is left."
     )
 
 
@@ -132,9 +130,7 @@ def describe_disagreements() -> str:
 def describe_people() -> str:
     """Describe how a lead invites people."""
     return tr(
-        "On the page *People* a lead invites annotators, and an admin everybody, by a link. Send it yourself: it is shown only once, works "
-        "once, and expires. Whoever opens it chooses a name and a password, or signs in to an account they have. You can revoke it until "
-        "then. The page also says how much each annotator judged in the last seven days, and who is idle."
+        "On the page *People* a lead invites annotators, and an admin invites anybody, with a link. Send the link yourself: it is shown once, works once and expires. The person who opens it chooses a name and a password, or signs in with an existing account. Until then you can revoke it. The page also shows how much each annotator judged in the last seven days, and who is idle."
     )
 
 
@@ -315,7 +311,7 @@ def draw(context: PageContext) -> None:
         st.markdown(describe_purpose())
         st.header(tr("The keys"))
         st.html(describe_labeling_keys())
-        st.header(tr("How far you are"))
+        st.header(tr("Your progress"))
         st.markdown(describe_progress())
         st.header(tr("The grades"))
         _draw_grades(_find_rubric(context))

@@ -45,7 +45,7 @@ def set_served(database: Database, settings: Settings) -> None:
 def find_served() -> ServedProgram:
     """Return what `make_app` was given. StateError when no app has been made."""
     if "now" not in _served:
-        raise StateError(say("this page belongs to a running server: annotator serve"))
+        raise StateError(say("open this page on a running server"))
     return _served["now"]
 
 

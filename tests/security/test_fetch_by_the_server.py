@@ -340,7 +340,7 @@ def test_a_fetch_ends_after_its_time_and_goes_on_later(attack: Attack) -> None:
 
     attack.endpoint.answer = be_slow
     rules = ServerRules((attack.endpoint.host,), most_seconds=30)
-    with pytest.raises(AnnotatorError, match="the time that the server gives a fetch is over"):
+    with pytest.raises(AnnotatorError, match="the server's time limit for a fetch is over"):
         fetch_with(attack, rules, seconds)
     assert len(attack.endpoint.asked) == 2
     assert fetch_with(attack, rules, seconds).kept == 2

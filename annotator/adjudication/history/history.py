@@ -26,7 +26,7 @@ SENTENCES: Mapping[str, Message] = {
     "retired": say("left the pool"),
     "asked": say("asked a question"),
     "objected": say("objected to the decision"),
-    "put off": say("set the pair to later"),
+    "set to later": say("set the pair to later"),
     "asked to discuss": say("asked the annotators to discuss the pair"),
     "closed discussion": say("closed the discussion"),
     "looked up names": say("viewed names and systems"),
@@ -46,7 +46,7 @@ ACTION_NAMES: Mapping[str, Message] = {
     "undid policy": say("Undid a bulk decision"),
     "decided from file": say("Decided from a file"),
     "assigned": say("Assigned a pair"),
-    "put off": say("Set a pair to later"),
+    "set to later": say("Set a pair to later"),
     "asked to discuss": say("Asked for a discussion"),
     "closed discussion": say("Closed a discussion"),
     "looked up names": say("Viewed names"),
@@ -60,7 +60,7 @@ ACTION_NAMES: Mapping[str, Message] = {
     "unarchived dataset": say("Unarchived the dataset"),
     "exported dataset": say("Exported the dataset"),
     "restored dataset": say("Restored the dataset"),
-    "invited": say("Invited somebody"),
+    "invited": say("Invited a person"),
     "revoked invitation": say("Revoked an invitation"),
     "joined": say("Joined by invitation"),
 }
@@ -225,7 +225,7 @@ def _describe_invitation(action: str, new: Mapping[str, Any]) -> Message:
     if action == "joined":
         return say("accepted an invitation as {role}", role=role)
     if action == "invited":
-        return _add_words(say("invited somebody as {role}", role=role), new.get("note"))
+        return _add_words(say("invited a person as {role}", role=role), new.get("note"))
     return _add_words(say("revoked an invitation as {role}", role=role), new.get("note"))
 
 

@@ -15,7 +15,7 @@ Rows = NDArray[np.int64]
 _WHY: Mapping[str, str] = {
     "FirstRank": say("no relevant document is in the results of any query"),
     "TFFU": say("no relevant result has a time (time_ms)"),
-    "Judged": say("there is no result"),
+    "Judged": say("there are no results"),
 }
 NO_QUERY = say("no query of this group is scored")
 

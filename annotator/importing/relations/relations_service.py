@@ -38,7 +38,7 @@ def find_law_relations(database: Database, actor: Actor, dataset: str) -> Relati
     if not documents:
         raise StateError(
             say(
-                "no document is an article of a law: annotator import documents {dataset} FOLDER --cut paragraphs",
+                "no document of {dataset} is an article of a law: import the laws by articles or paragraphs",
                 dataset=dataset,
             )
         )

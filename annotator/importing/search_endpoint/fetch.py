@@ -24,7 +24,7 @@ from annotator.importing.search_endpoint.request_template import fill_request
 MOST_IN_A_ROW = 10
 NOT_SENT = "not sent: the fetch had stopped"
 REPEATED = "each document once"
-TIME_IS_UP = say("the time that the server gives a fetch is over")
+TIME_IS_UP = say("the server's time limit for a fetch is over")
 
 
 @dataclass(slots=True)

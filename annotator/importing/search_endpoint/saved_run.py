@@ -64,8 +64,7 @@ class SavedRun:
         if self.most_bytes is not None and self.file.tell() + len(encoded) > self.most_bytes:
             raise StateError(
                 say(
-                    "The answers need more than {mb:,} MB, which is all that the server keeps of a run: keep fewer signals or fewer "
-                    "results. Nothing was imported.",
+                    "The answers need more than {mb:,} MB, the server's limit for a run. Keep fewer signals or fewer results. Nothing was imported.",
                     mb=self.most_bytes // 1_000_000,
                 )
             )

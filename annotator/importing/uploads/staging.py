@@ -75,7 +75,7 @@ def check_name(name: str) -> PurePosixPath:
     if holds_no_text(name) or any(ord(character) < 32 for character in name):
         raise ValidationError(
             say(
-                "The file name {name} holds characters that no text may hold. Rename the file.",
+                "The file name {name} contains characters that cannot be stored. Rename the file.",
                 name=ascii(name)[:200],
             )
         )

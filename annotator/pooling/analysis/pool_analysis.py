@@ -118,7 +118,7 @@ def _name_ranks(first: int, last: int) -> str:
 
 def _say_too_few(ranks: RankShare) -> Message:
     return say(
-        "Of the pairs at the last ranks ({ranks}), settled: {settled:,} of {pairs:,}. That is too few to tell whether the pool is deep enough.",
+        "Settled pairs at the last ranks ({ranks}): {settled:,} of {pairs:,}. That is too few to tell whether the pool is deep enough.",
         ranks=_name_ranks(ranks.first, ranks.last),
         settled=ranks.counted.settled,
         pairs=ranks.counted.pairs,
@@ -128,16 +128,16 @@ def _say_too_few(ranks: RankShare) -> Message:
 def _say_verdict(state: DepthState, values: Mapping[str, object]) -> Message:
     if state == "deep enough":
         return say(
-            "The pool is deep enough: of the pairs first found at its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), less than {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
+            "The pool is deep enough: {share:.0%} of the pairs first found at its last ranks ({ranks}) are relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), less than {limit:.0%}. New pairs with one more rank: about {more:,}, of these relevant: about {expected:,}.",
             **values,
         )
     if state == "too shallow":
         return say(
-            "The pool is not deep enough: of the pairs first found at its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), more than {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
+            "The pool is not deep enough: {share:.0%} of the pairs first found at its last ranks ({ranks}) are relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), more than {limit:.0%}. New pairs with one more rank: about {more:,}, of these relevant: about {expected:,}.",
             **values,
         )
     return say(
-        "Whether the pool is deep enough is not known yet: of the pairs first found at its last ranks ({ranks}), {share:.0%} is relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}); the interval holds {limit:.0%}. With one rank more, new pairs: about {more:,}; relevant among them: about {expected:,}.",
+        "It is not clear yet whether the pool is deep enough: {share:.0%} of the pairs first found at its last ranks ({ranks}) are relevant [{low:.0%}, {high:.0%}] ({relevant:,} of {settled:,}), and the interval contains {limit:.0%}. New pairs with one more rank: about {more:,}, of these relevant: about {expected:,}.",
         **values,
     )
 

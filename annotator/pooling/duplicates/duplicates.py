@@ -146,14 +146,14 @@ def _find_refusal(group: DuplicateGroup) -> str | None:
     names = {"query_id": group.query_id, "doc_id": group.doc_id}
     if group.is_taken_over:
         return say(
-            "{query_id} {doc_id}: its grade was taken over from another document, and is not handed on: judge it first",
+            "{query_id} {doc_id}: its grade comes from another document and cannot be passed on: judge it first",
             **names,
         )
     if group.grade is None:
-        return say("{query_id} {doc_id}: it has no settled grade to hand on yet", **names)
+        return say("{query_id} {doc_id}: it has no settled grade to pass on yet", **names)
     states = {document.state for document in group.documents}
     if states == {"judged"}:
-        return say("{query_id} {doc_id}: all its near duplicates are judged themselves", **names)
+        return say("{query_id} {doc_id}: all its near duplicates have been judged", **names)
     if not states & set(OPEN_TO_GRADES):
         return say("{query_id} {doc_id}: its near duplicates have its grade already", **names)
     return None

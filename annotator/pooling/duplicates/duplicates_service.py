@@ -127,7 +127,7 @@ def accept_duplicates(
             if expected is not None and group.grade != expected.get(group.pair or ""):
                 raise ConflictError(
                     say(
-                        "the grade of {query_id} {doc_id} has changed meanwhile: nothing was accepted",
+                        "the grade of {query_id} {doc_id} has changed in the meantime: nothing was accepted",
                         query_id=group.query_id,
                         doc_id=group.doc_id,
                     )

@@ -71,8 +71,7 @@ def match_titles(pattern: str, titles: Mapping[int, str], *, seconds: float = SE
     except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
         raise ValidationError(
             say(
-                "title: expected a regular expression that is searched for in {seconds:g} seconds, found {found!r}, "
-                "which takes longer: a repeat inside a repeat, such as (a+)+, does",
+                "title: expected a regular expression that takes at most {seconds:g} seconds, found {found!r}, which takes longer; avoid repeats inside repeats, such as (a+)+",
                 seconds=seconds,
                 found=pattern,
             )

@@ -30,7 +30,7 @@ def expect_relevant(
     `new`: the best rank of each new pair; `judged`: that of each judged pair, and whether it is `relevant`.
     """
     if not len(new):
-        return ExpectedRelevant(None, None, 0, 0, say("there is no new pair"))
+        return ExpectedRelevant(None, None, 0, 0, say("there are no new pairs"))
     if not len(judged):
         why = say("none of the candidates is judged yet")
         return ExpectedRelevant(None, None, 0, len(new), why)
@@ -57,8 +57,8 @@ def expect_relevant(
     interval = (max(0.0, expected - half), min(float(covered), expected + half))
     unknown = len(new) - covered
     why = say_n(
-        "{n:,} further pair has ranks at which too few candidates are judged to say",
-        "{n:,} further pairs have ranks at which too few candidates are judged to say",
+        "{n:,} more pair cannot be estimated: too few candidates at its rank are judged",
+        "{n:,} more pairs cannot be estimated: too few candidates at their ranks are judged",
         unknown,
     )
     return ExpectedRelevant(expected, interval, covered, unknown, why if unknown else None)

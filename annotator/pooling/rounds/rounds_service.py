@@ -460,7 +460,7 @@ def _refuse_second_spending(session: Session, dataset_pk: int, waiting: int) -> 
     if sum(count_waiting(session, dataset_pk, BUDGETED).values()) > waiting:
         raise StateError(
             say(
-                "another round has spent a budget in the meantime: nothing was added; look at it, then try again"
+                "another round has spent a budget in the meantime: nothing was added; check that round, then try again"
             )
         )
 

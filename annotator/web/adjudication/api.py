@@ -145,7 +145,7 @@ def _decide(database: Database, actor: Actor, values: Values) -> Response | dict
     """Store the decision, then hand out the next disagreements: the answer is made when both are done."""
     dataset, pair = _read_pair(values)
     if values.get("lead", actor.username) != actor.username:
-        refusal = tr("Someone else has signed in in this browser, so nothing was saved. Reload the page.")
+        refusal = tr("Another person has signed in with this browser, so nothing was saved. Reload the page.")
         return JSONResponse({"error": refusal, "code": "other_person"}, 409)
     queue_filter = values.get("filter", {})
     if not isinstance(queue_filter, dict):

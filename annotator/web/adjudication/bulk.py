@@ -116,8 +116,8 @@ def _draw_pairs(dataset: str, listed: "PairsToSettle") -> None:
         if listed.hidden:
             draw_note(
                 tr_n(
-                    "{n:,} pair of this part is not shown, because you may still be given it to judge.",
-                    "{n:,} pairs of this part are not shown, because you may still be given them to judge.",
+                    "{n:,} pair of this page is not shown, because you may still have to judge it.",
+                    "{n:,} pairs of this page are not shown, because you may still have to judge them.",
                     listed.hidden,
                 )
             )

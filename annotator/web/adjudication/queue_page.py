@@ -270,16 +270,16 @@ def _draw_head(context: PageContext, dataset: str, page: QueuePage, here: QueueA
     if not page.ungraded:
         sentences.append(
             tr_n(
-                "It has a settled grade that something speaks against.",
-                "All of them have a settled grade that something speaks against.",
+                "It has a settled grade, but an objection, a question or a newer guideline calls it into question.",
+                "All of them have a settled grade, but an objection, a question or a newer guideline calls it into question.",
                 page.open,
             )
         )
     elif page.ungraded < page.open:
         sentences.append(
             tr_n(
-                "{n:,} of them has no settled grade until then; the others have one that something speaks against.",
-                "{n:,} of them have no settled grade until then; the others have one that something speaks against.",
+                "{n:,} of them has no settled grade yet. The others have one, but an objection, a question or a newer guideline calls it into question.",
+                "{n:,} of them have no settled grade yet. The others have one, but an objection, a question or a newer guideline calls it into question.",
                 page.ungraded,
             )
         )

@@ -49,7 +49,7 @@ def draw(context: PageContext) -> None:
         rubric = _draw_grades(template, refused)
         draw_note(tr("Everything but the name can be changed later on the pages Settings and Guideline."))
         if refused:
-            st.error(tr("Not created yet: look at the fields marked above."), icon=":material/error:")
+            st.error(tr("Not created yet: check the fields marked above."), icon=":material/error:")
         if st.button(tr("Create dataset"), type="primary", icon=":material/add:"):
             _create(context, name, {"title": title or name, **settings}, rubric)
 
@@ -69,7 +69,7 @@ def _draw_names(context: PageContext, refused: Mapping[str, str]) -> tuple[str, 
     else:
         draw_note(tr("Letters, digits, - _ and . without spaces."))
     title = st.text_input(tr("Title"), key="new_title", autocomplete="off", placeholder=name)
-    draw_note(tr("What people see. Without a title, the name."))
+    draw_note(tr("Shown to people. If empty, the name is shown."))
     return name, title.strip()
 
 
@@ -83,7 +83,7 @@ def _find_name_problem(context: PageContext, name: str) -> str | None:
 
 def _draw_template() -> str:
     template = st.segmented_control(
-        tr("Begin with"),
+        tr("Start from"),
         GRADE_TEMPLATES,
         default=GENERAL,
         required=True,
@@ -130,7 +130,7 @@ def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
             PROFILE_NAMES.index(PROFILE_OF[template]),
             key=f"new_profile {template}",
             format_func=lambda name: tr(PROFILE_WORDS[name]),
-            help=tr("Whose measures the page Evaluation shows first."),
+            help=tr("The page Evaluation shows the measures of this evaluator first."),
         )
         choices = (NO_REQUIREMENTS, *TEMPLATES)
         requirements = st.selectbox(
@@ -139,7 +139,7 @@ def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
             choices.index(template) if template in choices else 0,
             key=f"new_requirements {template}",
             format_func=lambda name: tr(REQUIREMENT_WORDS.get(name, NONE_CHOSEN)),
-            help=tr("What the queries and grades must cover before a release. Your own can be set later."),
+            help=tr("What the queries and grades must cover before a release. You can set your own later."),
         )
     return {
         "language": language.strip(),
@@ -260,5 +260,5 @@ def _find_empty(name: str, rubric: Rubric) -> dict[str, str]:
             if not definition.name:
                 refused[f"name {field}"] = tr("Give this grade a name.")
             if not definition.definition:
-                refused[f"definition {field}"] = tr("Say what this grade means.")
+                refused[f"definition {field}"] = tr("Describe what this grade means.")
     return refused

@@ -82,7 +82,7 @@ def _draw_form(context: PageContext, dataset: str) -> None:
     form = _find_form(context, dataset)
     defaults = write_settings(make_default_dataset(dataset, now=context.now))
     draw_note(
-        tr("Nothing changes before you save. The grades and their definitions are on the page Guideline.")
+        tr("Nothing changes until you save. The grades and their definitions are on the page Guideline.")
     )
     draw_link(context, "guideline")
     search = _draw_search()
@@ -347,14 +347,12 @@ def _draw_export(dataset: str) -> None:
     st.header(tr("Export"))
     st.text(
         tr(
-            "One zip with everything: texts, runs, every judgment with names, decisions, history, settings and what was published. "
-            "No passwords. It can be restored as a dataset."
+            "One zip file with everything: texts, runs, all judgments with names, decisions, history, settings and published releases. No passwords. It can be restored as a dataset."
         )
     )
     st.text(
         tr(
-            "It shows you everybody's grades, so afterwards you are given no pairs of this dataset to judge. The download is in the "
-            "activity log."
+            "The file shows you everybody's grades, so you can no longer judge pairs of this dataset. The download is recorded in the activity log."
         )
     )
     label = escape(tr("Download everything (zip)"))

@@ -52,9 +52,9 @@ class SettingField:
     empty: str = "none"
 
 
-NEXT_RELEASE = say("It changes the next release, never a published one.")
-FROM_NOW = say("It holds for pairs handed out from now on.")
-AT_ONCE = say("It holds at once.")
+NEXT_RELEASE = say("Changes the next release, never a published one.")
+FROM_NOW = say("Applies to pairs assigned from now on.")
+AT_ONCE = say("Takes effect immediately.")
 
 GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
     (
@@ -134,7 +134,7 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
             SettingField(
                 "idle_seconds",
                 say("Seconds until a pause"),
-                say("After so long without activity, time no longer counts as work."),
+                say("After this long without activity, time no longer counts as work."),
                 FROM_NOW,
                 "whole",
                 10,
@@ -157,7 +157,9 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
             SettingField(
                 "gold_rate",
                 say("Share of gold pairs"),
-                say("Among the pairs handed out, 0 to 0.5. Annotators do not see which they are."),
+                say(
+                    "Share of the pairs that an annotator gets, 0 to 0.5. Annotators cannot tell which pairs these are."
+                ),
                 FROM_NOW,
                 "number",
                 0,
@@ -197,7 +199,7 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
             ),
             SettingField(
                 "quality_rule",
-                say("Quality control goes by"),
+                say("Rule for quality control"),
                 say("What the release gate compares with its limit."),
                 NEXT_RELEASE,
                 "choice",
@@ -211,8 +213,8 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
             SettingField(
                 "second_adjudicator",
                 say("Two leads decide at distance 3"),
-                say("A disagreement between 0 and 3 needs two leads who decide the same."),
-                say("It holds for decisions from now on."),
+                say("A disagreement between 0 and 3 needs the same decision by two leads."),
+                say("Applies to decisions from now on."),
                 "switch",
             ),
             SettingField(
@@ -238,7 +240,7 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
             SettingField(
                 "profile",
                 say("Evaluator"),
-                say("Whose measures the page Evaluation shows first."),
+                say("The page Evaluation shows the measures of this evaluator first."),
                 AT_ONCE,
                 "choice",
                 choices=tuple((name, PROFILE_WORDS[name]) for name in PROFILE_NAMES),
@@ -256,10 +258,8 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
         say("About the dataset"),
         (
             SettingField("authors", say("Authors"), say("Who made the dataset."), NEXT_RELEASE),
-            SettingField("contact", say("Contact"), say("Whom to ask about it."), NEXT_RELEASE),
-            SettingField(
-                "licence", say("Licence"), say("Under which its releases may be used."), NEXT_RELEASE
-            ),
+            SettingField("contact", say("Contact"), say("The person or team to ask."), NEXT_RELEASE),
+            SettingField("licence", say("Licence"), say("The licence of its releases."), NEXT_RELEASE),
             SettingField(
                 "source", say("Source"), say("Where its queries and documents come from."), NEXT_RELEASE
             ),
@@ -271,8 +271,8 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
             SettingField(
                 "seed",
                 say("Random seed"),
-                say("Fixes every order and every sample that is drawn."),
-                say("Orders and samples drawn from now on differ."),
+                say("Determines all random orders and samples."),
+                say("Changes all random orders and samples from now on."),
                 "whole",
                 0,
                 2**31 - 1,

@@ -39,7 +39,7 @@ def draw_choices(job: FileJob, item: Mapping[str, Any]) -> ImportChoices:
     first, second, third = st.columns(3)
     with first:
         kind = st.selectbox(
-            tr("What it holds"),
+            tr("Content"),
             ORDER,
             ORDER.index(item["kind"]),
             format_func=name_kind,
@@ -110,7 +110,7 @@ def _draw_columns(form: ChoicesForm, kind: ImportKind) -> dict[str, str]:
         likely_names = {
             name for name in COLUMNS[kind] if name in suggested or set(_list_own(name)) & set(present)
         }
-        further = st.toggle(tr("Show every column that is possible"), key=form.key(f"every column {kind}"))
+        further = st.toggle(tr("Show all possible columns"), key=form.key(f"every column {kind}"))
         names = [
             name
             for name in COLUMNS[kind]
@@ -190,7 +190,7 @@ def _draw_run_options(form: ChoicesForm) -> dict[str, Any]:
     with st.expander(tr("More options")):
         by_rank = st.checkbox(tr("Order by the ranks in the file, not by score"), key=form.key("rank"))
         first = st.checkbox(
-            tr("Of a document that a query lists twice, keep the better rank"), key=form.key("first")
+            tr("If a query lists a document twice, keep the better rank"), key=form.key("first")
         )
         skip = st.checkbox(tr("Leave out queries that the dataset does not have"), key=form.key("skip"))
         options["id_field"] = form.ask("id field", tr("JSON field with the id of the document"))

@@ -20,7 +20,7 @@ from annotator.web.importing.file_tasks import PROBLEM_FILE
 from annotator.web.importing.result_view import FILES_ADDRESS
 from annotator.web.session import require_same_origin, require_signed_in
 
-NOTHING = say("There is no such file any more. Upload it again.")
+NOTHING = say("This file is no longer available. Upload it again.")
 
 
 def routes(database: Database) -> list[Route]:

@@ -78,15 +78,13 @@ def _draw_hosts(context: PageContext, operator: Sequence[str], allowed: Sequence
     """Say which hosts may be asked, or who can allow some; return whether there are any."""
     draw_note(
         tr(
-            "The server sends every query of this dataset to a search system and imports what it answers as a run. The texts of the "
-            "queries leave this server; documents, grades and names do not."
+            "The server sends every query of this dataset to a search system and imports the results as a run. The texts of the queries leave this server; documents, grades and names do not."
         )
     )
     if not operator:
         st.info(
             tr(
-                "This server sends requests to nobody yet. Its operator allows search systems with the environment variable {name}, "
-                "such as {example}.",
+                "This server may not send requests yet. Its operator allows search systems with the environment variable {name}, such as {example}.",
                 name="ANNOTATOR_SEARCH_HOSTS",
                 example="search.example.org:9200",
             ),
@@ -104,7 +102,7 @@ def _draw_hosts(context: PageContext, operator: Sequence[str], allowed: Sequence
         )
         draw_link(context, "settings")
         return False
-    draw_note(tr("Hosts that may be asked: {hosts}", hosts=", ".join(allowed)))
+    draw_note(tr("Allowed hosts: {hosts}", hosts=", ".join(allowed)))
     return True
 
 
@@ -124,7 +122,7 @@ def _draw_form(latest: Mapping[str, Any]) -> dict[str, Any] | None:
                 key=FIELDS.find_key("system"),
                 max_chars=100,
                 width=260,
-                help=tr("Under this name the run is compared with others."),
+                help=tr("The run is compared with others under this name."),
             ).strip(),
         )
         depth = FIELDS.keep(
@@ -146,7 +144,7 @@ def _draw_form(latest: Mapping[str, Any]) -> dict[str, Any] | None:
         )
         first = _draw_box(
             "first",
-            tr("Of a document that a query lists twice, keep the better rank"),
+            tr("If a query lists a document twice, keep the better rank"),
             default=latest.get("duplicates") == "first",
         )
     if not system:
@@ -258,7 +256,7 @@ def _draw_progress(dataset: str) -> None:
 def _describe_progress(job: FileJob) -> tuple[float, str]:
     if job.waits_for:
         return 0.0, tr(
-            "{name} is fetching a run for this dataset. Yours begins after it.", name=job.waits_for
+            "{name} is fetching a run for this dataset. Yours starts afterwards.", name=job.waits_for
         )
     if job.state == "waiting":
         return 0.0, tr("Waiting for other fetches of this server to end.")
@@ -314,18 +312,18 @@ def _draw_no_answer(job: FileJob, result: Mapping[str, Any]) -> None:
 
 def _draw_ended(job: FileJob) -> None:
     if job.ended == "cancelled":
-        st.info(tr("Stopped. Answers that had come are kept."), icon=":material/block:")
+        st.info(tr("Stopped. The answers received so far are kept."), icon=":material/block:")
     elif job.ended == "late":
         st.warning(
-            tr("Stopped: it took longer than the server allows. Answers that had come are kept."),
+            tr("Stopped: it took longer than the server allows. The answers received so far are kept."),
             icon=":material/timer:",
         )
     elif job.ended == "no_memory":
-        st.error(tr("The answers need more memory than the server gives."), icon=":material/error:")
+        st.error(tr("The answers need more memory than the server allows."), icon=":material/error:")
     elif job.ended == "failed":
         st.error(
             tr(
-                "The fetch failed. Nothing was imported. The log knows it as error {number}.",
+                "The fetch failed. Nothing was imported. Error number in the log: {number}.",
                 number=job.error_id,
             ),
             icon=":material/error:",
@@ -386,11 +384,11 @@ def _draw_recognised(tried: Mapping[str, Any]) -> None:
     }
     if further:
         listed = ", ".join(f"{name} {_show_signal(value)}" for name, value in further.items())
-        draw_note(tr("Of the whole answer: {values}", values=listed))
+        draw_note(tr("From the whole answer: {values}", values=listed))
     if tried["missing_signals"]:
         st.warning(
             tr(
-                "No result has what the specification calls {names}. Are these paths right?",
+                "No result contains {names}. Check these paths in the specification.",
                 names=", ".join(tried["missing_signals"]),
             ),
             icon=":material/help:",
@@ -419,7 +417,7 @@ def _draw_fetched(context: PageContext, job: FileJob, request: dict[str, Any]) -
     if "failed" in result:
         _draw_failed(job, result)
         with st.container(horizontal=True):
-            _draw_button(tr("Ask for the rest again"), "begin", job.dataset, again, primary=True)
+            _draw_button(tr("Fetch the rest again"), "begin", job.dataset, again, primary=True)
             if result["stopped"] is None and result["answered"]:
                 _draw_button(
                     tr("Import without the failed queries"),
@@ -465,7 +463,7 @@ def _draw_run(result: Mapping[str, Any]) -> None:
     if fetched["missing_signals"]:
         draw_note(
             tr(
-                "No result has what the specification calls {names}. Are these paths right?",
+                "No result contains {names}. Check these paths in the specification.",
                 names=", ".join(fetched["missing_signals"]),
             )
         )

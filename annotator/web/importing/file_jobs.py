@@ -127,7 +127,9 @@ class FileJobs:
         self.free_idle(now=time.monotonic())
         earlier = self.find(person_id, dataset, purpose)
         if earlier is not None and earlier.is_busy:
-            raise ValidationError(say("Earlier files are still being read. Wait for it or cancel it."))
+            raise ValidationError(
+                say("Earlier files are still being read. Wait until they are done, or cancel.")
+            )
         folder = _make_folder()
         try:
             stage_files(uploads, folder / "files")
@@ -161,7 +163,7 @@ class FileJobs:
             others = [job.folder for job in self._jobs.values() if job is not earlier]
         if sum(map(_measure, (folder, *others))) > MOST_BYTES:
             raise ValidationError(
-                say("The server holds too many uploaded files at the moment. Try again later.")
+                say("There are too many uploaded files on the server at the moment. Try again later.")
             )
 
     def start(

@@ -33,7 +33,7 @@ def draw_upload(
     draw_note(join_sentences([describe_limits(folders=folders), *before]))
     turn = st.session_state.get(f"{purpose} uploads", 0)
     whole_folder = folders and st.toggle(
-        tr("Upload a whole folder"), key=f"{purpose} folder", help=tr("Its subfolders come along.")
+        tr("Upload a whole folder"), key=f"{purpose} folder", help=tr("Includes its subfolders.")
     )
     label = tr("Folder") if whole_folder else tr("Files or a zip archive") if folders else tr("File")
     with st.container():
@@ -114,7 +114,9 @@ def _draw_progress(dataset: str, purpose: str) -> None:
         return
     words = tr(job.step) if job.step else tr("The files are being read.")
     if job.waits_for:
-        words = tr("{name} is importing into this dataset. Your import begins after it.", name=job.waits_for)
+        words = tr(
+            "{name} is importing into this dataset. Your import starts afterwards.", name=job.waits_for
+        )
     with st.container(border=True):
         st.html('<div role="status" aria-live="polite" class="annotator-unseen"></div>')
         st.progress(_estimate(job), text=escape_markdown(words[:1].upper() + words[1:]))
@@ -144,13 +146,13 @@ def draw_ended(job: FileJob) -> None:
         st.info(tr("Cancelled. Nothing was stored."), icon=":material/block:")
     elif job.ended == "no_memory":
         st.error(
-            tr("The file needs more memory than the server gives. Upload it in several parts."),
+            tr("The file needs more memory than the server allows. Upload it in several parts."),
             icon=":material/error:",
         )
     elif job.ended == "failed":
         st.error(
             tr(
-                "The file could not be read, and nothing was stored. The log knows it as error {number}.",
+                "The file could not be read. Nothing was stored. Error number in the log: {number}.",
                 number=job.error_id,
             ),
             icon=":material/error:",

@@ -75,7 +75,7 @@ def _draw_items(context: PageContext, job: FileJob, items: list[dict[str, Any]])
             left,
             format_func=names.__getitem__,
             key=f"import next {job.number} {len(done)}",
-            help=tr("Queries come first, then documents, then the rest: each needs the ones before it."),
+            help=tr("Import queries first, then documents, then the rest: each needs the ones before it."),
         )
     else:
         path = left[0]
@@ -100,7 +100,7 @@ def _draw_item(context: PageContext, job: FileJob, item: Mapping[str, Any]) -> N
     st.subheader(_describe_item(item))
     if not item["is_certain"]:
         st.warning(
-            tr("It is not certain what this file holds. Check the kind and the columns."),
+            tr("The content of this file is not certain. Check the kind and the columns."),
             icon=":material/help:",
         )
     choices = draw_choices(
@@ -159,7 +159,7 @@ def _draw_confirm(job: FileJob, result: Mapping[str, Any], request: dict[str, An
                 args=(job.dataset, {**request, "dry_run": False}),
             )
         else:
-            st.text(tr("The dataset holds all of it already."))
+            st.text(tr("All of it is already in the dataset."))
         draw_discard(job, PURPOSE)
 
 

@@ -66,7 +66,7 @@ def _draw_contents(context: PageContext, contents: DatasetContents) -> None:
                 name=item.last.by or tr("on the server"),
             )
         rows.append((name_kind(item.kind, names=CONTENT_NAMES), show_number(item.count), last))
-    draw_table(tr("What the dataset holds"), (tr("kind"), tr("number"), tr("last import")), rows)
+    draw_table(tr("Contents of the dataset"), (tr("kind"), tr("number"), tr("last import")), rows)
     if contents.without_text:
         draw_note(
             tr_n(

@@ -17,8 +17,7 @@ def draw(context: PageContext, dataset: str) -> None:
     """Draw the tab."""
     st.text(
         tr(
-            "After a corpus was built anew: a CSV file with the columns old_doc_id and new_doc_id. A renamed document keeps its pairs and "
-            "judgments. Documents that are split or merged get new pairs to judge, with the old grades as suggestions for leads."
+            "For a rebuilt corpus: a CSV file with the columns old_doc_id and new_doc_id. A renamed document keeps its pairs and judgments. Documents that are split or merged get new pairs to judge, with the old grades as suggestions for leads."
         )
     )
     draw_table_task(
@@ -58,8 +57,8 @@ def _draw_result(result: Mapping[str, Any]) -> None:
     examples += [(old, ", ".join(new)) for old, new in figures["split"]]
     examples += [(", ".join(old), new) for new, old in figures["merged"]]
     if examples:
-        with st.expander(tr("The first of the new ids")):
-            draw_table(tr("The first of the new ids"), (tr("old id"), tr("new id")), examples)
+        with st.expander(tr("First new ids")):
+            draw_table(tr("First new ids"), (tr("old id"), tr("new id")), examples)
     _draw_ids(
         figures,
         "unknown",

@@ -177,7 +177,7 @@ def _draw_conversion(job: FileJob, request: Mapping[str, Any], checked: Mapping[
     if draw_refusal(job, result):
         return
     if result["losses"]:
-        st.text(tr("What the format {format} cannot hold:", format=target))
+        st.text(tr("Not supported by the format {format}:", format=target))
         for loss in result["losses"]:
             draw_note(tr(read_message(loss)))
     if result["converted"]:

@@ -116,7 +116,7 @@ class WorkBoard:
             work.failure = error
         except Exception:
             log.exception("work in the background failed")
-            work.failure = StateError(say("Something went wrong. The server's log says what."))
+            work.failure = StateError(say("Something went wrong. See the server's log."))
         finally:
             work.seconds = monotonic() - work.begun
             with self._lock:

@@ -23,7 +23,7 @@ SIGNS = {"same": " ", "removed": "⊖", "added": "⊕"}
 def draw_comparison(comparison: "GuidelineComparison") -> None:
     """Draw the title, the grades and the guideline, as far as they differ, language by language."""
     if comparison.is_empty:
-        draw_note(tr("Nothing differs."))
+        draw_note(tr("There are no differences."))
     if comparison.language:
         before, after = (tr(LANGUAGE_NAMES.get(tag, say("Not stated"))) for tag in comparison.language)
         draw_note(tr("Language of this guideline: {before} → {after}", before=before, after=after))
@@ -64,7 +64,7 @@ def _draw_texts(comparison: "GuidelineComparison") -> None:
         draw_note(tr("Guideline"))
         draw_lines(tr("Guideline"), comparison.guideline.lines)
         if comparison.guideline.cut:
-            draw_note(tr("The beginning of what changed; there is more."))
+            draw_note(tr("Only the beginning of the changes is shown."))
 
 
 def draw_lines(label: str, lines: Sequence["DiffLine"]) -> None:

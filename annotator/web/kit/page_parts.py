@@ -31,7 +31,7 @@ def require_dataset(context: PageContext) -> str:
             draw_link(context, "new-dataset")
         else:
             words = tr(
-                "No dataset is open to you yet. Ask your admin to create one, or to give you a role on one."
+                "You have no access to a dataset yet. Ask your admin to create one or to give you a role on one."
             )
             st.info(words, icon=":material/info:")
         st.stop()
@@ -42,7 +42,7 @@ def draw_no_role(context: PageContext) -> None:
     """Tell a person without any role who can give one."""
     names = ", ".join(list_role_givers(context.database, context.actor))
     words = (
-        tr("You have no role on a dataset yet. Who can give you one: {names}.", names=names)
+        tr("You have no role on a dataset yet. Ask one of these people: {names}.", names=names)
         if names
         else tr("You have no role on a dataset yet. Ask the person who made your account.")
     )

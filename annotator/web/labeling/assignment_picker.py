@@ -247,7 +247,7 @@ def draw_preview(preview: AssignmentPreview, kind: StepKind) -> None:
     st.html(f'<p class="annotator-step" role="status"><strong>{escape(f"{queries}, {pairs}")}</strong></p>')
     counts = (
         (tr("assignments that change"), preview.changed),
-        (tr("judgments already made, which stay"), preview.judged),
+        (tr("judgments already made (they stay)"), preview.judged),
         (tr("pairs in progress that become free"), preview.held),
     )
     items = "".join(f"<div><dt>{escape(name)}</dt><dd>{show_number(n)}</dd></div>" for name, n in counts)
@@ -283,7 +283,7 @@ def _list_consequences(preview: AssignmentPreview, kind: StepKind) -> list[str]:
     sentences = []
     if not preview.changed:
         sentences.append(
-            tr("These people have all of these queries already.")
+            tr("These queries are already assigned to these people.")
             if kind == "assign"
             else tr("None of these queries is assigned to these people.")
         )

@@ -67,9 +67,9 @@ def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
 
 
 def name_answer(judgment: OwnJudgment) -> str:
-    """Return the grade, or "put off" or "cannot rate"."""
+    """Return the grade, or "set to later" or "cannot rate"."""
     if judgment.outcome == "later":
-        return tr("put off")
+        return tr("set to later")
     if judgment.outcome == "graded":
         return str(judgment.grade)
     return (
@@ -156,7 +156,7 @@ def _begin() -> None:
 
 
 def _name_answer(answer: str) -> str:
-    return {ANY: tr("all"), "unrateable": tr("cannot rate"), "later": tr("put off")}.get(answer, answer)
+    return {ANY: tr("all"), "unrateable": tr("cannot rate"), "later": tr("set to later")}.get(answer, answer)
 
 
 def _day(value: object) -> date | None:
@@ -266,8 +266,8 @@ def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> N
     if agreement.kappa is None:
         st.text(
             tr_n(
-                "You share {n:,} such pair with others. Your agreement appears from {least} pairs on.",
-                "You share {n:,} such pairs with others. Your agreement appears from {least} pairs on.",
+                "You share {n:,} pair like this with others. Your agreement appears once there are {least}.",
+                "You share {n:,} pairs like this with others. Your agreement appears once there are {least}.",
                 agreement.pairs,
                 least=FEW_OWN,
             )

@@ -107,8 +107,8 @@ def describe_counts(pairs: PairCounts) -> str:
     if pairs.checks:
         parts.append(
             tr_n(
-                "{n:,} unjudged pair only checks annotators: nobody is waited for.",
-                "{n:,} unjudged pairs only check annotators: nobody is waited for.",
+                "{n:,} unjudged pair is only a check of annotators and needs no more judgments.",
+                "{n:,} unjudged pairs are only checks of annotators and need no more judgments.",
                 pairs.checks,
             )
         )
@@ -188,7 +188,7 @@ def _describe_left(work: WorkForecast) -> str:
         return tr("unknown")
     if not work.expected:
         return show_number(work.left)
-    return tr("{n:,}, of them {expected:,} expected", n=work.left, expected=work.expected)
+    return tr("{n:,} ({expected:,} of them expected)", n=work.left, expected=work.expected)
 
 
 def _describe_days(work: WorkForecast) -> str:
@@ -204,9 +204,7 @@ def _draw_work(forecast: ReleaseForecast) -> None:
         draw_table(tr("How the date is computed"), columns, list_work_rows(forecast))
         draw_note(
             tr(
-                "Pace: the last {days} days. Annotators and leads work side by side, and quality control follows. Expected decisions: "
-                "disagreements that the missing judgments bring, at the rate of these days. One person checks, as fast as one annotator "
-                "judges; until a sample is drawn, {share} of all pairs are to be checked.",
+                "The pace is that of the last {days} days. Annotators and leads work in parallel; quality control follows. Expected decisions are the disagreements that the missing judgments will cause at the current rate. One person checks, as fast as one annotator judges. Until a sample is drawn, {share} of all pairs count as still to be checked.",
                 days=PACE_DAYS,
                 share=show_percentage(100 * DEFAULT_RATE),
             )
@@ -278,7 +276,7 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> None
             tr("Idle"),
             _link(dataset, "people", tr(idle)),
         ),
-        (tr("Blocked work"), blocked or tr("Nothing waits for anybody.")),
+        (tr("Blocked work"), blocked or tr("No work is blocked.")),
         (tr("Gates not met"), _link(dataset, "releases", gates) if gates else tr("Every gate is met.")),
     ]
     draw_link_table(tr("At a glance"), (tr("what"), tr("state")), rows, tall=True)

@@ -107,8 +107,8 @@ def _draw_sessions(context: PageContext) -> None:
     if known_browsers:
         st.text(
             tr_n(
-                "You signed in with {n} other browser lately. Wrong guesses of others do not hold you up there.",
-                "You signed in with {n} other browsers lately. Wrong guesses of others do not hold you up there.",
+                "You recently signed in with {n} other browser. Other people's wrong passwords do not block you there.",
+                "You recently signed in with {n} other browsers. Other people's wrong passwords do not block you there.",
                 known_browsers,
             )
         )

@@ -33,7 +33,7 @@ STATES = {"open": say("open"), "used": say("accepted"), "expired": say("expired"
 
 def invite_dialog() -> None:
     """Open the dialog that makes an invitation."""
-    st.dialog(tr("Invite somebody"), on_dismiss="rerun")(_draw_dialog)()
+    st.dialog(tr("Invite a person"), on_dismiss="rerun")(_draw_dialog)()
 
 
 def _draw_dialog() -> None:
@@ -64,7 +64,7 @@ def _draw_dialog() -> None:
     draw_copy_field("invitation", tr("Link to send"), name_link(made.token))
     draw_note(
         tr(
-            "The link is shown only now. It works once, until {until}. Whoever opens it chooses a name and a password.",
+            "Copy the link now: it is shown only once. It works one time, until {until}. The person who opens it chooses a name and a password.",
             until=show_time(made.invitation.expires_at),
         )
     )
@@ -80,7 +80,7 @@ def draw_password_link(context: PageContext, username: str) -> None:
     draw_copy_field("password link", tr("Link to send"), name_link(made.token))
     draw_note(
         tr(
-            "The link is shown only now. It works once, until {until}. The current password works until then.",
+            "Copy the link now: it is shown only once. It works one time, until {until}. Until it is used, the current password still works.",
             until=show_time(made.expires_at),
         )
     )

@@ -178,7 +178,7 @@ def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0
     values = {
         "title": title,
         "message": message,
-        "where": tr("Open the link that you were sent: the whole of it, with everything after the #."),
+        "where": tr("Open the complete link that you received, including everything after the #."),
         "lost": tr("Ask the person who sent it for a new one if it was used or is too old."),
         "sign_in": tr("Sign in"),
     }

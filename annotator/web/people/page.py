@@ -207,8 +207,8 @@ def _draw_unfinished(context: PageContext, person: Person) -> None:
     """Draw what a person leaves undone in each dataset if they are disabled."""
     for left in list_left(context.database, context.actor, person.username):
         message = tr_n(
-            "{n:,} query given to them on {dataset} still lacks judgments; the page Assignment hands it on.",
-            "{n:,} queries given to them on {dataset} still lack judgments; the page Assignment hands them on.",
+            "{n:,} query assigned to them on {dataset} still needs judgments. Reassign it on the page Assignment.",
+            "{n:,} queries assigned to them on {dataset} still need judgments. Reassign them on the page Assignment.",
             left.queries,
             dataset=left.dataset,
         )
@@ -247,7 +247,7 @@ def draw(context: PageContext) -> None:
     manages = context.role == "admin"
     st.caption(tr("Each role has the rights of the ones before it: annotator, lead, admin."))
     with st.container(horizontal=True):
-        if st.button(tr("Invite somebody"), type="primary", icon=":material/link:"):
+        if st.button(tr("Invite a person"), type="primary", icon=":material/link:"):
             invite_dialog()
         if manages and st.button(tr("Add a person"), icon=":material/person_add:"):
             add_dialog()

@@ -24,12 +24,10 @@ def list_consequences(held: str, chosen: str, *, invitations: int) -> list[Messa
     consequences = [ROLE_EFFECTS[chosen]] if chosen in ROLE_EFFECTS else []
     if chosen == NO_ROLE:
         consequences.append(
-            say(
-                "They can do nothing there any more. Their judgments stay; pairs that they hold go to others."
-            )
+            say("They lose access. Their judgments stay; their pairs in progress go to others.")
         )
     if leads and not led:
-        consequences.append(say("A pair whose judgments they look at is no longer theirs to judge."))
+        consequences.append(say("They can no longer judge a pair once they have seen its judgments."))
     if led and not leads:
         consequences.append(
             say("They no longer see other people's judgments or settle disagreements. Their decisions stay.")
@@ -37,8 +35,8 @@ def list_consequences(held: str, chosen: str, *, invitations: int) -> list[Messa
     if invitations and (chosen == NO_ROLE or (held in ROLE_EFFECTS and not includes(chosen, held))):
         consequences.append(
             say_n(
-                "{n:,} open invitation that they made stops working if the new role may not make it.",
-                "{n:,} open invitations that they made stop working if the new role may not make them.",
+                "{n:,} open invitation made by them stops working if the new role does not allow it.",
+                "{n:,} open invitations made by them stop working if the new role does not allow them.",
                 invitations,
             )
         )

@@ -136,7 +136,7 @@ def _draw_without_link(message: str = "", *, status: int = 200, seconds: int = 0
         "message": message,
         "lead": tr("Nobody has an account yet. The first one is made with a one-time address."),
         "where": tr(
-            "The server printed the address when it started. Copy the whole of it, with everything after the #."
+            "The server printed the address when it started. Copy all of it, including everything after the #."
         ),
         "lost": tr("Lost, or older than a day? Restart the server: it prints a new one."),
     }

@@ -362,7 +362,7 @@ def _draw_hole_form(choices: RoundChoices) -> HoleRequest | None:
         limit = FIELDS.keep(
             "hole limit",
             st.number_input(
-                tr("At most so many pairs"),
+                tr("Maximum number of pairs"),
                 1,
                 1_000_000,
                 FIELDS.find_default("hole limit", 100),

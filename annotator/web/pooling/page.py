@@ -57,7 +57,7 @@ def draw(context: PageContext) -> None:
     if not kept.value.pairs and "tab" not in st.query_params and "tab" not in st.session_state:
         st.session_state["tab"] = tr(NEW_ROUND)
     if kept.changed:
-        draw_note(tr("Counted on {time}; something has changed since.", time=show_time(kept.made_at)))
+        draw_note(tr("Counted on {time}. The data has changed since.", time=show_time(kept.made_at)))
     if "tab" not in st.query_params and any(name in st.query_params for name in FILTERS):
         st.session_state["tab"] = tr(PAIRS)  # an address from before the page had tabs
     apply_url_tab("tab", tuple(TABS))

@@ -95,8 +95,8 @@ def _draw_duplicates(origin: PooledPairOrigin) -> None:
     st.header(title)
     draw_note(
         tr_n(
-            "{n:,} document. Its grade is not copied to it: somebody decides whether it holds there too.",
-            "{n:,} documents. Its grade is not copied to them: somebody decides whether it holds there too.",
+            "{n:,} document. The grade is not copied automatically: a lead decides whether it applies there too.",
+            "{n:,} documents. The grade is not copied automatically: a lead decides whether it applies there too.",
             len(origin.duplicates),
         )
     )

@@ -61,7 +61,7 @@ def watch_work(dataset: str, kind: str, title: str) -> None:
         st.rerun()
     st.progress(work.share, text=f"{title} {describe_step(work)}")
     if work.actor.person_id != context.actor.person_id:
-        st.text(tr("Begun by {person}.", person=work.actor.username))
+        st.text(tr("Started by {person}.", person=work.actor.username))
     st.button(
         tr("Stop"), key=f"stop {kind}", disabled=work.stop_requested, on_click=_stop, args=(dataset, kind)
     )

@@ -45,16 +45,16 @@ ABOUT = {
         "Every document among the first results of any system. All systems are judged to the same depth."
     ),
     "fused": say(
-        "The lists become one by reciprocal rank fusion. Good for many similar systems and little time."
+        "The lists are merged by reciprocal rank fusion. Good for many similar systems and little time."
     ),
     "stratified": say(
         "A share of the documents at each range of ranks, drawn at random for each query. Good for deep lists."
     ),
     "move-to-front": say(
-        "A number of pairs, spent on the documents that the best lists rank high. Repeat it when these pairs are judged."
+        "A fixed number of pairs, spent on documents that the best lists rank high. Repeat when these pairs are judged."
     ),
     "adaptive": say(
-        "A number of pairs, spent where a grade could still change which system is better. Repeat it when these pairs are judged."
+        "A fixed number of pairs, spent where a grade could still change which system is better. Repeat when these pairs are judged."
     ),
 }
 DUPLICATES = {
@@ -220,7 +220,7 @@ def _draw_strategy() -> PoolRequest | None:
         10,
         1,
         MAX_DEPTH,
-        help=tr("The depth of the pool: how many results of each query are looked at."),
+        help=tr("The depth of the pool: how many results of each query are considered."),
     )
     return PoolRequest(strategy, depth=int(depth))
 
@@ -257,7 +257,7 @@ def _draw_budget(strategy: Strategy) -> PoolRequest | None:
             key=FIELDS.find_key("scope"),
         )
         FIELDS.keep("scope", scope)
-        depth = _ask_number(tr("Results per query to look at"), "look", 100, 1, MAX_DEPTH, width=220)
+        depth = _ask_number(tr("Results per query to consider"), "look", 100, 1, MAX_DEPTH, width=220)
     measure = "nDCG@10"
     if strategy == "adaptive":
         measure = _ask_text(
@@ -286,9 +286,7 @@ def _draw_budget(strategy: Strategy) -> PoolRequest | None:
 def _draw_filters(choices: RoundChoices) -> PoolFilters | None:
     """Return the rules of what is left out; None while one of them is wrong."""
     with st.expander(tr("Leave out documents")):
-        draw_note(
-            tr("What is left out is counted by rule and listed. Pairs that are in the pool already stay.")
-        )
+        draw_note(tr("What is left out is counted by rule and listed. Pairs already in the pool stay."))
         excluded: list[ExcludedValue] = []
         for field in _choose_several(tr("By field"), list(choices.fields), "fields"):
             label = tr("Leave out if {field} is", field=field)

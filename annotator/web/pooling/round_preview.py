@@ -39,7 +39,7 @@ def draw_round_preview(report: PoolReport) -> None:
     if report.systems:
         draw_link_table(
             tr("Candidates by system"),
-            [tr("system"), tr("queries"), tr("candidates"), tr("found by it alone")],
+            [tr("system"), tr("queries"), tr("candidates"), tr("found only by this system")],
             [_list_cells(item) for item in report.systems],
             roomy=True,
         )

@@ -36,8 +36,8 @@ def draw_system_order(order: SystemOrder) -> None:
     st.header(title)
     st.text(
         tr_n(
-            "Of {compared} pairs of systems, {n:,} could still swap by {measure}.",
-            "Of {compared} pairs of systems, {n:,} could still swap by {measure}.",
+            "{n:,} of {compared} pairs of systems could still swap on {measure}.",
+            "{n:,} of {compared} pairs of systems could still swap on {measure}.",
             len(order.open),
             compared=show_number(order.compared),
             measure=order.measure,
@@ -45,8 +45,8 @@ def draw_system_order(order: SystemOrder) -> None:
     )
     draw_note(
         tr_n(
-            "By {n:,} settled candidate. Kendall's tau between this order and the one with everything judged is expected to be {tau}.",
-            "By {n:,} settled candidates. Kendall's tau between this order and the one with everything judged is expected to be {tau}.",
+            "Based on {n:,} settled candidate. Expected Kendall's tau between this order and the order with everything judged: {tau}.",
+            "Based on {n:,} settled candidates. Expected Kendall's tau between this order and the order with everything judged: {tau}.",
             order.judged,
             tau=show_number(order.expected_tau, 2),
         )

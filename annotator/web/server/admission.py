@@ -95,7 +95,7 @@ def _refuse_parameters(scope: Scope) -> Response | None:
     for name, value in QueryParams(scope["query_string"]).multi_items():
         if holds_no_text(name) or holds_no_text(value):
             shown = repr(name) if holds_no_text(name) else name
-            fault = say("expected text, found a character that no text may hold")
+            fault = say("expected text, found a character that cannot be stored")
             return _answer_message(scope, tr(say("{field}: {fault}", field=shown, fault=fault)), 400)
     return None
 

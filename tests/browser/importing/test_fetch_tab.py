@@ -85,7 +85,7 @@ def test_a_run_is_tried_fetched_stopped_resumed_and_imported(
     page.press("#password", "Enter")
     page.wait_for_url(lambda url: "/login" not in url)
     page.goto(f"{server.address}/import?dataset=d&tab=Fetch+a+run")
-    expect(page.get_by_text(f"Hosts that may be asked: {endpoint.host}")).to_be_visible()
+    expect(page.get_by_text(f"Allowed hosts: {endpoint.host}")).to_be_visible()
     spec = page.get_by_role("textbox", name="Specification (YAML)")
     spec.fill(SPEC.replace("HOST", "127.0.0.1:1"))
     spec.press("Control+Enter")
@@ -100,7 +100,7 @@ def test_a_run_is_tried_fetched_stopped_resumed_and_imported(
     recognised = page.get_by_role("table", name="What was recognised")
     expect(recognised.get_by_role("row", name="word1-1")).to_contain_text("1")
     expect(page.get_by_text("1 of 2 ids are documents of this dataset.")).to_be_visible()
-    expect(page.get_by_text("No result has what the specification calls vectors.")).to_be_visible()
+    expect(page.get_by_text("No result contains vectors.")).to_be_visible()
     assert len(endpoint.asked) == 1
     assert list_violations(page) == []
     page.get_by_role("button", name="Fetch the answers to 6 queries").click()
@@ -110,7 +110,7 @@ def test_a_run_is_tried_fetched_stopped_resumed_and_imported(
             break
         page.wait_for_timeout(50)
     page.get_by_role("button", name="Stop").click()
-    expect(page.get_by_text("Stopped. Answers that had come are kept.")).to_be_visible()
+    expect(page.get_by_text("Stopped. The answers received so far are kept.")).to_be_visible()
     assert show_contents(world, OPERATOR, "d").count("run") == 0
     go_on.set()
     asked = len(endpoint.asked)
@@ -123,7 +123,7 @@ def test_a_run_is_tried_fetched_stopped_resumed_and_imported(
     assert show_contents(world, OPERATOR, "d").count("run") == 0
     is_failing.clear()
     page.reload()
-    page.get_by_role("button", name="Ask for the rest again").click()
+    page.get_by_role("button", name="Fetch the rest again").click()
     expect(page.get_by_text("The run live is imported.")).to_be_visible()
     counted = page.get_by_role("table", name="Answers").get_by_role("row").nth(1)
     expect(counted).to_contain_text("ms")

@@ -142,7 +142,7 @@ def test_cannot_rate_asks_for_the_reason_and_takes_one_more_key(page: Page, data
     field = dialog.get_by_role("textbox", name="Which reason?")
     expect(field).to_be_focused()
     page.keyboard.press("Enter")
-    expect(dialog.get_by_role("alert")).to_have_text("Write the reason.")
+    expect(dialog.get_by_role("alert")).to_have_text("Enter the reason.")
     assert on_screen(page) == second
     page.keyboard.type("2 pages in 1")
     page.keyboard.press("Enter")

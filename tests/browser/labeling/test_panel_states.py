@@ -56,7 +56,7 @@ def test_nothing_is_stored_under_the_name_of_somebody_who_signed_in_in_another_t
     page.bring_to_front()
     press(page, "23")
     seen = pressed(page)
-    expect(alert(page, "Somebody else has signed in with this browser.")).to_be_visible()
+    expect(alert(page, "Another person has signed in with this browser.")).to_be_visible()
     assert stored(database) == stored(database, "minjun") == []
     context.clear_cookies()
     sign_in(other, "hanako", to="/help")

@@ -34,7 +34,7 @@ def test_a_lead_sends_a_link_and_whoever_opens_it_lands_where_the_work_is(
 ) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     sign_in(page, "lea", to="/people?dataset=demo")
-    page.get_by_role("button", name="Invite somebody").press("Enter")
+    page.get_by_role("button", name="Invite a person").press("Enter")
     page.get_by_label("For whom").fill("Hana")
     page.keyboard.press("Tab")
     page.get_by_role("button", name="Make the link").press("Enter")

@@ -70,7 +70,7 @@ def test_an_unknown_dataset_is_refused_without_the_names_of_others(database: Dat
     create_dataset(database, OPERATOR, "d", now=NOW)
     with pytest.raises(NotFound) as refused:
         show_dataset(database, OPERATOR, "x")
-    assert str(refused.value) == "no dataset named 'x' is open to you"
+    assert str(refused.value) == "there is no dataset named 'x', or you have no role on it"
 
 
 def _list_wanted(database: Database) -> list[int]:

@@ -69,7 +69,7 @@ def test_the_relations_of_a_dataset_are_those_of_its_texts(database: Database, l
 
 def test_a_dataset_without_laws_has_no_relations(database: Database, tmp_path: Path) -> None:
     create_dataset(database, OPERATOR, "d", now=NOW)
-    with pytest.raises(StateError, match="no document is an article of a law"):
+    with pytest.raises(StateError, match="is an article of a law"):
         find_law_relations(database, OPERATOR, "d")
     table = tmp_path / "documents.csv"
     table.write_text("doc_id,title\na,b\n")

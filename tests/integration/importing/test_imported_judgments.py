@@ -205,7 +205,7 @@ def test_which_of_contradicting_lines_holds_is_said(world: Imported) -> None:
     path = world.path.with_name("timed.csv")
     path.write_text(f"{HEAD},judged_at\nQ1,丙,花子,2,2019-05-06\nQ1,丙,花子,0,2019-05-05\n", "utf-8")
     report = import_judgments(world.database, OPERATOR, "d", path, now=LATER)
-    assert report.notes[-1].endswith("the latest by its time (judged_at) holds, or else the last line")
+    assert report.notes[-1].endswith("the latest by its time (judged_at) counts, or else the last line")
     judgments = list_judgments(world.database, OPERATOR, "d")
     assert [
         judgment.grade for judgment in judgments if (judgment.doc_id, judgment.annotator) == ("丙", "花子")

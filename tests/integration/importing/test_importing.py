@@ -99,7 +99,7 @@ def counts(report: ImportReport) -> tuple[int, int, int, int]:
 def test_queries_come_from_a_ground_truth_file_and_its_judgments_are_left_alone(desk: Desk) -> None:
     report = desk.bring(import_queries, "q.yaml", NABLARCH)
     assert counts(report) == (2, 2, 0, 0)
-    assert report.notes == ("1 judgment in the file left alone",)
+    assert report.notes == ("1 judgment in the file is not imported",)
     with desk.database.read() as session:
         first, second = session.scalars(select(QueryRow).order_by(col(QueryRow.position)))
     assert (first.query_id, first.category, first.language, first.extra) == (

@@ -145,9 +145,7 @@ def test_a_run_whose_documents_got_other_ids_keeps_its_order(desk: Desk) -> None
     before = desk.dump()
     report = desk.bring(import_run, "r.txt", CONTRADICTORY)
     assert counts(report) == (5, 0, 0, 5)
-    assert (
-        "documents of this run have other ids since it was stored: it keeps the order it has" in report.notes
-    )
+    assert "documents of this run have new ids since it was stored: it keeps its order" in report.notes
     assert desk.dump() == before
 
 

@@ -384,7 +384,7 @@ class TestSeeingTheNumbersFirst:
         seen = _preview(world, step).seen
         _give(world, ["kim"], _ids("Q0"))
         given = _given(world)
-        with pytest.raises(ConflictError, match="Look at the preview again"):
+        with pytest.raises(ConflictError, match="Check the preview again"):
             _make(world, step, seen)
         assert _given(world) == given
 
@@ -412,7 +412,7 @@ class TestSeeingTheNumbersFirst:
         done = _make(world, _step("assign", ("kim",), "Q0", "Q1"))
         take_back(world.database, OPERATOR, "d", ["kim"], _ids("Q1"), now=NOW)
         given = _given(world)
-        with pytest.raises(ConflictError, match="cannot be undone"):
+        with pytest.raises(ConflictError, match="can no longer be undone"):
             undo_assignment(world.database, OPERATOR, "d", done.undo, now=NOW)
         assert _given(world) == given
         done = _make(world, _step("unassign", ("kim",), "Q0"))

@@ -95,9 +95,7 @@ def test_a_dataset_goes_from_disagreement_to_release_step_by_step(
     monkeypatch.setattr("annotator.agreement.diagnosis.verdict.FEW_QUERIES", 1)
     assert world.steps() == ["disagreements"]
     world.decide(world.pairs[3], 3)
-    assert [(step.what, step.page) for step in world.look().steps] == [
-        ("Have a third expert check a sample", "quality")
-    ]
+    assert [(step.what, step.page) for step in world.look().steps] == [("Have a sample checked", "quality")]
     monkeypatch.setattr("annotator.quality.service.compute_quality", _pass_quality)
     assert [step.what for step in world.look().steps] == ["Publish the first release"]
     world.publish("1.0.0", tmp_path)
@@ -124,7 +122,7 @@ def test_what_quality_control_reopened_is_open_and_is_no_settled_pair(database: 
     view = world.look()
     assert (view.pairs.by_status["reopened"], view.pairs.by_status["unanimous"]) == (1, 3)
     (step,) = [step for step in view.steps if step.page == "disagreements"]
-    assert (step.what, "1 of them was reopened by quality control" in step.why) == (
+    assert (step.what, "Quality control reopened 1 of them" in step.why) == (
         "Settle 1 open disagreement", True,
     )  # fmt: skip
 
@@ -166,7 +164,9 @@ def test_it_is_for_leads_of_the_dataset(database: Database) -> None:
         show_overview(database, OPERATOR, "nowhere")
     with pytest.raises(NotFound) as refused:
         show_overview(database, world.hanako, "nowhere")
-    assert str(refused.value) == "no dataset named 'nowhere' is open to you", "others are not named"
+    assert str(refused.value) == "there is no dataset named 'nowhere', or you have no role on it", (
+        "others are not named"
+    )
     assert show_overview(database, OPERATOR, "d").counts.queries == 2
 
 

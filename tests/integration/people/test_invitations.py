@@ -218,8 +218,8 @@ class TestAccepting:
         ]  # fmt: skip
         page = read_audit_log(world, actor(world, "lea"), "law", now=NOW)
         assert [str(describe_entry(entry.action, entry.before, entry.after)) for entry in page.events] == [
-            "revoked an invitation as lead", "invited somebody as lead",
-            "accepted an invitation as annotator", "invited somebody as annotator: Hana",
+            "revoked an invitation as lead", "invited a person as lead",
+            "accepted an invitation as annotator", "invited a person as annotator: Hana",
         ]  # fmt: skip
 
 

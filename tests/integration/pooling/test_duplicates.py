@@ -178,7 +178,7 @@ def test_a_judgment_takes_the_place_of_an_accepted_grade(world: DuplicateWorld) 
     assert world.statuses()["Q2", "a"] == "single"
     (item,) = world.group().documents
     assert (item.state, item.grade) == ("judged", 0)
-    with pytest.raises(StateError, match="Q2 b: all its near duplicates are judged themselves"):
+    with pytest.raises(StateError, match="Q2 b: all its near duplicates have been judged"):
         world.accept(KEPT)
 
 
@@ -189,7 +189,7 @@ def test_an_accepted_grade_is_out_of_date_when_the_judged_document_gets_another(
     world.judge(world.first, "Q2", "b", 3)
     (item,) = world.group().documents
     assert (world.group().grade, item.state, item.grade) == (None, "out of date", 2)
-    with pytest.raises(StateError, match="Q2 b: it has no settled grade to hand on yet"):
+    with pytest.raises(StateError, match="Q2 b: it has no settled grade to pass on yet"):
         world.accept(KEPT)
     world.judge(world.second, "Q2", "b", 3)
     assert list_duplicates(world.database, OPERATOR, "d", now=LATER).out_of_date == 1

@@ -47,7 +47,7 @@ def test_a_reopened_pair_is_open_and_in_no_file_until_it_is_decided(
     world.check_quality(expert, "Q1", "Q1/two", 0, settled=2, drawn_by=world.lead)
     gate = find_gate(world, "disagreements")
     assert (gate.measured, gate.examples) == (2, (("Q1", "Q1/two"), ("Q2", "법률_제17조")))
-    assert str(gate.why).startswith("Open: 2, of which quality control reopened 1.")
+    assert str(gate.why).startswith("Open: 2 (1 reopened by quality control).")
     made = publish(world, tmp_path)
     counts = json.loads((made / "manifest.json").read_bytes())["counts"]
     assert (counts["reopened"], counts["unanimous"], counts["pairs"]) == (1, 3, 9)

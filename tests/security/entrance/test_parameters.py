@@ -71,7 +71,7 @@ NO_TIMES = (
     "9999-12-31T23:59:59-14:00", "9999-12-31T23:59:59.999999-00:01", "0001-01-01T00:00:00%2B14:00", "0001-01-01T00:00%2B00:01", "0000-01-01", "10000-01-01",
     "2026-13-01", "2026-02-30", "%D9%A2026-01-01", "-2026-01-01", "2026-03-04T25:00", "2026-03-04T12:00%2B99:00", "yesterday", "9" * 400, "%ED%A0%80",
 )  # fmt: skip
-NOT_TEXT = "expected text, found a character that no text may hold"
+NOT_TEXT = "expected text, found a character that cannot be stored"
 
 
 @pytest.fixture

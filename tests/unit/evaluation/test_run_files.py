@@ -110,7 +110,7 @@ def test_a_trec_line_that_goes_on_after_the_tag_counts_as_trec_eval_counts_it() 
     longer = TREC.replace("2.5 bm25\n", "2.5 bm25 more junk at\n")
     run = parse(longer)
     assert (run.system, list_results(run)) == ("bm25", list_results(parse(TREC)))
-    assert run.notes == ("1 line goes on after the tag: that is kept as a remark and changes nothing",)
+    assert run.notes == ("1 line continues after the tag; the rest is kept as a remark and changes nothing",)
 
 
 def test_a_document_twice_in_a_query_is_refused_with_both_lines() -> None:

@@ -145,7 +145,7 @@ def test_the_spread_of_one_query_has_no_standard_deviation() -> None:
 def test_an_undefined_mean_says_why() -> None:
     table = score({"q1": ["a"]}, "Judged@1")
     found = summarize_measure(table.systems[0], table.measures[0], np.array([1, 2]))
-    assert (found.value, found.why) == (None, "there is no result")
+    assert (found.value, found.why) == (None, "there are no results")
 
 
 def test_a_query_that_the_truth_does_not_know_is_named_and_does_not_count() -> None:

@@ -107,7 +107,7 @@ def test_relevant_documents_are_not_counted_where_grades_of_another_scale_are_pa
     )
     source.write_bytes(content.replace(b'"d2": 0', b'"d2": 4').replace(b'"relevance": 0', b'"relevance": 4'))
     assert read_query_source(source, format_name=None, encoding=None)[1] == (
-        "2 judgments in the file left alone",
+        "2 judgments in the file are not imported",
     )
 
 

@@ -111,7 +111,7 @@ def test_what_follows_the_tag_is_kept_as_a_remark_as_trec_eval_ignores_it() -> N
         RunEntry("q", "b", 99, 1.8),
     )
     notes = read_run_file(text, "f").notes
-    assert notes == ("1 line goes on after the tag: that is kept as a remark and changes nothing",)
+    assert notes == ("1 line continues after the tag; the rest is kept as a remark and changes nothing",)
 
 
 def test_several_systems_in_a_file_need_one_name_for_all() -> None:

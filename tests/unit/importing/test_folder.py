@@ -49,7 +49,7 @@ def test_headings_without_text_are_said_to_be_left_to_their_sections(tmp_path: P
     (tmp_path / "a.md").write_text("# 법\n## 장\n### 조\n내용\n", encoding="utf-8")
     assert read(tmp_path, sections=True) == (
         ["a.md#조"],
-        ("2 headings without text of their own: they stand in the titles of their sections",),
+        ("2 headings without text of their own: they appear in the titles of their sections",),
     )
 
 

@@ -27,7 +27,7 @@ def write(folder: Path, text: str, name: str = "queries", encoding: str = "utf-8
 def test_queries_of_a_ground_truth_file_know_their_lines_and_its_judgments_are_left_alone(name: str) -> None:
     lines, (note,) = read(SAMPLES / name)
     assert [line.line for line in lines] == sorted({line.line or 0 for line in lines})
-    assert note.endswith("judgments in the file left alone")
+    assert note.endswith("judgments in the file are not imported")
 
 
 def test_a_ranked_file_needs_no_word_on_grades_for_its_queries() -> None:
@@ -76,7 +76,7 @@ def test_a_table_of_queries_is_no_table_of_qrels_and_either_is_read(
     qrels = write(tmp_path, "query_id,doc_id,grade,query\nQ1,a,3,検索\nQ1,b,0,検索\n", "b.csv")
     lines, notes = read(qrels, format_name=format_name)
     assert [(query.query_id, query.text) for _, query in lines] == [("Q1", "検索")]
-    assert notes == ("2 judgments in the file left alone",)
+    assert notes == ("2 judgments in the file are not imported",)
 
 
 def test_another_encoding_is_read_when_it_is_named_and_asked_for_when_not(tmp_path: Path) -> None:

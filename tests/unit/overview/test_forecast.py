@@ -57,7 +57,7 @@ def test_quality_control_follows_and_one_person_does_it() -> None:
             {"judgments": 5, "disagreements": 2, "recent": 0, "active": 0, "decided": 0, "checks": 4},
             "Unknown: nobody judged a pair in the last 7 days; no lead decided a disagreement in the last 7 days.",
         ),
-        ({"checks": None}, "Unknown: quality control failed: it begins again when the grades are better."),
+        ({"checks": None}, "Unknown: quality control failed: improve the grades, then begin a new round."),
         ({"judgments": 100_000, "recent": 1}, "Not within ten years at the current pace."),
     ],
 )

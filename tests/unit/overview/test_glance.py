@@ -36,5 +36,5 @@ def test_blocked_work_names_only_what_waits_with_its_page() -> None:
     assert [(str(words), page) for words, page in blocked] == [
         ("1 question waits for a lead's answer", "questions"),
         ("1,200 pairs wait for a lead's decision", "disagreements"),
-        ("2 pairs wait for the third expert", "quality"),
+        ("2 pairs wait for the checker", "quality"),
     ]

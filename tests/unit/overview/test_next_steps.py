@@ -71,7 +71,7 @@ def test_too_few_annotators_come_before_what_they_are_to_do() -> None:
 
 def test_a_kappa_below_its_target_is_shown_beside_it() -> None:
     (step,) = suggest_steps(replace(DONE, kappa=CoefficientValue(0.55), kappa_met=False, ready=False))
-    assert (step.what, step.page) == ("Raise agreement: κ is 0.55, its target 0.70", "agreement")
+    assert (step.what, step.page) == ("Improve agreement: κ is 0.55, the target is 0.70", "agreement")
     assert "80 pairs" in step.why
 
 
@@ -79,8 +79,8 @@ def test_a_kappa_whose_interval_holds_the_target_is_first_to_be_known_better() -
     (step,) = suggest_steps(
         replace(DONE, kappa=CoefficientValue(0.66), kappa_met=False, kappa_open=True, ready=False)
     )
-    assert step.what == "Find out whether agreement is enough: κ is 0.66, its target 0.70"
-    assert "80 pairs, which does not tell yet" in step.why
+    assert step.what == "Check whether agreement is high enough: κ is 0.66, the target is 0.70"
+    assert "80 pairs, which is not enough to tell" in step.why
 
 
 def test_an_undefined_kappa_says_why() -> None:
@@ -169,7 +169,7 @@ def test_a_third_expert_checks_a_sample_once_all_else_is_settled() -> None:
         ("stale", "1 settled pair rests on an older guideline"),
     )
     assert say(open_gates=gates, ready=False, version=None, changed=True) == [
-        ("Meet the gate stale", "releases"), ("Have a third expert check a sample", "quality"),
+        ("Meet the gate stale", "releases"), ("Have a sample checked", "quality"),
     ]  # fmt: skip
     step = suggest_steps(replace(DONE, open_gates=gates, ready=False))[-1]
     assert step.why == "Not done. Draw a sample."
@@ -183,11 +183,11 @@ def test_what_quality_control_reopened_is_told_among_the_open_disagreements() ->
         replace(DONE, disagreements=3, reopened=1, ready=False, waiting=WaitingDisagreements(3))
     )
     assert (step.what, step.page) == ("Settle 3 open disagreements", "disagreements")
-    assert step.why.startswith("1 of them was reopened by quality control")
+    assert step.why.startswith("Quality control reopened 1 of them")
 
 
 def test_where_nothing_could_be_graded_nothing_is_published() -> None:
-    assert say(settled=0, version=None, changed=False) == [("Look at the pool", "pool")]
+    assert say(settled=0, version=None, changed=False) == [("Check the pool", "pool")]
 
 
 @pytest.mark.parametrize(
@@ -226,10 +226,7 @@ def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_
         replace(DONE, disagreements=3, ready=False, waiting=WaitingDisagreements(4, counted, 2))
     )
     assert (step.what, step.page) == ("Settle 4 open disagreements", "disagreements")
-    assert (
-        "3 of them have no settled grade until then; the others have one that something speaks against."
-        in step.why
-    )
+    assert "3 of them have no settled grade yet. The others have one, but an objection" in step.why
     assert step.why.endswith(
         "Reasons: grades differ 3, question 1. 2 of them can change the order of systems: decide these first."
     )
@@ -238,8 +235,14 @@ def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_
 @pytest.mark.parametrize(
     ("open_", "message"),
     [
-        (1, "It has a settled grade that something speaks against."),
-        (3, "All of them have a settled grade that something speaks against."),
+        (
+            1,
+            "It has a settled grade, but an objection, a question or a newer guideline calls it into question.",
+        ),
+        (
+            3,
+            "All of them have a settled grade, but an objection, a question or a newer guideline calls it into question.",
+        ),
     ],
 )
 def test_a_queue_of_pairs_that_keep_their_grades_says_nothing_of_grades_that_differ(

@@ -63,7 +63,7 @@ def test_what_becomes_of_a_grade(
 def test_a_grade_that_was_taken_over_is_not_handed_on() -> None:
     group = _group(DuplicatePair("kept", "imported", 2, AT), None)
     assert (group.grade, group.is_taken_over) == (None, True)
-    with pytest.raises(StateError, match="was taken over from another document, and is not handed on"):
+    with pytest.raises(StateError, match="comes from another document and cannot be passed on"):
         choose_groups("law", [group], ["kept"])
 
 
@@ -92,8 +92,8 @@ def test_groups_are_in_the_same_order_whatever_was_read_first(left_out: list[Lef
 @pytest.mark.parametrize(
     ("kept", "document", "message"),
     [
-        (DuplicatePair("kept", "unjudged", None), None, "has no settled grade to hand on yet"),
-        (SETTLED_AT_2, DuplicatePair("d", "single", 2), "all its near duplicates are judged themselves"),
+        (DuplicatePair("kept", "unjudged", None), None, "has no settled grade to pass on yet"),
+        (SETTLED_AT_2, DuplicatePair("d", "single", 2), "all its near duplicates have been judged"),
         (SETTLED_AT_2, DuplicatePair("d", "imported", 2, AT), "its near duplicates have its grade already"),
     ],
 )

@@ -37,14 +37,14 @@ def test_nothing_is_said_of_ranks_that_are_hardly_judged() -> None:
     judged, relevant = ranks(*[1] * 10), np.array([True] * 10)
     expected = expect_relevant(ranks(1, 60, 60), judged, relevant)
     assert (expected.value, expected.pairs, expected.unknown) == (1.0, 1, 2)
-    assert expected.why == "2 further pairs have ranks at which too few candidates are judged to say"
+    assert expected.why == "2 more pairs cannot be estimated: too few candidates at their ranks are judged"
     unknown = expect_relevant(ranks(60), judged, relevant)
     assert (unknown.value, unknown.ci95, unknown.unknown) == (None, None, 1)
     assert unknown.why == "fewer than 10 candidates are judged at each rank that the new pairs have"
     assert expect_relevant(ranks(1), judged[1:], relevant[1:]).value is None, "9 are too few"
     nothing = expect_relevant(ranks(60), ranks(), np.zeros(0, dtype=np.bool_))
     assert (nothing.value, nothing.why) == (None, "none of the candidates is judged yet")
-    assert expect_relevant(ranks(), judged, relevant).why == "there is no new pair"
+    assert expect_relevant(ranks(), judged, relevant).why == "there are no new pairs"
 
 
 def test_hours_are_those_of_the_measured_pace_or_not_known() -> None:

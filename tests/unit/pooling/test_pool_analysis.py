@@ -89,12 +89,12 @@ def test_a_pool_is_deep_enough_if_almost_nothing_at_its_last_ranks_is_relevant(
 def test_the_verdict_tells_its_numbers_and_what_another_rank_would_bring() -> None:
     counted, sums = spread([(1, 1)] * 60 + [(1, 0)] * 140)
     assert judge_depth(9, 10, counted, sums).sentence == (
-        "The pool is not deep enough: of the pairs first found at its last ranks (9–10), 30 % is relevant [24 %, 37 %] "
-        "(60 of 200), more than 5 %. With one rank more, new pairs: about 100; relevant among them: about 30."
+        "The pool is not deep enough: 30 % of the pairs first found at its last ranks (9–10) are relevant [24 %, 37 %] "
+        "(60 of 200), more than 5 %. New pairs with one more rank: about 100, of these relevant: about 30."
     )
     few = judge_depth(10, 10, PairCount(40, 3, 1), ClusterSums())
     assert few.sentence == (
-        "Of the pairs at the last ranks (10), settled: 3 of 40. That is too few to tell whether the pool is deep enough."
+        "Settled pairs at the last ranks (10): 3 of 40. That is too few to tell whether the pool is deep enough."
     )
 
 

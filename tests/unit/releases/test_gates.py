@@ -66,7 +66,7 @@ def test_one_open_disagreement_is_one_too_many() -> None:
 
 def test_the_gate_tells_the_reopened_among_the_open() -> None:
     assert str(check_disagreements(3, reopened=1).why).startswith(
-        "Open: 3, of which quality control reopened 1. Decide them."
+        "Open: 3 (1 reopened by quality control). Decide them."
     )
 
 

@@ -48,7 +48,7 @@ def world(database: Database) -> JudgedWorld:
 @pytest.mark.parametrize("page", ["overview", "agreement", "disagreements", "pool", "releases"])
 def test_without_a_dataset_a_page_says_whom_to_ask(world: JudgedWorld, page: str) -> None:
     app = open_page(world, page, dataset=None)
-    assert app.info[0].value.startswith("No dataset is open to you yet. Ask your admin")
+    assert app.info[0].value.startswith("You have no access to a dataset yet. Ask your admin")
     assert not app.code
 
 
@@ -61,7 +61,7 @@ def test_the_overview_begins_with_what_to_do_next_and_links_keep_the_dataset(wor
     assert "No run is imported: there is no system to compare." in glance
     assert "/evaluation?dataset=d" in glance
     assert "/disagreements?dataset=d" in glance, "each answer leads to where it comes from"
-    assert "1. Find out whether agreement is enough: κ is 0.27, its target 0.70" in words(app)
+    assert "1. Check whether agreement is high enough: κ is 0.27, the target is 0.70" in words(app)
     assert links(app) == [("agreement", "dataset=d"), ("disagreements", "dataset=d")]
 
 

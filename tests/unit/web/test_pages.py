@@ -244,7 +244,7 @@ class TestNavigation:
         assert "no role yet" in say(open_page("nora", "help"))
         for page in ("help", "label", "people"):
             shown = say(open_page("nora", page)).replace("\\", "")
-            assert "Who can give you one: ada." in shown, "the admin of all datasets"
+            assert "Ask one of these people: ada." in shown, "the admin of all datasets"
             assert "lea" not in re.split(r"\W+", shown), "no lead: who leads tells which datasets there are"
             assert "This page needs the role" not in shown
 
@@ -270,7 +270,7 @@ class TestPeople:
         app = open_page("lea", "people")
         assert "hanako" in say(app)
         assert "other" not in say(app).replace("annotator-set-other", "")  # a class of the style sheet
-        assert [button.label for button in app.button] == ["Invite somebody"]
+        assert [button.label for button in app.button] == ["Invite a person"]
 
     def test_an_admin_adds_a_person_and_sees_the_one_time_password_once(
         self, database: Database, open_page: Open, open_dialog: Open
@@ -347,7 +347,7 @@ class TestPeople:
         add_person(database, OPERATOR, "clay", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
         app = open_dialog("ada", "clay")
         next(box for box in app.selectbox if box.label == "Role").set_value("lead").run()
-        assert "A pair whose judgments they look at is no longer theirs to judge." in say(app)
+        assert "They can no longer judge a pair once they have seen its judgments." in say(app)
         assert _find(database, "clay").memberships == (Membership("demo", "annotator"),), (
             "not before it is set"
         )

@@ -44,7 +44,7 @@ def list_keys() -> list[tuple[tuple[str, ...], str]]:
         (("j", "k"), tr("Scroll the document down, up")),
         (("/",), tr("Find in the document")),
         (("[", "]"), tr("Previous, next match in the document")),
-        (("?",), tr("This sheet; Esc closes it")),
+        (("?",), tr("This help; Esc closes it")),
     ]
 
 
@@ -92,7 +92,7 @@ def _form() -> dict[str, str]:
         "barred": tr("You cannot decide this pair. {why}"),
         "isbarred": tr("You cannot decide this pair."),
         "saiddecided": tr("Decided: {grade}."),
-        "saidlater": tr("Put off."),
+        "saidlater": tr("Set to later."),
         "noback": tr("You have not decided another pair in this tab yet."),
         "unrateable": tr("cannot rate"),
         "withdrawn": tr("withdrawn"),

@@ -127,7 +127,7 @@ def list_keys() -> list[tuple[tuple[str, ...], str]]:
         (("0", "1", "2", "3"), tr("Grade")),
         (("u",), tr("Cannot rate; asks for a reason (1–5)")),
         (("l",), tr("Later: the pair comes back at the end")),
-        (("z", "⌫"), tr("Back to the previous pair, to look at it or change the judgment")),
+        (("z", "⌫"), tr("Back to the previous pair, to review it or change the judgment")),
         (("⏎",), tr("Confirm or keep an earlier judgment; continue after an explanation")),
         (("n",), tr("Note; Esc returns to the keys")),
         (("j", "k"), tr("Scroll the document down, up")),
@@ -136,7 +136,7 @@ def list_keys() -> list[tuple[tuple[str, ...], str]]:
         (("w",), tr("All documents of the query as a list")),
         (("p",), tr("Propose a document that is missing")),
         (("q",), tr("Ask the lead about this pair")),
-        (("?",), tr("This sheet; Esc closes it")),
+        (("?",), tr("This help; Esc closes it")),
     ]
 
 
@@ -177,7 +177,7 @@ def _answers() -> dict[str, str]:
     return {
         "graded": tr("Graded {grade}."),
         "said_unrateable": tr("Marked as cannot rate."),
-        "said_later": tr("Put off."),
+        "said_later": tr("Set to later."),
         "reason_title": tr("Cannot rate: choose a reason"),
         "reason_unreadable": tr("Unreadable"),
         "reason_wrong_language": tr("Wrong language"),
@@ -186,7 +186,7 @@ def _answers() -> dict[str, str]:
         "reason_other": tr("Another reason"),
         "reason_words": tr("Which reason?"),
         "reason_save": tr("Save"),
-        "reason_empty": tr("Write the reason."),
+        "reason_empty": tr("Enter the reason."),
         "wentback": tr("You went back to a pair you judged. A new grade replaces your judgment."),
         "answered": tr("You have judged this pair. A new grade replaces your judgment."),
         "youranswer": tr("Your judgment: {answer}."),
@@ -247,8 +247,7 @@ def _states() -> dict[str, str]:
             "disabled."
         ),
         "why_other_person": tr(
-            "Somebody else has signed in with this browser. Your judgments are not saved under their "
-            "name. They wait here until you sign in again."
+            "Another person has signed in with this browser. Your judgments are not saved under their name. They wait here until you sign in again."
         ),
         "why_notallowed": tr("You can no longer label this dataset. Ask its lead."),
         "why_nodataset": tr("This dataset is no longer on the server. Ask its lead."),

@@ -27,7 +27,7 @@ def draw(shown: ShownPool) -> None:
             tr("system"),
             tr("pairs"),
             tr("relevant"),
-            tr("by it alone"),
+            tr("by this system alone"),
             tr("of these relevant"),
             tr("of these without a settled grade"),
             tr("last rank"),
@@ -37,7 +37,7 @@ def draw(shown: ShownPool) -> None:
     )
     draw_note(
         tr(
-            "Relevant: the share of pairs graded 1 or higher among those with a settled grade. Pairs without one count neither way."
+            "Relevant: the share of pairs graded 1 or higher among those with a settled grade. Pairs without a settled grade do not count."
         )
     )
 

@@ -49,7 +49,7 @@ def draw(shown: ShownPool) -> None:
         _draw_ranks(title, shares)
     draw_note(
         tr(
-            "All together: a pair counts at its best rank. Lines: 95 % intervals; pairs of one query count as dependent. Dashed: the share below which a pool is deep enough. Pairs without a settled grade count neither way."
+            "All together: each pair counts at its best rank. Lines: 95 % intervals, which treat the pairs of one query as dependent. Dashed: below this share, the pool is deep enough. Pairs without a settled grade do not count."
         )
     )
     if report.unranked:

@@ -53,7 +53,7 @@ def draw(shown: ShownPool) -> None:
     if not with_grades and page.total:
         address = list_pool_address(dataset, tab=tr(DUPLICATES), grades="shown")
         st.html(f'<p class="annotator-step">{write_link(tr("Show the grades"), address)}</p>')
-        draw_note(tr("Whoever sees the grades here does not judge these pairs any more."))
+        draw_note(tr("After seeing these grades, you can no longer judge these pairs."))
     if with_grades:
         _draw_accept(dataset, page)
     if page.report.groups:
@@ -64,7 +64,7 @@ def draw(shown: ShownPool) -> None:
                 tr("judged document"),
                 tr("its grade"),
                 tr("left out"),
-                tr("what became of its grade"),
+                tr("status of its grade"),
             ],
             [_list_cells(dataset, group, with_grades=with_grades) for group in page.report.groups],
             tall=True,
@@ -96,8 +96,8 @@ def _draw_counts(page: DuplicatePage) -> None:
     if page.hidden:
         draw_note(
             tr_n(
-                "{n:,} group is not shown: it holds a pair that you have still to judge.",
-                "{n:,} groups are not shown: they hold a pair that you have still to judge.",
+                "{n:,} group is not shown: it contains a pair that you still have to judge.",
+                "{n:,} groups are not shown: they contain a pair that you still have to judge.",
                 page.hidden,
             )
         )

@@ -181,7 +181,7 @@ def _draw_preview(
         if work.seconds is not None and work.seconds >= PATIENCE:
             draw_note(
                 tr(
-                    "Previewed at {time} in {duration}. Adding the pairs takes as long again.",
+                    "Previewed at {time} in {duration}. Adding the pairs takes about as long.",
                     time=show_time(work.begun_at),
                     duration=describe_seconds(work.seconds),
                 )
@@ -201,8 +201,8 @@ def _draw_preview_button(dataset: str, choices: RoundChoices, request: PoolReque
     if isinstance(request, PoolRequest) and not _is_quick(choices, request):
         draw_note(
             tr_n(
-                "With {n:,} document the preview can take some minutes. You can stop it, and look at other pages meanwhile.",
-                "With {n:,} documents the preview can take some minutes. You can stop it, and look at other pages meanwhile.",
+                "With {n:,} document, the preview can take a few minutes. You can stop it, or use other pages in the meantime.",
+                "With {n:,} documents, the preview can take a few minutes. You can stop it, or use other pages in the meantime.",
                 choices.documents,
             )
         )

@@ -45,8 +45,8 @@ def draw(shown: ShownPool) -> None:
     if left:
         draw_note(
             tr_n(
-                "{n:,} further set is not drawn; pairs in all of these: {pairs:,}.",
-                "{n:,} further sets are not drawn; pairs in all of these: {pairs:,}.",
+                "{n:,} more set is not shown (pairs in total: {pairs:,}).",
+                "{n:,} more sets are not shown (pairs in total: {pairs:,}).",
                 len(left),
                 pairs=sum(item.counted.pairs for item in left),
             )

@@ -40,15 +40,15 @@ def draw(shown: ShownPool) -> None:
         page = list_pair_page(context.database, context.actor, dataset, chosen)
     draw_note(
         tr_n(
-            "{shown:,} of {pairs:,} pair. Annotators see neither system nor rank nor score.",
-            "{shown:,} of {pairs:,} pairs. Annotators see neither system nor rank nor score.",
+            "{shown:,} of {pairs:,} pair. Annotators do not see systems, ranks or scores.",
+            "{shown:,} of {pairs:,} pairs. Annotators do not see systems, ranks or scores.",
             contents.pairs,
             shown=page.total,
             pairs=contents.pairs,
         )
     )
     if not page.pairs:
-        st.text(tr("No pair is like that."))
+        st.text(tr("No pairs match."))
         return
     draw_link_table(
         tr("The pairs of the pool"),

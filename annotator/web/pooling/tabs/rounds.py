@@ -88,7 +88,7 @@ def _draw_order(dataset: str, rounds: Sequence[PoolRound]) -> None:
     draw_system_order(order)
     draw_note(
         tr(
-            "As it was when round {number} was made. A preview with the same strategy shows it with the grades of now.",
+            "The state when round {number} was made. Preview the same strategy to see it with the current grades.",
             number=show_number(latest.number),
         )
     )
@@ -130,7 +130,7 @@ def _draw_suggestions(context: PageContext, dataset: str) -> None:
     )
     draw_note(
         tr(
-            "In brackets: 95 % intervals. Annotators never see a suggestion. Whoever opens these figures is not handed the pairs behind them any more."
+            "In brackets: 95 % intervals. Annotators never see a suggestion. After opening these figures, you can no longer judge the pairs behind them."
         )
     )
 
@@ -180,7 +180,7 @@ def _draw_rules(context: PageContext, dataset: str, groups: tuple[LeftOutGroup, 
     listed = tr("Left out of round {number} by {rule}", number=show_number(number), rule=name_rule(rule))
     st.subheader(listed)
     if not page.candidates:
-        st.text(tr("There is no such candidate."))
+        st.text(tr("No candidate matches."))
         return
     draw_link_table(
         listed,

@@ -307,5 +307,8 @@ def test_of_pairs_that_keep_their_grades_the_page_says_only_that(world: JudgedWo
         now=NOW,
     )
     shown = words(open_page(world, "disagreements"))
-    assert "It has a settled grade that something speaks against." in shown
-    assert "no settled grade until then" not in shown
+    assert (
+        "It has a settled grade, but an objection, a question or a newer guideline calls it into question."
+        in shown
+    )
+    assert "no settled grade yet" not in shown

@@ -148,7 +148,7 @@ def test_a_lead_who_saves_what_another_changed_is_told_so_and_loses_nothing(worl
     app.run()
     change_settings(world.database, OPERATOR, "d", {"overlap": "5"}, now=NOW)
     next(button for button in app.button if button.label == "Save 1 change").click().run()
-    assert "Somebody else has changed overlap meanwhile" in texts(app)
+    assert "Another person changed overlap in the meantime" in texts(app)
     assert "Judgments per pair is now: 5" in texts(app)
     assert show_dataset(world.database, OPERATOR, "d")[0].overlap == 5
     app.run()
@@ -283,7 +283,7 @@ def test_an_empty_field_is_named_and_nothing_is_made(world: World) -> None:
     app = open_page(world, "new_dataset_page", "admin", None)
     find(app, "text_area", "Grade 2: definition").set_value(" ").run()  # type: ignore[attr-defined]
     next(button for button in app.button if button.label == "Create dataset").click().run()
-    assert "Give the dataset a name." in texts(app) and "Say what this grade means." in texts(app)
+    assert "Give the dataset a name." in texts(app) and "Describe what this grade means." in texts(app)
     assert len(list_datasets(world.database, OPERATOR)) == 1
 
 

@@ -108,7 +108,7 @@ def test_an_empty_dataset_says_what_to_do_and_a_table_is_imported_only_when_conf
     assert "This dataset is empty. Import its queries first" in words(app)
     assert "Limits: 100 MB in all, number of files 3,000" in words(app)
     upload(app, ("質問.csv", "番号,質問文\nQ1,ログの出力先を変更する方法\nQ2,設定\n".encode("cp932")))
-    assert plain(app.warning[0].value).startswith("It is not certain")
+    assert plain(app.warning[0].value).startswith("The content of this file is not certain")
     assert [field.value for field in app.selectbox][:3] == ["queries", "csv", "cp932"]
     assert ["Q1", "ログの出力先を変更する方法"] in html_rows(app)
     assert ["2", "2", "0", "0"] in html_rows(app)
@@ -416,6 +416,6 @@ def test_without_hosts_the_page_says_who_can_allow_them(
     assert not app.text_area
     change_settings(database, OPERATOR, "d", {"search_hosts": "127.0.0.1:1,elsewhere"}, now=NOW)
     app = open_tab(database, "Fetch a run")
-    assert "Hosts that may be asked: 127.0.0.1:1" in words(app) and "elsewhere" not in str(words(app))
+    assert "Allowed hosts: 127.0.0.1:1" in words(app) and "elsewhere" not in str(words(app))
     spec = app.text_area[0].value
     assert spec is not None and "annotator dataset set" not in spec

@@ -59,4 +59,4 @@ def test_a_refusal_is_kept_and_an_unexpected_error_says_nothing_of_itself() -> N
     assert refused is not None and str(refused.failure) == "depth: expected 1"
     assert board.start("d", LEA, "pool", fail, now=NOW).ended.wait(20)
     failed = board.find_ended("d", LEA)
-    assert failed is not None and str(failed.failure) == "Something went wrong. The server's log says what."
+    assert failed is not None and str(failed.failure) == "Something went wrong. See the server's log."

@@ -143,7 +143,7 @@ def test_what_is_refused_is_told_in_the_readers_language(visitor: Visitor) -> No
         visitor.http.headers["accept-language"] = language
         answer = ask(visitor, dataset="nowhere")
         answers[language] = (answer.status_code, answer.json()["error"])
-    assert answers["en"] == (404, "no dataset named 'nowhere' is open to you")
+    assert answers["en"] == (404, "there is no dataset named 'nowhere', or you have no role on it")
     assert len(set(answers.values())) == 3
     assert all(
         "nowhere" in error and "no dataset" not in error for _, error in (answers["ja"], answers["ko"])

@@ -184,7 +184,7 @@ def test_what_is_missing_or_refused_is_said_beside_the_preview(world: Assignment
     press(run(app), "Preview")
     assign(world.database, OPERATOR, "d", ["<b>花子"], QuerySelection(("Q2",)), now=NOW)
     press(app, "Assign")
-    assert "Look at the preview again" in app.error[0].value
+    assert "Check the preview again" in app.error[0].value
     assert given_to(world)["Q0"] == ()
 
 

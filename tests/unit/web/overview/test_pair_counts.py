@@ -12,7 +12,7 @@ def test_checks_are_not_said_to_wait_for_judgments() -> None:
     check = CountedPair("unjudged", False, False, False, marked=True)
     assert (
         describe_counts(count_pairs([check, check]))
-        == "2 unjudged pairs only check annotators: nobody is waited for."
+        == "2 unjudged pairs are only checks of annotators and need no more judgments."
     )
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from annotator.web.people.role_changes import NO_ROLE, ROLE_EFFECTS, list_consequences
 
-LEAVES = "They can do nothing there any more."
-SEES = "A pair whose judgments they look at is no longer theirs to judge."
+LEAVES = "They lose access."
+SEES = "They can no longer judge a pair once they have seen its judgments."
 ENDS = "They no longer see other people's judgments or settle disagreements."
 
 
@@ -32,4 +32,4 @@ def test_each_change_names_its_consequences(held: str, chosen: str, said: list[s
 )
 def test_open_invitations_are_named_where_a_role_gets_weaker(held: str, chosen: str, warned: bool) -> None:
     said = " ".join(list_consequences(held, chosen, invitations=2))
-    assert ("2 open invitations that they made stop working" in said) is warned
+    assert ("2 open invitations made by them stop working" in said) is warned

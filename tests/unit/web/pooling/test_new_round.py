@@ -94,7 +94,7 @@ def test_a_preview_of_much_data_waits_for_a_button(
     monkeypatch.setattr(new_round, "QUICK_DOCUMENTS", 3)
     app = open_page(world, "pool", tab="New round")
     assert [button.key for button in app.button] == ["preview round"]
-    assert "With 5 documents the preview can take some minutes." in words(app)
+    assert "With 5 documents, the preview can take a few minutes." in words(app)
     monkeypatch.setattr(new_round, "watch_work", lambda *_: None)
     app = press(app, "preview round")
     work = pool_work.BOARD.find_running(pool_work.find_key(world.database, "d", "round"))
