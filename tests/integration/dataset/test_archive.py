@@ -235,9 +235,7 @@ def test_a_lead_is_told_what_another_changed_meanwhile_and_nothing_is_saved(worl
     database, lea = world.database, world.person("lea", "lead")
     change_settings(database, OPERATOR, "d", {"overlap": "3"}, now=NOW)
     changes, seen = {"overlap": "4", "title": "T"}, {"overlap": "2", "title": "d"}
-    with pytest.raises(
-        ConflictError, match="Another person changed overlap in the meantime"
-    ):
+    with pytest.raises(ConflictError, match="Another person changed overlap in the meantime"):
         change_settings(database, lea, "d", changes, now=NOW, seen=seen)
     assert show_dataset(database, lea, "d")[0].title == "d"
     assert change_settings(database, lea, "d", changes, now=NOW, seen={**seen, "overlap": "3"}).overlap == 4
