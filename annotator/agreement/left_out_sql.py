@@ -9,7 +9,7 @@ for a million.
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, case, func, select
+from sqlalchemy import ColumnElement, case, func, select, text
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
@@ -17,6 +17,7 @@ from annotator.agreement.records import ExcludedJudgment, ExclusionCount
 from annotator.domain.errors import ValidationError
 from annotator.domain.judgments import CHECK_PURPOSES, COUNTED_PURPOSE, CURRENT_PURPOSES, FURTHER_PURPOSE
 from annotator.domain.messages import Message, say
+from annotator.storage.meaning_changes import write_stale
 from annotator.storage.sql import fetch, prepare_sql, quote_texts
 from annotator.storage.tables import (
     CurrentJudgmentRow,
@@ -95,9 +96,10 @@ def count_left_out(session: Session, dataset_pk: int) -> list[ExclusionCount]:
 
 def count_outdated(session: Session, dataset_pk: int) -> int:
     """Return how many current independent grades were made under an older guideline or on an older text. They count."""
+    stale = write_stale(session, dataset_pk, "current_judgment")
     statement = select(func.count()).where(
         col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
-        col(CurrentJudgmentRow.stale) > 0,
+        text(f"{stale} > 0"),
         col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE,
         col(CurrentJudgmentRow.outcome) == "graded",
     )

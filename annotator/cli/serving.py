@@ -50,6 +50,7 @@ def serve(
     While nobody has an account, it prints a one-time address with which the first admin is made in a browser.
     """
     from annotator.dataset.search_hosts_service import read_operator_hosts
+    from annotator.guideline.service import finish_guideline_changes
     from annotator.people.service import has_anybody_who_signs_in
     from annotator.people.setup_service import is_set_up
     from annotator.releases.service import finish_publishing
@@ -61,6 +62,7 @@ def serve(
     check_workers(workers, is_sqlite=opened.is_sqlite)
     read_operator_hosts(settings.search_hosts)
     finish_publishing(opened, exports_dir=settings.exports_dir, now=now())
+    finish_guideline_changes(opened)
     if not is_loopback(host) and not settings.secure_cookie:
         typer.echo(
             f"Warning: {host} can be reached from other machines, and without https passwords and sign-ins travel "

@@ -33,6 +33,7 @@ REFERENCES: Mapping[tuple[str, str], str] = {
     ("release_qrel", "adjudication_pk"): "adjudication",
     ("release_qrel", "imported_qrel_pk"): "imported_qrel",
     ("current_adjudication", "lead_pk"): PERSON,
+    ("guideline_marking", "after_pair_pk"): "pair",
     ("current_judgment", "pair_pk"): "pair",
     ("current_judgment", "annotator_pk"): PERSON,
     ("current_judgment", "judgment_pk"): "judgment",

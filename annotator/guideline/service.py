@@ -30,7 +30,6 @@ from annotator.guideline.validation import check_change, check_rubric, clean_rub
 from annotator.people.service import require_person, require_role
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disagreements import mark_disagreements_stale
 from annotator.storage.lookup import (
     describe_rubric_row,
     find_dataset,
@@ -39,6 +38,7 @@ from annotator.storage.lookup import (
     key_of,
     to_rubric,
 )
+from annotator.storage.meaning_changes import begin_marking, finish_marking
 from annotator.storage.outdated import (
     OLDER_GUIDELINE,
     OLDER_TEXT,
@@ -47,7 +47,6 @@ from annotator.storage.outdated import (
     count_outdated_by_annotator,
     find_judgment_basis,
     find_text,
-    mark_older_guideline,
 )
 from annotator.storage.tables import PersonRow, RubricRow
 
@@ -121,13 +120,15 @@ def publish_version(
     """Append a version that was written from `base_version`.
 
     A "semantic" change (what a grade means) asks every annotator to confirm or change the judgments given so far; a
-    "minor" one (wording) none. `decisions` led to this version. `questions` are answered by it and no longer marked.
+    "minor" one (wording) none. The version is in force at once; what it makes outdated is marked part by part, so that others label
+    meanwhile (`storage/meaning_changes.py`). `decisions` led to this version. `questions` are answered by it and no longer marked.
     Raises VersionConflict if another version was published in between, and StateError if nothing has changed or if
     conflict marks of a merge are left, or if it lacks a language of that version and this was not asked for.
     """
     cleaned = clean_rubric(rubric)
     check_rubric(cleaned)
     check_change(change, why)
+    finish_marking(database)  # of a change before, whose process was killed
     with database.write() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
@@ -151,9 +152,15 @@ def publish_version(
         session.flush()
         _note_published(session, published, actor, decisions, questions)
         if change == "semantic":
-            mark_older_guideline(session, dataset_pk)
-            mark_disagreements_stale(session, dataset_pk)
-        return _to_version(session, published)
+            begin_marking(session, dataset_pk, key_of(published.pk))
+        version = _to_version(session, published)
+    finish_marking(database)
+    return version
+
+
+def finish_guideline_changes(database: Database) -> None:
+    """Mark what killed publishes of versions left unmarked. Called when the program starts."""
+    finish_marking(database)
 
 
 def list_versions(database: Database, actor: Actor, dataset: str) -> list[GuidelineVersion]:

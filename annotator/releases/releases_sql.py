@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import ColumnElement, exists, func, insert, select
+from sqlalchemy import ColumnElement, TextClause, exists, func, insert, select, text
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
@@ -16,6 +16,7 @@ from annotator.releases.records import Participant, PoolSystem
 from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, QualityDrawRow
 from annotator.storage.current_judgments import list_current_adjudications
 from annotator.storage.lookup import key_of
+from annotator.storage.meaning_changes import write_stale
 from annotator.storage.outdated import OLDER_GUIDELINE, OLDER_TEXT
 from annotator.storage.pair_states import list_open_errors
 from annotator.storage.sql import add_tuples, fetch_tuples, prepare_sql
@@ -135,7 +136,7 @@ def list_old_judgments(session: Session, dataset_pk: int) -> dict[int, int]:
         select(col(CurrentJudgmentRow.pair_pk), version)
         .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
         .join(RubricRow, col(RubricRow.pk) == col(JudgmentRow.rubric_pk))
-        .where(*_counted(dataset_pk, OLDER_GUIDELINE))
+        .where(*_counted(session, dataset_pk, OLDER_GUIDELINE))
         .group_by(col(CurrentJudgmentRow.pair_pk))
     )
     rows: Any = session.execute(statement)
@@ -144,7 +145,7 @@ def list_old_judgments(session: Session, dataset_pk: int) -> dict[int, int]:
 
 def list_judged_on_older_text(session: Session, dataset_pk: int) -> set[int]:
     """Return the pairs (pair_pk) with an independent grade that was given on an older text of the document."""
-    statement = select(col(CurrentJudgmentRow.pair_pk)).where(*_counted(dataset_pk, OLDER_TEXT))
+    statement = select(col(CurrentJudgmentRow.pair_pk)).where(*_counted(session, dataset_pk, OLDER_TEXT))
     return set(session.scalars(statement))
 
 
@@ -179,12 +180,12 @@ def list_decided_on_older_text(session: Session, dataset_pk: int) -> set[int]:
     return {key_of(pk) for pk in session.scalars(statement)}
 
 
-def _counted(dataset_pk: int, flag: int) -> tuple[ColumnElement[bool], ...]:
+def _counted(session: Session, dataset_pk: int, flag: int) -> tuple[ColumnElement[bool] | TextClause, ...]:
     """Return the conditions for current grades that settle pairs and have this flag of `current_judgment.stale`."""
+    stale = write_stale(session, dataset_pk, "current_judgment")
     return (
         col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
-        col(CurrentJudgmentRow.stale).in_([flag, OLDER_GUIDELINE | OLDER_TEXT]),
-        col(CurrentJudgmentRow.stale) > 0,
+        text(f"{stale} IN ({flag}, {OLDER_GUIDELINE | OLDER_TEXT}) AND {stale} > 0"),
         col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE,
         col(CurrentJudgmentRow.outcome) == "graded",
     )

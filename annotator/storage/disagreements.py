@@ -18,7 +18,6 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import (
     Decided,
     QueueEntry,
-    QueueReason,
     SettlementFacts,
     find_queue_entry,
     read_decision,
@@ -76,21 +75,6 @@ _DROP = prepare_sql("DELETE FROM dispute WHERE pair_pk IN :pairs", lists=["pairs
 _CHANGE = prepare_sql("""
 UPDATE dispute SET open = :open, reasons = :reasons, waiting = :waiting, distance = :distance, low = :low, high = :high,
   since = :since, taste = :taste WHERE pair_pk = :pair_pk""")
-
-_JUDGED = f"""EXISTS (SELECT 1 FROM current_judgment c WHERE c.pair_pk = {{pair_pk}} AND c.purpose = '{COUNTED_PURPOSE}'
-  AND c.outcome <> 'later')"""
-_STALE = (
-    prepare_sql(f"""
-UPDATE dispute SET reasons = reasons | :stale, waiting = waiting | :stale, open = true, taste = false,
-  since = CASE WHEN open THEN since ELSE :since END
-WHERE dataset_pk = :dataset_pk AND ({_JUDGED.format(pair_pk="dispute.pair_pk")}
-  OR EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = dispute.pair_pk))"""),
-    prepare_sql(f"""
-INSERT INTO dispute (pair_pk, dataset_pk, query_pk, open, reasons, waiting, distance, since, impact, taste)
-SELECT p.pk, p.dataset_pk, p.query_pk, true, :stale, :stale, 0, :since, 0, false FROM pair p
-WHERE p.dataset_pk = :dataset_pk AND p.retired_at IS NULL AND {_JUDGED.format(pair_pk="p.pk")}
-  AND NOT EXISTS (SELECT 1 FROM dispute x WHERE x.pair_pk = p.pk)"""),
-)
 
 
 class _MeaningChange(NamedTuple):
@@ -208,18 +192,6 @@ def list_disagreements(session: Session, pair_pks: Collection[int]) -> dict[int,
         )
         rows.update((row.pair_pk, row) for row in session.scalars(statement))
     return rows
-
-
-def mark_disagreements_stale(session: Session, dataset_pk: int) -> None:
-    """Let every judged or decided pair wait for a lead, after the guideline changed what a grade means.
-
-    The same as `derive_disagreements` of the whole dataset, without reading a million judgments.
-    """
-    session.flush()
-    for last in fetch(session, _MEANINGS, _MeaningChange, {"dataset_pk": dataset_pk})[-1:]:
-        values = {"dataset_pk": dataset_pk, "since": last.since, "stale": int(QueueReason.STALE)}
-        for statement in _STALE:
-            execute_sql(session, statement, values)
 
 
 def _derive(

@@ -1,7 +1,7 @@
 """Find, describe, count and mark judgments that rest on an older guideline or document text.
 
-`current_judgment.stale` marks each: `storage/current_judgments.py` sets it for a new judgment, this file when a
-guideline or text changes. Annotators are asked again only where they may still change their judgment: not if a lead has
+`current_judgment.stale` marks each: `storage/current_judgments.py` sets it for a new judgment, `storage/meaning_changes.py` when
+the guideline changes, this file when a text changes. Annotators are asked again only where they may still change their judgment: not if a lead has
 settled the pair, they have seen others' grades, it is a check now, or it has left the pool.
 """
 
@@ -15,6 +15,7 @@ from sqlmodel import col
 
 from annotator.domain.judgments import OutdatedReason
 from annotator.storage.lookup import key_of
+from annotator.storage.meaning_changes import write_stale
 from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.sql import execute_sql, prepare_sql, split_into_chunks
 from annotator.storage.tables import (
@@ -40,9 +41,6 @@ _MARK_ALL = text(_MARK.format(which="dataset_pk = :dataset_pk"))
 _MARK_DOCUMENTS = text(
     _MARK.format(which="pair_pk IN (SELECT pk FROM pair WHERE document_pk IN :documents)")
 ).bindparams(bindparam("documents", expanding=True))
-_MARK_OLDER_GUIDELINE = text(
-    "UPDATE current_judgment SET stale = stale + 1 WHERE dataset_pk = :dataset_pk AND stale IN (0, 2)"
-)
 STILL_THEIRS = """c.stale > 0 AND c.outcome <> 'later' AND p.retired_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = c.pair_pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = c.pair_pk)
@@ -59,11 +57,11 @@ WHERE c.pair_pk IN :pairs AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS}"
 )
 _ANSWERS = "FROM current_judgment c WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'"
 _FINAL = """(
-  SELECT c.pair_pk, c.annotator_pk, c.stale FROM current_adjudication a CROSS JOIN current_judgment c
+  SELECT c.pair_pk, c.annotator_pk, c.stale, c.rubric_pk FROM current_adjudication a CROSS JOIN current_judgment c
     WHERE a.dataset_pk = :dataset_pk AND c.pair_pk = a.pair_pk AND c.outcome <> 'later'
-  UNION SELECT c.pair_pk, c.annotator_pk, c.stale FROM check_pair k CROSS JOIN current_judgment c
+  UNION SELECT c.pair_pk, c.annotator_pk, c.stale, c.rubric_pk FROM check_pair k CROSS JOIN current_judgment c
     WHERE c.pair_pk = k.pair_pk AND c.dataset_pk + 0 = :dataset_pk AND c.outcome <> 'later'
-  UNION SELECT c.pair_pk, c.annotator_pk, c.stale FROM disclosure s CROSS JOIN current_judgment c
+  UNION SELECT c.pair_pk, c.annotator_pk, c.stale, c.rubric_pk FROM disclosure s CROSS JOIN current_judgment c
     WHERE c.pair_pk = s.pair_pk AND c.annotator_pk = s.person_pk AND c.dataset_pk + 0 = :dataset_pk
       AND c.outcome <> 'later') AS final"""  # CROSS JOIN: from the few, each by its key, not from every judgment
 
@@ -132,23 +130,16 @@ def find_meaning_since(session: Session, dataset_pk: int) -> int:
     return session.scalar(latest) or 1
 
 
-def mark_older_guideline(session: Session, dataset_pk: int) -> None:
-    """Mark every current judgment as made under an older guideline, after what a grade means has changed.
-
-    The same as `mark_outdated` for the whole dataset, in a tenth of its time.
-    """
-    session.flush()
-    session.connection().execute(_MARK_OLDER_GUIDELINE, {"dataset_pk": dataset_pk})
-
-
 def count_outdated_by_annotator(session: Session, dataset_pk: int) -> list[OutdatedCount]:
     """Count the judgments to confirm or change, for each annotator who has some, by username.
 
     Counts all of them and subtracts the final ones, without looking at each pair.
     """
     counts: Counter[tuple[int, int]] = Counter()
-    for sign, source in ((1, f"{_ANSWERS} AND c.stale > 0"), (-1, f"FROM {_FINAL} WHERE stale > 0")):
-        statement = text(f"SELECT annotator_pk, stale, count(*) {source} GROUP BY annotator_pk, stale")
+    own, final = write_stale(session, dataset_pk, "c"), write_stale(session, dataset_pk, "final")
+    sources = ((1, own, f"{_ANSWERS} AND {own} > 0"), (-1, final, f"FROM {_FINAL} WHERE {final} > 0"))
+    for sign, flags, source in sources:
+        statement = text(f"SELECT annotator_pk, {flags} AS stale, count(*) {source} GROUP BY 1, 2")
         for annotator_pk, stale, number in session.execute(statement, {"dataset_pk": dataset_pk}):
             counts[annotator_pk, stale] += sign * number
         if not counts:

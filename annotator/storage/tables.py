@@ -117,6 +117,21 @@ class RubricRow(SQLModel, table=True):
     created_at: datetime = time_column()
 
 
+class GuidelineMarkingRow(SQLModel, table=True):
+    """A change of what a grade means whose effect is being marked, part by part (`storage/meaning_changes.py`).
+
+    `rubric_pk`: the version that made the change. All pairs up to `after_pair_pk` are marked.
+    """
+
+    __tablename__ = "guideline_marking"
+
+    dataset_pk: int = Field(
+        primary_key=True, foreign_key="dataset.pk", sa_column_kwargs={"autoincrement": False}
+    )
+    rubric_pk: int = Field(foreign_key="rubric.pk")
+    after_pair_pk: int = 0
+
+
 class QueryRow(SQLModel, table=True):
     """A query. `position` is its index in the file that it came from, and the order of every export."""
 

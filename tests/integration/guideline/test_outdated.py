@@ -13,7 +13,7 @@ from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.storage.database import Database
 from annotator.storage.labeling_tables import CheckRow, DisclosureRow
 from annotator.storage.lookup import key_of
-from annotator.storage.outdated import describe_outdated, list_outdated, mark_older_guideline, mark_outdated
+from annotator.storage.outdated import describe_outdated, list_outdated, mark_outdated
 from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, PairRow
 from tests.integration.guideline.test_versions import decide
 from tests.integration.guideline_world import LATER, GuidelineWorld
@@ -132,10 +132,6 @@ def test_marking_anew_comes_to_the_same_as_marking_step_by_step(world: Guideline
             session.add(row)
         mark_outdated(session, world.dataset_pk)
     assert marks(world) == before == [1, 1, 2, 3, 3]
-    with world.database.write() as session:
-        mark_older_guideline(session, world.dataset_pk)
-        mark_older_guideline(session, world.dataset_pk)
-    assert marks(world) == [1, 1, 3, 3, 3]
 
 
 def test_a_document_that_got_the_id_of_another_text_has_its_answers_asked_again(
