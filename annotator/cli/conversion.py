@@ -48,12 +48,12 @@ def convert(
         typer.Option("--from", metavar="F", help="SRC's format, where its content does not show it."),
     ] = None,
     to_format: Annotated[
-        str | None, typer.Option("--to", metavar="F", help="DST's format, where its name does not say it.")
+        str | None, typer.Option("--to", metavar="F", help="DST's format, where its name does not show it.")
     ] = None,
     queries: Annotated[
         Path | None,
         typer.Option(
-            "--queries", metavar="FILE", help="Any queries file, for the texts and fields SRC has not."
+            "--queries", metavar="FILE", help="A queries file, for texts and fields that SRC does not have."
         ),
     ] = None,
     grades_by: GradesByOption = None,
@@ -61,7 +61,7 @@ def convert(
     list_grade_0: Annotated[
         bool, typer.Option("--list-grade-0", help="List grade 0 where the evaluator counts it as relevant.")
     ] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Write over DST if it is there.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Overwrite DST if it exists.")] = False,
     encoding: EncodingOption = None,
     errors: ErrorsOption = None,
     json: JsonOption = False,
@@ -153,7 +153,7 @@ def check(
     errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Validate a ground-truth file, and show what it covers beside what is required. Without a database."""
+    """Validate a ground-truth file and compare its coverage with requirements. Needs no database."""
     del errors  # read where the command ends: see terminal.py
     from annotator.dataset.coverage_service import check_file, read_requirements
     from annotator.domain.errors import BadInput, GateNotMet
@@ -198,7 +198,7 @@ def _print_report(report: "CheckReport") -> None:
             f"By grade: {', '.join(f'{grade}: {count:,}' for grade, count in (report.by_grade or {}).items())}"
         )
     if report.grades_by is not None:
-        typer.echo(f"The file holds no grades: those counted here are by {report.grades_by}.")
+        typer.echo(f"The file has no grades; these counts use {report.grades_by}.")
     if report.mapped_grades is not None:
         mapped = ", ".join(f"{value!r}: {count:,}" for value, count in report.mapped_grades.items())
         typer.echo(f"Grades mapped from another scale: {mapped}")
@@ -223,7 +223,7 @@ def _print_report(report: "CheckReport") -> None:
     typer.echo("")
     print_table(("coverage", "measured"), [(row.name, row.measured) for row in figures], empty="")
     if not required:
-        typer.echo("\nNothing is required. To hold it to something: --requirements nablarch, law or FILE.")
+        typer.echo("\nNo requirements are given. To compare with some: --requirements nablarch, law or FILE.")
 
 
 def _print_annotators(report: "CheckReport", agreement: "MeasuredAgreement") -> None:

@@ -39,7 +39,7 @@ def create(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a new, empty dataset."""
+    """Create an empty dataset."""
     from annotator.dataset.grade_choices import read_grade_template
     from annotator.dataset.rubric_file import read_rubric
     from annotator.dataset.service import create_dataset
@@ -86,7 +86,7 @@ def list_(
 
 @app.command()
 def show(name: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """Show a dataset's settings, and how much is in it."""
+    """Show a dataset's settings and its size."""
     from dataclasses import asdict
 
     from annotator.dataset.search_hosts_service import show_search_hosts
@@ -139,7 +139,7 @@ def set_(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown one is answered with all there are;
+    """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown setting is refused with a list of all;
     `annotator dataset show` shows their values."""
     from dataclasses import asdict
 
@@ -169,7 +169,7 @@ def set_(
 def archive(
     name: DatasetArgument, lead: AsOption = None, database: DatabaseOption = None, json: JsonOption = False
 ) -> None:
-    """Take a dataset out of the lists. Nothing in it can be judged or changed then; its releases stay."""
+    """Remove a dataset from the lists. Nothing in it can be judged or changed any more; its releases stay."""
     from annotator.dataset.archive_service import archive_dataset
 
     opened, actor = open_as(database, lead)
@@ -204,13 +204,13 @@ def export_(
     lead: AsOption = None,
     database: DatabaseOption = None,
 ) -> None:
-    """Write everything of a dataset into one zip: texts, judgments with names, decisions, history, settings. No passwords."""
+    """Write a whole dataset into one zip file: texts, judgments with names, decisions, history, settings. No passwords."""
     from annotator.dataset.export_service import export_dataset
     from annotator.domain.errors import StateError
 
     path = output or Path(f"{name}.zip")
     if path.exists():
-        raise StateError(f"{path} is there already, and is not written over")
+        raise StateError(f"{path} already exists and was not overwritten")
     opened, actor = open_as(database, lead)
     pieces = export_dataset(opened, actor, name, now=now())
     partial = path.with_name(f".{path.name}.partial")
@@ -227,9 +227,7 @@ def export_(
 @app.command()
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip of annotator dataset export.")],
-    name: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Another name than the dataset had.")
-    ] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name for the dataset.")] = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:

@@ -121,9 +121,11 @@ def evaluate(
         float, typer.Option("--tolerance", metavar="T", help="How far a score may fall against OLD.json.")
     ] = 0.01,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Of intervals and randomization tests.")
+        int, typer.Option("--seed", metavar="N", help="Seed of intervals and randomization tests.")
     ] = 0,
-    resamples: Annotated[int, typer.Option("--resamples", metavar="N", help="For 95 % intervals.")] = 1_000,
+    resamples: Annotated[
+        int, typer.Option("--resamples", metavar="N", help="Number of resamples for the 95 % intervals.")
+    ] = 1_000,
     csv: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write the scores for a spreadsheet.")
     ] = None,
@@ -137,7 +139,9 @@ def evaluate(
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write the whole report as one page, with charts."),
     ] = None,
-    language: Annotated[str, typer.Option("--language", metavar="en|ja|ko", help="Of the reports.")] = "en",
+    language: Annotated[
+        str, typer.Option("--language", metavar="en|ja|ko", help="Language of the reports.")
+    ] = "en",
     from_format: Annotated[
         str | None,
         typer.Option("--from", metavar="F", help="TRUTH's format, where its content does not show it."),
@@ -152,7 +156,7 @@ def evaluate(
         bool,
         typer.Option(
             "--keep-first",
-            help="Of a document that a run lists twice for a query keep the first result; else the run is refused.",
+            help="If a run lists a document twice for a query, keep the first result instead of refusing the run.",
         ),
     ] = False,
     relations: Annotated[
@@ -176,7 +180,7 @@ def evaluate(
     errors: ErrorsOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Score runs against a ground truth, compare the systems, and say what the dataset can tell.
+    """Score runs against a ground truth, compare the systems, and show what the dataset can tell.
 
     Exit code 3 if a target is missed (--targets) or a score fell (--against).
     """

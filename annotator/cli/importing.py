@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer(
-    help="Read files into a dataset: all of a file, or nothing and every bad line.", no_args_is_help=True
+    help="Import files: all of a file, or nothing and a list of every bad line.", no_args_is_help=True
 )
 
 DEFAULT_DEPTH = 100
@@ -50,7 +50,7 @@ ProvenanceOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="YAML or JSON: what is known of how the grades came about (who, when, how, blind, guideline, licence, note).",
+        help="YAML or JSON: how the grades were made, as far as known (who, when, how, blind, guideline, licence, note).",
     ),
 ]
 SectionsOption = Annotated[
@@ -81,7 +81,7 @@ ColumnOption = Annotated[
     typer.Option(
         "--column",
         metavar="NAME=COLUMN",
-        help='A column of a table that has another name than expected, as in "text=質問"; may be repeated.',
+        help='The name of an expected column in this table, as in "text=質問" (repeatable).',
     ),
 ]
 MapGradesOption = Annotated[
@@ -179,7 +179,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="--from: the run file to write, or to go on with (default: SYSTEM.run.jsonl).",
+            help="--from: the run file to write or to continue (default: SYSTEM.run.jsonl).",
         ),
     ] = None,
     allow_failures: Annotated[
@@ -201,7 +201,7 @@ def run(
     duplicates: Annotated[
         str,
         typer.Option(
-            metavar="refuse|first", help="A document twice in a query: refuse, or keep its best place."
+            metavar="refuse|first", help="If a query lists a document twice: refuse, or keep its best rank."
         ),
     ] = "refuse",
     id_field: Annotated[
@@ -347,7 +347,7 @@ def specs(
 
 @app.command()
 def contents(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """What the dataset holds of each kind, and the latest import of each."""
+    """Show the dataset's contents by kind, and the latest import of each."""
     from annotator.importing.uploads.import_service import show_contents
 
     held = show_contents(open_database(database), OPERATOR, dataset)
@@ -374,7 +374,7 @@ def look(
     path: Annotated[Path, typer.Argument(metavar="PATH", help="A file or a folder.")],
     json: JsonOption = False,
 ) -> None:
-    """What a file or folder seems to hold, in which encoding and columns, and its first records. Without a database."""
+    """Show the likely content of a file or folder, its encoding, columns and first records. Needs no database."""
     from dataclasses import asdict
 
     from annotator.domain.errors import NotFound
@@ -581,7 +581,7 @@ def remap(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Give documents new ids: one to one takes the judgments along, else the grades become suggestions."""
+    """Give documents new ids. Renamed documents keep their judgments; for split or merged ones the grades become suggestions."""
     from annotator.importing.remapping.remapping_service import remap_documents
 
     opened, actor = open_as(database, lead)
@@ -623,7 +623,7 @@ def _describe(report: "RemapReport") -> Iterator[str]:
             "document left, and nothing hung on it",
             "documents left, and nothing hung on them",
         ),
-        (report.repeated, "line says what another one said", "lines say what another one said"),
+        (report.repeated, "line repeats another one", "lines repeat another one"),
         (
             report.applied,
             "old id had its new one from this file already",

@@ -203,7 +203,7 @@ def check_upgrade(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Say what this version would change in the database's schema, and whether it can. Changes nothing."""
+    """Show what this version would change in the database's schema, and whether it can. Changes nothing."""
     from annotator.installation import upgrade_service
 
     check = upgrade_service.check_upgrade(open_as_it_is(database), backup=backup, rehearse=rehearse)

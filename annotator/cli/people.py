@@ -39,7 +39,7 @@ class RoleName(StrEnum):
 UserArgument = Annotated[str, typer.Argument(help="The name to sign in with.", metavar="USER")]
 NameOption = Annotated[str | None, typer.Option(help="The name shown to people.")]
 OnOption = Annotated[
-    str | None, typer.Option("--dataset", help="Where the role holds (default: everywhere).")
+    str | None, typer.Option("--dataset", help="The dataset of the role (default: every dataset).")
 ]
 StdinOption = Annotated[bool, typer.Option("--password-stdin", help="Read the password from standard input.")]
 
@@ -54,7 +54,7 @@ def add(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Add somebody who can sign in; prints a one-time password unless one is given."""
+    """Add a person who can sign in. Prints a one-time password unless one is given."""
     from annotator.people.service import add_person
 
     password = _read_password() if password_stdin else None
@@ -106,22 +106,24 @@ def set_(
     name: NameOption = None,
     role: Annotated[RoleName | None, typer.Option(help="What they may do.")] = None,
     dataset: OnOption = None,
-    no_role: Annotated[bool, typer.Option("--no-role", help="Take the role away instead.")] = False,
+    no_role: Annotated[bool, typer.Option("--no-role", help="Remove the role instead.")] = False,
     new_password: Annotated[
         bool, typer.Option("--new-password", help="Make and print a one-time password.")
     ] = False,
     password_stdin: StdinOption = False,
-    enable: Annotated[bool, typer.Option("--enable", help="Undo disable.")] = False,
+    enable: Annotated[bool, typer.Option("--enable", help="Enable a disabled account.")] = False,
     categories: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Judge only queries of these categories; none: of all.")
+        str | None,
+        typer.Option(metavar="A,B", help="Judge only queries of these categories; none: all categories."),
     ] = None,
     languages: Annotated[
-        str | None, typer.Option(metavar="JA,KO", help="Judge only queries in these languages; none: in all.")
+        str | None,
+        typer.Option(metavar="JA,KO", help="Judge only queries in these languages; none: all languages."),
     ] = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Change somebody's name, role, expertise or password. A new password signs them out everywhere."""
+    """Change a person's name, role, expertise or password. A new password signs them out everywhere."""
     from annotator.domain.people import PersonChange
     from annotator.people.service import change_person, remove_role
 
@@ -154,7 +156,7 @@ def set_(
 
 @app.command()
 def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """Let somebody neither sign in nor act any more. What they judged stays."""
+    """Disable an account: the person can no longer sign in. Their judgments stay."""
     from dataclasses import asdict
 
     from annotator.labeling.assignment_service import list_left
@@ -175,7 +177,7 @@ def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOptio
 
 
 AddressOption = Annotated[
-    str, typer.Option(help="The address of the server, as those who open the link reach it.", metavar="URL")
+    str, typer.Option(help="The server's address as the person who opens the link reaches it.", metavar="URL")
 ]
 DaysOption = Annotated[int, typer.Option(help="How many days the link works.", min=1)]
 
@@ -184,14 +186,14 @@ DaysOption = Annotated[int, typer.Option(help="How many days the link works.", m
 def invite(
     role: Annotated[RoleName, typer.Option(help="What they may do.")] = RoleName.annotator,
     dataset: OnOption = None,
-    note: Annotated[str, typer.Option(help="For whom it is; shown in the list.")] = "",
+    note: Annotated[str, typer.Option(help="For whom the invitation is; shown in the list.")] = "",
     days: DaysOption = 7,
     address: AddressOption = "http://127.0.0.1:8501",
     as_: AsOption = None,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a one-time link with which somebody joins with this role: with a new account, or with their own."""
+    """Make a one-time link for joining with this role, with a new or an existing account."""
     from dataclasses import asdict
 
     from annotator.people.invitations_service import invite as make_invitation
@@ -214,7 +216,7 @@ def invitations(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """List invitations with their state, the newest first. Their links are stored nowhere."""
+    """List invitations and their state, newest first. Links are not stored."""
     from annotator.people.invitations_service import list_invitations
 
     opened, actor = open_as(database, as_)
@@ -263,7 +265,7 @@ def link(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a one-time link with which somebody chooses a new password. The old one works until then."""
+    """Make a one-time link for choosing a new password. The old password works until the link is used."""
     from annotator.people.invitations_service import make_password_link
 
     opened, actor = open_as(database, as_)

@@ -23,13 +23,15 @@ Retrieve = Annotated[
 Weights = Annotated[
     str | None,
     typer.Option(
-        metavar="LIST=W,…", help="What hybrid fuses: retrievers and run:SYSTEM, with their weights."
+        metavar="LIST=W,…",
+        help="With hybrid: the lists to combine (retrievers and run:SYSTEM), with their weights.",
     ),
 ]
 TitleBoost = Annotated[
     str | None,
     typer.Option(
-        metavar="exact=W,partial=W", help="With hybrid: weights of documents whose title matches the query."
+        metavar="exact=W,partial=W",
+        help="With hybrid: the weight of documents whose title matches the query.",
     ),
 ]
 Vectors = Annotated[
@@ -37,7 +39,7 @@ Vectors = Annotated[
     typer.Option(metavar="FILE", help="Embeddings of the documents: .npy, .npz, .parquet or .jsonl."),
 ]
 QueryVectors = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Embeddings of the queries, in the same way.")
+    Path | None, typer.Option(metavar="FILE", help="Embeddings of the queries, in the same formats.")
 ]
 Embed = Annotated[
     Path | None,
@@ -52,15 +54,18 @@ StrategyName = Annotated[
 Strata = Annotated[
     str | None,
     typer.Option(
-        metavar="RANKS:RATE,…", help="With stratified: how much to draw of which ranks (1-10:1,11-50:0.2)."
+        metavar="RANKS:RATE,…",
+        help="With stratified: ranks and the share to draw from each (1-10:1,11-50:0.2).",
     ),
 ]
 Budget = Annotated[
     int | None,
-    typer.Option(metavar="N", help="So many pairs, of the documents that the best lists rank high."),
+    typer.Option(
+        metavar="N", help="The number of pairs to spend on documents that the best lists rank high."
+    ),
 ]
 PerCategory = Annotated[
-    int | None, typer.Option(metavar="N", help="A budget of so many pairs for each category of queries.")
+    int | None, typer.Option(metavar="N", help="The number of pairs to spend for each category of queries.")
 ]
 Adaptive = Annotated[
     bool,
@@ -69,11 +74,13 @@ Adaptive = Annotated[
 OrderMeasureName = Annotated[
     str,
     typer.Option(
-        "--measure", metavar="M", help="With --adaptive: nDCG@k, P@k or AP, which orders the systems."
+        "--measure",
+        metavar="M",
+        help="With --adaptive: the measure that orders the systems (nDCG@k, P@k or AP).",
     ),
 ]
 Seed = Annotated[
-    int, typer.Option(help="Of what is drawn: a sample by rank, the documents that LSA learns from.")
+    int, typer.Option(help="Seed for samples by rank and for the documents that LSA learns from.")
 ]
 Holes = Annotated[
     bool,
@@ -81,27 +88,32 @@ Holes = Annotated[
         "--holes", help="Only unjudged documents of the runs, most influential for the systems' order first."
     ),
 ]
-Limit = Annotated[int | None, typer.Option(metavar="N", help="With --holes: at most so many new pairs.")]
+Limit = Annotated[
+    int | None, typer.Option(metavar="N", help="With --holes: the maximum number of new pairs.")
+]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(metavar="FIELD=VALUE", help="Leave out documents with this value (repeatable)."),
 ]
 ExcludeTitle = Annotated[
     list[str] | None,
-    typer.Option(metavar="REGEX", help="Leave out documents with such a title (repeatable)."),
+    typer.Option(metavar="REGEX", help="Leave out documents whose title matches this pattern (repeatable)."),
 ]
 MinLength = Annotated[
-    int | None, typer.Option(metavar="N", help="Leave out documents with a shorter text, in characters.")
+    int | None, typer.Option(metavar="N", help="Leave out documents with fewer characters.")
 ]
 OnePer = Annotated[
     str | None,
-    typer.Option(metavar="FIELD", help="Of each query, only the best ranked document of each value."),
+    typer.Option(
+        metavar="FIELD",
+        help="For each query, keep only the best ranked document of each value of this field.",
+    ),
 ]
 NearDuplicates = Annotated[
     str | None,
     typer.Option(
         metavar="0.9|exact",
-        help="Of documents that say the same, only the best ranked of each query; then: annotator duplicates.",
+        help="For each query, keep only the best ranked of near duplicates; then: annotator duplicates.",
     ),
 ]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be made; change nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be added; change nothing.")]

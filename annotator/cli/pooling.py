@@ -57,7 +57,7 @@ def pool(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Make pairs of candidates of each system, with their provenance, as a round of the pool."""
+    """Add a round of pairs to the pool, from the results of runs and searches."""
     if holes:
         _check_options_of_holes(context)
         _pool_holes(

@@ -150,7 +150,7 @@ def _print_preview(preview: "QualityPreview", *, json: bool) -> None:
         return
     typer.echo(
         f"Would draw {count_of(preview.pairs, 'pair')} for {preview.annotator} in round {preview.round}: "
-        f"the sample would hold {preview.drawn + preview.pairs:,} of {count_of(preview.population, 'settled pair')}; "
+        f"the sample would contain {preview.drawn + preview.pairs:,} of {count_of(preview.population, 'settled pair')}; "
         f"{count_of(preview.outside, 'pair is', 'pairs are')} not covered."
     )
     rows = [

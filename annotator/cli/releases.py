@@ -44,7 +44,7 @@ VersionArgument = Annotated[str, typer.Argument(help="A published version.", met
 
 @app.command()
 def check(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """Check which gates a release would meet now. Exit 3 while one is not met."""
+    """Check which gates a release would meet now. Exit code 3 if one is not met."""
     from annotator.domain.errors import GateNotMet
     from annotator.domain.people import OPERATOR
     from annotator.releases.gates_service import check_release, explain_check
@@ -69,7 +69,7 @@ def publish(
     override: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="GATE=REASON", help="Publish although this gate is not met, with the reason. Repeatable."
+            metavar="GATE=REASON", help="Override a gate that is not met, with a reason. Repeatable."
         ),
     ] = None,
     sign: Annotated[
@@ -110,7 +110,7 @@ def publish(
 
 @app.command("list")
 def list_(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """List the releases of a dataset, and whether their folders are whole."""
+    """List the releases of a dataset, and whether their files are unchanged."""
     from annotator.domain.people import OPERATOR
     from annotator.releases.files_service import list_releases
 
@@ -181,7 +181,7 @@ def verify(
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Verify a release's folder by itself: checksums, files, qrels against judgments, agreement. Exit 3 if changed."""
+    """Verify a release's folder by itself: checksums, files, qrels against judgments, agreement. Exit code 3 if it has changed."""
     from dataclasses import asdict
 
     from annotator.domain.errors import GateNotMet

@@ -45,9 +45,9 @@ def serve(
     ] = 1,
     database: DatabaseOption = None,
 ) -> None:
-    """Serve the app; brings the database's schema up to date first. Ctrl+C ends it.
+    """Serve the app, after updating the database's schema. Ctrl+C stops it.
 
-    While nobody has an account, it prints a one-time address with which the first admin is made in a browser.
+    While nobody has an account, it prints a one-time address for creating the first admin in a browser.
     """
     from annotator.dataset.search_hosts_service import read_operator_hosts
     from annotator.guideline.service import finish_guideline_changes
@@ -96,7 +96,9 @@ def _announce_setup(database: "Database", address: str) -> None:
     host, _, port = address.rpartition(":")
     reachable = f"http://localhost:{port}" if host in EVERY_ADDRESS else address
     until = link.expires_at.strftime("%Y-%m-%d %H:%M UTC")
-    typer.echo(f"Nobody has an account yet. Open this address to make the first admin (once, until {until}):")
+    typer.echo(
+        f"Nobody has an account yet. Open this address to create the first admin (once, until {until}):"
+    )
     typer.echo(f"  {reachable}/setup#{link.token}")
     if host in EVERY_ADDRESS:
         typer.echo("From another machine, write the server's name in place of localhost.")
@@ -105,14 +107,14 @@ def _announce_setup(database: "Database", address: str) -> None:
 
 def demo(
     port: PortOption = 8501,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
     with_judgments: Annotated[
         bool,
         typer.Option("--with-judgments", help="Add two simulated annotators' judgments, marked as such."),
     ] = False,
     database: DatabaseOption = None,
 ) -> None:
-    """Build the demo dataset if absent, print sign-ins for it, and serve the app."""
+    """Create the demo dataset if it does not exist, print its sign-ins, and serve the app."""
     from annotator.demo import build_demo
     from annotator.settings import Settings
     from annotator.web.server.serve import check_port, serve_app
@@ -125,7 +127,9 @@ def demo(
     )
     if built.simulated:
         typer.echo(f"Added {count_of(built.simulated, 'simulated judgment')}.")
-    typer.echo("Sign in as one of them. The passwords are new, and hold until the demo is started again:\n")
+    typer.echo(
+        "Sign in as one of these people. The passwords are new and valid until the demo starts again:\n"
+    )
     rows = [(item.username, item.password, item.role) for item in built.sign_ins]
     print_table(("username", "password", "role"), rows, empty="")
     typer.echo()
@@ -165,7 +169,7 @@ def _open_browser(address: str) -> None:
 
 
 def status(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """Show how far the pairs are, what waits for a lead, and how long the queue lasts."""
+    """Show progress, what waits for a lead, and how long the queue will take."""
     from annotator.overview.service import show_status
 
     report = show_status(open_database(database), OPERATOR, dataset, now=now().astimezone())

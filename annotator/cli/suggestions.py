@@ -47,7 +47,7 @@ def suggest(
             metavar="law",
             callback=_print_rules,
             is_eager=True,
-            help="Print a template of rules, to be changed.",
+            help="Print a template of rules to edit.",
         ),
     ] = None,
     skip_unknown_documents: Annotated[
@@ -61,7 +61,7 @@ def suggest(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Widen the pool by relations: from documents settled at grade 3 to those that rules lead to."""
+    """Add pairs by relations: documents that rules reach from documents settled at grade 3."""
     del print_rules
     from annotator.pooling.suggestions.suggestions_service import suggest as make_suggestions
 
@@ -82,7 +82,7 @@ def suggest(
 
 
 def suggestions(dataset: DatasetArgument, database: DatabaseOption = None, json: JsonOption = False) -> None:
-    """Say how often the suggestions by relations were right, by rule."""
+    """Show how often suggestions by relations were right, by rule."""
     from annotator.pooling.suggestions.suggestions_service import report_suggestions
 
     report = report_suggestions(open_database(database), OPERATOR, dataset, now=now())
@@ -126,7 +126,7 @@ def relations(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write the relations between a dataset's law articles, as their own texts state them."""
+    """Write the relations between law articles that their texts state."""
     from annotator.agreement.report_files import check_target, write_file
     from annotator.formats.relations import write_relations
     from annotator.importing.relations.relations_service import find_law_relations

@@ -36,7 +36,7 @@ def find_fault(text: str, *, empty: TextFault | None) -> TextFault | None:
         return TextFault(f"at most {MAX_TEXT:,} characters", f"{length:,}", message)
     if holds_no_text(stripped):
         message = say("expected text, found a character that cannot be stored")
-        return TextFault("text", "a character that no text may hold", message)
+        return TextFault("text", "a character that cannot be stored", message)
     return None
 
 

@@ -199,7 +199,7 @@ def _find_rank_problems(columns: ResultColumns, order: Order) -> list[tuple[int,
     missing = columns.ranks == NO_RANK
     all_missing = np.bincount(columns.queries[~missing], minlength=len(columns.query_ids)) == 0
     problems = [
-        (row, "a rank (--order score goes by the scores)", "nothing")
+        (row, "a rank (--order score uses the scores)", "nothing")
         for row in np.flatnonzero(missing & ~all_missing[columns.queries]).tolist()
     ]
     ranked = np.flatnonzero(~missing)
@@ -207,7 +207,7 @@ def _find_rank_problems(columns: ResultColumns, order: Order) -> list[tuple[int,
     again = (columns.queries[rows][1:] == columns.queries[rows][:-1]) & (
         columns.ranks[rows][1:] == columns.ranks[rows][:-1]
     )
-    expected = "each rank of a query once (--order score goes by the scores)"
+    expected = "each rank of a query once (--order score uses the scores)"
     problems += [(row, expected, f"rank {columns.ranks[row]} again") for row in rows[1:][again].tolist()]
     return sorted(problems)
 

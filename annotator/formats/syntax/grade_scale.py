@@ -56,7 +56,7 @@ class GradeScale:
         more = ", …" if len(self.unknown) > MAX_NAMED else ""
         example = ",".join(f"{value}=GRADE" for value, _ in counted if "," not in value and "=" not in value)
         return (
-            f"Values that are no grade 0-3, and how often they stand there: {values}{more}. To read them as grades: "
+            f"Values that are not grades 0-3, and how often they occur: {values}{more}. To read them as grades: "
             f'{OPTION} "{example}", each GRADE 0, 1, 2, 3 or {UNRATEABLE}'
         )
 

@@ -60,7 +60,7 @@ def check_target(target: Path, file_format: Format, *, overwrite: bool) -> None:
     if not target.exists() and not target.is_symlink():
         return
     if not overwrite:
-        raise ConflictError(f"{target} is there already; say --overwrite, or choose another name")
+        raise ConflictError(f"{target} already exists; use --overwrite or choose another name")
     if is_folder(file_format):
         _check_folder(target, file_format)
     elif not target.is_file():

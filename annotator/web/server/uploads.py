@@ -141,10 +141,10 @@ class Uploads:
             most_bytes = MOST_IMPORT_BYTES if imports else MOST_BYTES_OF_A_SESSION
             most_files = MOST_IMPORT_FILES if imports else MOST_FILES_OF_A_SESSION
             if there + fields.coming + length > most_bytes or count >= most_files:
-                raise UploadRefused(413, "this page holds too many files already")
+                raise UploadRefused(413, "this page has too many uploaded files already")
             coming = sum(session.coming for session in self._sessions.values())
             if sum(size for size, _ in held.values()) + coming + length > MOST_BYTES_OF_ALL:
-                raise UploadRefused(503, "the server holds too many files at the moment")
+                raise UploadRefused(503, "there are too many uploaded files on the server at the moment")
             fields.coming += length
         try:
             yield

@@ -133,7 +133,7 @@ def test_by_rank_a_rank_given_twice_is_refused() -> None:
     text = "q1 Q0 a 1 1.0 s\nq1 Q0 b 1 2.0 s\n"
     assert list_results(parse(text)) == {"q1": ["b", "a"]}
     assert refuse(text, order="rank") == (
-        "run.txt:2: expected each rank of a query once (--order score goes by the scores), found rank 1 again"
+        "run.txt:2: expected each rank of a query once (--order score uses the scores), found rank 1 again"
     )
     lines = '{"query_id": "q1", "doc_id": "a", "rank": 1, "score": 1}\n{"query_id": "q1", "doc_id": "b", "score": 2}\n'
     assert "run.jsonl:2: expected a rank" in refuse(lines, "run.jsonl", order="rank")

@@ -253,6 +253,6 @@ def test_only_the_page_of_imports_takes_more_and_larger_files(
     for number in range(uploads.MOST_FILES_OF_A_SESSION + 1):
         put(taken, files, f"{number}")
     monkeypatch.setattr(uploads, "MOST_IMPORT_FILES", uploads.MOST_FILES_OF_A_SESSION + 2)
-    assert refusal(taken, files, "more") == (413, "this page holds too many files already")
+    assert refusal(taken, files, "more") == (413, "this page has too many uploaded files already")
     taken.ask("s", 1, now=0.0)
     assert refusal(taken, files, "large again", length=MOST_BYTES + 1)[0] == 413
