@@ -24,12 +24,14 @@ from annotator.labeling.my_work_sql import (
 )
 from annotator.labeling.pair_records import NextPair
 from annotator.labeling.pair_view_sql import read_pair_views
+from annotator.labeling.progress_sql import read_progress
 from annotator.labeling.records import (
     LabelingPace,
     MedianSeconds,
     MedianTimes,
     OwnJudgmentFilter,
     OwnJudgmentPage,
+    count_left,
 )
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database
@@ -133,10 +135,12 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
         request = make_open_pairs_request(row, person_pk, now)
+        checks, _ = count_checks(session, request, ())
+        open_pairs = count_open_pairs(session, request, find_eligibility(session, dataset_pk, person_pk))
+        open_pairs += len(list_waiting(session, request))
         return estimate_pace(
-            count_done(session, request) + count_checks(session, request, ())[0],
-            count_open_pairs(session, request, find_eligibility(session, dataset_pk, person_pk))
-            + len(list_waiting(session, request)),
+            count_done(session, request) + checks,
+            count_left(read_progress(session, request), open_pairs=open_pairs, checks=checks),
             list_own_seconds(session, dataset_pk, person_pk, most=LATEST_OWN),
         )
 

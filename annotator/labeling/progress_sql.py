@@ -157,9 +157,7 @@ _KEEP = prepare_sql(
 
 def advance_progress(session: Session, request: OpenPairsRequest, work: OwnWork) -> OwnProgress:
     """Return the progress to show the annotator, and keep it."""
-    own = {"dataset_pk": request.dataset_pk, "annotator_pk": request.annotator_pk}
-    row = execute_sql(session, _SHOWN, own).first()
-    before = OwnProgress(*row) if row else None
+    before = read_progress(session, request)
     progress = advance(before, work)
     if progress != before:
         kept = {
@@ -168,5 +166,15 @@ def advance_progress(session: Session, request: OpenPairsRequest, work: OwnWork)
             "total": progress.total,
             "reserve_until": progress.reserve_until,
         }
-        execute_sql(session, _KEEP, {**own, **kept})
+        execute_sql(session, _KEEP, {**_name_owner(request), **kept})
     return progress
+
+
+def read_progress(session: Session, request: OpenPairsRequest) -> OwnProgress | None:
+    """Return the progress that the annotator was shown last; None if none was shown yet."""
+    row = execute_sql(session, _SHOWN, _name_owner(request)).first()
+    return OwnProgress(*row) if row else None
+
+
+def _name_owner(request: OpenPairsRequest) -> dict[str, int]:
+    return {"dataset_pk": request.dataset_pk, "annotator_pk": request.annotator_pk}

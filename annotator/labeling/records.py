@@ -256,6 +256,16 @@ class OwnWork:
     possible: Callable[[], int]  # counts further checks, for the last block
 
 
+def count_left(progress: OwnProgress | None, *, open_pairs: int, checks: int) -> int:
+    """Return how many pairs are left, with the checks for which the progress that was shown has room.
+
+    The page My work then says what the page Label says in the last block. `checks`: how many the annotator has answered.
+    """
+    if progress is None or progress.reserve_until is None or not 0 < open_pairs < BLOCK:
+        return open_pairs
+    return open_pairs + max(0, progress.reserve_until - checks)
+
+
 def advance(progress: OwnProgress | None, work: OwnWork) -> OwnProgress:
     """Return the progress to show now. `progress`: what was shown last, None if nothing yet."""
     if progress is None:

@@ -12,6 +12,7 @@ from typing import Literal
 from annotator.agreement.records import CoefficientValue
 from annotator.domain.messages import Message, begin, join, join_sentences, say, say_n, show_beside
 from annotator.domain.settling import LASTING, REASONS, QueueReason
+from annotator.releases.records import GATE_NAMES
 
 FEW = 5
 """From so many on it is worth a new version of the guideline."""
@@ -52,8 +53,8 @@ def describe_waiting(
     if 0 < disagreements < n:
         sentences.append(
             say_n(
-                "{n:,} of them has no settled grade yet. The others have one, but an objection, a question or a newer guideline calls it into question.",
-                "{n:,} of them have no settled grade yet. The others have one, but an objection, a question or a newer guideline calls it into question.",
+                "{n:,} of them has no settled grade yet and holds up the next release. The others have one, but an objection, a question or a newer guideline calls it into question.",
+                "{n:,} of them have no settled grade yet and hold up the next release. The others have one, but an objection, a question or a newer guideline calls it into question.",
                 disagreements,
             )
         )
@@ -109,9 +110,6 @@ Page = Literal[
     "settings",
 ]
 _NAMED = 3
-_GATES = {
-    str(name): name for name in (say("unjudged_queries"), say("relevant"), say("stale"))
-}  # the others have a step of their own
 _QUALITY = "quality_control"
 
 
@@ -344,7 +342,9 @@ def _pass_gates(figures: DatasetFigures) -> Iterator[NextStep]:
         if name == _QUALITY:
             yield NextStep(say("Have a sample checked"), sentence, "quality")
         else:
-            yield NextStep(say("Meet the gate {name}", name=_GATES.get(name, name)), sentence, "releases")
+            yield NextStep(
+                say("Meet the gate “{name}”", name=GATE_NAMES.get(name, name)), sentence, "releases"
+            )
 
 
 def _publish(figures: DatasetFigures) -> Iterator[NextStep]:

@@ -6,7 +6,7 @@ the statuses add up to all pairs. Other counts look at the same pairs from anoth
 - `to_judge`: pairs that lack judgments of annotators; `begun` of them have one already.
 - `checks`: unjudged pairs for training or gold that nobody judges as work, so nobody is waited for.
 - `waiting`: pairs in the queue of disagreements: all with status "disagreement" or "reopened", and settled ones while
-  a question, an objection or an older guideline speaks against the grade.
+  a question, an objection or an older guideline puts the grade in question.
 """
 
 from collections import Counter
@@ -63,7 +63,7 @@ class PairCounts:
 
     @property
     def waiting(self) -> int:
-        """Pairs in the queue: the disagreements, and settled pairs whose grade something speaks against."""
+        """Pairs in the queue: the disagreements, and settled pairs whose grade is questioned."""
         return sum(self.waiting_by_status.values())
 
 

@@ -17,7 +17,7 @@ from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import Actor
 from annotator.people.service import require_role
 from annotator.releases.gates_service import compute_gates, survey_pairs
-from annotator.releases.records import ReleaseGate
+from annotator.releases.records import GATE_NAMES, ReleaseGate
 from annotator.storage.adjudication_tables import DisagreementRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
@@ -29,12 +29,6 @@ GATED = {
     "quality_rule": "quality_control",
     "requirements": "coverage",
 } | dict.fromkeys(OVERLAP_SETTINGS, "overlap")
-GATE_NAMES = {
-    "kappa": say("kappa"),
-    "quality_control": say("quality_control"),
-    "coverage": say("coverage"),
-    "overlap": say("overlap"),
-}
 STATES = {True: say("met"), False: say("not met")}
 FARTHEST = 3
 

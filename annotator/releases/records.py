@@ -11,9 +11,21 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from annotator.domain.ground_truth import NOTHING
+from annotator.domain.messages import Message, say
 from annotator.domain.settling import PairStatus
 from annotator.releases.versions import STEPS, Advice, compare_versions, suggest_next
 
+GATE_NAMES: dict[str, Message] = {
+    "kappa": say("Cohen's κ"),
+    "disagreements": say("disagreements"),
+    "overlap": say("judgments per pair"),
+    "quality_control": say("quality control"),
+    "coverage": say("requirements"),
+    "unjudged_queries": say("queries without a grade"),
+    "relevant": say("queries without a relevant document"),
+    "stale": say("outdated grades"),
+}
+"""What each gate looks at, in a word or two. Files and commands keep the names on the left."""
 DIGITS = 6
 
 Names = tuple[str, ...]

@@ -91,7 +91,7 @@ def _draw_filters(context: PageContext, dataset: str) -> AuditLogFilter:
             value=None,
             key=f"trail since {dataset}",
             on_change=begin_anew,
-            width=150,
+            width=160,
             format="YYYY-MM-DD",
         )
         until = st.date_input(
@@ -99,7 +99,7 @@ def _draw_filters(context: PageContext, dataset: str) -> AuditLogFilter:
             value=None,
             key=f"trail until {dataset}",
             on_change=begin_anew,
-            width=150,
+            width=160,
             format="YYYY-MM-DD",
         )
     return AuditLogFilter(None, action, person, _read(since, time.min), _read(until, time.max))

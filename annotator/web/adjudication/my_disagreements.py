@@ -30,10 +30,10 @@ from annotator.domain.grades import GRADES
 from annotator.domain.settling import Decided
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import draw_pager, find_last_start, find_start, go_to
-from annotator.web.kit.tables import draw_table
+from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.page_context import PageContext, find_context, note_visit
 
@@ -148,7 +148,7 @@ def _draw_judgments(discussion: OwnDiscussion, names: Sequence[str]) -> None:
         _row(tr("annotator {letter}", letter=judgment.letter), judgment, names, turns=turns)
         for judgment in discussion.others
     ]
-    draw_table(tr("Judgments of this pair"), heads, rows)
+    draw_link_table(tr("Judgments of this pair"), heads, rows, tall=True, stacked=True)
 
 
 def _row(who: str, judgment: AnonymousJudgment, names: Sequence[str], *, turns: bool) -> list[str]:
@@ -339,7 +339,7 @@ def _describe_objection(decision: OwnDecision) -> str:
         else tr("Waiting for a lead.")
     )
     when = tr("You objected on {day}.", day=show_time(decision.objection.objected_at))
-    return f'<p class="annotator-note">{escape(when)} {escape(answer)}</p>{show_as("said", decision.objection.text)}'
+    return f'<p class="annotator-note">{escape(join_sentences([when, answer]))}</p>{show_as("said", decision.objection.text)}'
 
 
 def _draw_objection_form(decision: OwnDecision) -> None:

@@ -278,8 +278,8 @@ def _draw_head(context: PageContext, dataset: str, page: QueuePage, here: QueueA
     elif page.ungraded < page.open:
         sentences.append(
             tr_n(
-                "{n:,} of them has no settled grade yet. The others have one, but an objection, a question or a newer guideline calls it into question.",
-                "{n:,} of them have no settled grade yet. The others have one, but an objection, a question or a newer guideline calls it into question.",
+                "{n:,} of them has no settled grade yet and holds up the next release. The others have one, but an objection, a question or a newer guideline calls it into question.",
+                "{n:,} of them have no settled grade yet and hold up the next release. The others have one, but an objection, a question or a newer guideline calls it into question.",
                 page.ungraded,
             )
         )

@@ -24,10 +24,11 @@ NAMES = {
         say("category"), say("language"), say("query_type"), say("difficulty"), say("primary_domain"),
         say("revision"), say("further judgment"), say("adjudication"), say("re-import"), say("remap"),
         say("patch"), say("minor"), say("major"),
-        say("kappa"), say("disagreements"), say("overlap"), say("quality_control"), say("coverage"), say("unjudged_queries"), say("relevant"), say("stale"),
         say("import"), say("proposed by an annotator"),
     )
-} | {"quality": say("quality control"), "unrateable": say("cannot rate"), "present state": say("current grades")}  # fmt: skip
+} | {
+    "quality": say("quality control"), "unrateable": say("cannot rate"), "present state": say("current grades"),
+}  # fmt: skip
 
 
 def name_word(word: str) -> str:

@@ -42,7 +42,7 @@ from annotator.web.kit.figures import (
     show_time,
 )
 from annotator.web.kit.heat_map import name_grades
-from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
 from annotator.web.kit.pager import START, draw_pager, find_last_start, find_start, go_to
 from annotator.web.kit.tables import draw_table, escape_breakable
@@ -61,7 +61,7 @@ def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
     body = "".join(_row(dataset, answer) for answer in answers)
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}" style="max-height: none">'
-        f'<table class="annotator-table"><caption class="annotator-unseen">{caption}</caption>'
+        f'<table class="annotator-table annotator-stacked"><caption class="annotator-unseen">{caption}</caption>'
         f"<thead><tr>{row}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -94,7 +94,7 @@ def _row(dataset: str, judgment: OwnJudgment) -> str:
     title = f"<br>{escape(judgment.title)}" if judgment.title and judgment.title != judgment.doc_id else ""
     when = f'<br><span class="annotator-soft">{escape(show_time(judgment.judged_at))}</span>'
     return (
-        f'<tr><th scope="row" dir="auto">{escape(name_answer(judgment))}</th>'
+        f'<tr><th scope="row" dir="auto" data-column="{escape(tr("answer"), quote=True)}">{escape(name_answer(judgment))}</th>'
         f'<td class="annotator-long" dir="auto">{escape(judgment.query)}</td>'
         f'<td class="annotator-long" dir="auto">{escape_breakable(judgment.doc_id)}{title}{note}{when}</td>'
         f"<td>{_change(dataset, judgment)}</td></tr>"
@@ -120,6 +120,7 @@ ANY = ""
 ANSWERS = (ANY, "0", "1", "2", "3", "unrateable", "later")
 SIZE = 10
 LIST = "own-judgments"
+DAYS = "YYYY-MM-DD"
 
 
 def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
@@ -146,8 +147,8 @@ def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
                 on_change=_begin,
                 width=220,
             )
-        first = st.date_input(tr("First day"), None, key="first", on_change=_begin, width=150)
-        last = st.date_input(tr("Last day"), None, key="last", on_change=_begin, width=150)
+        first = st.date_input(tr("First day"), None, key="first", on_change=_begin, format=DAYS, width=160)
+        last = st.date_input(tr("Last day"), None, key="last", on_change=_begin, format=DAYS, width=160)
     return OwnJudgmentFilter(words, answer or None, category or None, _day(first), _day(last))
 
 
@@ -167,7 +168,7 @@ def draw_pace(pace: LabelingPace) -> None:
     """Draw what is done and left, and how long the rest takes at the annotator's pace, if it is known."""
     done = tr_n("You have judged {n:,} pair.", "You have judged {n:,} pairs.", pace.done)
     left = tr_n("{n:,} pair left.", "{n:,} pairs left.", pace.left)
-    st.text(f"{done} {left}")
+    st.text(join_sentences([done, left]))
     if not pace.left:
         return
     if pace.seconds is None or pace.needed is None:
@@ -242,7 +243,7 @@ def draw_questions(context: PageContext, dataset: str) -> None:
 def _describe_question(question: PairQuestion) -> str:
     asked = tr("Asked on {day}.", day=show_time(question.asked_at))
     if question.answer is None:
-        answer = f'<p class="annotator-note">{escape(tr("Not answered yet."))}</p>'
+        answer = f'<p class="annotator-note">{escape(tr("Waiting for an answer."))}</p>'
     else:
         when = "" if question.answered_at is None else show_time(question.answered_at)
         badge = show_new() if question.new else ""
@@ -317,8 +318,9 @@ def draw(context: PageContext) -> None:
     st.title(tr("My work"))
     dataset = require_dataset(context)
     database, actor = context.database, context.actor
+    pace = show_pace(database, actor, dataset, now=context.now)
     with st.container(gap="xsmall"):
-        draw_pace(show_pace(database, actor, dataset, now=context.now))
+        draw_pace(pace)
         draw_link(context, "label")
     news = count_news(database, actor, dataset, now=context.now)
     answers = count_new_answers(database, actor, dataset)
@@ -335,7 +337,7 @@ def draw(context: PageContext) -> None:
     }
     _open_first(context, dataset, counts)
     _draw_news(counts)
-    _draw_tabs(context, dataset)
+    _draw_tabs(context, dataset, pace.done)
     keep_focus()
 
 
@@ -352,9 +354,8 @@ def _open_first(context: PageContext, dataset: str, counts: Mapping[Message, str
 
 def _draw_news(counts: Mapping[Message, str]) -> None:
     """Draw what is new, each as a button that opens its tab; what is open already needs none."""
-    elsewhere = [
-        (name, words) for name, words in counts.items() if words and st.session_state.get(TAB) != tr(name)
-    ]
+    shown = st.session_state.get(TAB) or st.query_params.get(TAB)  # only the address names it at first
+    elsewhere = [(name, words) for name, words in counts.items() if words and shown != tr(name)]
     if not elsewhere:
         return
     with st.container(horizontal=True, key="own-news"):
@@ -369,7 +370,7 @@ def _open_tab(name: Message) -> None:
     go_to(0, container="own-work")
 
 
-def _draw_tabs(context: PageContext, dataset: str) -> None:
+def _draw_tabs(context: PageContext, dataset: str, done: int) -> None:
     """Draw the open tab only; the address says which one is open, and which part of its list."""
     _version, rubric = read_current_rubric(context.database, context.actor, dataset)
     names = [tr(name) for name in list_local_names(rubric)]
@@ -377,7 +378,7 @@ def _draw_tabs(context: PageContext, dataset: str) -> None:
         DECISIONS: partial(draw_decisions, context, dataset, names),
         DISCUSSIONS: partial(draw_discussions, context, dataset, names),
         QUESTIONS: partial(draw_questions, context, dataset),
-        JUDGMENTS: partial(_draw_answers, context, dataset),
+        JUDGMENTS: partial(_draw_answers, context, dataset, done),
         CONSISTENCY: partial(_draw_consistency, context, dataset, names),
     }
     apply_url_tab(TAB, tuple(tabs))
@@ -400,12 +401,14 @@ def _draw_consistency(context: PageContext, dataset: str, names: Sequence[str]) 
         draw_own_agreement(show_own_agreement(context.database, context.actor, dataset), names)
 
 
-def _draw_answers(context: PageContext, dataset: str) -> None:
+def _draw_answers(context: PageContext, dataset: str, done: int) -> None:
+    read_all = partial(list_own_work, context.database, context.actor, dataset, zone=find_zone(), size=SIZE)
+    if not done and not read_all(size=0).total:
+        st.text(tr("You have not judged any pair yet."))
+        return
     wanted = draw_filters(list_work_categories(context.database, context.actor, dataset))
     start = find_start(SIZE)
-    read = partial(
-        list_own_work, context.database, context.actor, dataset, wanted, zone=find_zone(), size=SIZE
-    )
+    read = partial(read_all, wanted)
     page = read(page=start // SIZE)
     if page.total and not page.judgments:
         start = find_last_start(page.total, SIZE)

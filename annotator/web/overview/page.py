@@ -20,6 +20,7 @@ from annotator.overview.records import PairCounts
 from annotator.overview.service import Overview, read_forecast, show_overview
 from annotator.overview.waiting_service import count_waiting_work
 from annotator.quality.records import DEFAULT_RATE
+from annotator.releases.records import GATE_NAMES
 from annotator.web.kit import charts
 from annotator.web.kit.charts import name_person, split_query
 from annotator.web.kit.figures import show_day, show_number, show_percentage, show_time
@@ -285,7 +286,7 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> None
 
 def list_gate_names(gates: Sequence[str]) -> str:
     """Return the gates' names in the reader's language, one after the other."""
-    return ", ".join(name_word(gate).replace("_", " ") for gate in gates)
+    return ", ".join(tr(GATE_NAMES.get(gate, gate)) for gate in gates)
 
 
 def _link(dataset: str, page: str, words: str) -> Link:

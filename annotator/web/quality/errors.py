@@ -95,15 +95,15 @@ def _draw_table(dataset: str, errors: Sequence[QualityError], *, rounds: bool) -
     if rounds:
         columns.append(tr("round"))
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in columns)
-    body = "".join(_draw_row(dataset, error, rounds=rounds) for error in errors)
+    body = "".join(_draw_row(dataset, error, columns[1:]) for error in errors)
     st.html(
         f'<div class="annotator-scroll" role="region" tabindex="0" aria-label="{caption}">'
-        f'<table class="annotator-table"><caption class="annotator-unseen">{caption}</caption>'
+        f'<table class="annotator-table annotator-stacked"><caption class="annotator-unseen">{caption}</caption>'
         f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _draw_row(dataset: str, error: QualityError, *, rounds: bool) -> str:
+def _draw_row(dataset: str, error: QualityError, columns: Sequence[str]) -> str:
     label = tr("Show {query_id}, {doc_id}", query_id=error.query_id, doc_id=error.doc_id)
     category = f'<br><span class="annotator-soft">{escape(error.category)}</span>' if error.category else ""
     document = escape_breakable(error.doc_id)
@@ -118,12 +118,15 @@ def _draw_row(dataset: str, error: QualityError, *, rounds: bool) -> str:
     note = escape(error.note) if error.note else ""
     cells = [document, settled, str(error.expert_grade), note, escape(name_state(error))]
     marks = [' class="annotator-long"', "", "", ' class="annotator-long"' if note else "", ""]
-    if rounds:
+    if len(columns) > len(cells):
         cells.append(str(error.round))
         marks.append("")
     return (
         f'<tr><th scope="row" dir="auto">{escape_breakable(error.query_id)}{category}</th>'
-        + "".join(f'<td dir="auto"{mark}>{cell}</td>' for cell, mark in zip(cells, marks, strict=True))
+        + "".join(
+            f'<td dir="auto"{mark} data-column="{escape(name, quote=True)}">{cell}</td>'
+            for cell, mark, name in zip(cells, marks, columns, strict=True)
+        )
         + "</tr>"
     )
 

@@ -5,7 +5,7 @@ choose here which reading the release gate uses (`quality_rule`). Only counts of
 answered, because the person who checks them may be a lead who reads this page.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -13,15 +13,16 @@ import streamlit as st
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import Message, say
+from annotator.people.service import list_people
 from annotator.quality.records import RULES, ErrorRate, QualityDraw, QualityStatus
 from annotator.quality.service import project_bound, show_quality
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_number, show_time
-from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_numbers, require_dataset
-from annotator.web.kit.tables import draw_table
+from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.page_context import PageContext
 from annotator.web.quality import charts
@@ -34,18 +35,18 @@ RULE_NAMES = {"bound": say("Guaranteed maximum (95 %)"), "rate": say("Observed e
 VERDICTS = {"passed": say("passed"), "failed": say("failed"), "undecided": say("not decided yet")}
 
 
-def draw_verdict(status: QualityStatus, me: str) -> None:
+def draw_verdict(status: QualityStatus, me: str, names: Mapping[str, str]) -> None:
     """Draw the verdict by the dataset's rule in one sentence and, once a sample is drawn, what to do now.
 
-    `me`: the username of the reader.
+    `me`: the username of the reader. `names`: of people, by username.
     """
     for verdict in status.sentences[:1]:
         st.html(show_as("verdict", tr(verdict)))
     if status.round:
-        st.text(_describe_next_step(status, me))
+        st.text(_describe_next_step(status, me, names))
 
 
-def _describe_next_step(status: QualityStatus, me: str) -> str:
+def _describe_next_step(status: QualityStatus, me: str, names: Mapping[str, str]) -> str:
     if not status.waiting:
         return tr("All drawn pairs have been checked.")
     others = sorted({draw.annotator for draw in status.draws if draw.round == status.round} - {me})
@@ -54,7 +55,7 @@ def _describe_next_step(status: QualityStatus, me: str) -> str:
             "{n:,} pair to check: {people}, on the page Label, mixed with other pairs and without a mark.",
             "{n:,} pairs to check: {people}, on the page Label, mixed with other pairs and without a mark.",
             status.waiting,
-            people=", ".join(others),
+            people=", ".join(names.get(username, username) for username in others),
         )
     return tr_n(
         "{n:,} pair to check, also for you: judge the pairs on the page Label. They are mixed with "
@@ -121,13 +122,13 @@ def _describe_bound(status: QualityStatus) -> tuple[str, str]:
     )
 
 
-def describe_waiting_pairs(status: QualityStatus) -> str:
-    """Describe how many pairs are drawn and wait; empty if none do."""
+def list_waiting_pairs(status: QualityStatus) -> list[str]:
+    """Return the sentence that says how many pairs are drawn and wait; none if none do."""
     if not status.waiting:
-        return ""
-    return " " + tr_n(
-        "{n:,} drawn pair is not checked yet.", "{n:,} drawn pairs are not checked yet.", status.waiting
-    )
+        return []
+    return [
+        tr_n("{n:,} drawn pair is not checked yet.", "{n:,} drawn pairs are not checked yet.", status.waiting)
+    ]
 
 
 def draw_counts(status: QualityStatus) -> None:
@@ -156,8 +157,8 @@ def list_limits(status: QualityStatus) -> list[Message]:
     return [sentence for sentence in status.sentences[shown_above:] if "command" not in sentence.values]
 
 
-def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
-    """Draw every draw with its results, the latest first. A draw is never undone."""
+def draw_draws(dataset: str, draws: Sequence[QualityDraw], names: Mapping[str, str]) -> None:
+    """Draw every draw with its results, the latest first. A draw is never undone. `names`: of people, by username."""
     columns = (
         tr("draw"),
         tr("round"),
@@ -172,17 +173,18 @@ def draw_draws(dataset: str, draws: Sequence[QualityDraw]) -> None:
         tr("share"),
         tr("seed"),
     )
-    draw_table(tr("Draws"), columns, [_describe(draw) for draw in reversed(draws)])
+    rows = [_describe(draw, names) for draw in reversed(draws)]
+    draw_link_table(tr("Draws"), columns, rows, stacked=True)
     draw_file_link(tr("Draws as CSV"), list_address(dataset, "draws"))
 
 
-def _describe(draw: QualityDraw) -> tuple[str, ...]:
+def _describe(draw: QualityDraw, names: Mapping[str, str]) -> tuple[str, ...]:
     return (
         str(draw.number),
         str(draw.round),
         show_time(draw.drawn_at),
-        draw.annotator,
-        draw.drawn_by or tr("command line"),
+        names.get(draw.annotator, draw.annotator),
+        names.get(draw.drawn_by, draw.drawn_by) if draw.drawn_by else tr("command line"),
         show_number(draw.pairs),
         show_number(draw.checked),
         show_number(draw.errors),
@@ -266,7 +268,7 @@ def _draw_further(status: QualityStatus) -> None:
             csv=list_address(status.dataset, "curve"),
             name=f"{status.dataset}-quality-curve",
         )
-        draw_note(words + describe_waiting_pairs(status))
+        draw_note(join_sentences([words, *list_waiting_pairs(status)]))
         draw_numbers(tr("Table of this curve"), charts.list_further_rows(points))
 
 
@@ -275,7 +277,9 @@ def draw(context: PageContext) -> None:
     dataset = require_dataset(context)
     draw_done()
     status = show_quality(context.database, context.actor, dataset, now=context.now)
-    draw_verdict(status, context.actor.username)
+    people = list_people(context.database, context.actor, dataset=dataset)
+    names = {person.username: person.name for person in people}
+    draw_verdict(status, context.actor.username, names)
     if status.checked:
         draw_evidence(context, status)
     if status.round:
@@ -284,7 +288,7 @@ def draw(context: PageContext) -> None:
         st.header(tr("Draw more"))
         draw_more(context, dataset, status)
         st.header(tr("Draws"))
-        draw_draws(dataset, status.draws)
+        draw_draws(dataset, status.draws, names)
         st.header(tr("Errors"))
         draw_errors(status)
     else:

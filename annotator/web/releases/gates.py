@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from annotator.domain.messages import say, show_beside
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_link
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import show_as
@@ -115,10 +115,10 @@ def describe_required(gate: "ReleaseGate") -> str:
 
 def _summarise(gates: "Sequence[ReleaseGate]") -> str:
     met = sum(gate.met for gate in gates)
-    sentence = tr("{met} of {gates} gates are met.", met=met, gates=len(gates))
+    sentences = [tr("{met} of {gates} gates are met.", met=met, gates=len(gates))]
     if met < len(gates):
-        sentence += " " + tr("To publish, finish the work for the others or give an override reason.")
-    return f'<p class="annotator-step">{escape(sentence)}</p>'
+        sentences.append(tr("To publish, finish the work for the others or give an override reason."))
+    return f'<p class="annotator-step">{escape(join_sentences(sentences))}</p>'
 
 
 def _describe(gate: "ReleaseGate") -> str:

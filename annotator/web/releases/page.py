@@ -4,7 +4,7 @@ For the next one: its gates, what it would change, and every refusal before publ
 stays. For a published one: qrels, gates, datasheet, changes and files.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,11 @@ from annotator.domain.settling import SETTLED
 from annotator.overview.service import show_overview
 from annotator.releases.files_service import list_releases
 from annotator.releases.gates_service import check_release
-from annotator.releases.records import Release
+from annotator.releases.records import GATE_NAMES, Release
 from annotator.releases.service import preview_release, publish_release
 from annotator.web.kit.controls import apply_url_tab
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_steps, require_dataset
 from annotator.web.kit.row_table import draw_rows
 from annotator.web.kit.text import escape_markdown, show_as
@@ -87,7 +87,7 @@ def _choose(version: str) -> None:
 
 
 def _describe(release: "Release") -> list[str]:
-    gates = ", ".join(name_word(gate) for gate in release.overridden)
+    gates = ", ".join(tr(GATE_NAMES.get(gate, gate)) for gate in release.overridden)
     marks = [tr("overridden: {gates}", gates=gates)] if gates else []
     marks += [tr("simulated judgments")] if release.simulated else []
     marks += [tr("folder {state}", state=name_word(release.folder))] if release.folder != "whole" else []
@@ -177,19 +177,35 @@ def holds_anything(check: "ReleaseCheck") -> bool:
 
 def describe_content(check: "ReleaseCheck") -> str:
     """Describe what a release made now would hold, and what it would leave out."""
-    held = [
-        _describe_count(status, check.statuses[status]) for status in SETTLED if check.statuses.get(status)
-    ]
-    absent = {status: pairs for status, pairs in check.statuses.items() if status not in SETTLED}
-    left = [_describe_count(status, pairs) for status, pairs in absent.items()]
+    held = {status: check.statuses[status] for status in SETTLED if check.statuses.get(status)}
+    absent = {status: pairs for status, pairs in check.statuses.items() if pairs and status not in SETTLED}
     if not held:
         return tr("There is nothing to publish: no pair is settled yet.")
-    sentence = tr("The release will contain {content}.", content=", ".join(held))
-    return f"{sentence} {tr('Left out: {content}.', content=', '.join(left))}" if left else sentence
+    sentences = [
+        tr_n(
+            "The release will contain {n:,} pair ({content}).",
+            "The release will contain {n:,} pairs ({content}).",
+            sum(held.values()),
+            content=_list_counts(held),
+        )
+    ]
+    if absent:
+        left_out = tr_n(
+            "{n:,} pair is left out ({content}).",
+            "{n:,} pairs are left out ({content}).",
+            sum(absent.values()),
+            content=_list_counts(absent),
+        )
+        sentences.append(left_out)
+    return join_sentences(sentences)
 
 
-def _describe_count(status: str, pairs: int) -> str:
-    return tr("{pairs:,} {status}", pairs=pairs, status=name_word(status))
+def _list_counts(statuses: Mapping[str, int]) -> str:
+    """Return how many pairs have each status, most first."""
+    ordered = sorted(statuses.items(), key=lambda item: -item[1])
+    return ", ".join(
+        tr("{status} {pairs:,}", status=name_word(status), pairs=pairs) for status, pairs in ordered
+    )
 
 
 def choose_version(suggested: str, called_for: str | None, published: Sequence[str]) -> str:

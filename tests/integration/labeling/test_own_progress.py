@@ -7,6 +7,7 @@ import pytest
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.labeling.my_work_service import show_pace
 from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.quality.service import draw_sample
 from annotator.storage.database import Database
@@ -187,3 +188,17 @@ def test_new_work_and_quality_control_let_the_total_grow(database: Database) -> 
     third.send()
     assert third.last.total >= before and third.last.done < third.last.total
     check_never_back(third)
+
+
+def test_my_work_says_as_many_pairs_are_left_as_the_panel_checks_included(database: Database) -> None:
+    world = CheckedWorld(database, queries=2, documents=12, gold_rate=0.3, repeat_rate=0.3, repeat_after=4)
+    world.mark("gold", *world.pairs[::6], grade=1)
+    with database.write() as session:
+        derive_work(session, world.dataset_pk)
+    ann = world.person("ann")
+    panel = Panel(world, ann, ahead=1)
+    for _ in range(8):
+        assert panel.answer()
+    left = panel.last.total - panel.last.done
+    assert left > 20 - 8, "there is room for checks"
+    assert show_pace(database, ann, "d", now=world.now).left == left

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.labeling.records import BLOCK, OwnProgress, OwnWork, advance
+from annotator.labeling.records import BLOCK, OwnProgress, OwnWork, advance, count_left
 
 
 def work(answered: int, open_pairs: int, *, checks: int = 0, held: int = 0, possible: int = 0) -> OwnWork:
@@ -54,6 +54,16 @@ def test_a_check_that_never_comes_counts_as_done_at_the_end_only() -> None:
     progress = advance(progress, work(1, 1))
     assert read(progress) == (1, 5)
     assert read(advance(progress, work(2, 0))) == (5, 5)
+
+
+def test_my_work_says_as_many_are_left_as_the_panel() -> None:
+    assert count_left(None, open_pairs=12, checks=0) == 12, "the panel was never opened"
+    progress = advance(None, work(0, 12, possible=3))
+    assert read(progress) == (0, 15) and count_left(progress, open_pairs=12, checks=0) == 15
+    further = advance(progress, work(5, 9, checks=2, possible=1))
+    assert read(further) == (5, 15) and count_left(further, open_pairs=9, checks=2) == 10
+    assert count_left(further, open_pairs=0, checks=3) == 0
+    assert count_left(advance(None, work(0, 4_000)), open_pairs=4_000, checks=0) == 4_000
 
 
 STEPS = st.lists(

@@ -158,7 +158,7 @@ def test_a_gate_that_this_list_does_not_know_stops_publishing_too() -> None:
 def test_gates_that_nothing_else_tells_of_are_steps_once_all_is_settled() -> None:
     gates = (("stale", "1 settled pair rests on an older guideline"), ("relevant", "2 질의"))
     assert say(open_gates=gates, ready=False) == [
-        ("Meet the gate stale", "releases"), ("Meet the gate relevant", "releases"),
+        ("Meet the gate “outdated grades”", "releases"), ("Meet the gate “queries without a relevant document”", "releases"),
     ]  # fmt: skip
     assert say(open_gates=gates, ready=False, short=1) == [("Have 1 pair judged", "label")]
 
@@ -169,7 +169,7 @@ def test_a_third_expert_checks_a_sample_once_all_else_is_settled() -> None:
         ("stale", "1 settled pair rests on an older guideline"),
     )
     assert say(open_gates=gates, ready=False, version=None, changed=True) == [
-        ("Meet the gate stale", "releases"), ("Have a sample checked", "quality"),
+        ("Meet the gate “outdated grades”", "releases"), ("Have a sample checked", "quality"),
     ]  # fmt: skip
     step = suggest_steps(replace(DONE, open_gates=gates, ready=False))[-1]
     assert step.why == "Not done. Draw a sample."
@@ -226,7 +226,10 @@ def test_what_waits_in_the_queue_is_told_by_reason_and_what_moves_systems_comes_
         replace(DONE, disagreements=3, ready=False, waiting=WaitingDisagreements(4, counted, 2))
     )
     assert (step.what, step.page) == ("Settle 4 open disagreements", "disagreements")
-    assert "3 of them have no settled grade yet. The others have one, but an objection" in step.why
+    assert (
+        "3 of them have no settled grade yet and hold up the next release. The others have one, but"
+        in step.why
+    )
     assert step.why.endswith(
         "Reasons: grades differ 3, question 1. 2 of them can change the order of systems: decide these first."
     )

@@ -171,7 +171,7 @@ def test_a_kept_import_is_a_status_of_its_own_and_nobodys_work(database: Databas
     (pair,) = html_rows(app)[1:]
     assert pair[1:] == ["이전 문서", "imported", "import", "–"]
     app = open_page(world, "releases")
-    assert "The release will contain 1 imported." in words(app)
+    assert "The release will contain 1 pair (imported 1)." in words(app)
     assert "Required: 0 · measured: 0 without enough judgments" in words(app)
 
 

@@ -19,7 +19,7 @@ from annotator.web.agreement.links import find_first_grouping, go_to, name_field
 from annotator.web.agreement.tables import TableRequest
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import apply_url_choice
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import join_sentences, tr
 from annotator.web.kit.page_parts import draw_note
 
 
@@ -53,7 +53,7 @@ def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
         "In brackets: number of pairs. Lines: 95 % confidence intervals. Hollow: too few pairs for a "
         "conclusion."
     )
-    draw_note(f"{sentence} {tr('Click a point to show its pairs.')}")
+    draw_note(join_sentences([sentence, tr("Click a point to show its pairs.")]))
     if len(report.groups) > MOST_GROUPS:
         draw_note(
             tr(

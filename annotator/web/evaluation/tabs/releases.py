@@ -8,7 +8,7 @@ from annotator.web.evaluation.choice import list_default_measures
 from annotator.web.evaluation.tabs.queries import list_query_address
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.figures import show_number
-from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 
@@ -72,17 +72,15 @@ def _describe(change: ReleaseEvaluationChange) -> str:
         after=change.after,
     )
     if not change.moved_queries:
-        return grades + " " + tr("They do not change {measure} of any query.", measure=change.measure)
-    return (
-        grades
-        + " "
-        + tr_n(
-            "{measure} changed on {n:,} query.",
-            "{measure} changed on {n:,} queries.",
-            change.moved_queries,
-            measure=change.measure,
-        )
+        unmoved = tr("They do not change {measure} of any query.", measure=change.measure)
+        return join_sentences([grades, unmoved])
+    moved = tr_n(
+        "{measure} changed on {n:,} query.",
+        "{measure} changed on {n:,} queries.",
+        change.moved_queries,
+        measure=change.measure,
     )
+    return join_sentences([grades, moved])
 
 
 def _draw_scores(change: ReleaseEvaluationChange) -> None:

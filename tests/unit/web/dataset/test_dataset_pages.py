@@ -97,7 +97,7 @@ def test_a_change_says_what_it_causes_and_is_stored_only_when_saved(world: World
     app.run()
     assert "4 pairs need one more judgment." in texts(app)
     assert "**Judgments per pair**: 2 → 3" in texts(app)
-    assert "Release gate overlap: not met, before and after." in texts(app)
+    assert "Release gate judgments per pair: not met, before and after." in texts(app)
     assert show_dataset(world.database, OPERATOR, "d")[0].overlap == 2
     next(button for button in app.button if button.label == "Save 1 change").click().run()
     assert "Saved." in texts(app) and "No changes." in texts(app)
@@ -181,8 +181,8 @@ def test_what_a_change_causes_is_counted_without_storing_anything(world: World) 
     effects = describe_effects(world.database, OPERATOR, "d", changes, now=NOW)
     assert [str(effect) for effect in effects] == [
         "4 pairs need fewer judgments: 4 fewer in all.",
-        "Release gate overlap: not met, before and after.",
-        "Release gate kappa: not met, before and after.",
+        "Release gate judgments per pair: not met, before and after.",
+        "Release gate Cohen's κ: not met, before and after.",
         "0 open disagreements need two leads.",
         "0 open disagreements are discussed before a lead decides.",
     ]

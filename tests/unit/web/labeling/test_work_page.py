@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from sqlmodel import col
 
 from annotator.labeling.calibration_service import import_checks
@@ -83,6 +83,7 @@ def test_an_empty_page_leads_to_labeling(world: JudgedWorld) -> None:
     assert [(item.proto.page, item.proto.query_string) for item in app.get("page_link")] == [
         ("label", "dataset=d")
     ]
+    assert "You have not judged any pair yet." in words(app) and not app.text_input, "nothing to filter"
 
 
 def test_training_and_consistency_are_ones_own_and_gold_is_not_told(world: JudgedWorld) -> None:
@@ -116,9 +117,14 @@ def test_questions_stand_with_their_answers(world: JudgedWorld) -> None:
     app = open_page(world, "work", hanako)
     shown = words(app)
     assert app.session_state["tab"] == "Questions", "what is new is opened"
+    assert not [button for button in app.button if str(button.key).startswith("news")]
     assert "第17条 &lt;b&gt;とは?" in shown and "はい &amp; 예" in shown and "1 new answer" not in shown
-    assert "Not answered yet." in shown and shown.count(">New</span>") == 1
+    assert "Waiting for an answer." in shown and shown.count(">New</span>") == 1
     assert "題 同じ" in shown and "annotator-excerpt" in shown
+    with world.database.write() as session:
+        session.execute(delete(SeenAnswerRow))
+    addressed = open_page(world, "work", hanako, tab="Questions")
+    assert not [button for button in addressed.button if str(button.key).startswith("news")], "it is open"
     with world.database.write() as session:
         session.execute(update(SeenAnswerRow).values(seen_at=NOW))
     app = open_page(world, "work", hanako, tab="Questions")

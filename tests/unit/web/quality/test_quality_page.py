@@ -201,7 +201,8 @@ def test_errors_of_an_earlier_round_stay_on_the_page(world: JudgedWorld) -> None
     check(world, lead, DOCUMENTS[3], 0)
     app = open_page(world, "quality")
     assert "Errors of all rounds" not in words(app)
-    assert '<th scope="col">round</th><th scope="col">time</th>' in words(
+    assert ">lead Realname</td>" in words(app), "people are named as everywhere"
+    assert '<th scope="col" dir="auto">round</th><th scope="col" dir="auto">time</th>' in words(
         app
     )  # of the draws; the errors need none
     assert '<th scope="col">state</th></tr>' in words(app)

@@ -116,7 +116,9 @@ class TestTheNextRelease:
         assert "Required: 0 · measured: 0 without" in shown
         assert [address for address, _ in links(app)] == WAYS
         assert {query for _, query in links(app)} == {"dataset=d"}
-        assert "The release will contain 2 unanimous. Left out: 2 disagreement." in shown
+        assert (
+            "The release will contain 2 pairs (unanimous 2). 2 pairs are left out (disagreement 2)." in shown
+        )
 
     def test_what_was_not_measured_is_never_a_bare_0(self, world: JudgedWorld) -> None:
         shown = words(open_page(world, "releases"))
@@ -180,7 +182,7 @@ class TestTheNextRelease:
         assert "第一版 &lt;b&gt;" in words(app)
         ((_, _, _, _, note, marks),) = rows(app, 0)
         assert note == "第一版 <b>"
-        assert marks == "overridden: kappa, disagreements, quality_control; simulated judgments"
+        assert marks == "overridden: Cohen's κ, disagreements, quality control; simulated judgments"
 
     def test_what_the_service_refuses_is_said_as_it_is(self, world: JudgedWorld) -> None:
         app = open_page(world, "releases")
