@@ -52,7 +52,7 @@ def draw_field(field: PlainField, *, value: str, problem: str, focused: bool) ->
             "type": "password" if field.is_password else "text",
             "value": "" if field.is_password else value[:200],
             "autocomplete": field.autocomplete,
-            "problem": problem,
+            "problem": problem[:1].upper() + problem[1:],
         },
         further=' autocapitalize="none" autocorrect="off" spellcheck="false"' if is_name else "",
         invalid=f' aria-invalid="true" aria-describedby="{field.name}-problem"' if problem else "",

@@ -31,6 +31,8 @@ STREAMLITS_WORDS: dict[str, Message] = {
     "Drag and drop directories here": say("Drop a folder here"),
     "{mb} MB per file": say("{mb} MB per file", mb="{mb}"),
     "No results": say("No results"),
+    "Choose an option": say("Choose"),
+    "Choose options": say("Choose"),
     "Press {key} to apply": say("Press {key} to apply", key="{key}"),
     "Press {key} to submit form": say("Press {key} to send", key="{key}"),
     "Skip to main content": say("Skip to main content"),

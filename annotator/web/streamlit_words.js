@@ -9,6 +9,7 @@ const TEXTS = [
   '[role="listbox"]',
 ].join();
 const NAMED = '[data-testid="stMain"] [aria-label], [data-testid="stSidebar"][aria-label], [data-testid="stSidebar"] [aria-label], [role="dialog"] [aria-label]';
+const HINTED = '[data-testid="stSelectbox"] [placeholder], [data-testid="stMultiSelect"] [placeholder]';
 const SIZE = /^(\d+) ?MB per file(?= |$)/;
 const REMOVE = /^Remove (.+)$/;
 const ENTER = /^Press (Enter|Ctrl\+Enter|⌘\+Enter) to (apply|submit form)$/;
@@ -53,10 +54,18 @@ function translateName(element) {
   if (said !== name) element.setAttribute("aria-label", said);
 }
 
+/** @param {Element} element */
+function translateHint(element) {
+  const hint = element.getAttribute("placeholder") ?? "";
+  const said = translate(hint);
+  if (said !== hint) element.setAttribute("placeholder", said);
+}
+
 function translatePage() {
   planned = false;
   document.querySelectorAll(TEXTS).forEach(translateTexts);
   document.querySelectorAll(NAMED).forEach(translateName);
+  document.querySelectorAll(HINTED).forEach(translateHint);
 }
 
 function plan() {
@@ -75,7 +84,7 @@ export default function ({ data }) {
       subtree: true,
       childList: true,
       characterData: true,
-      attributeFilter: ["aria-label"],
+      attributeFilter: ["aria-label", "placeholder"],
     });
   }
   plan();

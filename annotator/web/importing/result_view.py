@@ -9,6 +9,7 @@ import streamlit as st
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.message_json import read_message
+from annotator.web.importing.problem_words import show_problem_text
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
@@ -52,7 +53,12 @@ def draw_refusal(job: FileJob, result: Mapping[str, Any]) -> bool:
         tr("Problems"),
         (tr("file"), tr("line"), tr("expected"), tr("found")),
         [
-            (path, None if line is None else show_number(line), expected, found)
+            (
+                path,
+                None if line is None else show_number(line),
+                show_problem_text(expected),
+                show_problem_text(found),
+            )
             for path, line, expected, found in shown
         ],
     )

@@ -137,6 +137,12 @@ def draw(context: PageContext) -> None:
     st.header(tr("What to do next"))
     draw_steps(context, overview.steps)
     if not overview.counts.pairs:
+        draw_note(
+            tr(
+                "The way to a release: queries and documents, the pool, the guideline, people, labeling, decisions, release. This page "
+                "always shows the next step."
+            )
+        )
         return
     left, right = st.columns(2, gap="medium")
     with left:

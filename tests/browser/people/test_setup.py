@@ -94,7 +94,7 @@ def test_a_problem_is_at_its_field_which_has_the_focus(page: Page, server: Serve
     page.get_by_role("button", name="Create account").click()
     password = page.get_by_label("Password (10 characters or more)")
     expect(password).to_be_focused()
-    expect(password).to_have_accessible_description("expected a password of at least 10 characters, found 5")
+    expect(password).to_have_accessible_description("Expected a password of at least 10 characters, found 5")
     expect(page.get_by_label("Username, to sign in with")).to_have_value("ada")
     page.get_by_label("Show password").check()
     password.fill(PASSWORD)

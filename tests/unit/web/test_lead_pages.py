@@ -90,6 +90,7 @@ def test_the_overview_of_an_empty_dataset_is_nothing_but_the_next_step(database:
     world.person("lead", "lead")
     app = open_page(world, "overview")
     assert headings(app) == ["Overview", "What to do next"]
+    assert "The way to a release: queries and documents, the pool" in words(app)
     assert not app.code, "no command on a page"
     assert alternatives(app) == []
 

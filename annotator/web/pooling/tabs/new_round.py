@@ -6,6 +6,7 @@ showed: the same request, by the same service as `annotator pool`. A request tha
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -278,7 +279,11 @@ def _draw_result(dataset: str, number: int | None, new: int) -> None:
         ),
         icon=":material/check:",
     )
-    address = list_pairs_address(dataset, PairFilter(number=number))
+    address, overview = (
+        list_pairs_address(dataset, PairFilter(number=number)),
+        f"/overview?{urlencode({'dataset': dataset})}",
+    )
     st.html(
-        f'<p class="annotator-step">{write_link(tr("Show the pairs of round {number}", number=show_number(number)), address)}</p>'
+        f'<p class="annotator-step">{write_link(tr("Show the pairs of round {number}", number=show_number(number)), address)}'
+        f" &nbsp; {write_link(tr('What to do next'), overview)}</p>"
     )

@@ -53,6 +53,7 @@ def test_a_lead_makes_the_first_round_of_an_empty_pool(world: UnpooledWorld) -> 
     assert not list_pool_rounds(world.database, OPERATOR, "d"), "a preview stores nothing"
     app = press(app, "add round")
     assert "Round 1: 4 pairs were added." in [item.value for item in app.success]
+    assert 'href="/overview?dataset=d"' in words(app)
     (made,) = list_pool_rounds(world.database, OPERATOR, "d")
     assert (made.pairs, made.made_by, made.options["retrievers"]) == (4, "lead", ["bm25"])
     assert len(list_pairs(world.database, OPERATOR, "d")) == 4

@@ -1,0 +1,82 @@
+"""Put what was expected and what was found in a file into the reader's language.
+
+A reader of a format writes both in plain English, as the command line and the CSV of all problems show them. What is not
+in the list stays English; names of columns, ids and values are never translated.
+"""
+
+import re
+from collections.abc import Iterable
+
+from annotator.domain.messages import Message, say
+from annotator.web.kit.messages import tr
+
+X = "{x}"
+PATTERNS: tuple[Message, ...] = (
+    say("a JSON object"),
+    say("an empty file"),
+    say("something else"),
+    say("an empty one"),
+    say("a longer one"),
+    say("neither"),
+    say("nothing"),
+    say("a list"),
+    say("a text"),
+    say("a value"),
+    say("true or false"),
+    say("given once"),
+    say("given once in a query"),
+    say("each key once"),
+    say("each column once"),
+    say("each document of a query once"),
+    say("each document of a query once (first on line {x})", x=X),
+    say("each query_id once (first on line {x})", x=X),
+    say("each doc_id once (first on line {x})", x=X),
+    say("each rank of a query once (first on line {x})", x=X),
+    say("a query_id of this dataset"),
+    say("a grade 0, 1, 2 or 3"),
+    say("a name for every column"),
+    say("results for a query of this dataset"),
+    say("judged_at to be an ISO 8601 time such as 2026-01-31T09:30:00Z"),
+    say("score to be a finite number"),
+    say("rank to be a whole number from 0"),
+    say("text to be a text that is not empty"),
+    say("lines of query_id iteration doc_id grade"),
+    say("text without NUL characters and lone surrogates"),
+    say("judged_at not later than now ({x})", x=X),
+    say("a column {x}", x=X),
+    say("a value of {x}", x=X),
+    say("no columns but {x}", x=X),
+    say("a header with {x}", x=X),
+    say("a name of {x}", x=X),
+    say("a doc_id of {x}", x=X),
+    say("ids of {x}", x=X),
+    say("{x} to be a text that is not empty", x=X),
+    say("{x} to be a number from 0", x=X),
+    say("{x} to be a text", x=X),
+    say("Expecting {x} at character {y}", x=X, y="{y}"),
+    say("{x} again", x=X),
+)
+"""Longer ones before shorter ones that match too."""
+
+COMMAND = re.compile(r" \(annotator [^()]*\)$")
+VALUE = re.compile(r"\\\{(\w)\\\}")
+
+
+def show_problem_text(text: str) -> str:
+    """Return the text in the reader's language if it is one of PATTERNS; without the command that it may end with."""
+    text = COMMAND.sub("", text)
+    for pattern, message in _COMPILED:
+        match = pattern.fullmatch(text)
+        if match is not None:
+            return tr(Message(message.template, match.groupdict()))
+    return text
+
+
+def _compile(messages: Iterable[Message]) -> list[tuple[re.Pattern[str], Message]]:
+    return [
+        (re.compile(VALUE.sub(r"(?P<\1>.+)", re.escape(message.template)), re.DOTALL), message)
+        for message in messages
+    ]
+
+
+_COMPILED = _compile(PATTERNS)

@@ -1,0 +1,40 @@
+"""What a reader of a format expected and found, in the language of the page."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from annotator.web.importing.problem_words import PATTERNS, show_problem_text
+from annotator.web.kit.messages import use_language
+
+
+@pytest.fixture(autouse=True)
+def back_to_english() -> Iterator[None]:
+    yield
+    use_language("en")
+
+
+@pytest.mark.parametrize(
+    ("text", "japanese"),
+    [
+        ("a JSON object", "JSONオブジェクト"),
+        ("Expecting ',' delimiter at character 15", "15文字目に',' delimiterが必要"),
+        ("each doc_id once (first on line 12)", "各doc_idは1回（最初は12行目）"),
+        ("each document of a query once (first on line 3)", "クエリごとに各文書は1回（最初は3行目）"),
+        ("'D 1' again", "'D 1'が重複"),
+        ("title to be a text that is not empty", "titleは空でない文字列"),
+        ("a query_id of this dataset (annotator import queries d FILE)", "このデータセットのquery_id"),
+        ("'Q{9}'", "'Q{9}'"),
+        ("what no list knows", "what no list knows"),
+    ],
+)
+def test_a_problem_is_shown_in_the_reader_s_language_without_a_command(text: str, japanese: str) -> None:
+    use_language("ja")
+    assert show_problem_text(text) == japanese
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_each_text_is_shown_by_its_own_sentence(pattern: str) -> None:
+    assert show_problem_text(pattern.replace("{x}", "7").replace("{y}", "9")) == pattern.replace(
+        "{x}", "7"
+    ).replace("{y}", "9")
