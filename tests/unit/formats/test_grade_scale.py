@@ -183,5 +183,5 @@ def test_of_many_unknown_values_the_most_frequent_are_named() -> None:
     for value in [*range(10, 40), 39]:
         scale.accepts(value)
     message = scale.describe_unknown()
-    assert message.partition("there: ")[2].startswith("'39' (2), '10' (1)")
+    assert message.partition("occur: ")[2].startswith("'39' (2), '10' (1)")
     assert "'28' (1), …." in message and "'29'" not in message
