@@ -45,6 +45,7 @@ STREAMLITS_WORDS: dict[str, Message] = {
     "Selected values": say("Chosen"),
     "Remove {option}": say("Remove {option}", option="{option}"),
     "Clear all": say("Clear all"),
+    "Select all": say("Select all"),
     "Show password": say("Show password"),
     "Hide password": say("Hide password"),
 }

@@ -40,6 +40,7 @@ PATTERNS: tuple[Message, ...] = (
     say("score to be a finite number"),
     say("rank to be a whole number from 0"),
     say("text to be a text that is not empty"),
+    say("an explanation of some words for a training pair"),
     say("lines of query_id iteration doc_id grade"),
     say("text without NUL characters and lone surrogates"),
     say("judged_at not later than now ({x})", x=X),
@@ -80,3 +81,18 @@ def _compile(messages: Iterable[Message]) -> list[tuple[re.Pattern[str], Message
 
 
 _COMPILED = _compile(PATTERNS)
+OTHER_SCALE = re.compile(
+    r"Values that are not grades 0-3, and how often they occur: (?P<values>.+)\. To read them as grades: --map-grades .*",
+    re.DOTALL,
+)
+
+
+def show_hint(hint: str) -> str:
+    """Return the hint for a page: it names the field where the command line names an option."""
+    match = OTHER_SCALE.fullmatch(hint)
+    if match is None:
+        return hint
+    return tr(
+        "Values that are not grades 0–3, with their counts: {values}. To read them as grades, fill in the field for grades of another scale.",
+        values=match["values"],
+    )

@@ -9,7 +9,7 @@ import streamlit as st
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.importing.file_jobs import FileJob
 from annotator.web.importing.message_json import read_message
-from annotator.web.importing.problem_words import show_problem_text
+from annotator.web.importing.problem_words import show_hint, show_problem_text
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
@@ -63,7 +63,7 @@ def draw_refusal(job: FileJob, result: Mapping[str, Any]) -> bool:
         ],
     )
     if result["hint"]:
-        draw_note(tr(read_message(result["hint"])))
+        draw_note(show_hint(tr(read_message(result["hint"]))))
     draw_file_link(tr("All problems as a CSV file"), list_file_address(job, "problems"))
     return True
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from annotator.web.importing.problem_words import PATTERNS, show_problem_text
+from annotator.formats.syntax.grade_scale import GradeScale
+from annotator.web.importing.problem_words import PATTERNS, show_hint, show_problem_text
 from annotator.web.kit.messages import use_language
 
 
@@ -38,3 +39,14 @@ def test_each_text_is_shown_by_its_own_sentence(pattern: str) -> None:
     assert show_problem_text(pattern.replace("{x}", "7").replace("{y}", "9")) == pattern.replace(
         "{x}", "7"
     ).replace("{y}", "9")
+
+
+def test_a_hint_names_the_field_and_no_option_of_the_command_line() -> None:
+    scale = GradeScale({})
+    for value in ("7", "high"):
+        scale.accepts(value)
+    assert show_hint(scale.describe_unknown()) == (
+        "Values that are not grades 0–3, with their counts: '7' (1), 'high' (1). To read them as grades, fill in the field for "
+        "grades of another scale."
+    )
+    assert show_hint("another hint") == "another hint"
