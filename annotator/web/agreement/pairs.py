@@ -20,13 +20,14 @@ from annotator.web.agreement.links import (
 )
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import show_part
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
 
-SIZE = 50
+SIZE = 25
 
 
 def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> None:
@@ -52,6 +53,8 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
     )
     if any(pair.hidden for pair in selected.pairs):
         st.text(tr("Pairs that you still have to judge are hidden."))
+    if any(name not in selection.annotators for pair in selected.pairs for name, _ in pair.grades):
+        draw_note(tr("A, B …: the annotators of a pair, without their names."))
     columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
     draw_link_table(
         tr("List of pairs"), columns, [_describe(dataset, pair) for pair in selected.pairs], tall=True

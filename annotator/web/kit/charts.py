@@ -249,7 +249,7 @@ def _counts_axis(alt: Any) -> Any:
     return alt.Axis(tickMinStep=1, format=",d", labelFlush=False)
 
 
-MOST = 16
+MOST, LONGEST_LABEL = 16, 24  # of one of many names; of one with its count, in a chart by rows
 APART = "\u200b"  # has no width: two names that are cut alike stay two
 
 
@@ -274,7 +274,7 @@ def label_counts(names: Sequence[str], counts: Sequence[int]) -> list[str]:
     """Return each name with its count, in the same order."""
     labels: list[str] = []
     for name, count in zip(names, counts, strict=True):
-        label = f"{shorten(name)} ({count:,})"
+        label = f"{shorten(name, LONGEST_LABEL)} ({count:,})"
         while label in labels:
             label += APART
         labels.append(label)

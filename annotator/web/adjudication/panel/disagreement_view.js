@@ -34,11 +34,17 @@ export class DisagreementView {
     this.nameOfGrade = nameGrade;
     this.answer = answer;
     this.focusDocument = focusDocument;
-    this.moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
-    this.day = new Intl.DateTimeFormat(language, { dateStyle: "medium" });
+    this.day = new Intl.DateTimeFormat(language, { year: "numeric", month: "short", day: "numeric" });
+    this.clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     this.figure = new Intl.NumberFormat(language, { maximumFractionDigits: 3 });
     this.share = new Intl.NumberFormat(language, { style: "percent" });
   }
+
+  /**
+   * Return the day and the time of day, written as on the pages ("Jan 2, 2026 12:04").
+   * @param {Date} moment
+   */
+  showMoment(moment) { return `${this.day.format(moment)} ${this.clock.format(moment)}`; }
 
   /** @param {Disagreement} disagreement */
   show(disagreement) {
@@ -141,7 +147,7 @@ export class DisagreementView {
 
   /** @param {NonNullable<Disagreement["discussion"]>} discussion */
   describeDiscussion({ state, asked_at, waiting = [] }) {
-    const sentence = fill(this.words[`discussion_${state}`] ?? state, { when: this.moment.format(new Date(asked_at)) });
+    const sentence = fill(this.words[`discussion_${state}`] ?? state, { when: this.showMoment(new Date(asked_at)) });
     return [sentence, [...waiting].sort().join(" · ")].filter(Boolean).join("\n");
   }
 
@@ -250,7 +256,7 @@ export class DisagreementView {
     for (const decision of [...decisions].reverse()) {
       const cause = decision.cause ? this.words[`cause_${decision.cause}`] : decision.reason;
       const details = [cause, decision.in_guideline ? this.words.inguideline : ""].filter(Boolean).join(" · ");
-      const when = decision.decided_at ? this.moment.format(new Date(decision.decided_at)) : this.words.justnow;
+      const when = decision.decided_at ? this.showMoment(new Date(decision.decided_at)) : this.words.justnow;
       const line = make("li");
       line.append(make("strong", "", this.nameOf(decision)), make("span", "small", ` ${decision.yours ? this.words.byyou : decision.by} · ${when}${details ? " · " + details : ""}`));
       if (decision.rationale) line.append(makeText("p", decision.rationale, "note"));

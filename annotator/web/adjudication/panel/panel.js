@@ -91,7 +91,7 @@ export class DecisionPanel {
       findState: () => ({ hasBegun: this.left !== null, returnedPairs: this.returned.map(({ pair }) => pair) }),
     });
     this.dialogs = new DisagreementDialogs({
-      host: this, dataset, username, formatMoment: (moment) => this.disagreementView.moment.format(moment), remark: (text) => this.remark.show(text),
+      host: this, dataset, username, formatMoment: (moment) => this.disagreementView.showMoment(moment), remark: (text) => this.remark.show(text),
       goOn: (pair, isPassed) => { if (this.current?.pair === pair) this.goOn(isPassed); }, refresh: (pair) => this.refresh(pair),
     });
     this.guideline = new GuidelineView({

@@ -135,7 +135,8 @@ def test_the_forest_begins_with_the_dataset_then_what_is_worst_and_says_n_and_wh
 def test_names_that_are_cut_alike_stay_two() -> None:
     assert shorten("設定とハンドラキューの構成") == "設定とハンドラキ…"
     labels = label_counts(["x" * 40 + "1", "x" * 40 + "2"], [5, 5])
-    assert len(set(labels)) == 2 and {label.rstrip("\u200b") for label in labels} == {"x" * 16 + "… (5)"}
+    assert len(set(labels)) == 2 and {label.rstrip("\u200b") for label in labels} == {"x" * 24 + "… (5)"}
+    assert label_counts(["framework_configuration"], [45]) == ["framework_configuration (45)"]
 
 
 def test_drift_is_drawn_where_kappa_is_known_and_those_who_lean_furthest_are_told_apart_by_form_too() -> None:

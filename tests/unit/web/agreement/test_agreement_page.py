@@ -114,7 +114,7 @@ def test_an_address_opens_the_pairs_behind_a_figure_with_the_way_to_their_cases(
     assert "simulated\\_1" not in page_words
     shown = page_words.replace("\u00a0", " ")
     assert re.search("3 [AB]<br>0 花子", shown), "a letter for whom the address does not name"
-    assert "simulated_1" not in shown
+    assert "simulated_1" not in shown and "A, B …: the annotators of a pair, without their names." in shown
     assert "ハンドラキュー &lt;b&gt;🔎" in page_words
     assert (
         "/disagreements?dataset=d&amp;pair=" in page_words and "/api/agreement/pairs?dataset=d" in page_words
