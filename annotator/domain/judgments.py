@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 REASONS: tuple[str, ...] = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
 
@@ -105,6 +106,30 @@ class PairView:
     answer: OwnAnswer | None = None  # the annotator's own
     outdated: OutdatedReason | None = None  # why it is asked for again
     position: tuple[int, int] | None = None  # its number for this annotator, and the documents of its query
+
+
+class PresentJudgment(NamedTuple):
+    """A current judgment of a pair, as it is kept."""
+
+    annotator_pk: int
+    outcome: str
+    grade: int | None
+    purpose: str
+    made_at: int  # seconds since 1970, UTC
+    stale: int  # 1: older guideline, 2: older text, 3: both, 0: neither
+    version: int | None  # of the guideline
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredPair:
+    """What is stored of a pair when somebody answers it, beyond what decides whether they may."""
+
+    present_text: str | None  # SHA-256 of the document's text
+    texts: frozenset[str]  # of every text that the document has or had
+    judgments: tuple[PresentJudgment, ...]  # current ones, of everybody
+    known: bool  # the annotator has a judgment of it, whatever for
+    plain: bool  # nothing but its judgments decides about it
+    in_queue: bool  # it is a disagreement
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ key: it never changes when pairs are added, and a greater share contains every p
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import Message, say, say_n
 
 Rules = Mapping[str, Any]
@@ -68,6 +69,19 @@ def conditional_distance(rules: Rules | None) -> int | None:
 def allows_further(rules: Rules | None, wanted: int) -> bool:
     """Return whether the cap allows one more annotator on a pair that `wanted` annotators shall judge."""
     return wanted < ((rules or {}).get("cap") or MOST)
+
+
+def count_lacking(
+    wanted: int, judgments: Sequence[tuple[str, int | None]], *, further_from: int | None
+) -> int:
+    """Return how many judgments a pair lacks that somebody is to judge. `storage/missing_judgments.py` has the rule in SQL.
+
+    `judgments`: purpose and grade (None: unrateable) of its current judgments. `further_from`: the distance of two grades from
+    which one more judgment is asked for; None where none is, or where the cap does not allow one more.
+    """
+    grades = [grade for purpose, grade in judgments if purpose == COUNTED_PURPOSE and grade is not None]
+    differ = further_from is not None and len(grades) > 1 and max(grades) - min(grades) >= further_from
+    return max(0, wanted + differ - len(judgments))
 
 
 def check_rules(overlap: int, rules: Rules | None) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ current judgment. Reads only the marked pairs and a few queries of the annotator
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Protocol
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -25,7 +26,7 @@ from annotator.storage.labeling_tables import CheckRow, RepeatRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import Eligibility, OpenPairsRequest, count_done, find_eligibility
 from annotator.storage.sql import execute_sql, prepare_sql
-from annotator.storage.tables import DatasetRow, PairRow
+from annotator.storage.tables import PairRow
 
 ROWS_LOOKED_AT = 20_000
 _OPEN_TO_PERSON = """
@@ -164,13 +165,31 @@ class StoredChecks:
         return key
 
 
-def read_check_rates(dataset: DatasetRow) -> CheckRates:
+class CheckSettings(Protocol):
+    """The settings of a dataset that decide about checks."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def training_score(self) -> float: ...
+    @property
+    def gold_rate(self) -> float: ...
+    @property
+    def repeat_rate(self) -> float: ...
+    @property
+    def repeat_after(self) -> int: ...
+
+
+def read_check_rates(dataset: CheckSettings) -> CheckRates:
     """Return how often checks come in the dataset."""
     return CheckRates(dataset.gold_rate, dataset.repeat_rate, dataset.repeat_after)
 
 
 def find_training(
-    session: Session, request: OpenPairsRequest, dataset: DatasetRow, eligibility: Eligibility | None = None
+    session: Session,
+    request: OpenPairsRequest,
+    dataset: CheckSettings,
+    eligibility: Eligibility | None = None,
 ) -> TrainingState | None:
     """Return how far the annotator's training is; None if no pair is marked, or real pairs were judged before.
 
@@ -183,7 +202,7 @@ def find_training(
 
 
 def list_training(
-    session: Session, request: OpenPairsRequest, dataset: DatasetRow, *, limit: int
+    session: Session, request: OpenPairsRequest, dataset: CheckSettings, *, limit: int
 ) -> list[int]:
     """Return the training pairs (pair_pk) to be answered next, in the annotator's own order."""
     pairs = _list_training_pairs(session, request, None)

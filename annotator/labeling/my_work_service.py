@@ -184,6 +184,7 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
                 say("You have seen others' judgments of this pair. Your judgment stays as it is."), lock
             )
         key = pair if answer.purpose == "repeat" else None
-        (handed,) = read_pair_views(session, request, [NextPair(pair_pk, key)])
+        columns = row.shown_metadata or ()
+        (handed,) = read_pair_views(session, request, [NextPair(pair_pk, key)], columns=columns)
         own_answer = OwnAnswer(answer.outcome, answer.grade, answer.note, answer.reason)
         return replace(handed, answer=own_answer)

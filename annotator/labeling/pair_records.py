@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from annotator.domain.judgments import AnsweredPair
+
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorPairState:
@@ -28,6 +30,7 @@ class AnnotatorPairState:
     repeat_pk: int | None = None  # the browser's key is that of this repeat
     tried: bool = False  # the annotator has answered it before as a check
     drawn: bool = False  # by quality control for this annotator
+    stored: AnsweredPair | None = None  # only of a pair that is being answered
 
     @property
     def answered(self) -> bool:

@@ -4,6 +4,7 @@ Never loads ranks, scores, system names or other people's grades.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import select
@@ -11,33 +12,43 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import OutdatedReason, OwnAnswer, PairView
+from annotator.labeling.next_pairs import QueryCount
 from annotator.labeling.pair_records import NextPair
 from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
-from annotator.storage.open_pairs import OpenPairsRequest
+from annotator.storage.open_pairs import COUNT_WORK, Eligibility, OpenPairsRequest
 from annotator.storage.outdated import describe_outdated
 from annotator.storage.sql import execute_sql, prepare_sql, read_json
-from annotator.storage.tables import DatasetRow, DocumentRow, DocumentTextRow, PairRow
+from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow
 
-_VIEWS = prepare_sql(
-    """
-SELECT p.pk, p.key, q.query_id, q.text, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type, d.text_sha256, d.extra,
-  substr(t.text, 1, :most), length(t.text), j.outcome, j.grade, j.note, j.reason, c.stale,
-  (SELECT max(r.version) FROM rubric r WHERE r.dataset_pk = p.dataset_pk)
-FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+_COLUMNS = """p.pk, p.query_pk, p.key, q.query_id, q.text, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type,
+  d.text_sha256, d.extra, substr(t.text, 1, :most), length(t.text), j.outcome, j.grade, j.note, j.reason, c.stale,
+  (SELECT max(r.version) FROM rubric r WHERE r.dataset_pk = p.dataset_pk)"""
+_JOINED = """
+LEFT JOIN query q ON q.pk = p.query_pk LEFT JOIN document d ON d.pk = p.document_pk
 LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 LEFT JOIN judgment j ON j.pk = coalesce((
   SELECT max(x.judgment_pk) FROM quality_pair x CROSS JOIN quality_draw w
-  WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk), c.judgment_pk)
-WHERE p.pk IN :pairs""",
-    lists=["pairs"],
-)
+  WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk), c.judgment_pk)"""
+_VIEWS = prepare_sql(f"SELECT {_COLUMNS} FROM pair p {_JOINED} WHERE p.pk IN :pairs", lists=["pairs"])
+_HANDED_OUT = f"""
+SELECT {_COLUMNS}, n.in_pool, n.answered, g.done, g.left_over
+FROM (SELECT {COUNT_WORK}) g LEFT JOIN pair p ON p.pk IN :chosen {_JOINED}
+LEFT JOIN (
+  SELECT v.query_pk, count(*) AS in_pool,
+    count((SELECT 1 FROM judgment y
+      WHERE y.pair_pk = v.pk AND y.annotator_pk = :annotator_pk AND y.outcome <> 'later' LIMIT 1))
+    + count((SELECT 1 FROM repeated_pair y
+      WHERE y.pair_pk = v.pk AND y.annotator_pk = :annotator_pk AND y.answered_at IS NOT NULL LIMIT 1)) AS answered
+  FROM pair v WHERE v.query_pk IN (SELECT z.query_pk FROM pair z WHERE z.pk IN :chosen) AND v.retired_at IS NULL
+  GROUP BY v.query_pk) n ON n.query_pk = p.query_pk"""
 
 
 class _ViewRow(NamedTuple):
     """A row of _VIEWS."""
 
     pair_pk: int
+    query_pk: int
     key: str
     query_id: str
     query: str
@@ -59,22 +70,88 @@ class _ViewRow(NamedTuple):
     guideline_version: int
 
 
-def read_pair_views(session: Session, request: OpenPairsRequest, pairs: Sequence[NextPair]) -> list[PairView]:
-    """Return what the annotator is shown of each pair, in this order.
+class _HandedOutRow(NamedTuple):
+    """What a row of _HANDED_OUT has beyond a view. Without pairs there is one row, and only the last two are set."""
 
-    A repeat and a pair in training are shown without the annotator's own earlier answer.
+    in_pool: int | None  # of the pair's query
+    answered: int | None
+    done: int
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOut:
+    """What is handed out, with what the annotator has done and what is left."""
+
+    views: tuple[PairView, ...]
+    queries: tuple[tuple[int, int], ...]  # (pair_pk, query_pk) of each view
+    counts: Mapping[int, QueryCount]  # by query_pk
+    done: int  # pairs of which the annotator has a current judgment
+    left: int  # pairs that are open to them; of many, at least the number asked for
+
+
+def read_handed_out(
+    session: Session,
+    request: OpenPairsRequest,
+    eligibility: Eligibility,
+    pairs: Sequence[NextPair],
+    *,
+    columns: Sequence[str],
+    most_left: int,
+) -> HandedOut:
+    """Return what the annotator is shown of each pair, in this order, and how their work stands.
+
+    `columns`: the further columns of documents that are shown. `most_left`: up to where what is left is counted exactly.
     """
-    if not pairs:
-        return []
+    statement = eligibility.prepare(_HANDED_OUT, query="w.query_pk")
+    values = {
+        **request.values,
+        **eligibility.values,
+        "chosen": [pair.pair_pk for pair in pairs],
+        "most": SHOWN_CHARACTERS,
+        "most_left": most_left,
+    }
+    rows = execute_sql(session, statement, values).all()
+    size = len(_ViewRow._fields)
+    work = _HandedOutRow._make(rows[0][size:])
+    views, counts = {}, {}
+    for row in rows:
+        if row[0] is not None:
+            view, more = _ViewRow._make(row[:size]), _HandedOutRow._make(row[size:])
+            views[view.pair_pk] = view
+            counts[view.query_pk] = QueryCount(more.in_pool or 0, more.answered or 0)
+    return HandedOut(
+        tuple(_to_views(session, request, pairs, views, columns)),
+        tuple((pair.pair_pk, views[pair.pair_pk].query_pk) for pair in pairs),
+        counts,
+        int(work.done),
+        int(work.left),
+    )
+
+
+def read_pair_views(
+    session: Session, request: OpenPairsRequest, pairs: Sequence[NextPair], *, columns: Sequence[str]
+) -> list[PairView]:
+    """Return what the annotator is shown of each pair, in this order. `columns`: as of `read_handed_out`."""
     values = {
         "annotator_pk": request.annotator_pk,
         "most": SHOWN_CHARACTERS,
         "pairs": [pair.pair_pk for pair in pairs],
     }
     rows = {row.pair_pk: row for row in map(_ViewRow._make, execute_sql(session, _VIEWS, values))}
+    return _to_views(session, request, pairs, rows, columns)
+
+
+def _to_views(
+    session: Session,
+    request: OpenPairsRequest,
+    pairs: Sequence[NextPair],
+    rows: Mapping[int, _ViewRow],
+    columns: Sequence[str],
+) -> list[PairView]:
+    """Return the views. A repeat and a pair in training are shown without the annotator's own earlier answer."""
     with_answer = {pair.pair_pk for pair in pairs if pair.key is None and not pair.training}
     outdated = describe_outdated(session, request, [pk for pk in with_answer if rows[pk].stale])
-    columns = session.get_one(DatasetRow, request.dataset_pk).shown_metadata or ()
     return [
         _to_view(rows[pair.pair_pk], pair, columns, outdated, with_answer=pair.pair_pk in with_answer)
         for pair in pairs

@@ -155,9 +155,10 @@ _KEEP = prepare_sql(
 )
 
 
-def advance_progress(session: Session, request: OpenPairsRequest, work: OwnWork) -> OwnProgress:
-    """Return the progress to show the annotator, and keep it."""
-    before = read_progress(session, request)
+def advance_progress(
+    session: Session, request: OpenPairsRequest, before: OwnProgress | None, work: OwnWork
+) -> OwnProgress:
+    """Return the progress to show the annotator, and keep it. `before`: what was shown last, None if nothing yet."""
     progress = advance(before, work)
     if progress != before:
         kept = {

@@ -4,7 +4,7 @@ Called by `web/labeling/api.py`. Refuses an event on a pair that is not in the d
 Never returns ranks, scores, system names or other people's grades.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -27,18 +27,20 @@ from annotator.domain.people import Actor
 from annotator.labeling.checks import count_due_checks
 from annotator.labeling.checks_sql import StoredChecks, count_checks, find_training, read_check_rates
 from annotator.labeling.events import read_events
+from annotator.labeling.exchange_sql import ExchangeContext, read_context
 from annotator.labeling.next_pairs import (
     MOST_OF_A_QUERY,
     MOST_WANTED,
+    NextPairs,
     NextPairsRequest,
     choose_next_pairs,
     choose_whole_query,
     find_needless,
     number_pairs,
 )
-from annotator.labeling.next_pairs_sql import StoredWork
+from annotator.labeling.next_pairs_sql import SpecialWork, StoredWork
 from annotator.labeling.pair_records import AnnotatorPairState, NextPair
-from annotator.labeling.pair_view_sql import find_whole_text, read_pair_views
+from annotator.labeling.pair_view_sql import HandedOut, find_whole_text, read_handed_out
 from annotator.labeling.progress_sql import (
     advance_progress,
     count_judged_since,
@@ -47,31 +49,27 @@ from annotator.labeling.progress_sql import (
     list_annotator_progress,
     list_query_progress,
 )
-from annotator.labeling.records import OwnProgress, OwnWork
-from annotator.labeling.submission import SubmissionPlan, plan_submission
+from annotator.labeling.records import BLOCK, OwnProgress, OwnWork
+from annotator.labeling.submission import plan_submission
 from annotator.labeling.submission_sql import (
     StoredFacts,
-    find_stored,
-    lock_pairs,
     read_feedback,
     read_pair_states,
     store_plan,
 )
 from annotator.people.service import require_person, require_role
 from annotator.storage.current_judgments import CurrentJudgment, list_current_judgments
-from annotator.storage.database import Database, share_dataset
+from annotator.storage.database import Database
 from annotator.storage.document_text import DocumentBeginning, find_shown
+from annotator.storage.labeling_locks import share_dataset
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
 from annotator.storage.open_pairs import (
     OpenPairsRequest,
-    count_work,
     drop_expired_leases,
-    find_eligibility,
     make_open_pairs_request,
     take_leases,
 )
 from annotator.storage.quality_pairs import list_waiting
-from annotator.storage.tables import DatasetRow
 
 MOST_EVENTS = 500
 MOST_TRIES = 5
@@ -177,37 +175,53 @@ def _exchange(
     Also returns whether a pair that was chosen went to somebody else meanwhile. Locks rows in the order that
     docs/architecture.md explains ("Who waits for whom").
     """
-    have, now = wish.have, wish.now
+    have = wish.have
     with database.write() as session:
-        row = find_dataset(session, dataset)
-        dataset_pk, person_pk = key_of(row.pk), require_person(actor)
-        require_role(session, actor, dataset_pk, "annotator")
-        share_dataset(session, dataset_pk, person_pk)
-        request = make_open_pairs_request(row, person_pk, now, wish.tab)
-        lock_pairs(session, request, {event.pair for event in events})
-        pairs = read_pair_states(session, request, {*have, *(event.pair for event in events)})
-        plan = _plan(session, request, row, events, pairs)
-        store_plan(session, request, plan)
+        context, request, pairs = _enter(session, actor, dataset, events, wish)
+        plan = plan_submission(
+            events,
+            pairs,
+            context.stored,
+            StoredFacts(session, request, context),
+            annotator_pk=request.annotator_pk,
+            further_from=conditional_distance(context.dataset.overlap_rules),
+        )
+        store_plan(session, request, context, plan)
         feedback = read_feedback(session, plan)
         if any(event.pair in have for event in events):
             pairs = read_pair_states(session, request, have)
         held = {key: pairs[key] for key in have if key in pairs}
         judged = find_needless(held, whole=wish.whole)
-        eligibility = find_eligibility(session, dataset_pk, person_pk)
-        training = find_training(session, request, row, eligibility)
+        training = None
+        if context.has_training:
+            training = find_training(session, request, context.dataset, context.eligibility)
         wanted = NextPairsRequest(
-            seed=row.seed,
+            seed=context.dataset.seed,
             annotator=actor.username,
             want=min(wish.want, MOST_OF_A_QUERY if wish.whole else MOST_WANTED),
-            rates=read_check_rates(row),
+            rates=read_check_rates(context.dataset),
             shown={key: pair for key, pair in held.items() if key not in judged},
             training=training,
             answered_query=plan.query_pk,
-            drawn=list_waiting(session, request),
+            drawn=list_waiting(session, request) if context.has_draws else (),
         )
-        work = StoredWork(session, request, row, eligibility)
-        handed, lost = _hand_out(session, work, wanted, whole=wish.whole, wait=not events)
-        answered, progress = _advance_progress(session, work, wanted, handed)
+        special = SpecialWork(
+            outdated=context.has_outdated or plan.may_be_outdated(max(context.versions)),
+            put_off=context.has_put_off or plan.has_put_off,
+            other_tabs=context.has_other_tabs,
+        )
+        work = StoredWork(session, request, context, special)
+        chosen, lost = _lease_next(work, wanted, whole=wish.whole, wait=not events)
+        handed_out = read_handed_out(
+            session,
+            request,
+            context.eligibility,
+            chosen.pairs,
+            columns=context.dataset.shown_metadata,
+            most_left=BLOCK,
+        )
+        handed = handed_out.views if wish.whole else _number(wanted, chosen.pairs, handed_out)
+        answered, progress = _advance_progress(work, wanted, chosen, handed_out)
     response = SubmitResponse(
         tuple(event.event_id for event in plan.acknowledged),
         tuple(plan.refused),
@@ -298,20 +312,36 @@ def compute_progress(database: Database, actor: Actor, dataset: str) -> Labeling
         )
 
 
-def _advance_progress(
-    session: Session, work: StoredWork, wanted: NextPairsRequest, handed: Sequence[PairView]
-) -> tuple[int, OwnProgress]:
-    """Return how many pairs the annotator has answered, checks included, and the progress to show.
+def _enter(
+    session: Session, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
+) -> tuple[ExchangeContext, OpenPairsRequest, dict[str, AnnotatorPairState]]:
+    """Take the locks, and read what decides about the events and about the pairs that the browser has."""
+    answered = {event.pair for event in events}
+    event_ids = sorted({event.event_id for event in events})
+    while True:
+        locks = share_dataset(session, dataset, actor.person_id or 0, answered)
+        context = read_context(session, actor, dataset, event_ids=event_ids, tab=wish.tab)
+        request = make_open_pairs_request(context.dataset, require_person(actor), wish.now, wish.tab)
+        pairs = read_pair_states(session, request, answered.union(wish.have), answered)
+        named = (pairs[key] for key in answered if key in pairs)
+        if locks is None or locks.cover({pair.pair_pk for pair in named if pair.repeat_pk is None}):
+            return context, request, pairs
+        # A role, or a pair, is there since a moment ago: it was not there to be locked.
 
-    `handed`: the pairs that are handed out beside what the browser shows.
-    """
-    request, checks, drawn = work.request, StoredChecks(session, work.request), len(wanted.drawn)
-    keys = [*wanted.shown, *(pair.pair for pair in handed)]
-    answered_checks, held_checks = count_checks(session, request, keys)
-    judged, left = count_work(session, request, work.eligibility)
-    answered = judged + answered_checks
+
+def _advance_progress(
+    work: StoredWork, wanted: NextPairsRequest, chosen: NextPairs, handed_out: HandedOut
+) -> tuple[int, OwnProgress]:
+    """Return how many pairs the annotator has answered, checks included, and the progress to show."""
+    session, request, context = work.session, work.request, work.context
+    checks, drawn = StoredChecks(session, request), len(wanted.drawn)
+    keys = [*wanted.shown, *(pair.pair for pair in handed_out.views)]
+    answered_checks = held_checks = 0
+    if context.has_checks or any(pair.key for pair in chosen.pairs):
+        answered_checks, held_checks = count_checks(session, request, keys)
+    answered = handed_out.done + answered_checks
     answered_before = sum(pair.answered for pair in wanted.shown.values())
-    answered_before += sum(pair.answer is not None for pair in handed)
+    answered_before += sum(pair.answer is not None for pair in handed_out.views)
     in_hand = max(
         0, len(keys) - held_checks - drawn - answered_before
     )  # ordinary pairs in the browser, at least
@@ -322,59 +352,50 @@ def _advance_progress(
             seed=wanted.seed,
             annotator=wanted.annotator,
             position=answered + len(keys),
-            ordinary=max(0, left - in_hand),
+            ordinary=max(0, handed_out.left - in_hand),
             count_gold=lambda: sum(pair.key not in keys for pair in checks.list_gold()),
         )
 
-    own_work = OwnWork(answered, answered_checks, left + drawn, held_checks, count_possible)
-    return answered, advance_progress(session, request, own_work)
+    own_work = OwnWork(answered, answered_checks, handed_out.left + drawn, held_checks, count_possible)
+    return answered, advance_progress(session, request, context.progress, own_work)
 
 
-def _plan(
-    session: Session,
-    request: OpenPairsRequest,
-    dataset: DatasetRow,
-    events: Sequence[JudgmentEvent],
-    pairs: Mapping[str, AnnotatorPairState],
-) -> SubmissionPlan:
-    stored = find_stored(session, {event.event_id for event in events}) if events else {}
-    return plan_submission(
-        events,
-        pairs,
-        stored,
-        StoredFacts(session, request, dataset),
-        annotator_pk=request.annotator_pk,
-        further_from=conditional_distance(dataset.overlap_rules),
-    )
+def _lease_next(
+    work: StoredWork, wanted: NextPairsRequest, *, whole: bool, wait: bool
+) -> tuple[NextPairs, bool]:
+    """Choose and lease what comes next, and prolong the leases of what the browser shows.
 
-
-def _hand_out(
-    session: Session, work: StoredWork, wanted: NextPairsRequest, *, whole: bool, wait: bool
-) -> tuple[list[PairView], bool]:
-    """Lease what comes next, and prolong the leases of what the browser shows.
-
-    Also returns whether a chosen pair went to somebody else meanwhile. `wait`: see `StoredWork.find_lost`.
+    Also returns whether a chosen pair went to somebody else meanwhile. `wait`: see `take_leases`.
     """
-    request = work.request
-    drop_expired_leases(session, request)
+    session, request = work.session, work.request
+    if work.context.has_leases_to_end(request):
+        drop_expired_leases(session, request)
     choose = choose_whole_query if whole else choose_next_pairs
     chosen = choose(wanted, work, StoredChecks(session, request))
-    lost = work.find_lost(chosen.leased, wait=wait)
-    chosen = chosen.leave_out(lost)
-    kept = [pair.pair_pk for pair in wanted.shown.values() if pair.repeat_pk is None and not pair.answered]
-    take_leases(session, request, [*kept, *chosen.leased], until=request.now + request.lease)
-    views = read_pair_views(session, request, chosen.pairs)
-    return views if whole else _number(work, wanted, chosen.pairs, views), bool(lost)
+    kept = (pair.pair_pk for pair in wanted.shown.values() if pair.repeat_pk is None and not pair.answered)
+    lost = take_leases(
+        session,
+        request,
+        held={*kept, *(pair_pk for pair_pk in chosen.leased if pair_pk not in work.open_pks)},
+        chosen=work.open_pks.intersection(chosen.leased),
+        until=request.now + request.lease,
+        wait=wait,
+    )
+    return chosen.leave_out(lost), bool(lost)
 
 
 def _number(
-    work: StoredWork, wanted: NextPairsRequest, chosen: Sequence[NextPair], views: Sequence[PairView]
-) -> list[PairView]:
+    wanted: NextPairsRequest, chosen: Sequence[NextPair], handed_out: HandedOut
+) -> tuple[PairView, ...]:
     """Say of each pair which document of its query it is; not of training and of answers asked for again."""
-    numbered = [pair for pair, view in zip(chosen, views, strict=True) if not (view.training or view.answer)]
-    pairs = work.find_queries([pair.pair_pk for pair in numbered])
-    counts = work.count_queries({query_pk for _, query_pk in pairs})
-    numbers = number_pairs(pairs, wanted.shown.values(), counts)
-    return [
-        replace(view, position=numbers.get(pair.pair_pk)) for pair, view in zip(chosen, views, strict=True)
+    views = handed_out.views
+    numbered = [
+        query
+        for query, view in zip(handed_out.queries, views, strict=True)
+        if not (view.training or view.answer)
     ]
+    counts = {query_pk: handed_out.counts[query_pk] for _, query_pk in numbered}
+    numbers = number_pairs(numbered, wanted.shown.values(), counts)
+    return tuple(
+        replace(view, position=numbers.get(pair.pair_pk)) for pair, view in zip(chosen, views, strict=True)
+    )

@@ -73,25 +73,33 @@ class SubmissionPlan:
         return self.pairs[self.acknowledged[-1].pair].query_pk if self.acknowledged else None
 
     @property
-    def answered_pairs(self) -> set[int]:
-        """Return the pairs (pair_pk) with an answer to store: their leases end."""
-        return {answer.pair.pair_pk for answer in self.answers}
+    def has_put_off(self) -> bool:
+        """Return whether one of the answers is "later"."""
+        return any(answer.event.outcome == "later" for answer in self.answers)
+
+    def may_be_outdated(self, latest_version: int) -> bool:
+        """Return whether an answer may rest on an older guideline or text than those of today."""
+        for answer in self.answers:
+            event, stored = answer.event, answer.pair.stored
+            if event.guideline_version not in (None, latest_version) or stored is None:
+                return True
+            if event.document_sha256 not in (None, stored.present_text):
+                return True
+        return False
 
     @property
-    def current_pairs(self) -> set[int]:
-        """Return the pairs (pair_pk) whose current judgments change."""
-        return {answer.pair.pair_pk for answer in self.answers if answer.purpose in CURRENT_PURPOSES}
+    def reopened_queries(self) -> set[int]:
+        """Return the queries (query_pk) of pairs that were answered and are put off now."""
+        return {
+            answer.pair.query_pk
+            for answer in self.answers
+            if answer.event.outcome == "later" and answer.pair.answered
+        }
 
     @property
     def quality_pairs(self) -> set[int]:
         """Return the pairs (pair_pk) that quality control had drawn for the annotator."""
         return {answer.pair.pair_pk for answer in self.answers if answer.purpose == "quality"}
-
-    @property
-    def counted_queries(self) -> set[int]:
-        """Return the queries (query_pk) whose counts and disagreements may change."""
-        counted = self.current_pairs | self.quality_pairs
-        return {answer.pair.query_pk for answer in self.answers if answer.pair.pair_pk in counted}
 
     @property
     def answered_repeats(self) -> set[int]:

@@ -11,23 +11,26 @@ from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.judgments import COUNTED_PURPOSE, TrainingFeedback
+from annotator.domain.errors import StateError
+from annotator.domain.judgments import COUNTED_PURPOSE, AnsweredPair, PresentJudgment, TrainingFeedback
 from annotator.labeling.checks_sql import (
     find_repeats,
     find_training,
     note_repeats_answered,
     read_explanations,
 )
+from annotator.labeling.exchange_sql import ExchangeContext
 from annotator.labeling.pair_records import AnnotatorPairState, StoredEvent
 from annotator.labeling.submission import AcceptedAnswer, SubmissionPlan
+from annotator.storage.answers import AnswerRules, NewAnswer, store_answers
 from annotator.storage.current_judgments import derive_current, mark_late
 from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.labeling_tables import RepeatRow
-from annotator.storage.missing_judgments import lock_counters
-from annotator.storage.open_pairs import OpenPairsRequest, drop_leases
+from annotator.storage.missing_judgments import forget_unanswered_queries, lock_counters
+from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.quality_pairs import DECIDED_SINCE, follow_answers
-from annotator.storage.sql import PreparedSql, add_rows, execute_sql, prepare_sql
-from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow
+from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, read_json
+from annotator.storage.tables import CurrentJudgmentRow
 
 _COLUMNS = """
 SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,
@@ -37,24 +40,50 @@ SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept 
     SELECT max(CASE WHEN x.outcome IS NULL THEN 'waiting' WHEN {decided_since} THEN 'decided' ELSE x.outcome END)
     FROM quality_pair x CROSS JOIN quality_draw w
     WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk
-      AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk))
+      AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)){stored}
 FROM pair p LEFT JOIN check_pair k ON k.pair_pk = p.pk
 LEFT JOIN lease l ON l.pair_pk = p.pk AND l.annotator_pk = :annotator_pk
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 WHERE p.dataset_pk + 0 = :dataset_pk AND p.{column} IN :named"""
-_BY_KEY, _BY_PK = (
-    prepare_sql(_COLUMNS.format(column=column, decided_since=DECIDED_SINCE), lists=["named"])
+_OF_ANSWERED = """,
+  CASE WHEN p.{column} IN :answered THEN {list}(
+    (SELECT d.text_sha256 FROM document d WHERE d.pk = p.document_pk),
+    {nest}((SELECT {list_all}(t.sha256) FROM document_text t WHERE t.document_pk = p.document_pk)),
+    {nest}((SELECT {list_all}({list}(o.annotator_pk, o.outcome, o.grade, o.purpose, o.made_at, o.stale,
+      (SELECT r.version FROM rubric r WHERE r.pk = o.rubric_pk))) FROM current_judgment o WHERE o.pair_pk = p.pk)),
+    EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk),
+    NOT (p.kept OR p.retired_at IS NOT NULL OR k.kind IS NOT NULL
+      OR EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)
+      OR EXISTS (SELECT 1 FROM quality_pair x WHERE x.pair_pk = p.pk)
+      OR EXISTS (SELECT 1 FROM question u WHERE u.pair_pk = p.pk AND u.answered_at IS NULL)
+      OR EXISTS (SELECT 1 FROM objection b WHERE b.pair_pk = p.pk)
+      OR EXISTS (SELECT 1 FROM imported_qrel i WHERE i.pair_pk = p.pk)),
+    EXISTS (SELECT 1 FROM dispute s WHERE s.pair_pk = p.pk)) END"""
+_JSON = {
+    "sqlite": {"list_all": "json_group_array", "list": "json_array", "nest": "json"},
+    "postgresql": {"list_all": "json_agg", "list": "json_build_array", "nest": ""},
+}
+
+
+def _prepare_states(column: str, dialect: str, *, answered: bool) -> PreparedSql:
+    stored = _OF_ANSWERED.format(column=column, **_JSON[dialect]) if answered else ", NULL"
+    statement = _COLUMNS.format(column=column, decided_since=DECIDED_SINCE, stored=stored)
+    return prepare_sql(statement, lists=["answered", "named"] if answered else ["named"])
+
+
+_STATES = {
+    (column, dialect, answered): _prepare_states(column, dialect, answered=answered)
     for column in ("key", "pk")
-)
-_LOCK_PAIRS = prepare_sql(
-    "SELECT pk FROM pair WHERE dataset_pk + 0 = :dataset_pk AND key IN :named ORDER BY pk FOR NO KEY UPDATE",
-    lists=["named"],
-)
+    for dialect in _JSON
+    for answered in (True, False)
+}
 _TRIED = prepare_sql(
     "SELECT DISTINCT pair_pk FROM judgment WHERE pair_pk IN :named AND annotator_pk = :annotator_pk "
     "AND purpose = :kind AND outcome <> 'later'",
     lists=["named"],
 )
+
+
 _VERSIONS = prepare_sql("SELECT version, pk FROM rubric WHERE dataset_pk = :dataset_pk")
 _TEXTS = prepare_sql(
     "SELECT d.pk, d.text_sha256, t.sha256 FROM document d LEFT JOIN document_text t ON t.document_pk = d.pk "
@@ -89,6 +118,9 @@ class _PairStateRow(NamedTuple):
     drawn: (
         str | None
     )  # by quality control for this annotator: "waiting", "decided", or the outcome of their answer
+    stored: Any = (
+        None  # JSON of an AnsweredPair, as the driver gives it; None for a pair that is not answered
+    )
 
 
 class DocumentTexts(NamedTuple):
@@ -98,45 +130,43 @@ class DocumentTexts(NamedTuple):
     all: set[str]  # that it has or had
 
 
-def lock_pairs(session: Session, request: OpenPairsRequest, keys: Collection[str]) -> None:
-    """Let nobody else store judgments of these pairs, or hand them out, until this transaction ends (PostgreSQL).
-
-    In the order of their keys in the database, so that two transactions never wait for each other.
-    """
-    if keys and session.get_bind().dialect.name == "postgresql":
-        execute_sql(session, _LOCK_PAIRS, {"dataset_pk": request.dataset_pk, "named": list(keys)})
-
-
 def read_pair_states(
-    session: Session, request: OpenPairsRequest, keys: Collection[str]
+    session: Session, request: OpenPairsRequest, keys: Collection[str], answered: Collection[str] = ()
 ) -> dict[str, AnnotatorPairState]:
     """Load, for each key sent by the browser, what decides whether the annotator may judge the pair.
 
-    A repeat has a key of its own. Keys of no pair of this dataset are left out.
+    A repeat has a key of its own. Keys of no pair of this dataset are left out. `answered`: those of the keys that come with
+    an answer, of which more is read.
     """
     if not keys:
         return {}
-    session.flush()
     own = {"dataset_pk": request.dataset_pk, "annotator_pk": request.annotator_pk}
-    rows = _fetch_pair_states(session, _BY_KEY, {**own, "named": list(keys)})
+    rows = _fetch_pair_states(session, "key", own, keys, answered)
     states = {row.key: _to_state(row) for row in rows}
     unknown = [key for key in keys if key not in states]
     repeats = find_repeats(session, request, unknown) if unknown else {}
     if repeats:
-        pair_pks = [repeat.pair_pk for repeat in repeats.values()]
-        rows = _fetch_pair_states(session, _BY_PK, {**own, "named": pair_pks})
+        pair_pks = {repeat.pair_pk for repeat in repeats.values()}
+        rows = _fetch_pair_states(session, "pk", own, pair_pks, pair_pks)
         repeated = {row.pair_pk: _to_state(row) for row in rows}
-        answered = _list_answered_repeats(session, [repeat.repeat_pk for repeat in repeats.values()])
+        tried = _list_answered_repeats(session, [repeat.repeat_pk for repeat in repeats.values()])
         for key, repeat in repeats.items():
-            tried = repeat.repeat_pk in answered
-            states[key] = replace(repeated[repeat.pair_pk], repeat_pk=repeat.repeat_pk, tried=tried)
+            states[key] = replace(
+                repeated[repeat.pair_pk], repeat_pk=repeat.repeat_pk, tried=repeat.repeat_pk in tried
+            )
     return _note_tried(session, own, states)
 
 
 def _fetch_pair_states(
-    session: Session, statement: PreparedSql, values: Mapping[str, object]
+    session: Session,
+    column: str,
+    own: Mapping[str, object],
+    named: Collection[object],
+    answered: Collection[object],
 ) -> list[_PairStateRow]:
-    return [_PairStateRow(*row) for row in execute_sql(session, statement, values)]
+    statement = _STATES[column, session.get_bind().dialect.name, bool(answered)]
+    values = {**own, "named": list(named), "answered": list(answered)}
+    return list(map(_PairStateRow._make, execute_sql(session, statement, values)))
 
 
 def _to_state(row: _PairStateRow) -> AnnotatorPairState:
@@ -156,6 +186,7 @@ def _to_state(row: _PairStateRow) -> AnnotatorPairState:
         outcome=row.outcome,
         purpose=row.purpose,
         stale=row.stale or 0,
+        stored=None if row.stored is None else _read_answered(read_json(row.stored)),
     )
     if row.drawn is None or row.kind is not None or state.answered:
         return state
@@ -166,6 +197,18 @@ def _to_state(row: _PairStateRow) -> AnnotatorPairState:
         purpose="quality",
         stale=0,
         drawn=True,
+    )
+
+
+def _read_answered(stored: Sequence[Any]) -> AnsweredPair:
+    present_text, texts, judgments, known, plain, in_queue = stored
+    return AnsweredPair(
+        present_text,
+        frozenset(texts or ()),
+        tuple(PresentJudgment(*judgment) for judgment in judgments or ()),
+        bool(known),
+        bool(plain),
+        bool(in_queue),
     )
 
 
@@ -195,14 +238,16 @@ def _note_tried(
 class StoredFacts:
     """The facts of `SubmissionLookups`, read from the database when they are asked for."""
 
-    def __init__(self, session: Session, request: OpenPairsRequest, dataset: DatasetRow) -> None:
-        self.session, self.request, self.dataset = session, request, dataset
-        self.in_training: bool | None = None
+    def __init__(self, session: Session, request: OpenPairsRequest, context: ExchangeContext) -> None:
+        self.session, self.request, self.context = session, request, context
+        self.in_training: bool | None = None if context.has_training else False
 
     def is_in_training(self) -> bool:
         """Return whether the annotator has a training to pass before ordinary pairs come."""
         if self.in_training is None:
-            training = find_training(self.session, self.request, self.dataset)
+            training = find_training(
+                self.session, self.request, self.context.dataset, self.context.eligibility
+            )
             self.in_training = training is not None and not training.passed
         return self.in_training
 
@@ -219,24 +264,37 @@ class StoredFacts:
         return self.session.scalar(statement) or 0
 
 
-def store_plan(session: Session, request: OpenPairsRequest, plan: SubmissionPlan) -> None:
-    """Append the accepted answers in their order, and bring in line what rests on them."""
-    if plan.answers:
-        _add_judgments(session, request, plan.answers)
-        _derive_from(session, request, plan)
+def store_plan(
+    session: Session, request: OpenPairsRequest, context: ExchangeContext, plan: SubmissionPlan
+) -> None:
+    """Append the accepted answers in their order, bring in line what rests on them, and end the leases of what was answered."""
+    if not plan.answers:
+        return
+    dataset = context.dataset
+    versions = {pk: version for version, pk in context.versions.items()}
+    rules = AnswerRules(dataset.pk, dataset.overlap_rules, versions, context.meanings)
+    rows = [_to_row(request, answer, context.versions) for answer in plan.answers]
+    known = {answer.pair.pair_pk for answer in plan.answers if _get_stored(answer).known}
+    by_event = {answer.event.event_id: answer for answer in plan.answers}
+    answers = []
+    for row in mark_late(session, rows, known=known):
+        answer = by_event[row["event_id"]]
+        pair = answer.pair
+        answers.append(
+            NewAnswer(row, pair.query_pk, pair.wanted, pair.judged, pair.lacking, _get_stored(answer))
+        )
+    left = store_answers(session, rules, answers)
+    _derive_from(session, request, plan, left)
 
 
-def _add_judgments(session: Session, request: OpenPairsRequest, answers: Sequence[AcceptedAnswer]) -> None:
-    versions = list_rubric_versions(session, request.dataset_pk)
-    texts = list_text_hashes(session, {answer.pair.document_pk for answer in answers})
-    rows = [_to_row(request, answer, versions, texts[answer.pair.document_pk]) for answer in answers]
-    add_rows(session, JudgmentRow, mark_late(session, rows))
+def _get_stored(answer: AcceptedAnswer) -> AnsweredPair:
+    if answer.pair.stored is None:
+        raise StateError(f"an answer on the pair {answer.event.pair}, of which too little was read")
+    return answer.pair.stored
 
 
-def _to_row(
-    request: OpenPairsRequest, answer: AcceptedAnswer, versions: Mapping[int, int], texts: DocumentTexts
-) -> dict[str, Any]:
-    event = answer.event
+def _to_row(request: OpenPairsRequest, answer: AcceptedAnswer, versions: Mapping[int, int]) -> dict[str, Any]:
+    event, stored = answer.event, _get_stored(answer)
     return {
         "event_id": event.event_id,
         "pair_pk": answer.pair.pair_pk,
@@ -247,7 +305,9 @@ def _to_row(
         "note": event.note,
         "reason": event.reason,
         "purpose": answer.purpose,
-        "document_sha256": event.document_sha256 if event.document_sha256 in texts.all else texts.present,
+        "document_sha256": event.document_sha256
+        if event.document_sha256 in stored.texts
+        else stored.present_text,
         "judged_at": min(event.pressed_at, request.now),
         "received_at": request.now,
         "seconds": event.seconds,
@@ -256,21 +316,31 @@ def _to_row(
     }
 
 
-def _derive_from(session: Session, request: OpenPairsRequest, plan: SubmissionPlan) -> None:
-    """Bring in line what rests on the judgments, and end the leases of what was answered."""
-    lock_counters(session, plan.counted_queries)
-    if plan.current_pairs:
-        derive_current(session, request.dataset_pk, plan.current_pairs)
+def _derive_from(
+    session: Session, request: OpenPairsRequest, plan: SubmissionPlan, left: Collection[int]
+) -> None:
+    """Bring in line what rests on special judgments, and on those of pairs about which more decides than judgments (`left`)."""
+    recounted = plan.quality_pairs.union(left)
+    if recounted:
+        lock_counters(
+            session, {answer.pair.query_pk for answer in plan.answers if answer.pair.pair_pk in recounted}
+        )
+    if left:
+        derive_current(session, request.dataset_pk, left)
     if plan.quality_pairs:
         follow_answers(session, request.annotator_pk, plan.quality_pairs)
         derive_disagreements(session, request.dataset_pk, plan.quality_pairs)
-    note_repeats_answered(session, request, plan.answered_repeats)
-    drop_leases(session, request, sorted(plan.answered_pairs))
+    if plan.answered_repeats:
+        note_repeats_answered(session, request, plan.answered_repeats)
+    if plan.reopened_queries:
+        forget_unanswered_queries(session, request.annotator_pk, plan.reopened_queries)
 
 
 def read_feedback(session: Session, plan: SubmissionPlan) -> list[TrainingFeedback]:
     """Return the right grades and explanations of the answers in training."""
     explained = list(plan.list_explained())
+    if not explained:
+        return []
     right = read_explanations(session, {pair_pk for _event, pair_pk in explained})
     return [TrainingFeedback(event.event_id, event.pair, *right[pair_pk]) for event, pair_pk in explained]
 

@@ -80,9 +80,13 @@ def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -
 
     The operator may do everything.
     """
-    if actor.is_operator:
-        return
-    role = list_roles(session, actor).role_on(dataset_pk)
+    if not actor.is_operator:
+        require_held_role(list_roles(session, actor), dataset_pk, needed)
+
+
+def require_held_role(roles: HeldRoles, dataset_pk: int, needed: str) -> None:
+    """Raise NotAllowed unless one of these roles on the dataset includes `needed`."""
+    role = roles.role_on(dataset_pk)
     if role is None or not includes(role, needed):
         raise NotAllowed(
             say("this needs the role {role} on this dataset", role=ROLE_NAMES.get(needed, needed))

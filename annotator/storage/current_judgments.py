@@ -16,7 +16,7 @@ compete. Checks (training, gold, repeats) are never current, and a pair that lef
 judgment; all stay on record. `stale`: made under an older guideline (1), on an older document text (2), or both (3).
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -92,9 +92,14 @@ def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
     return earlier.pressed_at > received.pressed_at and earlier.received_at <= received.received_at
 
 
-def mark_late(session: Session, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of `judgment`, to be added in this order, each with `late`."""
-    pair_pks = sorted({row["pair_pk"] for row in rows})
+def mark_late(
+    session: Session, rows: Sequence[Mapping[str, Any]], *, known: Collection[int] | None = None
+) -> list[dict[str, Any]]:
+    """Return the rows of `judgment`, to be added in this order, each with `late`.
+
+    `known`: the pairs (pair_pk) of which judgments of these annotators are stored; None: nobody has looked.
+    """
+    pair_pks = sorted({row["pair_pk"] for row in rows} if known is None else known)
     before = _read_receipts(session, pair_pks, sorted({row["annotator_pk"] for row in rows}))
     marked = []
     for row in rows:

@@ -2,7 +2,7 @@
 
 SQLite runs in WAL mode with foreign keys, a busy timeout and full synchronization (an acknowledged judgment survives a
 power cut). A write transaction takes the write lock at its start (BEGIN IMMEDIATE), so it never fails half way with
-"database is locked". On PostgreSQL a write that must exclude others on the same dataset calls `lock_dataset`; labeling calls `share_dataset`. Drivers
+"database is locked". On PostgreSQL a write that must exclude others on the same dataset calls `lock_dataset`; labeling calls `labeling_locks.share_dataset`. Drivers
 raise OperationalError both for a locked file and for a misspelled column; SQLite's result code and PostgreSQL's
 SQLSTATE tell them apart. Everybody outside `storage/` sees `DatabaseUnavailable`. A health probe has its own
 connections and waits at most a second for a lock, so that it tests the database and not this program's load.
@@ -188,10 +188,6 @@ _READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _ARCHIVED_NAME = text("SELECT name FROM dataset WHERE pk = :d AND archived_at IS NOT NULL")
 _LOCK = text("SELECT pg_advisory_xact_lock(:d)")
 _LOCK_RELEASES = text("SELECT pg_advisory_xact_lock(1, :d)")  # two numbers: never the same lock as of one
-_SHARE_AND_PLAN_ONCE = text(
-    "SELECT pg_advisory_xact_lock_shared(:d), set_config('plan_cache_mode', 'force_generic_plan', true)"
-)
-_LOCK_PERSON = text("SELECT pg_advisory_xact_lock(CAST(:d AS INTEGER), CAST(:p AS INTEGER))")
 
 
 class _ThreadLock(Protocol):
@@ -375,7 +371,7 @@ def describe_archived(name: str) -> Message:
 
 
 def lock_dataset(session: Session, dataset_pk: int, *, archived_too: bool = False) -> None:
-    """Lock the dataset against other write transactions that call this or `share_dataset`, until this transaction ends.
+    """Lock the dataset against other write transactions that call this or `labeling_locks.share_dataset`, until this transaction ends.
 
     Raises DatasetArchived if the dataset is archived, unless `archived_too`: somebody may have archived it while this waited.
 
@@ -385,23 +381,6 @@ def lock_dataset(session: Session, dataset_pk: int, *, archived_too: bool = Fals
         session.connection().execute(_LOCK, {"d": dataset_pk})
     if not archived_too:
         require_not_archived(session, dataset_pk)
-
-
-def share_dataset(session: Session, dataset_pk: int, person_pk: int) -> None:
-    """Wait for whoever has locked the dataset, and keep it from being locked, until this transaction ends.
-
-    Transactions of different people share a dataset; those of one person follow each other. Lock the rows that they may both
-    change: docs/architecture.md has the order. Raises DatasetArchived if the dataset is archived.
-
-    The statements that follow look up rows by their keys: PostgreSQL plans each of them once, for any values. With plans for
-    the given values, its statistics would show no judgments for an annotator who has just begun, and it would read all their
-    newer judgments for each pair.
-    """
-    if session.get_bind().dialect.name == "postgresql":
-        connection = session.connection()
-        connection.execute(_SHARE_AND_PLAN_ONCE, {"d": dataset_pk})
-        connection.execute(_LOCK_PERSON, {"d": -dataset_pk, "p": person_pk})
-    require_not_archived(session, dataset_pk)
 
 
 def lock_releases(session: Session, dataset_pk: int) -> None:

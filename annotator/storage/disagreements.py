@@ -7,14 +7,14 @@ read. `storage/impact_scores.py` handles their impact.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.judgments import COUNTED_PURPOSE, PresentJudgment
 from annotator.domain.settling import (
     Decided,
     QueueEntry,
@@ -77,7 +77,7 @@ UPDATE dispute SET open = :open, reasons = :reasons, waiting = :waiting, distanc
   since = :since, taste = :taste WHERE pair_pk = :pair_pk""")
 
 
-class _MeaningChange(NamedTuple):
+class MeaningChange(NamedTuple):
     """A version of the guideline that changed what a grade means, and when it came."""
 
     version: int
@@ -134,7 +134,7 @@ class _PairFacts:
         else:
             (self.objections if kind == "objection" else self.questions).append(at)
 
-    def find_queue_entry(self, meanings: Sequence[_MeaningChange]) -> QueueEntry | None:
+    def find_queue_entry(self, meanings: Sequence[MeaningChange]) -> QueueEntry | None:
         """Return the pair's entry in the queue; None if it is no disagreement.
 
         A stale pair waits since the first of `meanings` that came after its judgments or decision.
@@ -169,7 +169,7 @@ def derive_disagreements(session: Session, dataset_pk: int, pair_pks: Iterable[i
     """Derive the disagreements of these pairs (None: all of the dataset), and mark the impact of their queries as due."""
     session.flush()
     statements = _STATEMENTS[session.connection().dialect.name]
-    meanings = fetch(session, _MEANINGS, _MeaningChange, {"dataset_pk": dataset_pk})
+    meanings = fetch(session, _MEANINGS, MeaningChange, {"dataset_pk": dataset_pk})
     if pair_pks is None:
         after, whole = 0, {"dataset_pk": dataset_pk, "part": PART}
         while last := execute_sql(session, _NEXT, {**whole, "after": after}).scalar_one():
@@ -180,6 +180,20 @@ def derive_disagreements(session: Session, dataset_pk: int, pair_pks: Iterable[i
     for start in range(0, len(pks), CHUNK):
         some = {"pairs": pks[start : start + CHUNK]}
         _derive(session, dataset_pk, statements[True], some, meanings)
+
+
+def find_entry(
+    query_pk: int, judgments: Iterable[PresentJudgment], meanings: Sequence[MeaningChange]
+) -> QueueEntry | None:
+    """Return the entry in the queue of a pair about which only its judgments decide; None if it is no disagreement.
+
+    `judgments`: the current independent ones, without those put off.
+    """
+    pair = _PairFacts(query_pk)
+    for judgment in judgments:
+        at = datetime.fromtimestamp(judgment.made_at, UTC)
+        pair.take("answer", judgment.grade, at, (judgment.version or 1) if judgment.stale % 2 else None)
+    return pair.find_queue_entry(meanings)
 
 
 def list_disagreements(session: Session, pair_pks: Collection[int]) -> dict[int, DisagreementRow]:
@@ -199,7 +213,7 @@ def _derive(
     dataset_pk: int,
     statement: PreparedSql,
     values: Mapping[str, Any],
-    meanings: Sequence[_MeaningChange],
+    meanings: Sequence[MeaningChange],
 ) -> None:
     pairs: dict[int, _PairFacts] = {}
     for pair_pk, kind, grade, at, flag, query_pk in fetch(session, statement, _Fact, values):
@@ -210,17 +224,7 @@ def _derive(
         if entry is None:
             gone += [pair_pk] if pair.present else []
             continue
-        row = {
-            "open": entry.open,
-            "reasons": int(entry.reasons),
-            "waiting": int(entry.waiting),
-            "distance": entry.distance,
-            "low": entry.low,
-            "high": entry.high,
-            "since": entry.since,
-            "taste": entry.taste,
-            "pair_pk": pair_pk,
-        }
+        row = {**describe_entry(entry), "pair_pk": pair_pk}
         if pair.present:
             changed.append(row)
         else:
@@ -230,3 +234,17 @@ def _derive(
     run_many(session, _CHANGE, changed)
     add_rows(session, DisagreementRow, new)
     note_due(session, {pair.query_pk for pair in pairs.values()})
+
+
+def describe_entry(entry: QueueEntry) -> dict[str, Any]:
+    """Return the columns of `dispute` that hold the entry."""
+    return {
+        "open": entry.open,
+        "reasons": int(entry.reasons),
+        "waiting": int(entry.waiting),
+        "distance": entry.distance,
+        "low": entry.low,
+        "high": entry.high,
+        "since": entry.since,
+        "taste": entry.taste,
+    }

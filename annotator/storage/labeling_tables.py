@@ -1,7 +1,7 @@
 """The tables of labeling beside the judgments: who holds what, what is left, checks, proposals and questions.
 
 They hold the present state and none of them is append-only. `query_work` and `query_answers` are derived by
-`storage/missing_judgments.py` and by nothing else.
+`storage/missing_judgments.py`, and changed by what an annotator's answers change in `storage/answers.py`.
 """
 
 from datetime import datetime
@@ -25,7 +25,7 @@ class LeaseRow(SQLModel, table=True):
 
 
 class QueryWorkRow(SQLModel, table=True):
-    """The number of pairs of a query that lack judgments. Derived by `storage/missing_judgments.py`."""
+    """The number of pairs of a query that lack judgments. A row with 0 says the same as none."""
 
     __tablename__ = "query_work"
 

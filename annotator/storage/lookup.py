@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from annotator.domain.errors import DatasetArchived, NotFound
 from annotator.domain.grades import GradeDefinition, Rubric
-from annotator.domain.messages import say
+from annotator.domain.messages import Message, say
 from annotator.storage.database import describe_archived, is_writing
 from annotator.storage.tables import DatasetRow, PairRow, PersonRow, RubricRow
 
@@ -30,10 +30,15 @@ def find_dataset(session: Session, name: str, *, archived_too: bool = False) -> 
     """
     row = session.scalars(select(DatasetRow).where(col(DatasetRow.name) == name)).first()
     if row is None:
-        raise NotFound(say("there is no dataset named {name!r}, or you have no role on it", name=name))
+        raise NotFound(describe_unknown(name))
     if row.archived_at is not None and not archived_too and is_writing(session):
         raise DatasetArchived(describe_archived(name))
     return row
+
+
+def describe_unknown(dataset: str) -> Message:
+    """Say that there is no such dataset, or none for whoever asks."""
+    return say("there is no dataset named {name!r}, or you have no role on it", name=dataset)
 
 
 def find_person(session: Session, username: str) -> PersonRow:

@@ -1,4 +1,5 @@
-"""Derive how many judgments each pair still lacks, and the totals per query. The only home of these rules.
+"""Derive how many judgments each pair still lacks, and the totals per query. `storage/answers.py` does it for the few pairs of an
+annotator's answers, by the same rule in Python (`domain/overlap.count_lacking`).
 
 Called by whatever changes a pair (a judgment, a decision, a check, the overlap); choosing the next pairs reads the
 result and never counts the pool. A pair lacks what its overlap asks for (`domain/overlap.py`), one more where the first
@@ -67,6 +68,10 @@ _COUNT_ALL = [prepare_sql(item.format(queries=_ALL_QUERIES)) for item in _COUNTE
 _LOCK_COUNTERS = prepare_sql(
     "SELECT pk FROM query WHERE pk IN :queries ORDER BY pk FOR NO KEY UPDATE", lists=["queries"]
 )
+_FORGET_UNANSWERED = prepare_sql(
+    "DELETE FROM query_answers WHERE annotator_pk = :annotator_pk AND query_pk IN :queries AND answered = 0",
+    lists=["queries"],
+)
 _QUERIES_OF = prepare_sql("SELECT DISTINCT query_pk FROM pair WHERE pk IN :pairs", lists=["pairs"])
 
 
@@ -98,6 +103,12 @@ def lock_counters(session: Session, query_pks: Collection[int]) -> None:
     """
     if query_pks and session.get_bind().dialect.name == "postgresql":
         execute_sql(session, _LOCK_COUNTERS, {"queries": list(query_pks)})
+
+
+def forget_unanswered_queries(session: Session, annotator_pk: int, query_pks: Collection[int]) -> None:
+    """Delete the counts of those of the queries of which the annotator has answered nothing any more."""
+    values = {"annotator_pk": annotator_pk, "queries": sorted(query_pks)}
+    execute_sql(session, _FORGET_UNANSWERED, values)
 
 
 def want(session: Session, dataset_pk: int, pairs: Sequence[tuple[int, str]]) -> list[int]:

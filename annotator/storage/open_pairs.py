@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
+from typing import Any, Protocol
 
 from sqlalchemy.orm import Session
 
@@ -22,7 +23,6 @@ from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import OpenPair
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, read_json
-from annotator.storage.tables import DatasetRow
 
 _ASSIGNED_TO_THEM = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
@@ -64,12 +64,18 @@ def _prepare(
 
 def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligibility:
     """Return what the person's roles allow. The condition itself looks up who was assigned what."""
-    any_assigned = True
+    held = execute_sql(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
+    return make_eligibility([limits for _, *limits in held], any_assigned=not held or bool(held[0][0]))
+
+
+def make_eligibility(held: Sequence[Sequence[Any]], *, any_assigned: bool) -> Eligibility:
+    """Return what roles allow, of which these are the (categories, languages) as they are stored.
+
+    `any_assigned`: queries are assigned to people in some dataset.
+    """
     allowed: list[str] = []
     values: dict[str, list[str]] = {}
-    held = execute_sql(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
-    for number, (exists_assignment, *limits) in enumerate(held):
-        any_assigned = bool(exists_assignment)
+    for number, limits in enumerate(held):
         parts = []
         for name, limit in zip(("category", "language"), map(read_json, limits), strict=True):
             if limit is not None:
@@ -108,16 +114,22 @@ WHERE w.dataset_pk = :dataset_pk AND w.query_pk BETWEEN :first AND :last
   AND w.open_pairs > coalesce(a.answered_open, 0) AND (w.begun_pairs > coalesce(a.answered_open, 0)) = :begun
   AND {eligible}
 ORDER BY w.query_pk LIMIT :most"""
+_FIRST = 2  # queries of each kind are read at first
+_FIRST_OPEN_QUERIES = " UNION ALL ".join(
+    f"SELECT {begun}, {later}, f.query_pk FROM ("
+    + _OPEN_QUERIES.replace(":begun", ("false", "true")[begun])
+    .replace(":first", (":lowest", ":middle")[later])
+    .replace(":last", (":before", ":highest")[later])
+    .replace(":most", str(_FIRST))
+    + ") f"
+    for begun in (0, 1)
+    for later in (0, 1)
+)
 _GIVEN_QUERIES = """
 SELECT w.query_pk FROM assignment g CROSS JOIN query_work w
 LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
 WHERE w.query_pk = g.query_pk AND g.person_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0)
   AND {eligible}"""
-_BOUNDS = prepare_sql(
-    "SELECT (SELECT min(query_pk) FROM query_work WHERE dataset_pk = :dataset_pk), "
-    "(SELECT max(query_pk) FROM query_work WHERE dataset_pk = :dataset_pk), "
-    "(SELECT count(*) FROM query_answers WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk)"
-)
 _PUT_OFF_QUERIES = prepare_sql(
     "SELECT DISTINCT p.query_pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk "
     "WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome = 'later' AND p.lacking > 0"
@@ -127,10 +139,19 @@ _LAST_QUERY = prepare_sql(
     "CROSS JOIN pair p WHERE p.pk = j.pair_pk AND j.annotator_pk = :annotator_pk AND p.dataset_pk = :dataset_pk "
     "ORDER BY j.pk DESC LIMIT 1"
 )
-_COUNT_OPEN = """
-SELECT (SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_pk = :dataset_pk AND {eligible})
+_COUNT_EVERY = """(SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_pk = :dataset_pk AND {eligible})
   - (SELECT coalesce(sum(w.answered_open), 0) FROM query_answers w
-     WHERE w.annotator_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND {eligible})
+     WHERE w.annotator_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND {eligible})"""
+_COUNT_SOME = """(SELECT coalesce(sum(s.open), 0) FROM (
+    SELECT w.open_pairs - coalesce(a.answered_open, 0) AS open FROM query_work w
+    LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
+    WHERE w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0) AND {eligible}
+    ORDER BY w.query_pk LIMIT :most_left + (SELECT count(*) FROM disclosure WHERE person_pk = :annotator_pk)
+      + (SELECT count(*) FROM proposal WHERE annotator_pk = :annotator_pk)
+      + (SELECT count(*) FROM quality_draw y CROSS JOIN quality_pair z
+         WHERE y.dataset_pk = :dataset_pk AND y.annotator_pk = :annotator_pk AND z.draw_pk = y.pk)) s)"""
+_COUNT_OPEN = """
+SELECT {counted}
   - (SELECT count(*) FROM (
       SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :annotator_pk
       UNION SELECT o.pair_pk FROM proposal o WHERE o.annotator_pk = :annotator_pk
@@ -144,7 +165,10 @@ _DONE = (
     "WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk"
 )
 _COUNT_DONE = prepare_sql(_DONE)
-_COUNT_WORK = f"SELECT ({_DONE}), ({_COUNT_OPEN})"
+_COUNT_ALL_OPEN = _COUNT_OPEN.replace("{counted}", _COUNT_EVERY)
+COUNT_WORK = f"({_DONE}) AS done, ({_COUNT_OPEN.replace('{counted}', _COUNT_SOME)}) AS left_over"
+"""Columns: how many pairs the annotator has a current judgment of, and how many are open to them. The latter is exact below `most_left`;
+above, it is at least that: it reads only as many queries as that takes, each of which has an open pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +188,19 @@ class OpenPairsRequest:
         return {**annotator_values, "now": self.now, "latest": find_latest_end(self.now, self.lease)}
 
 
+class LeaseSettings(Protocol):
+    """The settings of a dataset that decide about leases."""
+
+    @property
+    def pk(self) -> int | None: ...
+    @property
+    def overlap(self) -> int: ...
+    @property
+    def lease_minutes(self) -> int: ...
+
+
 def make_open_pairs_request(
-    dataset: DatasetRow, annotator_pk: int, now: datetime, tab: str = ""
+    dataset: LeaseSettings, annotator_pk: int, now: datetime, tab: str = ""
 ) -> OpenPairsRequest:
     """Return the request of this annotator in this dataset, as of now."""
     lease = timedelta(minutes=dataset.lease_minutes)
@@ -206,36 +241,61 @@ def _list_open(
     return [OpenPair(pk, key, query, bool(begun), bool(put_off)) for pk, key, query, begun, put_off in rows]
 
 
-def list_open_queries(
+@dataclass(frozen=True, slots=True)
+class OpenQueries:
+    """The first queries that lack judgments of the annotator, from one at some share (0-1) of all on, and where to find more."""
+
+    middle: int  # the query (query_pk) at that share
+    bounds: QueryBounds
+    first: Mapping[
+        tuple[bool, bool], Sequence[int]
+    ]  # query_pks by whether others have begun them, and `middle` or later
+
+
+def find_open_queries(
     session: Session,
     request: OpenPairsRequest,
     eligibility: Eligibility,
     bounds: QueryBounds,
     *,
-    begun: bool,
     share: float,
+) -> OpenQueries:
+    """Return the first queries of each kind, in one statement."""
+    if bounds.lowest is None or bounds.highest is None:
+        return OpenQueries(0, bounds, {})
+    middle = bounds.lowest + int(share * (bounds.highest - bounds.lowest + 1))
+    statement = eligibility.prepare(_FIRST_OPEN_QUERIES, query="w.query_pk")
+    span = {"lowest": bounds.lowest, "before": middle - 1, "middle": middle, "highest": bounds.highest}
+    first: dict[tuple[bool, bool], list[int]] = {}
+    rows = execute_sql(session, statement, {**request.values, **eligibility.values, **span})
+    for begun, later, query_pk in rows:
+        first.setdefault((bool(begun), bool(later)), []).append(query_pk)
+    return OpenQueries(middle, bounds, first)
+
+
+def list_open_queries(
+    session: Session,
+    request: OpenPairsRequest,
+    eligibility: Eligibility,
+    queries: OpenQueries,
+    *,
+    begun: bool,
 ) -> Iterator[list[int]]:
     """Yield queries that lack judgments of the annotator, a few at a time.
 
-    `begun`: those that others have begun, or the others. It starts at the share (0-1) of all queries and ends with
-    the ones before it.
+    `begun`: those that others have begun, or the others. It starts at the query in the middle and ends with the ones before it.
     """
-    if bounds.lowest is None or bounds.highest is None:
-        return
-    lowest, highest = bounds.lowest, bounds.highest
-    middle = lowest + int(share * (highest - lowest + 1))
     statement = eligibility.prepare(_OPEN_QUERIES, query="w.query_pk")
     values = {**request.values, **eligibility.values, "begun": begun}
-    for first, last in ((middle, highest), (lowest, middle - 1)):
-        most, start = 2, first
-        while start <= last:
-            span = {**values, "first": start, "last": last, "most": most}
-            query_pks = list(execute_sql(session, statement, span).scalars())
-            if query_pks:
-                yield query_pks
-            if len(query_pks) < most:
+    for later, last in ((True, queries.bounds.highest or 0), (False, queries.middle - 1)):
+        query_pks, most = sorted(queries.first.get((begun, later), ())), _FIRST
+        while query_pks:
+            yield query_pks
+            if len(query_pks) < most or query_pks[-1] >= last:
                 break
-            most, start = min(4 * most, 50), query_pks[-1] + 1
+            most = min(4 * most, 50)
+            span = {**values, "first": query_pks[-1] + 1, "last": last, "most": most}
+            query_pks = list(execute_sql(session, statement, span).scalars())
 
 
 def list_assigned_queries(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> list[int]:
@@ -251,11 +311,6 @@ def list_put_off_queries(session: Session, request: OpenPairsRequest) -> list[in
     return list(execute_sql(session, _PUT_OFF_QUERIES, request.values).scalars())
 
 
-def find_bounds(session: Session, request: OpenPairsRequest) -> QueryBounds:
-    """Return the bounds of the queries with open pairs (`QueryBounds`)."""
-    return QueryBounds(*execute_sql(session, _BOUNDS, request.values).one())
-
-
 def find_last_query(session: Session, request: OpenPairsRequest) -> int | None:
     """Return the query of the annotator's latest judgment in this dataset, None if it is not among the LATEST."""
     query_pk: int | None = execute_sql(session, _LAST_QUERY, request.values).scalar()
@@ -264,15 +319,8 @@ def find_last_query(session: Session, request: OpenPairsRequest) -> int | None:
 
 def count_open_pairs(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> int:
     """Count the pairs that the annotator could still be handed. Leases of others make no difference."""
-    statement = eligibility.prepare(_COUNT_OPEN, query="w.query_pk")
+    statement = eligibility.prepare(_COUNT_ALL_OPEN, query="w.query_pk")
     return int(execute_sql(session, statement, {**request.values, **eligibility.values}).scalar_one())
-
-
-def count_work(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> tuple[int, int]:
-    """Return `count_done` and `count_open_pairs`, in one statement."""
-    statement = eligibility.prepare(_COUNT_WORK, query="w.query_pk")
-    done, left = execute_sql(session, statement, {**request.values, **eligibility.values}).one()
-    return int(done), int(left)
 
 
 def count_done(session: Session, request: OpenPairsRequest) -> int:
@@ -282,16 +330,21 @@ def count_done(session: Session, request: OpenPairsRequest) -> int:
 
 _TAKE = prepare_sql(
     "INSERT INTO lease (pair_pk, annotator_pk, expires_at, tab) "
-    "SELECT pk, :annotator_pk, :until, :tab FROM pair WHERE pk IN :pairs "
-    "ON CONFLICT (pair_pk, annotator_pk) DO UPDATE SET expires_at = excluded.expires_at, tab = excluded.tab",
-    lists=["pairs"],
+    "SELECT p.pk, :annotator_pk, :until, :tab FROM pair p WHERE p.pk IN :held OR (p.pk IN :chosen "
+    "AND p.lacking > (SELECT count(*) FROM lease l WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk "
+    "AND l.expires_at > :now AND l.expires_at <= :latest)) "
+    "ON CONFLICT (pair_pk, annotator_pk) DO UPDATE SET expires_at = excluded.expires_at, tab = excluded.tab RETURNING pair_pk",
+    lists=["held", "chosen"],
+)
+_LOCK_PAIRS, _LOCK_FREE_PAIRS = (
+    prepare_sql(
+        f"SELECT pk FROM pair WHERE pk IN :pairs ORDER BY pk FOR NO KEY UPDATE{rest}", lists=["pairs"]
+    )
+    for rest in ("", " SKIP LOCKED")
 )
 _ELSEWHERE = prepare_sql(
     "SELECT pair_pk FROM lease WHERE annotator_pk = :annotator_pk AND tab NOT IN ('', :tab) "
     "AND expires_at > :now AND expires_at <= :latest",
-)
-_DROP = prepare_sql(
-    "DELETE FROM lease WHERE annotator_pk = :annotator_pk AND pair_pk IN :pairs", lists=["pairs"]
 )
 _DROP_ALL = prepare_sql("DELETE FROM lease WHERE annotator_pk = :annotator_pk")
 _DROP_EXPIRED = prepare_sql(
@@ -300,22 +353,35 @@ _DROP_EXPIRED = prepare_sql(
 
 
 def take_leases(
-    session: Session, request: OpenPairsRequest, pair_pks: Collection[int], *, until: datetime
-) -> None:
-    """Lease these pairs to the annotator until then, and prolong the leases they have already."""
-    if pair_pks:
-        lease_values = {"annotator_pk": request.annotator_pk, "tab": request.tab, "until": until}
-        execute_sql(session, _TAKE, {**lease_values, "pairs": list(pair_pks)})
+    session: Session,
+    request: OpenPairsRequest,
+    *,
+    held: Collection[int],
+    chosen: Collection[int],
+    until: datetime,
+    wait: bool,
+) -> set[int]:
+    """Lease pairs (pair_pk) to the annotator until then, and return those of `chosen` that somebody else has taken meanwhile.
+
+    `held`: pairs that are the annotator's in any case; leases that they have already are prolonged. `chosen`: pairs that were
+    open to them a moment ago. On PostgreSQL others hand out pairs at the same time. A lease of an open pair is written only under
+    the lock of the pair and by a statement that counts the leases of others, so nobody overbooks it. `wait`: for pairs that
+    somebody else has locked, which are lost otherwise. Only a transaction without other locks of pairs may wait.
+    """
+    locked = sorted(chosen)
+    if locked and session.get_bind().dialect.name == "postgresql":
+        statement = _LOCK_PAIRS if wait else _LOCK_FREE_PAIRS
+        locked = list(execute_sql(session, statement, {"pairs": locked}).scalars())
+    if not held and not locked:
+        return set(chosen)
+    lease = {"tab": request.tab, "until": until, "held": sorted(held), "chosen": locked}
+    taken = execute_sql(session, _TAKE, {**request.values, **lease}).scalars()
+    return set(chosen).difference(taken)
 
 
 def list_leased_elsewhere(session: Session, request: OpenPairsRequest) -> set[int]:
     """Return the pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
     return set(execute_sql(session, _ELSEWHERE, {**request.values, "tab": request.tab}).scalars())
-
-
-def drop_leases(session: Session, request: OpenPairsRequest, pair_pks: Sequence[int]) -> None:
-    """End the annotator's leases of these pairs."""
-    execute_sql(session, _DROP, {"annotator_pk": request.annotator_pk, "pairs": list(pair_pks)})
 
 
 def drop_every_lease(session: Session, person_pk: int) -> None:

@@ -462,8 +462,8 @@ class JudgmentRow(SQLModel, table=True):
 class CurrentJudgmentRow(SQLModel, table=True):
     """The current judgment of an annotator on a pair; the primary key allows one only.
 
-    Derived from `judgment` by `storage/current_judgments.py` and by nothing else; narrow, so that a million rows are read
-    quickly. `stale`: 0 up to date, 1 made under an older guideline, 2 on an older text, 3 both. `rubric_pk`, `seconds`: the
+    Derived from `judgment` by `storage/current_judgments.py`, and for an annotator's answers by `storage/answers.py`; narrow, so
+    that a million rows are read quickly. `stale`: 0 up to date, 1 made under an older guideline, 2 on an older text, 3 both. `rubric_pk`, `seconds`: the
     judgment's own. `made_at`: its press, in whole seconds since 1970, UTC. `imported`: 0 made in this program, 1 from a file that
     says when it was made, 2 from a file that does not, so that `made_at` is the time of the import. Under which guideline an
     imported judgment was made is unknown.

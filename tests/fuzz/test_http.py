@@ -34,9 +34,9 @@ def test_hostile_requests_neither_fail_nor_cost_a_label(arena: Arena) -> None:
 @pytest.mark.parametrize(
     ("where", "what"),
     [
-        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows: [{**row, "late": False} for row in rows]),
-        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows: [{**row, "late": False, "grade": row["grade"] and 1} for row in rows]),
-        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows: [{**row, "late": False} for row in rows[1:]]),
+        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows, **_more: [{**row, "late": False} for row in rows]),
+        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows, **_more: [{**row, "late": False, "grade": row["grade"] and 1} for row in rows]),
+        ("annotator.labeling.submission_sql.mark_late", lambda _session, rows, **_more: [{**row, "late": False} for row in rows[1:]]),
     ],
     ids=["late presses hold", "another grade", "a lost label"],
 )  # fmt: skip

@@ -5,9 +5,12 @@ On SQLite a write is alone; these tests hold there as well.
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from threading import Barrier, Event
 from typing import Any
 from uuid import UUID
@@ -15,28 +18,22 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
+from annotator.adjudication.service import adjudicate, hand_out_disagreements
 from annotator.agreement.service import read_stamp
+from annotator.dataset.service import change_settings, read_current_rubric
+from annotator.domain.errors import BadInput, ConflictError, StateError
 from annotator.domain.people import OPERATOR, Actor
+from annotator.guideline.service import publish_version
+from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling import service
 from annotator.labeling.next_pairs import choose_next_pairs, find_needless
 from annotator.labeling.service import SubmitResponse, list_judgments, submit_judgments
 from annotator.labeling.submission_sql import store_plan
-from annotator.storage.current_judgments import derive_current
-from annotator.storage.database import Database, lock_dataset, share_dataset
-from annotator.storage.missing_judgments import derive_work
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.labeling_locks import share_dataset
+from benchmarks.derived_rows import find_wrong_rows
 from tests.integration.labeling_world import NOW, World
 
-DERIVED = (
-    "SELECT pk, judged, lacking FROM pair ORDER BY pk",
-    "SELECT pair_pk, annotator_pk, judgment_pk, outcome, grade, purpose FROM current_judgment ORDER BY pair_pk, annotator_pk",
-    "SELECT query_pk, open_pairs, begun_pairs FROM query_work ORDER BY query_pk",
-    "SELECT query_pk, annotator_pk, answered, answered_open FROM query_answers ORDER BY query_pk, annotator_pk",
-    "SELECT pair_pk, open, reasons, waiting, distance, low, high FROM dispute ORDER BY pair_pk",
-)
-OVERBOOKED = """
-SELECT p.key FROM pair p WHERE p.lacking < (SELECT count(*) FROM lease l JOIN pair x ON x.pk = l.pair_pk
-  WHERE l.pair_pk = p.pk AND NOT EXISTS (SELECT 1 FROM current_judgment c
-    WHERE c.pair_pk = p.pk AND c.annotator_pk = l.annotator_pk AND c.outcome <> 'later'))"""
 on_postgresql = pytest.mark.parametrize("copy_database", ["postgresql"], indirect=True)
 
 
@@ -48,8 +45,12 @@ def fetch(database: Database, *statements: str) -> list[list[tuple[Any, ...]]]:
 class Annotator:
     """Somebody who presses keys at random: grades, revises, puts off, cannot rate, and asks for more."""
 
-    def __init__(self, world: World, actor: Actor, seed: int) -> None:
+    def __init__(
+        self, world: World, actor: Actor, seed: int, *, may_be_refused: Collection[str] = ()
+    ) -> None:
         self.world, self.actor, self.random, self.seed = world, actor, random.Random(seed), seed
+        self.may_be_refused = set(may_be_refused)
+        self.stored: list[str] = []
         self.have: list[str] = []
         self.judged: list[str] = []
         self.sent: list[str] = []
@@ -79,7 +80,9 @@ class Annotator:
                 self.judged.append(pair)
         request = {"have": list(self.have), "want": 3, "events": events}
         response = submit_judgments(self.world.database, self.actor, "d", now=self.world.now, **request)
-        assert len(response.acknowledged) == len(events), response.refused
+        assert len(response.acknowledged) + len(response.refused) == len(events)
+        assert {refused.code for refused in response.refused} <= self.may_be_refused
+        self.stored += response.acknowledged
         self.surplus += len(response.surplus)
         self.have = [key for key in self.have if key not in response.judged]
         self.have += [pair.pair for pair in response.pairs if pair.pair not in self.have]
@@ -108,19 +111,109 @@ def test_after_a_storm_all_that_is_derived_is_as_if_computed_from_scratch(
     run_together(people, presses=25)
     history = list_judgments(database, OPERATOR, "d", history=True)
     assert sorted(judgment.event_id for judgment in history) == sorted(id for p in people for id in p.sent)
-    derived = fetch(database, *DERIVED)
-    with database.write() as session:
-        for table in ("query_work", "query_answers", "current_judgment", "dispute"):
-            session.execute(text(f"DELETE FROM {table}"))
-        session.execute(text("UPDATE pair SET judged = 0, lacking = 0"))
-        dataset_pk = session.execute(text("SELECT pk FROM dataset")).scalar_one()
-        derive_work(session, dataset_pk)
-        derive_current(session, dataset_pk)
-    assert fetch(database, *DERIVED) == derived
-    assert fetch(database, OVERBOOKED) == [[]]
+    assert find_wrong_rows(database, "d", overbooked_at=NOW) == []
     counted = Counter(judgment.pair_key for judgment in list_judgments(database, OPERATOR, "d"))
     assert max(counted.values()) <= 2, "nobody judges what needs no judgment, while all leases hold"
     assert sum(annotator.surplus for annotator in people) == 0
+
+
+class Lead:
+    """Somebody who decides, changes settings, publishes guidelines and imports judgments while others label."""
+
+    def __init__(self, world: World, folder: Path, seed: int) -> None:
+        self.world, self.folder, self.random = world, folder, random.Random(seed)
+        self.actor = world.person("lead", "admin")
+        self.steps = 0
+
+    def step(self) -> None:
+        self.steps += 1
+        (self.decide, self.change_overlap, self.decide, self.bring_judgments, self.publish)[self.steps % 5]()
+
+    def decide(self) -> None:
+        batch = hand_out_disagreements(self.world.database, self.actor, "d", want=1, now=self.world.now)
+        for view in batch.disagreements:
+            with suppress(
+                ConflictError, StateError
+            ):  # somebody judged it again, or nothing is left to decide
+                adjudicate(
+                    self.world.database, self.actor, "d", view.pair, grade=self.random.randrange(4), rationale="r",
+                    seen=view.seen, now=self.world.now,
+                )  # fmt: skip
+
+    def change_overlap(self) -> None:
+        changes = {
+            "overlap": self.random.choice("23"),
+            "third_judgment_from": self.random.choice(("1", "none")),
+        }
+        change_settings(self.world.database, self.actor, "d", changes, now=self.world.now)
+
+    def bring_judgments(self) -> None:
+        rows = {
+            f"Q{number},문서/{number}-{self.random.randrange(5)},guest{self.random.randrange(3)},{self.random.randrange(4)}"
+            for number in range(3)
+        }
+        path = self.folder / f"judgments-{self.steps}.csv"
+        path.write_text("\n".join(["query_id,doc_id,annotator,grade", *sorted(rows)]), encoding="utf-8")
+        with suppress(BadInput):  # a pair is settled by now
+            import_judgments(self.world.database, self.actor, "d", path, now=self.world.now)
+
+    def publish(self) -> None:
+        version, rubric = read_current_rubric(self.world.database, self.actor, "d")
+        rubric = replace(rubric, guideline=f"{rubric.guideline} {self.steps}")
+        publish_version(
+            self.world.database, self.actor, "d", rubric, base_version=version, change="semantic", why="w",
+            now=self.world.now,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_after_a_storm_of_judgments_decisions_settings_guidelines_and_imports_too(
+    database: Database, tmp_path: Path, seed: int
+) -> None:
+    world = World(database, queries=3, documents=5)
+    lead = Lead(world, tmp_path, seed)
+    people = [
+        Annotator(world, world.person(f"p{number}"), seed * 100 + number, may_be_refused=["settled"])
+        for number in range(5)
+    ]
+    together = Barrier(len(people) + 1)
+
+    def repeat(work: Callable[[], object], times: int) -> None:
+        together.wait()
+        for _ in range(times):
+            work()
+
+    with ThreadPoolExecutor(len(people) + 1) as pool:
+        running = [pool.submit(repeat, annotator.press, 16) for annotator in people]
+        running.append(pool.submit(repeat, lead.step, 15))
+        for work in running:
+            work.result(60)
+    assert find_wrong_rows(database, "d") == []
+    stored = {judgment.event_id for judgment in list_judgments(database, OPERATOR, "d", history=True)}
+    assert stored.issuperset(event_id for annotator in people for event_id in annotator.stored)
+    assert len(fetch(database, "SELECT pk FROM adjudication")[0]) > 0
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE pair SET lacking = lacking + 1 WHERE pk = 1",
+        "UPDATE query_work SET begun_pairs = begun_pairs + 1",
+        "UPDATE query_answers SET answered_open = answered_open + 1",
+        "UPDATE current_judgment SET stale = 1",
+        "DELETE FROM dispute",
+    ],
+)
+def test_the_check_sees_a_derived_row_that_is_wrong(database: Database, damage: str) -> None:
+    world = World(database, queries=1, documents=2)
+    ann, bob = world.person("ann"), world.person("bob")
+    pair = world.send(ann, want=1).pairs[0].pair
+    for actor, grade in ((ann, 0), (bob, 3)):
+        world.send(actor, world.event(pair, grade))
+    assert find_wrong_rows(database, "d") == []
+    with database.write() as session:
+        session.execute(text(damage))
+    assert find_wrong_rows(database, "d") != []
 
 
 def test_people_who_ask_at_once_share_out_what_is_left(database: Database) -> None:
@@ -138,8 +231,7 @@ def test_a_hand_in_waits_for_nobody_who_labels_another_query(database: Database)
     mine = world.send(ann, want=1).pairs[0]
     other = next(pair for pair in world.send(bob, want=4).pairs if pair.query_id != mine.query_id)
     with database.write() as session:
-        dataset_pk = session.execute(text("SELECT pk FROM dataset")).scalar_one()
-        share_dataset(session, dataset_pk, bob.person_id or 0)
+        share_dataset(session, "d", bob.person_id or 0)
         session.execute(
             text("SELECT pk FROM query WHERE query_id = :q FOR NO KEY UPDATE"), {"q": other.query_id}
         )

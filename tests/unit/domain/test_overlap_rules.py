@@ -9,6 +9,7 @@ from annotator.domain.overlap import (
     allows_further,
     check_rules,
     conditional_distance,
+    count_lacking,
     describe_overlap,
     is_in_share,
     most_for,
@@ -115,3 +116,24 @@ def test_which_pairs_are_in_the_share_follows_from_the_seed_and_the_key_alone() 
 )  # fmt: skip
 def test_the_rules_read_as_a_sentence(overlap: int, rules: dict[str, Any] | None, message: str) -> None:
     assert describe_overlap(overlap, rules) == message
+
+
+@pytest.mark.parametrize(
+    ("judgments", "further_from", "lacking"),
+    [
+        ([], None, 2),
+        ([("independent", 1)], None, 1),
+        ([("independent", 1), ("independent", None)], None, 0),
+        ([("independent", 0), ("independent", 2)], None, 0),
+        ([("independent", 0), ("independent", 2)], 2, 1),
+        ([("independent", 0), ("independent", 1)], 2, 0),
+        ([("independent", 0), ("independent", None)], 1, 0),
+        ([("independent", 0), ("independent", 3), ("conditional", 3)], 1, 0),
+        ([("independent", 0), ("conditional", 3)], 1, 0),
+        ([("independent", 1)] * 4, 1, 0),
+    ],
+)
+def test_a_pair_for_two_lacks_what_is_not_judged_and_one_more_where_the_counted_grades_differ(
+    judgments: list[tuple[str, int | None]], further_from: int | None, lacking: int
+) -> None:
+    assert count_lacking(2, judgments, further_from=further_from) == lacking

@@ -1,0 +1,232 @@
+"""Read, in one statement, what an exchange with an annotator's browser needs beside the pairs: the dataset's settings, the
+annotator's role, the guideline's versions, which special work there is at all, and which events are stored already.
+
+Most datasets have no training, no draws and nothing outdated most of the time. What this statement says there is none of is not
+looked for.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.clock import find_latest_end
+from annotator.domain.errors import DatasetArchived, NotAllowed, NotFound
+from annotator.domain.people import Actor
+from annotator.labeling.pair_records import StoredEvent
+from annotator.labeling.records import OwnProgress
+from annotator.people.service import HeldRoles, require_held_role
+from annotator.storage.database import describe_archived
+from annotator.storage.disagreements import MeaningChange
+from annotator.storage.lookup import describe_unknown
+from annotator.storage.open_pairs import Eligibility, OpenPairsRequest, QueryBounds, make_eligibility
+from annotator.storage.sql import execute_sql, prepare_sql, read_json, read_time
+
+_AGGREGATES = {
+    "sqlite": {"list_all": "json_group_array", "list": "json_array"},
+    "postgresql": {"list_all": "json_agg", "list": "json_build_array"},
+}
+_CONTEXT = """
+SELECT d.pk, d.name, d.archived_at IS NOT NULL, d.seed, d.overlap, d.overlap_rules, d.lease_minutes, d.training_score, d.gold_rate,
+  d.repeat_rate, d.repeat_after, d.shown_metadata, p.disabled_at IS NOT NULL, m.dataset_pk, m.role, m.categories, m.languages,
+  t.answered, t.done, t.total, t.reserve_until,
+  (SELECT {list_all}({list}(r.version, r.pk, r.change, r.created_at)) FROM rubric r WHERE r.dataset_pk = d.pk),
+  (SELECT {list_all}({list}(j.event_id, j.pair_pk, j.annotator_pk, j.outcome, j.grade)) FROM judgment j WHERE j.event_id IN :events),
+  EXISTS (SELECT 1 FROM assignment),
+  EXISTS (SELECT 1 FROM check_pair k CROSS JOIN pair x WHERE x.pk = k.pair_pk AND k.kind = 'training' AND x.dataset_pk = d.pk),
+  EXISTS (SELECT 1 FROM check_pair k CROSS JOIN pair x WHERE x.pk = k.pair_pk AND k.kind = 'gold' AND x.dataset_pk = d.pk),
+  EXISTS (SELECT 1 FROM repeated_pair e WHERE e.annotator_pk = p.pk),
+  EXISTS (SELECT 1 FROM quality_draw w WHERE w.dataset_pk = d.pk AND w.annotator_pk = p.pk),
+  EXISTS (SELECT 1 FROM current_judgment c WHERE c.dataset_pk = d.pk AND c.annotator_pk = p.pk AND c.stale > 0),
+  EXISTS (SELECT 1 FROM current_judgment c WHERE c.dataset_pk = d.pk AND c.annotator_pk = p.pk AND c.outcome = 'later'),
+  EXISTS (SELECT 1 FROM lease l WHERE l.annotator_pk = p.pk AND l.tab NOT IN ('', :tab)),
+  (SELECT min(l.expires_at) FROM lease l WHERE l.annotator_pk = p.pk), (SELECT max(l.expires_at) FROM lease l WHERE l.annotator_pk = p.pk),
+  (SELECT min(query_pk) FROM query_work WHERE dataset_pk = d.pk), (SELECT max(query_pk) FROM query_work WHERE dataset_pk = d.pk),
+  (SELECT count(*) FROM query_answers a WHERE a.annotator_pk = p.pk AND a.dataset_pk = d.pk AND a.answered > 0)
+FROM dataset d LEFT JOIN person p ON p.pk = :person_pk
+LEFT JOIN membership m ON m.person_pk = p.pk AND (m.dataset_pk = d.pk OR m.dataset_pk IS NULL)
+LEFT JOIN told_progress t ON t.dataset_pk = d.pk AND t.annotator_pk = p.pk
+WHERE d.name = :dataset"""
+_STATEMENTS = {
+    dialect: prepare_sql(
+        _CONTEXT.replace("{list_all}", names["list_all"]).replace("{list}", names["list"]), lists=["events"]
+    )
+    for dialect, names in _AGGREGATES.items()
+}
+
+
+class _ContextRow(NamedTuple):
+    """A row of _CONTEXT: one for each role that the person holds here or everywhere, or one without. Flags and JSON as the driver
+    gives them."""
+
+    pk: int
+    name: str
+    archived: bool | int
+    seed: int
+    overlap: int
+    overlap_rules: Any
+    lease_minutes: int
+    training_score: float
+    gold_rate: float
+    repeat_rate: float
+    repeat_after: int
+    shown_metadata: Any
+    disabled: bool | int
+    role_dataset_pk: int | None
+    role: str | None
+    categories: Any
+    languages: Any
+    answered: int | None
+    done: int | None
+    total: int | None
+    reserve_until: int | None
+    rubrics: Any
+    stored: Any
+    any_assigned: bool | int
+    has_training: bool | int
+    has_gold: bool | int
+    has_repeats: bool | int
+    has_draws: bool | int
+    has_outdated: bool | int
+    has_put_off: bool | int
+    has_other_tabs: bool | int
+    first_lease_end: datetime | str | None
+    last_lease_end: datetime | str | None
+    lowest_query: int | None
+    highest_query: int | None
+    answered_queries: int
+
+
+class LabeledDataset(NamedTuple):
+    """The settings of a dataset that labeling goes by, named as in its row."""
+
+    pk: int
+    name: str
+    seed: int
+    overlap: int
+    overlap_rules: Mapping[str, Any] | None
+    lease_minutes: int
+    training_score: float
+    gold_rate: float
+    repeat_rate: float
+    repeat_after: int
+    shown_metadata: Sequence[str]
+
+
+class RubricVersion(NamedTuple):
+    """A version of the dataset's guideline."""
+
+    version: int
+    pk: int
+    change: str
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeContext:
+    """What is known before the pairs are read."""
+
+    dataset: LabeledDataset
+    roles: HeldRoles
+    eligibility: Eligibility
+    rubrics: tuple[RubricVersion, ...]
+    stored: Mapping[str, StoredEvent]  # those of the events that are stored already, by id
+    progress: OwnProgress | None  # what the annotator was shown last
+    has_training: bool  # the dataset has training pairs
+    has_checks: bool  # the annotator may have answered gold pairs, repeats or draws
+    has_draws: bool  # quality control has drawn pairs for the annotator
+    has_outdated: bool  # the annotator has outdated judgments
+    has_put_off: bool
+    has_other_tabs: bool  # another tab of the annotator holds pairs
+    lease_ends: tuple[datetime, datetime] | None  # the first and the last end of the annotator's leases
+    bounds: QueryBounds
+
+    def has_leases_to_end(self, request: OpenPairsRequest) -> bool:
+        """Return whether a lease of the annotator has run out, or was made by a clock ahead of the present."""
+        if self.lease_ends is None:
+            return False
+        first, last = self.lease_ends
+        return first <= request.now or last > find_latest_end(request.now, request.lease)
+
+    @property
+    def versions(self) -> dict[int, int]:
+        """Return the primary key of each version of the guideline."""
+        return {rubric.version: rubric.pk for rubric in self.rubrics}
+
+    @property
+    def meanings(self) -> list[MeaningChange]:
+        """Return the versions that changed what a grade means, the first one apart."""
+        changes = (rubric for rubric in self.rubrics if rubric.change == "semantic" and rubric.version > 1)
+        return [MeaningChange(rubric.version, rubric.created_at) for rubric in changes]
+
+
+def read_context(
+    session: Session, actor: Actor, dataset: str, *, event_ids: Sequence[str], tab: str
+) -> ExchangeContext:
+    """Return the context of an exchange.
+
+    Raises NotFound if there is no such dataset, DatasetArchived if it is archived, and NotAllowed unless a person asks who is
+    an annotator of it.
+    """
+    values = {"dataset": dataset, "person_pk": actor.person_id or 0, "events": event_ids, "tab": tab}
+    statement = _STATEMENTS[session.get_bind().dialect.name]
+    rows = [_ContextRow._make(row) for row in execute_sql(session, statement, values)]
+    if not rows:
+        raise NotFound(describe_unknown(dataset))
+    first = rows[0]
+    if first.archived:
+        raise DatasetArchived(describe_archived(first.name))
+    if actor.person_id is None:
+        raise NotAllowed("this must be done by a person: sign in, or name one with --as")
+    held = [row for row in rows if row.role is not None and not row.disabled]
+    roles = HeldRoles(
+        next((row.role for row in held if row.role_dataset_pk is None), None),
+        {row.role_dataset_pk: row.role for row in held if row.role_dataset_pk is not None and row.role},
+    )
+    require_held_role(roles, first.pk, "annotator")
+    return _to_context(first, roles, held)
+
+
+def _to_context(row: _ContextRow, roles: HeldRoles, held: Sequence[_ContextRow]) -> ExchangeContext:
+    rubrics = (
+        RubricVersion(version, pk, change, read_time(created_at))
+        for version, pk, change, created_at in sorted(read_json(row.rubrics) or ())
+    )
+    shown_before = row.answered is not None and row.done is not None and row.total is not None
+    return ExchangeContext(
+        dataset=LabeledDataset(
+            row.pk,
+            row.name,
+            row.seed,
+            row.overlap,
+            read_json(row.overlap_rules),
+            row.lease_minutes,
+            row.training_score,
+            row.gold_rate,
+            row.repeat_rate,
+            row.repeat_after,
+            read_json(row.shown_metadata) or (),
+        ),
+        roles=roles,
+        eligibility=make_eligibility(
+            [(membership.categories, membership.languages) for membership in held],
+            any_assigned=bool(row.any_assigned),
+        ),
+        rubrics=tuple(rubrics),
+        stored={event_id: StoredEvent(*judgment) for event_id, *judgment in read_json(row.stored) or ()},
+        progress=OwnProgress(row.answered or 0, row.done or 0, row.total or 0, row.reserve_until)
+        if shown_before
+        else None,
+        has_training=bool(row.has_training),
+        has_checks=bool(row.has_gold or row.has_repeats or row.has_draws),
+        has_draws=bool(row.has_draws),
+        has_outdated=bool(row.has_outdated),
+        has_put_off=bool(row.has_put_off),
+        has_other_tabs=bool(row.has_other_tabs),
+        lease_ends=None
+        if row.first_lease_end is None or row.last_lease_end is None
+        else (read_time(row.first_lease_end), read_time(row.last_lease_end)),
+        bounds=QueryBounds(row.lowest_query, row.highest_query, row.answered_queries),
+    )
