@@ -47,6 +47,7 @@ from annotator.web.server import health
 from annotator.web.server.admission import Admission
 from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import describe_outage, note_outage
+from annotator.web.server.preparation import prepare_first_run
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from annotator.web.server.serve import forbid_outgoing_requests, ignore_components_of_packages
 from annotator.web.server.start_page import StartPage
@@ -174,6 +175,7 @@ def _home_routes(database: Database) -> list[Route]:
 async def _run_lifespan(_app: App) -> AsyncIterator[None]:
     take_over_loggers()
     delete_left_behind()
+    prepare_first_run()
     freeing = asyncio.create_task(free_files_of_ended_sessions())
     try:
         yield

@@ -17,12 +17,14 @@ from starlette.routing import Route
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import TooManyAttempts, WrongSignIn
 from annotator.people.setup_service import is_set_up
-from annotator.people.sign_in_service import know_device, sign_in, sign_out
+from annotator.people.sign_in_service import find_session, know_device, sign_in, sign_out
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
+from annotator.web.navigation import find_home
 from annotator.web.plain_page import draw_plain_page, fill_markup
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
+from annotator.web.server.preparation import prepare_pages
 from annotator.web.session import (
     choose_local_path,
     clear_cookie,
@@ -112,6 +114,8 @@ class SignInRoutes:
             return _draw_form(
                 problem="unavailable", wanted=wanted, username=username, status=503, seconds=RETRY_SECONDS
             )
+        if wanted == "/":
+            wanted = await to_thread.run_sync(lambda: self._find_first_page(token))
         return make_session_answer(wanted, token, device, request, self.settings)
 
     async def ask(self, request: Request) -> Response:
@@ -145,6 +149,14 @@ class SignInRoutes:
             self.database, username, password, address=address, device=device, now=now, lifetime=lifetime
         )
         return token, keep_signed_in(self.database, request, token, now=now)
+
+    def _find_first_page(self, token: str) -> str:
+        """Return the address to which `/` would lead, so that the browser need not ask for it."""
+        person = find_session(self.database, token, now=datetime.now(UTC))
+        if person is None:
+            return "/"
+        prepare_pages(person)
+        return find_home(self.database, person)
 
     def _end_sessions(self, request: Request) -> None:
         for token in list_tokens(request):

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from annotator.dataset.export_service import export_dataset
 from annotator.storage.database import Database
 from annotator.web.session import require_same_origin, require_signed_in
 
@@ -27,6 +26,8 @@ def routes(database: Database) -> list[Route]:
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}", "Cache-Control": "no-store"}
         if request.method == "HEAD":
             return Response(media_type="application/zip", headers=headers)
+        from annotator.dataset.export_service import export_dataset
+
         require_same_origin(request)  # whoever takes the file no longer judges its pairs
         pieces = await run_in_threadpool(export_dataset, database, actor, dataset, now=datetime.now(UTC))
         return StreamingResponse(pieces, media_type="application/zip", headers=headers)

@@ -13,7 +13,6 @@ from starlette.routing import Route
 
 from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
-from annotator.importing.uploads.import_service import show_contents
 from annotator.storage.database import Database
 from annotator.web.importing.file_jobs import FILE_JOBS
 from annotator.web.importing.file_tasks import PROBLEM_FILE
@@ -27,6 +26,8 @@ def routes(database: Database) -> list[Route]:
     """Return the route, for `web/app.py`."""
 
     async def get_file(request: Request) -> Response:
+        from annotator.importing.uploads.import_service import show_contents
+
         query, actor = request.query_params, require_signed_in(request).actor
         require_same_origin(request)
         dataset, purpose, wanted = query.get("dataset", ""), query.get("purpose", ""), query.get("file", "")

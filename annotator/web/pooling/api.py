@@ -14,7 +14,6 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from annotator.formats.syntax.spreadsheet import write_sheet
-from annotator.pooling.analysis.pool_analysis_service import iterate_left_out
 from annotator.pooling.proposals.proposals_service import propose, read_document, search_documents
 from annotator.storage.database import Database
 from annotator.web.server.json_body import read_json_object, require_text
@@ -66,6 +65,8 @@ def routes(database: Database) -> list[Route]:
         return JSONResponse({"pair": pair})
 
     async def get_left_out(request: Request) -> Response:
+        from annotator.pooling.analysis.pool_analysis_service import iterate_left_out
+
         actor, dataset = require_signed_in(request).actor, request.query_params.get("dataset", "")
         candidates = await run_in_threadpool(iterate_left_out, database, actor, dataset)
         name = quote(f"{dataset}-left-out.csv", safe="")

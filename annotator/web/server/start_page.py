@@ -1,28 +1,69 @@
-"""Serve the page from which Streamlit's app starts, with the address of its server in it.
+"""Serve the page from which Streamlit's app starts, with what its scripts would find out only later.
 
 Streamlit looks for its server below the page's own path first (`/people/_stcore/health`), and tries the next path only
 when that fails: an error in the browser's console and a round trip more on every page. The address is known, so the
-page says it.
+page says it. It also names the scripts that every page needs, but that Streamlit loads only when the first element
+comes; and on the labeling page it asks for the first pairs at once (`labeling/panel/first_pairs.js`). Who labels what
+stands in a `<meta>`, for those who may label the dataset only, so that the inline script is the same for everybody.
 """
 
+import json
 from functools import cache
+from html import escape
 from pathlib import Path
 
 import streamlit
+from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from annotator.domain.people import SignedIn, includes
 from annotator.web.navigation import PAGES
 
 START = "<script>window.__streamlit = { BACKEND_BASE_URL: location.origin }</script>"
 ADDRESSES = frozenset({"/home", *(f"/{page.address}" for page in PAGES)})
+LABEL = "/label"
+STATIC = Path(streamlit.__file__).parent / "static"
+FIRST_PAIRS = Path(__file__).parent.parent / "labeling" / "panel" / "first_pairs.js"
+SOON_NEEDED = (
+    "Html",
+    "purify.es",
+    "PageLink",
+    "BidiComponent",
+    "_arrayReduce",
+    "serialization",
+    "recordbatch",
+)
 
 
 @cache
 def read_start_page() -> str:
-    """Return Streamlit's page with START before its first script."""
-    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
-    return page.replace("<script", f"{START}\n    <script", 1)
+    """Return Streamlit's page with our scripts before its first, and with the scripts that every page needs."""
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    first_pairs = f"<script>{FIRST_PAIRS.read_text(encoding='utf-8')}</script>"
+    links = "".join(
+        f'<link rel="modulepreload" crossorigin href="./static/js/{path.name}">\n    '
+        for name in SOON_NEEDED
+        for path in sorted((STATIC / "static" / "js").glob(f"{name}.*.js"))
+    )
+    return page.replace("<script", f"{START}\n    {first_pairs}\n    {links}<script", 1)
+
+
+def describe_labeling(scope: Scope) -> str:
+    """Return the `<meta>` by which the page asks for the first pairs; "" unless the person may label the dataset in the address.
+
+    An answered pair that is opened (`pair` in the address) comes first, so then nothing is asked for.
+    """
+    person: SignedIn | None = scope.get("state", {}).get("signed_in")
+    parameters = QueryParams(scope["query_string"])
+    dataset = parameters.get("dataset")
+    if scope["path"] != LABEL or person is None or dataset is None or "pair" in parameters:
+        return ""
+    role = person.role_on(dataset)
+    if person.must_change_password or role is None or not includes(role, "annotator"):
+        return ""
+    told = json.dumps({"dataset": dataset, "annotator": person.actor.username})
+    return f'<meta name="annotator-label" content="{escape(told)}">'
 
 
 class StartPage:
@@ -33,6 +74,7 @@ class StartPage:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"] in ADDRESSES:
-            await HTMLResponse(read_start_page())(scope, receive, send)
+            page = read_start_page().replace("<head>", f"<head>{describe_labeling(scope)}", 1)
+            await HTMLResponse(page)(scope, receive, send)
             return
         await self.app(scope, receive, send)

@@ -42,6 +42,23 @@ def test_every_grade_has_its_key_and_0_is_a_grade(page: Page, database: Database
     assert [grade for _pair, grade in stored(database)] == [0, 1, 2, 3]
 
 
+def test_the_first_pairs_are_asked_for_once_before_the_app_and_a_reload_brings_the_same(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    start(page, database, sign_in)
+    first = panel(page).get_attribute("data-pair-id")
+    asked: list[str] = []
+    page.on(
+        "request",
+        lambda request: asked.append(request.url.partition("?")[0].partition("//")[2].partition("/")[2]),
+    )
+    page.reload()
+    open_panel(page)
+    assert panel(page).get_attribute("data-pair-id") == first
+    assert asked.count("api/judgments") == 1
+    assert asked.index("api/judgments") < asked.index("_stcore/health")
+
+
 def test_a_reload_in_mid_burst_loses_nothing(page: Page, database: Database, sign_in: SignIn) -> None:
     start(page, database, sign_in)
     press(page, "2312312312", pause=20)

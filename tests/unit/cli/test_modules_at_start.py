@@ -15,6 +15,7 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
+from annotator.web.navigation import PAGES
 
 PROGRAM = """
 import sys
@@ -107,3 +108,55 @@ def test_a_command_that_reads_imports_the_tables_and_nothing_heavy(
     assert {name.partition(".")[0] for name in modules} <= HELP | TABLES
     assert [name for name in modules if name.startswith(NEEDED_BY_NO_READER)] == []
     assert len(modules) <= budget
+
+
+SERVING = """
+import os, socket, sys, threading, time, urllib.request
+before = set(sys.modules)
+from annotator.cli.main import run
+import annotator.web.server.preparation as preparation
+preparation.AFTER_LISTENING = 3600
+with socket.socket() as probe:
+    probe.bind(("127.0.0.1", 0))
+    port = probe.getsockname()[1]
+
+def look():
+    while True:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz") as answer:
+                answer.read()
+            break
+        except OSError:
+            time.sleep(0.02)
+    own = [name for name in sys.modules if name not in before and name.partition(".")[0] not in sys.stdlib_module_names]
+    print("MODULES", *own, flush=True)
+    os._exit(0)
+
+threading.Thread(target=look).start()
+sys.argv = ["annotator", "serve", "--port", str(port), "--database", sys.argv[1]]
+run()
+"""
+NEEDED_BY_NO_FIRST_ANSWER = (
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "altair",
+    "scipy",
+    "sklearn",
+    "alembic",
+    "psycopg",
+    "docutils",
+    "annotator.web.main_page",
+    "annotator.web.sidebar",
+)
+
+
+def test_the_server_imports_no_page_and_nothing_heavy_until_its_first_answer(url: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SERVING, url], capture_output=True, text=True, check=True, encoding="utf-8"
+    )
+    modules = done.stdout.split("MODULES", 1)[1].split()
+    assert [name for name in modules if name.startswith(NEEDED_BY_NO_FIRST_ANSWER)] == []
+    pages = {page.module for page in PAGES}
+    assert [name for name in modules if name in pages] == []
+    assert len(modules) <= 1_180

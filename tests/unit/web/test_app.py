@@ -105,7 +105,7 @@ class TestNobodySignedIn:
 class TestSigningIn:
     def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(self, visitor: Visitor) -> None:
         answer = visitor.http.post("/login", data={"username": "hanako", "password": PASSWORD})
-        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        assert (answer.status_code, answer.headers["location"]) == (303, "/label?dataset=demo")
         session, device = answer.headers.get_list("set-cookie")
         flags = {flag.strip().lower() for flag in session.split(";")[1:]}
         assert flags == {"httponly", "samesite=lax", "path=/", "max-age=43200"}
@@ -171,7 +171,7 @@ class TestSigningIn:
         answer = visitor.http.post(
             "/login", data={"username": "hanako", "password": PASSWORD, "next": elsewhere}
         )
-        assert answer.headers["location"] == "/"
+        assert answer.headers["location"] == "/label?dataset=demo"
         assert visitor.http.get("/login", params={"next": elsewhere}).headers["location"] == "/"
 
     @pytest.mark.parametrize(

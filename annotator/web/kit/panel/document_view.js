@@ -3,6 +3,7 @@
 // document delays a key press. Texts are set as text; formatted documents come as safe HTML from /api/rendering.
 
 import { make } from "./elements.js";
+import { takeFirstRendering } from "./first_answer.js";
 import { MarkedText, runAtOnce, runQuietly } from "./marked_text.js";
 import { extractTerms } from "./query_terms.js";
 
@@ -197,7 +198,8 @@ export class DocumentView {
   /** @param {Prepared} prepared */
   async askRendering(prepared) {
     try {
-      const answer = await fetch(`/api/rendering?${this.addressOf(prepared)}`, { credentials: "same-origin", signal: AbortSignal.timeout(10000) });
+      const address = `/api/rendering?${this.addressOf(prepared)}`;
+      const answer = await (takeFirstRendering(address) ?? fetch(address, { credentials: "same-origin", signal: AbortSignal.timeout(10000) }));
       /** @type {Rendering | null} */
       const rendering = answer.ok ? await answer.json() : null;
       prepared.rendering = rendering && rendering.kind !== "text" ? rendering : false;

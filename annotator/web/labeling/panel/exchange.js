@@ -1,6 +1,7 @@
 // Hands presses in through POST /api/judgments and takes the next pairs out, one request at a time; tries again by
 // itself.
 
+import { takeFirstPairs } from "../../kit/panel/first_answer.js";
 import { sendJson, sendJsonWhileLeaving } from "../../kit/panel/requests.js";
 
 const ROUTE = "/api/judgments";
@@ -101,7 +102,7 @@ export class Exchange {
    */
   async exchange(request) {
     let response;
-    try { response = await sendJson(ROUTE, request); } catch { return this.retryLater(navigator.onLine ? "unreachable" : "offline"); }
+    try { response = await (takeFirstPairs(request) ?? sendJson(ROUTE, request)); } catch { return this.retryLater(navigator.onLine ? "unreachable" : "offline"); }
     this.outbox.noticeClock(response.headers.get("date"));
     const trouble = TROUBLES[response.status];
     if (trouble) return this.retryLater(trouble);
