@@ -145,6 +145,11 @@ def test_korean_sentences_have_no_placeholder_of_a_particle_and_one_level_of_pol
     )
     texts = [text for _, text in list_translations("ko")]
     assert [text for text in texts if placeholder.search(text)] == []
+    # A particle may follow a value only where its sound is known: a percentage, or a count that ends in 개 or 건.
+    bare = re.compile(
+        r"\{(?!qrels|documents|share|grade\}\()[a-z_]+(?::,)?\}(?:을|를|이|가|은|는|과|와|로|으로)(?![가-힣])"
+    )
+    assert [text for text in texts if bare.search(text)] == []
     assert [text for text in texts if re.search(r"세요(?![가-힣])|공개 조건|미리 보기|모의 ", text)] == []
 
 

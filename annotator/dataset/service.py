@@ -343,7 +343,7 @@ def _check_overlap(session: Session, dataset_pk: int, before: Dataset, after: Da
     if before.seed != after.seed and drawn and session.scalar(judged.limit(1)) is not None:
         raise StateError(
             say(
-                "seed: it draws the pairs of overlap_share, and pairs have been judged; it can be changed again once overlap_share is none"
+                "seed: it decides which pairs belong to overlap_share, and pairs have been judged already; to change it, set overlap_share to none first"
             )
         )
 

@@ -223,8 +223,8 @@ def _judge(figures: DatasetFigures) -> Iterator[NextStep]:
     needed = say_n("{n:,} judgment", "{n:,} judgments", figures.overlap)
     if figures.begun:
         why = say_n(
-            "Each pair needs {needed}; these have fewer, and {n:,} of them is begun. Annotators find them on the page Label. If you judge a pair yourself, another lead must decide its disagreement.",
-            "Each pair needs {needed}; these have fewer, and {n:,} of them are begun. Annotators find them on the page Label. If you judge a pair yourself, another lead must decide its disagreement.",
+            "Each pair needs {needed}; these have fewer, and judging has begun on {n:,} of them. Annotators find them on the page Label. If you judge a pair yourself, another lead must decide its disagreement.",
+            "Each pair needs {needed}; these have fewer, and judging has begun on {n:,} of them. Annotators find them on the page Label. If you judge a pair yourself, another lead must decide its disagreement.",
             figures.begun,
             needed=needed,
         )

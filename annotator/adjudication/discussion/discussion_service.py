@@ -64,7 +64,7 @@ from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, Qu
 
 NOT_JUDGED = say("You have not judged this pair.")
 NOT_DISCUSSED = say(
-    "This pair is not under discussion any more: a lead has decided it or closed the discussion."
+    "This pair is no longer under discussion: a lead has decided it or closed the discussion."
 )
 NOT_LOOKED = say("First look at the judgments of the others.")
 SAID_ALREADY = say("You have already replied about this pair. Each annotator replies once.")

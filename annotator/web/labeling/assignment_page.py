@@ -54,7 +54,7 @@ def _change(username: str) -> None:
     dataset, status = _read(context)
     person = next((candidate for candidate in status.people if candidate.username == username), None)
     if person is None:
-        st.info(tr("This person has no role here any more."))
+        st.info(tr("This person no longer has a role here."))
         return
     st.text(f"{person.name or person.username} ({person.username})")
     expertise = ask_expertise((status.categories, status.languages), (person.categories, person.languages))

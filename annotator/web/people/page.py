@@ -116,7 +116,7 @@ def _draw_change(username: str) -> None:
     people = list_people(context.database, context.actor, dataset=context.dataset)
     person = next((item for item in people if item.username == username), None)
     if person is None:
-        st.info(tr("This person has no role here any more."))
+        st.info(tr("This person no longer has a role here."))
         return
     st.text(f"{person.name or person.username} ({person.username})")
     _change_role(context, person)

@@ -127,7 +127,7 @@ def test_the_seed_stays_once_it_has_drawn_a_share_of_judged_pairs(database: Data
     kim = world.person("kim")
     pair = world.send(kim, want=1).pairs[0].pair
     world.send(kim, world.event(pair))
-    with pytest.raises(StateError, match="seed: it draws the pairs of overlap_share"):
+    with pytest.raises(StateError, match="seed: it decides which pairs belong to overlap_share"):
         change_settings(database, OPERATOR, "d", {"seed": "9"}, now=NOW)
     assert change_settings(database, OPERATOR, "d", {"seed": "9", "overlap_share": "none"}, now=NOW).seed == 9
 

@@ -77,7 +77,7 @@ def test_pairs_that_are_begun_are_counted_among_the_short_ones(database: Databas
     world.judge(world.minjun, "Q2", "Q2/甲", 3)
     (step,) = [step for step in world.look().steps if step.page == "label"]
     assert step.what == "Have 3 pairs judged"
-    assert "1 of them is begun" in step.why
+    assert "judging has begun on 1 of them" in step.why
 
 
 def test_a_dataset_goes_from_disagreement_to_release_step_by_step(

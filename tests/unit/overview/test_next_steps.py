@@ -61,7 +61,7 @@ def test_pairs_short_of_their_judgments_are_named_with_how_many_are_begun() -> N
     (step,) = suggest_steps(replace(DONE, short=3, begun=1))
     assert (step.what, step.page) == ("Have 3 pairs judged", "label")
     assert "2 judgments" in step.why
-    assert "1 of them is begun" in step.why
+    assert "judging has begun on 1 of them" in step.why
 
 
 def test_too_few_annotators_come_before_what_they_are_to_do() -> None:
