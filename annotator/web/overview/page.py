@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from annotator.evaluation.leading_system import LeadingSystem
 
 NAMED = 5
+FAR_DAYS = 365  # a date after so many says nothing
 
 
 def draw_coverage(coverage: "Coverage") -> None:
@@ -163,6 +164,11 @@ def describe_forecast(forecast: ReleaseForecast, *, now: datetime) -> str:
     """Say when everything is judged, decided and checked."""
     if forecast.day is None:
         return "–" if forecast.why is None else tr(forecast.why)
+    if (forecast.day - now).days > FAR_DAYS:
+        return tr(
+            "Not within a year, at the pace of the last {days} days. More annotators or fewer judgments per pair bring it forward.",
+            days=PACE_DAYS,
+        )
     return tr(
         "About {day}, at the pace of the last {days} days.",
         day=show_day(forecast.day, now=now),
