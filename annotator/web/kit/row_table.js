@@ -180,7 +180,8 @@ function makeControl(text, link) {
  */
 function make(tag, text = "", className = "") {
   const element = document.createElement(tag);
-  const [first, ...parts] = text.split(/(?<=[_/])/);  // where an identifier may be broken
+  const isLong = text.split(/\s+/).some((word) => word.length > LONG_WORD);
+  const [first, ...parts] = isLong ? text.split(/(?<=[_/])/) : [text];  // where a long identifier may be broken
   if (first) element.append(first, ...parts.flatMap((part) => [document.createElement("wbr"), part]));
   if (className) element.className = className;
   return element;

@@ -103,7 +103,7 @@ def draw_link_table(
     """Draw the rows; every text is shown as plain text in its own direction. The first column names its row.
 
     `tall`: as high as its rows. `roomy`: a sentence beside many figures keeps its width on a narrow screen. `stacked`: on a
-    narrow screen the cells of a row come one after the other, and each figure gets the name of its column.
+    narrow screen the cells of a row come one after the other, and each figure or word gets the name of its column.
     """
     shown_rows = [list(row) for row in rows]
     marks = [mark_column([_text(row[at]) for row in shown_rows]) for at in range(len(columns))]
@@ -116,7 +116,7 @@ def draw_link_table(
     )
     if stacked:
         marks = [
-            f'{mark} data-column="{escape(name)}"' if FIGURES in mark else mark
+            f'{mark} data-column="{escape(name)}"' if FIGURES in mark or not mark else mark
             for name, mark in zip(columns, marks, strict=True)
         ]
     body = "".join(f"<tr>{_row(row, marks)}</tr>" for row in shown_rows)

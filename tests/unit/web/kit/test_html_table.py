@@ -3,10 +3,11 @@
 from datetime import UTC, datetime
 
 import pytest
+import streamlit as st
 
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import use_language
-from annotator.web.kit.tables import _mark_sentences, escape_breakable, mark_column
+from annotator.web.kit.tables import _mark_sentences, draw_link_table, escape_breakable, mark_column
 
 
 def test_an_id_may_be_broken_behind_its_signs_and_is_otherwise_as_it_was() -> None:
@@ -45,3 +46,14 @@ def test_a_time_stays_on_one_line_in_every_language(language: str) -> None:
     times = [show_time(datetime(2026, month, 24, 14, 5, tzinfo=UTC)) for month in (1, 9, 11, 12)]
     assert mark_column(times) == ' class="annotator-figure"', times
     use_language("en")
+
+
+def test_on_a_narrow_screen_figures_and_words_keep_the_name_of_their_column(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(st, "html", shown.append)
+    draw_link_table("c", ["draw", "for", 'file "x"'], [["1", "Mei", "guide/libraries/web.md"]], stacked=True)
+    draw_link_table("c", ["draw", "for"], [["1", "Mei"]])
+    assert 'data-column="draw">1</th><td dir="auto" data-column="for">Mei</td>' in shown[0]
+    assert "file &quot;x&quot;</th>" in shown[0] and "data-column" not in shown[1]
