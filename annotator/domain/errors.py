@@ -23,7 +23,11 @@ class StateError(AnnotatorError):
 
 
 class DatasetArchived(StateError):
-    """The dataset is archived, so nothing in it may be judged or changed."""
+    """The dataset of that name is archived, so nothing in it may be judged or changed."""
+
+    def __init__(self, message: str, *, dataset: str) -> None:
+        super().__init__(message)
+        self.dataset = dataset
 
 
 class ConflictError(AnnotatorError):
@@ -36,6 +40,10 @@ class NotAllowed(AnnotatorError):
 
 class NotFound(AnnotatorError):
     """There is nothing of that name."""
+
+
+class DatasetNotOpen(NotAllowed, NotFound):
+    """There is no dataset of that name, or the person has no role on it. Nobody learns which, so both kinds say the same."""
 
 
 class InsufficientData(AnnotatorError):

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 
 from annotator.domain.errors import NotAllowed
-from annotator.domain.messages import say, say_n
+from annotator.domain.messages import Message, say, say_n
 
 Role = Literal["annotator", "lead", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -149,6 +149,11 @@ class SignedIn:
         """Return the strongest role on the dataset of that name; for None, the role on every dataset."""
         roles = [item.role for item in self.memberships if item.dataset in (None, dataset)]
         return max(roles, key=ROLES.index) if roles else None
+
+
+def describe_unknown_dataset(name: str) -> Message:
+    """Say that somebody has no such dataset: the same words whether it does not exist, or they have no role on it."""
+    return say("there is no dataset named {name!r}, or you have no role on it", name=name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,13 @@ from typing import Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.domain.clock import find_latest_end
-from annotator.domain.errors import DatasetArchived, NotAllowed, NotFound
-from annotator.domain.people import Actor
+from annotator.domain.errors import DatasetArchived, DatasetNotOpen, NotAllowed
+from annotator.domain.people import Actor, describe_unknown_dataset
 from annotator.labeling.pair_records import StoredEvent
 from annotator.labeling.records import OwnProgress
 from annotator.people.service import HeldRoles, require_held_role
 from annotator.storage.database import describe_archived
 from annotator.storage.disagreements import MeaningChange
-from annotator.storage.lookup import describe_unknown
 from annotator.storage.open_pairs import Eligibility, OpenPairsRequest, QueryBounds, make_eligibility
 from annotator.storage.sql import execute_sql, prepare_sql, read_json, read_time
 
@@ -167,17 +166,17 @@ def read_context(
 ) -> ExchangeContext:
     """Return the context of an exchange.
 
-    Raises NotFound if there is no such dataset, DatasetArchived if it is archived, and NotAllowed unless a person asks who is
+    Raises DatasetNotOpen if there is no such dataset or the person has no role on it, DatasetArchived if it is archived, and NotAllowed unless a person asks who is
     an annotator of it.
     """
     values = {"dataset": dataset, "person_pk": actor.person_id or 0, "events": event_ids, "tab": tab}
     statement = _STATEMENTS[session.get_bind().dialect.name]
     rows = [_ContextRow._make(row) for row in execute_sql(session, statement, values)]
     if not rows:
-        raise NotFound(describe_unknown(dataset))
+        raise DatasetNotOpen(describe_unknown_dataset(dataset))
     first = rows[0]
     if first.archived:
-        raise DatasetArchived(describe_archived(first.name))
+        raise DatasetArchived(describe_archived(first.name), dataset=first.name)
     if actor.person_id is None:
         raise NotAllowed("this must be done by a person: sign in, or name one with --as")
     held = [row for row in rows if row.role is not None and not row.disabled]
@@ -185,7 +184,7 @@ def read_context(
         next((row.role for row in held if row.role_dataset_pk is None), None),
         {row.role_dataset_pk: row.role for row in held if row.role_dataset_pk is not None and row.role},
     )
-    require_held_role(roles, first.pk, "annotator")
+    require_held_role(roles, first.pk, "annotator", dataset=dataset)
     return _to_context(first, roles, held)
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
+from annotator.domain.errors import ConflictError, DatasetNotOpen, NotAllowed, StateError, ValidationError
 from annotator.domain.messages import LANGUAGES, say
 from annotator.domain.people import (
     ROLE_NAMES,
@@ -22,6 +22,7 @@ from annotator.domain.people import (
     Membership,
     Person,
     PersonChange,
+    describe_unknown_dataset,
     includes,
 )
 from annotator.people.credentials import (
@@ -46,7 +47,7 @@ from annotator.storage.roles import (
     set_expertise,
     set_role,
 )
-from annotator.storage.tables import MembershipRow, PersonRow
+from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow
 
 GIVERS = 5
 
@@ -78,16 +79,23 @@ def list_roles(session: Session, actor: Actor) -> HeldRoles:
 def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -> None:
     """Raise NotAllowed unless the actor's present role on the dataset includes `needed`.
 
-    The operator may do everything.
+    Raises DatasetNotOpen, as for a dataset that does not exist, if the actor has no role on it: nobody learns by guessing
+    which datasets there are. The operator may do everything.
     """
     if not actor.is_operator:
-        require_held_role(list_roles(session, actor), dataset_pk, needed)
+        name = session.get_one(DatasetRow, dataset_pk).name
+        require_held_role(list_roles(session, actor), dataset_pk, needed, dataset=name)
 
 
-def require_held_role(roles: HeldRoles, dataset_pk: int, needed: str) -> None:
-    """Raise NotAllowed unless one of these roles on the dataset includes `needed`."""
+def require_held_role(roles: HeldRoles, dataset_pk: int, needed: str, *, dataset: str) -> None:
+    """Raise NotAllowed unless one of these roles on the dataset includes `needed`, DatasetNotOpen if there is none.
+
+    `dataset`: the name that was asked for.
+    """
     role = roles.role_on(dataset_pk)
-    if role is None or not includes(role, needed):
+    if role is None:
+        raise DatasetNotOpen(describe_unknown_dataset(dataset))
+    if not includes(role, needed):
         raise NotAllowed(
             say("this needs the role {role} on this dataset", role=ROLE_NAMES.get(needed, needed))
         )

@@ -307,10 +307,10 @@ def _check_coverage(figures: GateFigures) -> ReleaseGate:
     if requirements_met >= required:
         return ReleaseGate("coverage", required, requirements_met, True)
     why = say_n(
-        "{met:,} of {n:,} requirement met. Import what is missing, or change the requirements on the "
-        "page Settings.",
-        "{met:,} of {n:,} requirements met. Import what is missing, or change the requirements on "
-        "the page Settings.",
+        "{met:,} of {n:,} requirement met by the queries that the release would contain. Judge the others, import "
+        "what is missing, or change the requirements on the page Settings.",
+        "{met:,} of {n:,} requirements met by the queries that the release would contain. Judge the others, import "
+        "what is missing, or change the requirements on the page Settings.",
         required,
         met=requirements_met,
     )

@@ -359,7 +359,7 @@ def require_not_archived(session: Session, dataset_pk: int) -> None:
     """Raise DatasetArchived if the dataset is archived."""
     name = session.connection().execute(_ARCHIVED_NAME, {"d": dataset_pk}).scalar()
     if name is not None:
-        raise DatasetArchived(describe_archived(name))
+        raise DatasetArchived(describe_archived(name), dataset=name)
 
 
 def describe_archived(name: str) -> Message:

@@ -8,9 +8,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.errors import DatasetArchived, NotFound
+from annotator.domain.errors import DatasetArchived, DatasetNotOpen, NotFound
 from annotator.domain.grades import GradeDefinition, Rubric
-from annotator.domain.messages import Message, say
+from annotator.domain.messages import say
+from annotator.domain.people import describe_unknown_dataset
 from annotator.storage.database import describe_archived, is_writing
 from annotator.storage.tables import DatasetRow, PairRow, PersonRow, RubricRow
 
@@ -23,22 +24,17 @@ def key_of(pk: int | None) -> int:
 
 
 def find_dataset(session: Session, name: str, *, archived_too: bool = False) -> DatasetRow:
-    """Return the dataset of that name. NotFound does not name others: not everybody may know of them.
+    """Return the dataset of that name. DatasetNotOpen says the same to somebody without a role on it.
 
     Raises DatasetArchived in a session that writes if the dataset is archived, unless `archived_too`. So no use case changes
     an archived dataset unless it says so.
     """
     row = session.scalars(select(DatasetRow).where(col(DatasetRow.name) == name)).first()
     if row is None:
-        raise NotFound(describe_unknown(name))
+        raise DatasetNotOpen(describe_unknown_dataset(name))
     if row.archived_at is not None and not archived_too and is_writing(session):
-        raise DatasetArchived(describe_archived(name))
+        raise DatasetArchived(describe_archived(name), dataset=name)
     return row
-
-
-def describe_unknown(dataset: str) -> Message:
-    """Say that there is no such dataset, or none for whoever asks."""
-    return say("there is no dataset named {name!r}, or you have no role on it", name=dataset)
 
 
 def find_person(session: Session, username: str) -> PersonRow:

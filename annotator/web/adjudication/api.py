@@ -49,7 +49,7 @@ from annotator.web.adjudication.disagreement_json import (
 from annotator.web.adjudication.queue_url import NAMES, read_address
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.server.json_body import read_json_object, require_text
-from annotator.web.server.refusals import find_status
+from annotator.web.server.refusals import find_status, hide_dataset
 from annotator.web.session import require_same_origin, require_signed_in
 
 MOST_HAVE, LONGEST_TAB, MOST_WANT = 200, 64, 10
@@ -106,7 +106,7 @@ def _post(action: Action) -> Callable[[Request], Any]:
             values = await read_json_object(request)
             answer = await run_in_threadpool(action, require_signed_in(request).actor, values)
         except AnnotatorError as error:
-            return _refuse(error)
+            return _refuse(hide_dataset(request, error))
         return answer if isinstance(answer, Response) else JSONResponse(answer or {"ok": True})
 
     return post
@@ -119,7 +119,7 @@ def _get(action: Action) -> Callable[[Request], Any]:
             values = dict(request.query_params)
             return JSONResponse(await run_in_threadpool(action, require_signed_in(request).actor, values))
         except AnnotatorError as error:
-            return _refuse(error)
+            return _refuse(hide_dataset(request, error))
 
     return get
 

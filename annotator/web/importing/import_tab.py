@@ -37,10 +37,7 @@ def draw(context: PageContext, dataset: str) -> None:
     """Draw the tab."""
     job = find_job(context, dataset, PURPOSE)
     if job is None:
-        draw_upload(context, dataset, PURPOSE)
-        with st.expander(tr("What can be imported")):
-            for kind, explanation in KIND_HELP.items():
-                draw_note(f"{name_kind(kind)}: {tr(explanation)}")
+        _draw_field(context, dataset)
         return
     if "look" not in job.results and not job.is_busy and not job.ended:
         start_task(context, job, {"task": "look", "then": "import"})
@@ -56,6 +53,14 @@ def draw(context: PageContext, dataset: str) -> None:
     _draw_items(context, job, looked["items"])
 
 
+def _draw_field(context: PageContext, dataset: str) -> None:
+    """Draw the field for files, and what can be in them."""
+    draw_upload(context, dataset, PURPOSE)
+    with st.expander(tr("What can be imported")):
+        for kind, explanation in KIND_HELP.items():
+            draw_note(f"{name_kind(kind)}: {tr(explanation)}")
+
+
 def _draw_items(context: PageContext, job: FileJob, items: list[dict[str, Any]]) -> None:
     done = job.results.setdefault("imported", {})
     latest = {} if job.is_busy else job.results.get("import", {})
@@ -66,7 +71,7 @@ def _draw_items(context: PageContext, job: FileJob, items: list[dict[str, Any]])
     for path, counts in done.items():
         st.success(escape_markdown(_describe_done(path, counts)), icon=":material/check:")
     if not left:
-        draw_discard(job, PURPOSE)
+        _draw_field(context, job.dataset)  # the next files take the place of these
         return
     if len(paths) > 1:
         names = {item["path"]: _describe_item(item) for item in items}

@@ -54,7 +54,7 @@ def draw(context: PageContext) -> None:
         draw_pair(context, dataset, pair)
         return
     kept = find_contents(context.database, context.actor, dataset, now=context.now)
-    if not kept.value.pairs and "tab" not in st.query_params and "tab" not in st.session_state:
+    if not kept.value.pairs and "tab" not in st.query_params and not _is_a_tab(st.session_state.get("tab")):
         st.session_state["tab"] = tr(NEW_ROUND)
     if kept.changed:
         draw_note(tr("Counted on {time}. The data has changed since.", time=show_time(kept.made_at)))
@@ -67,6 +67,11 @@ def draw(context: PageContext) -> None:
             with tab:
                 _draw_tab(title, name, ShownPool(context, dataset, kept.value))
     keep_focus()
+
+
+def _is_a_tab(chosen: object) -> bool:
+    """Return whether it is a tab of this page: the page before may have left the name of one of its own."""
+    return chosen in [tr(name) for name in TABS]
 
 
 def _draw_tab(title: Message, name: str, shown: ShownPool) -> None:

@@ -150,7 +150,7 @@ def _draw_sources(choices: RoundChoices) -> tuple[list[str], list[str]]:
     retrievers: list[str] = []
     if choices.documents:
         retrievers = _choose_several(
-            tr("Also search the documents with"),
+            tr("Also search the documents with") if choices.systems else tr("Search the documents with"),
             list(RETRIEVERS),
             "retrievers",
             () if choices.systems else ("bm25",),

@@ -22,7 +22,7 @@ from annotator.releases.service import preview_release, publish_release
 from annotator.web.kit.controls import apply_url_tab
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note, draw_steps, require_dataset
+from annotator.web.kit.page_parts import draw_note, draw_problem, draw_steps, require_dataset
 from annotator.web.kit.row_table import draw_rows
 from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.kit.words import name_word
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from annotator.releases.records import ReleaseCheck, ReleaseDiff, ReleaseGate
 
 
+MISSING_REASONS = "release reasons missing"
 PARTS = (say("Qrels"), say("Gates"), say("Datasheet"), say("Changes"), say("Files"))
 FOLDERS = {
     "whole": say("Files verified, unchanged"),
@@ -164,9 +165,19 @@ def draw_form(
         height=80,
         help=tr("Purpose of this release. The note is published with it."),
     )
-    reasons = {gate.name: _ask_reason(gate, key_suffix) for gate in check.gates if not gate.met}
+    missing: frozenset[str] = st.session_state.pop(MISSING_REASONS, frozenset())
+    reasons = {
+        gate.name: _ask_reason(gate, key_suffix, is_missing=gate.name in missing)
+        for gate in check.gates
+        if not gate.met
+    }
+    if missing:
+        st.error(tr("Not published yet: look at the fields marked above."), icon=":material/error:")
     if st.button(tr("Publish"), type="primary", key=f"publish {key_suffix}"):
         given = {name: reason for name, reason in reasons.items() if reason.strip()}
+        if len(given) < len(reasons):
+            st.session_state[MISSING_REASONS] = frozenset(reasons) - frozenset(given)
+            st.rerun()
         _publish(context, dataset, version or "", note or "", given)
 
 
@@ -213,13 +224,15 @@ def choose_version(suggested: str, called_for: str | None, published: Sequence[s
     return suggested if called_for is None or called_for in published else called_for
 
 
-def _ask_reason(gate: "ReleaseGate", key_suffix: str) -> str:
+def _ask_reason(gate: "ReleaseGate", key_suffix: str, *, is_missing: bool) -> str:
     reason = st.text_input(
         tr("Override reason: {gate}", gate=name_gate(gate)),
         key=f"reason {key_suffix} {gate.name}",
         on_change="ignore",
         help=tr("Required to publish while this gate is not met. The reason is kept in the manifest."),
     )
+    if is_missing:
+        draw_problem(tr("Enter a reason, or finish the work of this gate first."))
     return reason or ""
 
 

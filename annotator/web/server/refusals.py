@@ -10,6 +10,7 @@ from annotator.domain.errors import (
     BadInput,
     ConflictError,
     DatasetArchived,
+    DatasetNotOpen,
     FormatError,
     InsufficientData,
     NotAllowed,
@@ -17,7 +18,9 @@ from annotator.domain.errors import (
     StateError,
     ValidationError,
 )
+from annotator.domain.people import describe_unknown_dataset
 from annotator.web.kit.messages import show_refusal
+from annotator.web.session import find_signed_in
 
 STATUSES: Mapping[type[AnnotatorError], int] = {
     DatasetArchived: 423,  # before StateError, which it is: the labeling panel then keeps its judgments and says why
@@ -26,7 +29,7 @@ STATUSES: Mapping[type[AnnotatorError], int] = {
     BadInput: 400,
     StateError: 400,
     InsufficientData: 400,
-    NotAllowed: 403,
+    NotAllowed: 403,  # also DatasetNotOpen, which is NotFound too: the panels keep what was typed, as a role may come back
     NotFound: 404,
     ConflictError: 409,
 }  # DatabaseUnavailable passes through to the gate, which also meets it before any route is called
@@ -37,10 +40,21 @@ def find_status(error: AnnotatorError) -> int:
     return next(status for kind, status in STATUSES.items() if isinstance(error, kind))
 
 
-async def respond_to_refusal(_request: Request, error: Exception) -> Response:
+def hide_dataset(request: Request, error: AnnotatorError) -> AnnotatorError:
+    """Return the error to answer with: without a role on it, an archived dataset is as one that does not exist."""
+    if not isinstance(error, DatasetArchived):
+        return error
+    person = find_signed_in(request)
+    if person is not None and person.role_on(error.dataset) is not None:
+        return error
+    return DatasetNotOpen(describe_unknown_dataset(error.dataset))
+
+
+async def respond_to_refusal(request: Request, error: Exception) -> Response:
     """Return the message in the reader's language, with the status of the error's class."""
     if not isinstance(error, AnnotatorError):
         raise error
+    error = hide_dataset(request, error)
     return JSONResponse({"error": show_refusal(error)}, find_status(error))
 
 

@@ -207,7 +207,7 @@ def test_a_lead_who_judged_the_pair_is_shown_it_and_may_not_decide_it(bench: Ben
 BAD: list[tuple[str, dict[str, Any], int]] = [
     ("unknown pair", {"pair": "nowhere"}, 404),
     ("no pair", {"pair": None}, 400),
-    ("unknown dataset", {"dataset": "none"}, 404),
+    ("unknown dataset", {"dataset": "none"}, 403),
     ("a grade beyond the scale", {"decided": 4}, 400),
     ("true is no grade", {"decided": True}, 400),
     ("a grade as a fraction", {"decided": 1.0}, 400),

@@ -76,4 +76,4 @@ def test_an_answer_of_somebody_else_is_none_of_ones_own(world: GuidelineWorld, b
     assert browser.ask(world.lea, world.keys["d2"])[0] == 404
     assert browser.ask(None, world.keys["d2"])[0] == 403
     assert browser.ask(world.hanako, "")[0] == 404
-    assert browser.ask(world.hanako, world.keys["d2"], dataset="none")[0] == 404
+    assert browser.ask(world.hanako, world.keys["d2"], dataset="none")[0] == 403

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
+from annotator.dataset.archive_service import archive_dataset
+from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.web.navigation import PAGES
 from annotator.web.server.admission import ENTRANCES
-from tests.browser.conftest import NOW, PASSWORD, PEOPLE
+from tests.browser.conftest import DATASET, NOW, PASSWORD, PEOPLE
 from tests.security.entrance.conftest import Attacker
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -98,3 +100,46 @@ def test_the_list_stands_in_the_documentation(project: Path) -> None:
     text = (project / "docs" / "security.md").read_text(encoding="utf-8")
     for entrance in ENTRANCES[: -len(PAGES) - 1]:
         assert f"| `{entrance.address}` | {', '.join(entrance.methods)} | {entrance.who} |" in text
+
+
+def test_somebody_without_a_role_cannot_tell_an_existing_dataset_from_another_name(
+    visitor: Attacker, database: Database
+) -> None:
+    """By every route that takes a dataset, also one that is archived."""
+    create_dataset(database, OPERATOR, "kept", now=NOW)
+    archive_dataset(database, OPERATOR, "kept", now=NOW)
+    create_dataset(database, OPERATOR, "own", now=NOW)
+    add_person(database, OPERATOR, "nora", role="lead", dataset="own", password=PASSWORD, now=NOW)
+    visitor.sign_in("nora")
+    visitor.http.get("/healthz")
+    built = visitor.http.app._starlette_app  # type: ignore[attr-defined]
+    routes = [route for route in built.routes if getattr(route, "path", "").startswith("/api/")]
+    refused = set()
+    for route in routes:
+        method = "GET" if "GET" in route.methods else "POST"
+        answers = [_ask_about(visitor, method, route.path, name) for name in (DATASET, "kept", "nowhere")]
+        assert answers[0] == answers[1] == answers[2], (method, route.path)
+        if "have no role on it" in answers[0][1]:
+            assert answers[0][0] == 403, (method, route.path)
+            refused.add(route.path)
+    assert {"/api/judgments", "/api/search", "/api/cases", "/api/release", "/api/cases/later"} <= refused
+
+
+def _ask_about(visitor: Attacker, method: str, path: str, dataset: str) -> tuple[int, str]:
+    """Return the status and the words of the answer, without the name of the dataset."""
+    fields = {"pair": "x", "q": "x", "query": "Q1", "doc_id": "x", "version": "1.0.0", "table": "draws"}
+    body = {
+        **fields,
+        "dataset": dataset,
+        "annotator": "nora",
+        "lead": "nora",
+        "events": [],
+        "have": [],
+        "want": 1,
+        "text": "x",
+    }
+    if method == "GET":
+        answer = visitor.http.get(path, params={**fields, "dataset": dataset})
+    else:
+        answer = visitor.http.post(path, json=body, headers={"origin": "http://testserver"})
+    return answer.status_code, answer.text.replace(dataset, "DATASET")

@@ -134,7 +134,7 @@ def test_the_gates_stand_in_one_order_and_quality_control_is_not_done_by_itself(
         ("overlap", {"short": 1, "short_pairs": [("Q1", "مستند")], "overlap": 3}, 0, 1, (("Q1", "مستند"),),
          "1 pair has fewer than 3 judgments. It is waiting for annotators on the page Label."),
         ("coverage", {"requirements": 3, "requirements_met": 1, "unmet": [("queries", "30", "3"), ("ja", "7", "1")]}, 3, 1,
-         (("queries", "30", "3"), ("ja", "7", "1")), "1 of 3 requirements met. Import what is missing"),
+         (("queries", "30", "3"), ("ja", "7", "1")), "1 of 3 requirements met by the queries that the release would contain. Judge"),
         ("unjudged_queries", {"unjudged": 49, "unjudged_queries": ["질의", "検索"]}, 0, 49, (("질의",), ("検索",)),
          "49 queries have no settled grade and would be missing in the release."),
         ("relevant", {"without_relevant": 1, "without_relevant_queries": ["질의"]}, 0, 1, (("질의",),),

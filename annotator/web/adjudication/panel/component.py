@@ -36,7 +36,7 @@ def draw_deciding(context: PageContext) -> None:
     name = require_dataset(context)
     dataset = next(item for item in context.datasets if item.name == name)
     version, rubric = read_current_rubric(context.database, context.actor, name)
-    pair = st.query_params.get("pair")
+    pair, address = st.query_params.get("pair"), write_address(read_address(st.query_params))
     message = {
         "username": context.actor.username,
         "dataset": name,
@@ -45,10 +45,10 @@ def draw_deciding(context: PageContext) -> None:
         "document_language": dataset.language,
         "idle_seconds": dataset.idle_seconds,
         "pair": None if pair == "next" else pair,
-        "filter": write_address(read_address(st.query_params)),
+        "filter": address,
         "guideline": describe_rubric(version, rubric),
         "keys": list_keys(),
-        "words": decision_words(),
+        "words": decision_words(is_filtered=any(name != "sort" for name in address)),
     }
     st.html(ROOM)
     _component()(key=f"deciding-{name}", data={"message": json.dumps(message, ensure_ascii=False)})

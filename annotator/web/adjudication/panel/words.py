@@ -20,9 +20,16 @@ STAGES = {
 """How far one pair has come: the words for `domain/settling.py`."""
 
 
-def decision_words() -> dict[str, str]:
-    """Return the words by the names that the panel's scripts ask for."""
-    return {**panel_words(), **_work(), **_form(), **_case(), **_states(), **_windows()}
+def decision_words(*, is_filtered: bool = False) -> dict[str, str]:
+    """Return the words by the names that the panel's scripts ask for. `is_filtered`: the queue that is decided is a part."""
+    return {
+        **panel_words(),
+        **_work(is_filtered=is_filtered),
+        **_form(),
+        **_case(),
+        **_states(),
+        **_windows(),
+    }
 
 
 def list_keys() -> list[tuple[tuple[str, ...], str]]:
@@ -48,7 +55,7 @@ def list_keys() -> list[tuple[tuple[str, ...], str]]:
     ]
 
 
-def _work() -> dict[str, str]:
+def _work(*, is_filtered: bool) -> dict[str, str]:
     return {
         "heading": tr("Disagreements: {dataset}"),
         "queue": tr("Queue"),
@@ -58,7 +65,9 @@ def _work() -> dict[str, str]:
         "decision": tr("Decision"),
         "doings": tr("More actions"),
         "loading": tr("Loading disagreements …"),
-        "nothing": tr("No disagreements are waiting for you here. Clear the filter or open the whole queue."),
+        "nothing": tr("No disagreements are waiting for you here. Clear the filter or open the whole queue.")
+        if is_filtered
+        else tr("No disagreements are waiting for you."),
         "wholequeue": tr("Whole queue"),
         "overview": tr("Overview"),
         "do_assign": tr("Assign"),

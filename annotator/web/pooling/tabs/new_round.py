@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotator.evaluation.holes_service import PooledHoles
+from annotator.people.service import list_people
 from annotator.pooling.analysis.pool_analysis_records import PairFilter
 from annotator.pooling.analysis.pool_analysis_service import read_stamp
 from annotator.pooling.rounds.pool_records import PoolReport, PoolRequest
@@ -47,8 +48,8 @@ from annotator.web.pooling.round_preview import draw_round_preview
 from annotator.web.pooling.tabs.pool_on_screen import ShownPool
 
 QUICK_RESULTS = 200_000  # of runs: counted while the page is drawn
-QUICK_SEARCHES = 100_000  # documents × queries × methods
-QUICK_DOCUMENTS = 3_000  # × methods
+QUICK_SEARCHES = 300_000  # documents × queries × methods: some six seconds, in the background
+QUICK_DOCUMENTS = 6_000  # × methods
 MADE = "round made"
 PATIENCE = 1.5  # seconds that the page waits for a quick preview before it shows how far it is
 
@@ -82,7 +83,7 @@ def draw(shown: ShownPool) -> None:
         return
     key = find_key(context.database, dataset, ROUNDS)
     draw_refused()
-    _draw_made(dataset)
+    _draw_made(context, dataset)
     kind = _choose_kind()
     if kind == "search":
         request: PoolRequest | FurtherRequest | None = draw_round_form(choices)
@@ -245,7 +246,7 @@ def _begin(
     return begin_work(context, dataset, ROUNDS, AskedRound(request, dry_run, stamp), act)
 
 
-def _draw_made(dataset: str) -> None:
+def _draw_made(context: PageContext, dataset: str) -> None:
     """Say what became of the last round that was begun on this page, until the next one is begun."""
     of_dataset, made = st.session_state.get(MADE, (None, None))
     with st.container(key="round-made"):
@@ -257,6 +258,7 @@ def _draw_made(dataset: str) -> None:
             st.info(tr("Stopped. No pair was added."), icon=":material/info:")
         else:
             _draw_result(dataset, *_count_made(made.result))
+            _draw_next_step(context, dataset)
 
 
 def _count_made(result: Any) -> tuple[int | None, int]:
@@ -287,3 +289,11 @@ def _draw_result(dataset: str, number: int | None, new: int) -> None:
         f'<p class="annotator-step">{write_link(tr("Show the pairs of round {number}", number=show_number(number)), address)}'
         f" &nbsp; {write_link(tr('What to do next'), overview)}</p>"
     )
+
+
+def _draw_next_step(context: PageContext, dataset: str) -> None:
+    """Lead on to the page People while nobody is there to judge the pairs."""
+    people = list_people(context.database, context.actor, dataset=dataset)
+    if not any(item.role == "annotator" for person in people for item in person.memberships):
+        st.text(tr("Next: invite annotators."))
+        draw_link(context, "people")

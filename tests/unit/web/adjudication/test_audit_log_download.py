@@ -68,7 +68,7 @@ def test_others_and_what_cannot_be_read_are_refused(world: JudgedWorld, visitor:
     visitor.sign_in("hanako")
     assert visitor.http.get("/api/trail?dataset=demo").status_code == 403
     visitor.sign_in("lea")
-    assert visitor.http.get("/api/trail?dataset=none").status_code == 404
+    assert visitor.http.get("/api/trail?dataset=none").status_code == 403
     assert visitor.http.get("/api/trail?dataset=d&format=xml").status_code == 404
     for wrong in ("since=soon", "until=99", "action=deleted"):
         assert visitor.http.get(f"/api/trail?dataset=d&{wrong}").status_code == 400

@@ -84,4 +84,9 @@ def test_the_panel_is_told_the_pair_and_the_part_of_the_queue_that_the_address_n
     body = json.loads(mounted[0]["message"])
     assert (body["pair"], body["filter"]) == (expected, {"reason": "differ", "sort": "impact"})
     assert (body["username"], body["guideline"]["version"]) == ("lea", 3)
+    assert "Clear the filter" in body["words"]["nothing"]
+    del address["reason"]
+    adjudication_component.draw_deciding(context)  # type: ignore[arg-type]
+    words = json.loads(mounted[1]["message"])["words"]
+    assert words["nothing"] == "No disagreements are waiting for you.", "an order is no filter"
     assert list(mounted[0]) == ["message"], "anything else in data= would import pandas"

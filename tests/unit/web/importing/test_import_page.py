@@ -119,6 +119,13 @@ def test_an_empty_dataset_says_what_to_do_and_a_table_is_imported_only_when_conf
     last = show_contents(database, OPERATOR, "d").counts[0].last
     assert last is not None and (last.path, last.by) == ("質問.csv", "lea")
     assert "Next: import the documents." in words(app)
+    assert len(app.file_uploader) == 1, "the next files can come at once"
+    upload(app, ("d.csv", "doc_id,title\nd1,題\n"))
+    press(app, "Import 1 record")
+    assert [plain(item.value) for item in app.success] == [
+        "d.csv is imported: 1 new, 0 changed, 0 unchanged."
+    ]
+    assert count(database) == {"queries": 2, "documents": 1}
 
 
 def test_what_was_recognised_can_be_corrected_and_is_checked_again(database: Database) -> None:

@@ -124,7 +124,7 @@ def test_another_dataset_than_ones_own_is_refused(visitor: Visitor) -> None:
     visitor.sign_in("other")
     assert ask(visitor, want=5).status_code == 403
     assert visitor.http.get("/api/text", params={"dataset": "demo", "pair": "x"}).status_code == 403
-    assert ask(visitor, dataset="nothing of that name").status_code == 404
+    assert ask(visitor, dataset="nothing of that name").status_code == 403
 
 
 def test_the_whole_text_of_a_pair_comes_as_plain_text(visitor: Visitor) -> None:
@@ -143,7 +143,7 @@ def test_what_is_refused_is_told_in_the_readers_language(visitor: Visitor) -> No
         visitor.http.headers["accept-language"] = language
         answer = ask(visitor, dataset="nowhere")
         answers[language] = (answer.status_code, answer.json()["error"])
-    assert answers["en"] == (404, "there is no dataset named 'nowhere', or you have no role on it")
+    assert answers["en"] == (403, "there is no dataset named 'nowhere', or you have no role on it")
     assert len(set(answers.values())) == 3
     assert all(
         "nowhere" in error and "no dataset" not in error for _, error in (answers["ja"], answers["ko"])

@@ -96,7 +96,7 @@ def test_a_proposal_is_stored_once_by_whom_the_cookie_names(visitor: Visitor, da
 @pytest.mark.parametrize(
     ("changes", "status"),
     [
-        ({"doc_id": "x"}, 404), ({"query_id": "x"}, 404), ({"dataset": "x"}, 404), ({"dataset": "law"}, 403),
+        ({"doc_id": "x"}, 404), ({"query_id": "x"}, 404), ({"dataset": "x"}, 403), ({"dataset": "law"}, 403),
         ({"grade": 7}, 400), ({"grade": "2"}, 400), ({"id": "x"}, 400), ({"doc_id": None}, 400),
         ({"doc_id": "\x00"}, 400), ({"note": "x" * 99_000}, 400), ({"note": "x" * 200_000}, 413),
     ],

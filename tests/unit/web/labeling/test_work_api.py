@@ -64,4 +64,4 @@ def test_who_is_not_signed_in_or_may_not_label_there_is_refused(visitor: Visitor
     assert visitor.http.get("/api/pair", params=parameters).status_code == 401
     visitor.sign_in("hanako")
     assert visitor.http.get("/api/pair", params=parameters).status_code == 403
-    assert visitor.http.get("/api/pair", params={**parameters, "dataset": "none"}).status_code == 404
+    assert visitor.http.get("/api/pair", params={**parameters, "dataset": "none"}).status_code == 403

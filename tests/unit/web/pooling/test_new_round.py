@@ -16,7 +16,7 @@ from annotator.web.pooling.option_names import describe_options
 from annotator.web.pooling.tabs import new_round
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.pooling.test_pooling import Pool
-from tests.unit.web.lead_pages import find, headings, html_rows, open_page, run, words
+from tests.unit.web.lead_pages import find, headings, html_rows, links, open_page, run, words
 
 
 class UnpooledWorld(Pool):
@@ -59,6 +59,22 @@ def test_a_lead_makes_the_first_round_of_an_empty_pool(world: UnpooledWorld) -> 
     assert len(list_pairs(world.database, OPERATOR, "d")) == 4
     assert "No new pair. 4 pairs are in the pool already." in words(app)
     assert not [button for button in app.button if button.key == "add round"], "nothing is left to add"
+
+
+def test_an_empty_pool_opens_on_its_first_round_also_after_a_page_with_tabs_of_its_own(
+    world: UnpooledWorld,
+) -> None:
+    app = open_page(world, "pool")
+    app.session_state["tab"] = "Import"
+    assert headings(run(app)) == ["Pool", "New round"]
+
+
+def test_a_round_leads_on_to_people_while_nobody_is_there_to_judge(world: UnpooledWorld) -> None:
+    app = press(open_page(world, "pool"), "add round")
+    assert "Next: invite annotators." in words(app)
+    assert "people" in [address for address, _query in links(app)]
+    world.person("花子")
+    assert "Next: invite annotators." not in words(run(app))
 
 
 def test_what_is_left_out_by_rule_is_counted_before_it_is_left_out(world: UnpooledWorld) -> None:

@@ -61,4 +61,4 @@ def test_others_and_other_tables_are_refused(world: JudgedWorld, visitor: Visito
     assert visitor.http.get("/api/quality?dataset=demo&table=errors").status_code == 403
     visitor.sign_in("lea")
     assert visitor.http.get("/api/quality?dataset=d&table=pairs").status_code == 404
-    assert visitor.http.get("/api/quality?dataset=none&table=errors").status_code == 404
+    assert visitor.http.get("/api/quality?dataset=none&table=errors").status_code == 403

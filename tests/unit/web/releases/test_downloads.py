@@ -105,7 +105,7 @@ def test_nothing_but_a_file_of_the_manifest_is_sent(served: Served, file: str) -
 
 @pytest.mark.parametrize(
     ("dataset", "version", "status"),
-    [(NAME, "9.9.9", 404), (NAME, "", 404), (NAME, "../..", 404), ("none", "1.0.0", 404), ("", "", 404)],
+    [(NAME, "9.9.9", 404), (NAME, "", 404), (NAME, "../..", 404), ("none", "1.0.0", 403), ("", "", 403)],
 )
 def test_what_is_not_there_is_not_found(served: Served, dataset: str, version: str, status: int) -> None:
     assert served.visit().get(list_address(dataset, version)).status_code == status

@@ -166,7 +166,11 @@ class TestTheNextRelease:
         app = open_page(world, "releases")
         app.text_area(key=f"note {PLACE}").set_value("第一版")
         publish(app)
-        assert app.error[0].value.startswith("Not published: a gate is not met")
+        assert app.error[0].value == "Not published yet: look at the fields marked above."
+        assert words(app).count("Enter a reason, or finish the work of this gate first.") == 3
+        app.text_input(key=f"reason {PLACE} kappa").set_value(REASON)
+        publish(app)
+        assert words(app).count("Enter a reason, or finish the work of this gate first.") == 2
         assert app.text_area(key=f"note {PLACE}").value == "第一版"
         assert not exports_of(world).exists()
 
