@@ -195,7 +195,7 @@ def open_by_sidebar(walk: Walk, page: Page, name: str) -> None:
 def invite(walk: Walk, page: Page) -> list[str]:
     """Make an invitation for each annotator, and return their links."""
     open_by_sidebar(walk, page, "People")
-    walk.click(page.get_by_role("button", name="Invite somebody"))
+    walk.click(page.get_by_role("button", name="Invite a person"))
     links: list[str] = []
     for name, _username in PEOPLE:
         dialog = page.get_by_role("dialog")
