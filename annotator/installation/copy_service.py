@@ -19,6 +19,7 @@ from annotator.installation.tables_sql import (
     TableWriter,
     analyze,
     count_rows,
+    is_recording_release,
     list_tables,
     read_rows,
     require_empty,
@@ -39,6 +40,11 @@ def copy_installation(source: Database, target: Database, progress: ReportProgre
     with ExitStack() as stack:
         opened = stack.enter_context(_open_target(target))
         with source.read() as reading:
+            if is_recording_release(reading, names):
+                raise StateError(
+                    "a release is being published; copy when it is done. If its publishing was killed, this removes what "
+                    "is left of it: annotator release list DATASET"
+                )
             before = count_rows(reading, names)
             with opened.write() as writing:
                 copied = _copy_tables(reading, writing, sum(before.values()), target.shown_url, progress)

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-SHORT_LIVED = ("login_session", "lease", "case_hold")
-"""Tables whose rows no backup holds: who is signed in, and who holds a pair at this moment."""
+SHORT_LIVED = ("login_session", "lease", "case_hold", "release_recording")
+"""Tables whose rows no backup holds: who is signed in, who holds a pair, and which release is being recorded at this moment."""
+RECORDED_IN_PARTS = ("release_query", "release_qrel")
+"""Tables with rows of releases that are not published yet: SQLite records a large one in parts (`release_recording`)."""
 
 ReportProgress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done and how much there is; the unit is bytes or rows."""

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import URL
 
 from annotator.domain.errors import StateError
-from annotator.installation.records import SHORT_LIVED, ReportProgress
+from annotator.installation.records import RECORDED_IN_PARTS, SHORT_LIVED, ReportProgress
 from annotator.storage.database import Database, find_sqlite_file
 
 PAGES = 4_096  # copied between two reports of progress
@@ -38,6 +38,11 @@ def clear_short_lived(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA secure_delete=ON")
         names = _list_names(connection)
+        if "release_recording" in names:  # a release that is not published yet is not in a backup
+            for table in RECORDED_IN_PARTS:
+                connection.execute(
+                    f"DELETE FROM {table} WHERE release_pk IN (SELECT release_pk FROM release_recording)"
+                )
         for table in SHORT_LIVED:
             if table in names:
                 connection.execute(f"DELETE FROM {table}")

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import AnnotatorError, StateError
 from annotator.installation.records import PendingMigration, UpgradeCheck
 from annotator.installation.service import read_manifest
-from annotator.installation.sqlite_sql import check_file, copy_database
+from annotator.installation.sqlite_sql import check_file, clear_short_lived, copy_database
 from annotator.installation.tables_sql import is_postgresql, list_broken_references, list_table_names
 from annotator.storage.database import Database, list_database_files
 from annotator.storage.schema import (
@@ -102,6 +102,7 @@ def _rehearse_on_a_copy(database: Database) -> None:
         path = Path(folder) / "copy.db"
         path.touch(mode=0o600)
         copy_database(database, path, lambda *_: None)
+        clear_short_lived(path)
         check_file(path)
         copy = Database(database.url.set(database=str(path), query={}))
         try:

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from annotator.cli.main import app
 from annotator.domain.errors import BadInput, ConflictError, StateError
 from annotator.installation import postgres_programs
-from annotator.installation.copy_service import hash_tables
+from annotator.installation.copy_service import copy_installation, hash_tables
 from annotator.installation.postgres_programs import find_program
 from annotator.installation.records import SHORT_LIVED, BackupReport, RestoreReport
 from annotator.installation.service import BackupFolders, restore_backup, split_secrets, write_backup
@@ -470,3 +470,30 @@ def test_a_member_outside_its_folders_is_refused(
     with pytest.raises(BadInput, match="paths below"):
         bring_back(path, Database(f"sqlite:///{tmp_path / 'b.db'}"))
     database.dispose()
+
+
+def test_a_release_that_is_being_recorded_is_not_in_a_backup_and_no_copy_is_made_meanwhile(
+    tmp_path: Path, save: Any, bring_back: Any
+) -> None:
+    """SQLite records a large release in parts: its rows come before their release."""
+    path = tmp_path / "a.db"
+    database = Database(f"sqlite:///{path}")
+    kept_databases.fill(database, tmp_path / "exports")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO release_recording VALUES (2, 1, '2026-03-04 05:06:07.000000')")
+        connection.execute(
+            "INSERT INTO release_query (release_pk, position, query_id, text) VALUES (2, 0, 'Q1', '')"
+        )
+        connection.commit()
+    restored = Database(f"sqlite:///{tmp_path / 'b.db'}")
+    save(database, tmp_path / "a.backup")
+    bring_back(tmp_path / "a.backup", restored)
+    with restored.read() as session:
+        assert list(session.scalars(text("SELECT DISTINCT release_pk FROM release_query"))) == [1]
+        assert list_broken_references(session, list_table_names(session)) == []
+    with database.read() as session:
+        assert list_broken_references(session, list_table_names(session)) == []  # as it should be for now
+    with pytest.raises(StateError, match="a release is being published"):
+        copy_installation(database, Database(f"sqlite:///{tmp_path / 'c.db'}"), lambda *_: None)
+    database.dispose()
+    restored.dispose()
