@@ -1,26 +1,31 @@
 """32 and 100 annotators labeling at once through the real HTTP route: items per second, and what the database says afterwards.
 
     .venv/bin/python -m benchmarks.many_clients [--clients 32 100] [--seconds 20] [--kind sqlite postgresql]
-        [--workers 2] [--servers 2]
+        [--workers 2] [--servers 2] [--within 3]
 
 A real server; each client keeps 5 pairs ahead and hands in one answer per request without a pause, which no person can.
 10,000 pairs, each judged by three. Afterwards the database is asked: no pair is judged by more than three, none was given
-to a person twice, every acknowledged answer is there once. Exits with 1 unless all three counts are 0. `--workers`: processes
-of one server on one port; `--servers`: servers on one database, each with its share of the clients (both for PostgreSQL).
+to a person twice, every acknowledged answer is there once, and everything derived is what it is from scratch
+(`derived_rows.py`). Exits with 1 unless all counts are 0. `--workers`: processes of one server on one port; `--servers`: servers
+on one database, each with its share of the clients (both for PostgreSQL). `--within 3`: each client presses once, at a moment
+drawn within so many seconds, as people do. CPU: milliseconds for each item of the servers, of PostgreSQL, and of the clients.
 """
 
 import argparse
+import os
 import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Thread
 
 from sqlalchemy import text
 
 from annotator.storage.database import Database
-from benchmarks.labeling_load import Client, fill, open_database, read_cpu, serve, show
+from benchmarks.derived_rows import find_wrong_rows
+from benchmarks.labeling_load import DATASET, Client, fill, open_database, read_cpu, serve, show
 
 SMALL = "--clients 2 --seconds 1 --kind postgresql"  # what the tests start it with
 QUERIES, DEPTH, OVERLAP = 200, 50, 3
@@ -34,9 +39,10 @@ def main() -> None:
     parser.add_argument("--kind", nargs="+", default=["sqlite", "postgresql"])
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--servers", type=int, default=1)
+    parser.add_argument("--within", type=float, help="one press of each client, within so many seconds")
     chosen = parser.parse_args()
     print(
-        f"{'':<24} {'items/s':>8} {'median ms':>9} {'p95 ms':>8} {'longest':>8} {'errors':>7} {'wrong':>6} {'CPU ms':>7}"
+        f"{'':<24} {'items/s':>8} {'median ms':>9} {'p95 ms':>8} {'longest':>8} {'errors':>7} {'wrong':>6}  CPU ms: server, database, clients"
     )
     wrong = 0
     with tempfile.TemporaryDirectory(prefix="annotator-bench-") as folder:
@@ -49,11 +55,14 @@ def main() -> None:
                     chosen.seconds,
                     chosen.workers,
                     chosen.servers,
+                    chosen.within,
                 )
     sys.exit(1 if wrong else 0)
 
 
-def measure(kind: str, folder: Path, clients: int, seconds: float, workers: int, servers: int) -> int:
+def measure(
+    kind: str, folder: Path, clients: int, seconds: float, workers: int, servers: int, within: float | None
+) -> int:
     """How much went wrong."""
     with open_database(kind, folder) as (database, _there):
         fill(database, queries=QUERIES, depth=DEPTH, judged_by=0, overlap=OVERLAP, people=clients)
@@ -62,22 +71,56 @@ def measure(kind: str, folder: Path, clients: int, seconds: float, workers: int,
             everybody = [Client(started[number % servers][0], number) for number in range(clients)]
             sent: list[str] = []
             twice: list[str] = []
-            until = time.perf_counter() + seconds
-            threads = [Thread(target=label, args=(client, until, sent, twice)) for client in everybody]
-            start, before = time.perf_counter(), sum(read_cpu(pid) for _port, pid in started)
+            if within is not None:
+                for client in everybody:
+                    client.ask([], 5)
+                    client.seconds.clear()
+
+            def read_all() -> tuple[float, float, float]:
+                times = os.times()
+                database_cpu = read_database_cpu(folder) if kind == "postgresql" else 0.0
+                return sum(read_cpu(pid) for _port, pid in started), database_cpu, times.user + times.system
+
+            start, before = time.perf_counter(), read_all()
+            work = (press_once, (within,)) if within is not None else (label, (start + seconds,))
+            threads = [Thread(target=work[0], args=(client, *work[1], sent, twice)) for client in everybody]
             for thread in threads:
                 thread.start()
             for thread in threads:
                 thread.join()
             passed = time.perf_counter() - start
-            cpu = sum(read_cpu(pid) for _port, pid in started) - before
+            cpu = [
+                (after - first) / max(1, len(sent)) * 1000
+                for after, first in zip(read_all(), before, strict=True)
+            ]
         errors = [error for client in everybody for error in client.errors]
-        wrong = check(database, sent) + len(twice)
+        rows = find_wrong_rows(database, DATASET, overbooked_at=datetime.now(UTC))
+        wrong = check(database, sent) + len(twice) + len(rows)
         times = [value for client in everybody for value in client.seconds]
-        print(f"{f'{kind}, {clients} clients':<24} {len(sent) / passed:>8.1f}  {show(times)} {len(errors):>7} {wrong:>6} {cpu / max(1, len(sent)) * 1000:>7.1f}",
-              *errors[:1], flush=True)  # fmt: skip
+        print(f"{f'{kind}, {clients} clients':<24} {len(sent) / passed:>8.1f}  {show(times)} {len(errors):>7} {wrong:>6}  ",
+              " ".join(f"{value:5.1f}" for value in cpu), *errors[:1], *rows[:1], flush=True)  # fmt: skip
         database.dispose()
     return wrong + len(errors)
+
+
+def read_database_cpu(folder: Path) -> float:
+    """Seconds that PostgreSQL has computed in this folder: its first process, those it has now, and those that have ended."""
+    first = int((folder / "postmaster.pid").read_text(encoding="utf-8").split()[0])
+    ended = Path(f"/proc/{first}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return read_cpu(first) + (int(ended[13]) + int(ended[14])) / os.sysconf("SC_CLK_TCK")
+
+
+def press_once(client: Client, within: float, sent: list[str], _twice: list[str]) -> None:
+    """Wait as long as drawn, press, hand in, be given the next."""
+    time.sleep(client.drawn.random() * within)
+    event = client.press()
+    if event is None:
+        client.errors.append("nothing to press on")
+        return
+    before = len(client.errors)
+    client.ask([event], 1)
+    if len(client.errors) == before:
+        sent.append(event["id"])
 
 
 def label(client: Client, until: float, sent: list[str], twice: list[str]) -> None:

@@ -308,8 +308,9 @@ class Database:
             engine = create_engine(
                 self.url,
                 connect_args={key: options[key] for key in _POSTGRESQL_OPTIONS},
-                pool_size=10,
-                max_overflow=30,
+                pool_size=40,  # all are kept: a new one costs a process of the server, and has planned no statement
+                max_overflow=0,
+                pool_use_lifo=True,  # the latest first: it has planned the statements that are asked for most
                 pool_timeout=CONNECT_SECONDS,
                 pool_pre_ping=True,
             )
