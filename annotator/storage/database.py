@@ -417,12 +417,18 @@ def _prepare_file(url: URL, _dialect: Any, _record: Any, _given: Any, _options: 
     create_private_file(url)
 
 
+_UNCHECKED = "annotator_unchecked"  # in the pool's notes on a connection: it does not check foreign keys
+
+
 def _begin_sqlite(connection: Any) -> None:
     options = connection.get_execution_options()
     wait = options.get("annotator_wait", PATIENCE_SECONDS)
     driver = connection.connection.dbapi_connection
-    # at each begin, so that a connection from the pool never keeps what the one before asked for
-    driver.execute(f"PRAGMA foreign_keys={'OFF' if options.get('annotator_unchecked') else 'ON'}")
+    # only where a connection from the pool keeps what the one before asked for: SQLite then plans every statement anew
+    unchecked = bool(options.get("annotator_unchecked"))
+    if connection.info.get(_UNCHECKED, False) != unchecked:
+        driver.execute(f"PRAGMA foreign_keys={'OFF' if unchecked else 'ON'}")
+        connection.info[_UNCHECKED] = unchecked
     write = options.get("annotator_write", True)
     if write and _begin_soon(driver, wait):
         return
