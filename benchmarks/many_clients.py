@@ -112,6 +112,7 @@ def read_database_cpu(folder: Path) -> float:
 
 def press_once(client: Client, within: float, sent: list[str], _twice: list[str]) -> None:
     """Wait as long as drawn, press, hand in, be given the next."""
+    client.connection.close()  # the server has ended it: nothing was sent for long. A new one is opened by the next request
     time.sleep(client.drawn.random() * within)
     event = client.press()
     if event is None:
