@@ -76,9 +76,11 @@ def measure(
                     client.ask([], 5)
                     client.seconds.clear()
 
+            place = find_database_folder(database)
+
             def read_all() -> tuple[float, float, float]:
                 times = os.times()
-                database_cpu = read_database_cpu(folder) if kind == "postgresql" else 0.0
+                database_cpu = read_database_cpu(place) if place else 0.0
                 return sum(read_cpu(pid) for _port, pid in started), database_cpu, times.user + times.system
 
             start, before = time.perf_counter(), read_all()
@@ -101,6 +103,14 @@ def measure(
               " ".join(f"{value:5.1f}" for value in cpu), *errors[:1], *rows[:1], flush=True)  # fmt: skip
         database.dispose()
     return wrong + len(errors)
+
+
+def find_database_folder(database: Database) -> Path | None:
+    """Where PostgreSQL keeps its files on this machine; None for SQLite."""
+    if database.is_sqlite:
+        return None
+    with database.read() as session:
+        return Path(str(session.execute(text("SELECT current_setting('data_directory')")).scalar_one()))
 
 
 def read_database_cpu(folder: Path) -> float:
