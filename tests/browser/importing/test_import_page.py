@@ -41,7 +41,6 @@ def test_a_lead_imports_queries_and_a_folder_and_finds_the_files_again_after_clo
     expect(page.get_by_text("質問.csv is imported: 2 new")).to_be_visible()
     held = page.get_by_role("table", name="Contents of the dataset")
     expect(held.get_by_role("row", name="Queries")).to_contain_text("質問.csv")
-    page.get_by_role("button", name="Choose other files").click()
     page.get_by_text("Upload a whole folder").click()
     expect(page.locator("input[type=file][webkitdirectory]")).to_be_attached()
     page.locator("input[type=file]").set_input_files(folder)
