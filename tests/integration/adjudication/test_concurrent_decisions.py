@@ -144,7 +144,10 @@ def test_the_last_lead_cannot_leave_disagreements_behind(database: Database) -> 
         lambda: remove_role(database, OPERATOR, "lea", dataset="d"),
         lambda: change_person(database, OPERATOR, "lea", role="annotator", dataset="d", now=EPOCH),
     ):
-        with pytest.raises(StateError, match="nobody could decide the disagreements of d any more"):
+        with pytest.raises(
+            StateError,
+            match="nobody could decide the disagreements of d; make another person a lead there first",
+        ):
             leave()
     assert desk.ask(desk.lea, 1) == ["甲"]
     change_person(database, OPERATOR, "lou", enable=True, now=EPOCH)

@@ -77,7 +77,7 @@ def test_what_a_lead_puts_off_comes_last_for_them_and_in_its_place_for_others(de
     assert desk.ask(desk.lou, 1) == ["甲"]
     let_go_disagreements(desk.database, desk.lou, "d", [desk.keys["甲"]], tab="t1", now=NOW)
     assert desk.ask(desk.lea, 4) == ["乙", "丙", "丁", "甲"]
-    assert desk.events() == [("put off", None, None)]
+    assert desk.events() == [("set to later", None, None)]
 
 
 def test_a_pair_given_to_a_lead_is_handed_to_nobody_else_until_it_is_taken_back(desk: DecisionWorld) -> None:

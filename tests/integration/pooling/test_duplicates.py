@@ -319,7 +319,7 @@ def test_a_lead_is_shown_no_grade_of_a_pair_that_is_still_theirs_to_judge(world:
 
 
 def test_only_the_grade_that_the_lead_has_seen_is_accepted(world: DuplicateWorld) -> None:
-    with pytest.raises(ConflictError, match="the grade of Q2 b has changed meanwhile"):
+    with pytest.raises(ConflictError, match="the grade of Q2 b has changed in the meantime"):
         accept_duplicates(world.database, world.lead, "d", expected={KEPT: 3}, now=LATER)
     assert world.group().documents[0].state == "offered"
     done = accept_duplicates(world.database, world.lead, "d", expected={KEPT: 2}, now=LATER)

@@ -127,9 +127,9 @@ class TestLockedFromOutside:
         session = Database._session
         monkeypatch.setattr("annotator.storage.database.KNOWN_LOCK_SECONDS", 0.001)
 
-        def note(self: Database, *, write: bool, wait: float) -> Any:
+        def note(self: Database, *, write: bool, wait: float, **options: Any) -> Any:
             waits.append(wait)
-            return session(self, write=write, wait=wait)
+            return session(self, write=write, wait=wait, **options)
 
         monkeypatch.setattr(Database, "_session", note)
         for _often in range(3):

@@ -38,9 +38,9 @@ def test_a_write_that_had_the_lock_and_was_refused_lets_the_next_one_wait_in_ful
     waits: list[float] = []
     session = Database._session
 
-    def note(self: Database, *, write: bool, wait: float) -> Any:
+    def note(self: Database, *, write: bool, wait: float, **options: Any) -> Any:
         waits.append(wait)
-        return session(self, write=write, wait=wait)
+        return session(self, write=write, wait=wait, **options)
 
     monkeypatch.setattr(Database, "_session", note)
     database.wait_at_most(0.5)
