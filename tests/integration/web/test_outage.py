@@ -24,11 +24,11 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from structlog.testing import capture_logs
 
-from annotator.dataset.service import create_dataset
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
 from annotator.people.sign_in_service import sign_in
+from annotator.pooling.service import list_pairs
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -38,6 +38,7 @@ from annotator.web.labeling import api as labeling_api
 from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import LINE_SECONDS, OutageLog
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from tests.integration.labeling_world import World
 from tests.integration.web.test_health import locked_from_outside
 
 NOW = datetime.now(UTC)
@@ -45,7 +46,7 @@ PASSWORD = "correct horse 電池"
 
 
 def add_people(database: Database) -> None:
-    create_dataset(database, OPERATOR, "d", now=NOW)
+    World(database, queries=1, documents=1)
     add_person(database, OPERATOR, "hanako", role="annotator", dataset="d", password=PASSWORD, now=NOW)
 
 
@@ -84,10 +85,10 @@ class TestLockedFromOutside:
         other.dispose()
 
     @pytest.mark.usefixtures("_locked")
-    def test_the_panel_is_told_to_come_back(self, browser: TestClient) -> None:
+    def test_the_panel_is_told_to_come_back(self, database: Database, browser: TestClient) -> None:
         event = {
             "id": str(uuid.uuid4()),
-            "pair": "x",
+            "pair": list_pairs(database, OPERATOR, "d")[0].pair,
             "outcome": "graded",
             "grade": 2,
             "pressed_at": NOW.isoformat(),
