@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from annotator.domain.messages import Message, say
-from annotator.evaluation.evaluate import NOT_COMPARED, Evaluation, choose_main_measure
+from annotator.evaluation.evaluate import NOT_COMPARED, SystemRanking, choose_main_measure
 from annotator.evaluation.profiles.profile import Profile
 
 NO_RUNS = say("No run is imported: there is no system to compare.")
@@ -39,15 +39,15 @@ def choose_ranking_measure(profile: Profile) -> str:
     return choose_main_measure(names) or measures[0].name
 
 
-def find_leading_system(evaluation: Evaluation, measure: str) -> LeadingSystem:
-    """Return which system leads on this measure of the evaluation."""
+def find_leading_system(ranking: SystemRanking, measure: str) -> LeadingSystem:
+    """Return which system leads on this measure."""
     scored = [
         (summary.score.value, system.system, summary)
-        for system in evaluation.systems
+        for system in ranking.systems
         if (summary := system.measures[measure]).score.value is not None
     ]
     if not scored:
-        reasons = [system.measures[measure].score.why for system in evaluation.systems]
+        reasons = [system.measures[measure].score.why for system in ranking.systems]
         why = next((reason for reason in reasons if reason), None)
         return LeadingSystem(None, measure, why=say("No system has a score: {why}.", why=why or "–"))
     ranked = sorted(scored, key=lambda entry: -(entry[0] or 0.0))
@@ -60,15 +60,15 @@ def find_leading_system(evaluation: Evaluation, measure: str) -> LeadingSystem:
         summary.ci95,
         summary.score.queries,
         len(ranked),
-        _list_close(evaluation, measure, leader, others),
+        _list_close(ranking, measure, leader, others),
     )
 
 
-def _list_close(evaluation: Evaluation, measure: str, leader: str, others: Sequence[str]) -> tuple[str, ...]:
+def _list_close(ranking: SystemRanking, measure: str, leader: str, others: Sequence[str]) -> tuple[str, ...]:
     """Return those of the others whose difference from the leader chance may explain."""
     apart = {
         system
-        for comparison in evaluation.comparisons
+        for comparison in ranking.comparisons
         if comparison.measure == measure and comparison.significant
         for system in (comparison.a, comparison.b)
         if leader in (comparison.a, comparison.b)

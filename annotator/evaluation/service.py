@@ -15,7 +15,7 @@ from annotator.domain.ground_truth import GroundTruth
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.evaluation.dataset_analysis.robustness import PairGrades, Robustness, measure_robustness
-from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
+from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs, rank_systems
 from annotator.evaluation.evaluation_sql import (
     choose_imported_runs,
     list_imported_runs,
@@ -237,12 +237,13 @@ def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem
         query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
         runs = (read_imported_run(session, run, query_ids, profile.order) for run in imported)
         try:
-            evaluation = evaluate_runs(truth, runs, profile, scoring=ScoringOptions(measures=(measure,)))
+            scoring = ScoringOptions(measures=(measure,), readings=False)
+            ranking = rank_systems(truth, runs, profile, scoring=scoring)
         except ValidationError as error:
             return LeadingSystem(
                 None, measure, why=say("The systems cannot be scored: {why}.", why=error.args[0])
             )
-    return find_leading_system(evaluation, measure)
+    return find_leading_system(ranking, measure)
 
 
 def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:

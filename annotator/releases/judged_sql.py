@@ -43,12 +43,22 @@ JudgedQuery = tuple[Query, list[ReleasePair]]
 ROWS_AT_ONCE = 2_000
 
 
-def iterate_judged_queries(session: Session, dataset_pk: int) -> Iterator[JudgedQuery]:
-    """Return every query in its order, with its pairs in no particular order and what led to their settlement."""
+def iterate_judged_queries(
+    session: Session, dataset_pk: int, *, for_comparison: bool = False
+) -> Iterator[JudgedQuery]:
+    """Return every query in its order, with its pairs in no particular order and what led to their settlement.
+
+    `for_comparison`: the judgments have no note, time, seconds and guideline version: what a qrel is and rests on does not
+    depend on them, and the table of all judgments is not read.
+    """
     versions, errors = _list_versions(session, dataset_pk), list_open_errors(session, dataset_pk)
     for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
         queries = read_queries(session, query_pks)
-        pairs = _list_pairs(session, dataset_pk, query_pks, queries, versions, errors)
+        chosen = col(PairRow.query_pk).in_(query_pks)
+        judgments = (
+            _list_current(session, chosen) if for_comparison else _list_judgments(session, chosen, versions)
+        )
+        pairs = _list_pairs(session, dataset_pk, query_pks, queries, judgments, errors)
         for query_pk in query_pks:
             yield queries[query_pk], pairs[query_pk]
 
@@ -83,12 +93,11 @@ def _list_pairs(
     dataset_pk: int,
     query_pks: Sequence[int],
     queries: Mapping[int, Query],
-    versions: Mapping[int, int],
+    judgments: Mapping[int, list[GivenJudgment]],
     errors: Mapping[int, tuple[ExpertGrade, ...]],
 ) -> dict[int, list[ReleasePair]]:
-    """Return the pairs of these queries, by query_pk."""
+    """Return the pairs of these queries, by query_pk. `judgments`: by pair_pk."""
     chosen = col(PairRow.query_pk).in_(query_pks)
-    judgments = _list_judgments(session, chosen, versions)
     decisions = _list_decisions(session, chosen)
     imported_ranks = list_imported_ranks(session, dataset_pk, query_pks)
     by_lead = {
@@ -213,6 +222,32 @@ def _list_judgments(
         given = make(
             GivenJudgment, (pk, annotator, outcome, grade, note, purpose, at, seconds, version, file)
         )
+        judgments = by_pair.get(pair_pk)
+        if judgments is None:
+            by_pair[pair_pk] = [given]
+        else:
+            judgments.append(given)
+    return by_pair
+
+
+def _list_current(session: Session, chosen: ColumnElement[bool]) -> dict[int, list[GivenJudgment]]:
+    """Return the same judgments by pair_pk as the narrow table of current judgments has them: who, which grade, for what."""
+    statement = (
+        select(
+            col(CurrentJudgmentRow.pair_pk),
+            col(CurrentJudgmentRow.judgment_pk),
+            col(CurrentJudgmentRow.annotator_pk),
+            col(CurrentJudgmentRow.outcome),
+            col(CurrentJudgmentRow.grade),
+            col(CurrentJudgmentRow.purpose),
+        )
+        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
+        .where(chosen, col(CurrentJudgmentRow.outcome) != "later")
+    )
+    by_pair: dict[int, list[GivenJudgment]] = {}
+    make = tuple.__new__
+    for pair_pk, pk, annotator, outcome, grade, purpose in fetch_plain(session, statement):
+        given = make(GivenJudgment, (pk, annotator, outcome, grade, None, purpose, "", None, None, None))
         judgments = by_pair.get(pair_pk)
         if judgments is None:
             by_pair[pair_pk] = [given]

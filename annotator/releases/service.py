@@ -33,7 +33,7 @@ from annotator.people.service import require_person, require_role
 from annotator.pooling.rounds.rounds_sql import read_chances, read_history
 from annotator.quality.records import QualityStatus
 from annotator.releases.comparison import ReleaseComparison
-from annotator.releases.content import assign_numbers, count_content, list_settled
+from annotator.releases.content import assign_numbers, count_content
 from annotator.releases.counts import DatasetSnapshot, list_scale
 from annotator.releases.datasheet import collect_datasheet, hide_people
 from annotator.releases.datasheet_template import write_datasheet
@@ -111,8 +111,8 @@ def preview_release(
         require_role(session, actor, key_of(row.pk), "lead")
         comparison, _ = _begin_comparison(session, row, keep=keep)
         texts: dict[str, str | None] = {}
-        for query, pairs in iterate_judged_queries(session, key_of(row.pk)):
-            settled = list_settled(pairs, seed=row.seed)
+        for query, pairs in iterate_judged_queries(session, key_of(row.pk), for_comparison=True):
+            settled = [pair for pair in pairs if pair.grade is not None]  # their order changes no qrel
             comparison.add(query.query_id, settled)
             if settled:
                 texts[query.query_id] = query.text

@@ -26,6 +26,12 @@ def find_kept_leader(
     )
 
 
+def is_leader_kept(database: Database, actor: Actor, dataset: str, *, now: datetime) -> bool:
+    """Return whether `find_kept_leader` would return at once. Raises NotAllowed for anybody but leads."""
+    stamp = read_stamp(database, actor, dataset)
+    return LEADERS.has((database, dataset), stamp, now=now, quick=QUICK)
+
+
 EVALUATIONS: KeptResults[EvaluationResult] = KeptResults(most=8)
 """The evaluations of this process, by database, dataset and choice."""
 

@@ -4,7 +4,7 @@ Shows progress by annotator and by query, pairs by status and what the remaining
 covers beside what it is required to cover.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -133,8 +133,7 @@ def draw(context: PageContext) -> None:
     st.title(tr("Overview"))
     dataset = require_dataset(context)
     overview = show_overview(context.database, context.actor, dataset)
-    if overview.counts.pairs:
-        _draw_glance(context, dataset, overview)
+    add_leader = _draw_glance(context, dataset, overview) if overview.counts.pairs else None
     st.header(tr("What to do next"))
     draw_steps(context, overview.steps)
     if not overview.counts.pairs:
@@ -158,6 +157,8 @@ def draw(context: PageContext) -> None:
     if overview.coverage.required:
         st.header(tr("Coverage"))
         draw_coverage(overview.coverage)
+    if add_leader is not None:
+        add_leader()
 
 
 def describe_forecast(forecast: ReleaseForecast, *, now: datetime) -> str:
@@ -267,8 +268,14 @@ def _find_leader(context: PageContext, dataset: str) -> str:
     return join_sentences([words, time])
 
 
-def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> None:
-    """Draw the answers that a lead opens the page for, each with the page that it comes from."""
+def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Callable[[], None] | None:
+    """Draw the answers that a lead opens the page for, each with the page that it comes from.
+
+    To score systems over thousands of queries takes seconds: then it returns what adds the leading system, once the rest of the
+    page is drawn.
+    """
+    from annotator.web.evaluation.evaluation_cache import is_leader_kept
+
     st.header(tr("At a glance"))
     waiting = count_waiting_work(
         context.database, context.actor, dataset, context.role or "annotator", now=context.now
@@ -282,18 +289,26 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> None
     forecast = read_forecast(context.database, context.actor, dataset, overview, now=context.now)
     blocked = [_link(dataset, page, tr(words)) for words, page in list_blocked(waiting)]
     gates = list_gate_names(overview.open_gates)
-    rows: list[Sequence[Cell]] = [
-        (tr("Release possible"), _link(dataset, "assignment", describe_forecast(forecast, now=context.now))),
-        (tr("Leading system"), _link(dataset, "evaluation", _find_leader(context, dataset))),
-        (
-            tr("Idle"),
-            _link(dataset, "people", tr(idle)),
-        ),
-        (tr("Blocked work"), blocked or tr("No work is blocked.")),
-        (tr("Gates not met"), _link(dataset, "releases", gates) if gates else tr("Every gate is met.")),
-    ]
-    draw_link_table(tr("At a glance"), (tr("what"), tr("state")), rows, tall=True)
+    place = st.empty()
+
+    def draw_answers(leader: str) -> None:
+        rows: list[Sequence[Cell]] = [
+            (
+                tr("Release possible"),
+                _link(dataset, "assignment", describe_forecast(forecast, now=context.now)),
+            ),
+            (tr("Leading system"), _link(dataset, "evaluation", leader)),
+            (tr("Idle"), _link(dataset, "people", tr(idle))),
+            (tr("Blocked work"), blocked or tr("No work is blocked.")),
+            (tr("Gates not met"), _link(dataset, "releases", gates) if gates else tr("Every gate is met.")),
+        ]
+        with place.container():
+            draw_link_table(tr("At a glance"), (tr("what"), tr("state")), rows, tall=True)
+
+    is_kept = is_leader_kept(context.database, context.actor, dataset, now=context.now)
+    draw_answers(_find_leader(context, dataset) if is_kept else tr("Calculating …"))
     _draw_work(forecast)
+    return None if is_kept else lambda: draw_answers(_find_leader(context, dataset))
 
 
 def list_gate_names(gates: Sequence[str]) -> str:

@@ -18,11 +18,14 @@ from annotator.guideline.service import publish_version, read_version
 from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.importing.texts.texts_service import import_documents
+from annotator.releases.comparison import to_published
 from annotator.releases.files_service import verify_release
 from annotator.releases.gates_service import check_release
+from annotator.releases.judged_sql import iterate_judged_queries
 from annotator.releases.records import Release, ReleaseGate
 from annotator.releases.service import finish_publishing, preview_release, publish_release
 from annotator.storage.adjudication_tables import AdjudicationRow
+from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables import ReleaseQrelRow
 from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW
@@ -192,6 +195,25 @@ def test_the_preview_is_what_changes_says_after_publishing(world: ReleaseWorld, 
     assert "Compared with 1.0.0" in changes
     assert "법률\\_제17조" in changes or "법률_제17조" in changes
     assert manifest(made)["previous"] == "1.0.0"
+
+
+def test_a_preview_reads_every_pair_as_the_release_does(world: ReleaseWorld) -> None:
+    """What it leaves out of judgments (notes, times) no qrel's settlement and keys depend on."""
+    decide(world, 2)
+    world.judge(world.minjun, "Q1", "Q1/three", None, outcome="later")
+    world.judge(world.hanako, "Q2", "e\u0301🎯", None)
+    with world.database.read() as session:
+        dataset_pk = key_of(find_dataset(session, world.name).pk)
+        read = {
+            for_comparison: [
+                (pair.status, pair.grade, to_published(pair))
+                for _, pairs in iterate_judged_queries(session, dataset_pk, for_comparison=for_comparison)
+                for pair in pairs
+            ]
+            for for_comparison in (False, True)
+        }
+    assert read[True] == read[False]
+    assert len({status for status, *_ in read[True]}) > 3
 
 
 def test_a_query_that_lost_its_qrels_is_removed_from_the_release(world: ReleaseWorld, tmp_path: Path) -> None:

@@ -65,6 +65,24 @@ def test_the_overview_begins_with_what_to_do_next_and_links_keep_the_dataset(wor
     assert links(app) == [("agreement", "dataset=d"), ("disagreements", "dataset=d")]
 
 
+def test_the_leading_system_is_computed_once_the_rest_of_the_overview_is_drawn(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from annotator.web.overview import page
+
+    order: list[str] = []
+
+    def find_last(*_given: object) -> str:
+        order.append("leading system")
+        return "bm25 leads"
+
+    monkeypatch.setattr(page, "_find_leader", find_last)
+    monkeypatch.setattr(page, "_draw_queries", lambda _overview: order.append("queries"))
+    shown = words(open_page(world, "overview"))
+    assert order == ["queries", "leading system"]
+    assert "bm25 leads" in shown and "Calculating" not in shown
+
+
 def test_the_overview_says_every_figure_in_words_and_marks_who_is_simulated(world: JudgedWorld) -> None:
     app = open_page(world, "overview")
     assert alternatives(app) == [
