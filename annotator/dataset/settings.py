@@ -23,6 +23,13 @@ MOST_TEXT = 2_000
 SEARCH_HOSTS = "search_hosts"
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[\w]([\w.-]*[\w])?)(:(?P<port>[1-9][0-9]{0,4}))?")
 ABOUT = ("authors", "contact", "licence", "source")  # what a dataset says of itself in its releases
+_LANGUAGE_TAG = re.compile(
+    r"[a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*"
+    r"(-[a-wyz0-9](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?",
+    re.ASCII | re.IGNORECASE,
+)
+"""The form of a tag of BCP 47 (RFC 5646, section 2.1), without the grandfathered ones and names of 4 to 8 letters, which no
+language has."""
 RULES: Mapping[str, str] = {
     "overlap_by_category": "category",
     "overlap_share": "share",
@@ -67,6 +74,14 @@ def _text(value: str) -> str:
     if len(text) > MOST_TEXT or any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
         raise ValueError(value)
     return text
+
+
+def _language(text: str) -> str | None:
+    """Return a language tag as typed, without the spaces around it; None if there is none."""
+    tag = text.strip()
+    if tag and not _LANGUAGE_TAG.fullmatch(tag):
+        raise ValueError(text)
+    return tag or None
 
 
 def _make_choice_reader(*names: str) -> Callable[[str], str]:
@@ -157,7 +172,7 @@ def _requirements(text: str) -> dict[str, Any] | None:
 
 SETTINGS: tuple[DatasetSetting, ...] = (
     DatasetSetting("title", say("a text"), "the name shown to people", str),
-    DatasetSetting("language", say("a language tag such as ja, or nothing"), "the main language of the documents", lambda v: v or None),
+    DatasetSetting("language", say("a language tag such as ja, or nothing"), "the main language of the documents", _language),
     DatasetSetting("authors", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "who made the dataset, for papers that use it", _or_none(_text)),
     DatasetSetting("contact", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "whom to ask about it", _or_none(_text)),
     DatasetSetting("licence", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "under which licence its releases may be used", _or_none(_text)),

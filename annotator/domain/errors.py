@@ -130,6 +130,8 @@ class Problems:
         self.errors.append(FormatError(path or self.path, line, expected, found))
 
     def raise_if_any(self) -> None:
-        """Raise BadInput with everything noted so far; do nothing when all was well."""
+        """Raise BadInput with everything noted so far, by line if it is all in one file; do nothing when all was well."""
+        if len({error.path for error in self.errors}) == 1:
+            raise BadInput(sorted(self.errors, key=lambda error: error.line or 0))
         if self.errors:
             raise BadInput(self.errors)

@@ -190,11 +190,17 @@ def open_table(
     """Return a table that has the required columns, and the collector for what is wrong with its rows.
 
     Each column is given with its other names. `columns`: those of a file without a header; `names`: see `rename_columns`.
-    Raises BadInput for a line that is no row, and for missing columns.
+    Raises BadInput for a line that is no row, and for missing columns. Lines of JSONL stand for themselves: what is wrong with
+    some is left in the collector, so that the caller names it together with what is wrong with the others.
     """
-    table, problems = read_rows(data, path, kind=kind, columns=columns, names=names), Problems(path)
+    problems = Problems(path)
+    table = read_rows(data, path, kind=kind, columns=columns, problems=problems)
+    bad_lines = len(problems.errors)
+    if names:
+        table = rename_columns(table, names, problems)
     check_columns(table, required, problems)
-    problems.raise_if_any()
+    if table.kind != "jsonl" or len(problems.errors) > bad_lines:
+        problems.raise_if_any()
     return table, problems
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 from annotator.dataset.grade_choices import GENERAL, GRADE_TEMPLATES, read_grade_template
 from annotator.dataset.requirement_templates import TEMPLATES
 from annotator.dataset.service import check_new_name, create_dataset, make_default_dataset
-from annotator.dataset.settings import NO_REQUIREMENTS
+from annotator.dataset.settings import NO_REQUIREMENTS, read_setting
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.evaluators import PROFILE_NAMES
 from annotator.domain.grades import GradeDefinition, Rubric, choose_languages
@@ -106,6 +106,8 @@ def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
             autocomplete="off",
             help=tr("A language tag such as ja, ko or en. It may stay empty."),
         )
+        if problem := _find_language_problem(language):
+            draw_problem(problem)
         overlap = st.number_input(
             tr("Judgments per pair"),
             1,
@@ -148,6 +150,14 @@ def _draw_settings(template: str, context: PageContext) -> dict[str, str]:
         "profile": profile,
         "requirements": requirements,
     }
+
+
+def _find_language_problem(language: str) -> str | None:
+    try:
+        read_setting("language", language)
+    except ValidationError as error:
+        return show_refusal(error)
+    return None
 
 
 def _draw_grades(template: str, refused: Mapping[str, str]) -> Rubric:
@@ -238,6 +248,8 @@ def _draw_grade(
 
 def _create(context: PageContext, name: str, settings: Mapping[str, str], rubric: Rubric) -> None:
     refused = _find_empty(name, rubric)
+    if problem := _find_language_problem(settings["language"]):
+        refused["language"] = problem
     if not refused:
         try:
             create_dataset(

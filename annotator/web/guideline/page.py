@@ -22,7 +22,7 @@ from annotator.web.guideline.draft import (
     read_typed,
 )
 from annotator.web.guideline.feedback import DraftDesk, describe_judgments, draw_worklist
-from annotator.web.guideline.publish import draw_form
+from annotator.web.guideline.publish import READ, TABS, draw_form, draw_published
 from annotator.web.guideline.reading import describe_version, draw_rubric
 from annotator.web.kit.controls import apply_url_tab, keep_focus
 from annotator.web.kit.line_diff import draw_comparison
@@ -100,8 +100,7 @@ def draw_outdated(context: "PageContext", dataset: str) -> None:
     draw_table(tr("Judgments to confirm"), columns, rows)
 
 
-READ, LEARN, WRITE, VERSIONS = (
-    say("Current"),
+LEARN, WRITE, VERSIONS = (
     say("Lessons from disagreements"),
     say("Next version"),
     say("Versions"),
@@ -116,9 +115,6 @@ def draw(context: PageContext) -> None:
         with st.container(width=760):
             draw_rubric(versions[0])
         return
-    message = st.session_state.pop("guideline said", None)
-    if message:
-        st.toast(message, icon=":material/check:")
     draft = find_draft(dataset, versions[0])
     base = next((item for item in versions if item.version == draft.base), versions[0])
     draft.base = base.version
@@ -136,15 +132,16 @@ def _draw_tabs(
 ) -> None:
     """Draw the open tab only; the address says which one is open."""
     names = (READ, LEARN, WRITE, VERSIONS)
-    apply_url_tab("standard", names)
+    apply_url_tab(TABS, names)
     reading, learning, writing, looking_back = st.tabs(
-        [tr(name) for name in names], key="standard", bind="query-params"
+        [tr(name) for name in names], key=TABS, bind="query-params"
     )
     if writing.open:
         bring_to_screen(draft, base)
     draw_keeper(context, dataset, draft, base)
     if reading.open:
         with reading, st.container(width=760):
+            draw_published()
             if draft.fields:
                 st.info(
                     tr("You have an unpublished draft on the tab Next version."), icon=":material/edit_note:"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from annotator.domain.errors import AnnotatorError
+from annotator.domain.errors import AnnotatorError, ValidationError
 from annotator.domain.messages import say
 from annotator.guideline.compare import propose_change
 from annotator.guideline.merge import find_conflicts
@@ -19,6 +19,7 @@ from annotator.guideline.service import (
     merge_draft,
     publish_version,
 )
+from annotator.guideline.validation import check_change
 from annotator.web.guideline.draft import (
     CHOSEN,
     GuidelineDraft,
@@ -33,8 +34,8 @@ from annotator.web.guideline.fields import draw_fields
 from annotator.web.guideline.languages import draw_outdated_translations
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.line_diff import draw_comparison
-from annotator.web.kit.messages import show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
+from annotator.web.kit.page_parts import draw_note, draw_problem
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, find_context
 
@@ -42,6 +43,13 @@ if TYPE_CHECKING:
     from annotator.guideline.service import GuidelineVersion
 
 
+READ = say("Current")
+TABS = "standard"  # the key of the page's tabs, also in its address
+WHY_REFUSED, PUBLISHED, PUBLISHED_PLACE = (
+    "guideline why refused",
+    "guideline published",
+    "guideline-published",
+)
 CHANGES = {"minor": say("Wording (minor)"), "semantic": say("Meaning of a grade (semantic)")}
 
 
@@ -63,11 +71,7 @@ def draw_publishing(
     again = count_judgments_made_outdated(context.database, context.actor, dataset)
     meant = {
         "minor": tr("No judgments need to be confirmed."),
-        "semantic": tr_n(
-            "{n:,} judgment must be confirmed or changed by its annotator.",
-            "{n:,} judgments must be confirmed or changed by their annotators.",
-            again,
-        ),
+        "semantic": _describe_again(again),
     }
     proposed = propose_change(base.rubric, rubric)
     change_key, why_key = f"guideline change {proposed} {dataset}", f"guideline why {dataset}"
@@ -88,6 +92,8 @@ def draw_publishing(
         persist_state="session",
         help=tr("Annotators see it next to the changes."),
     )
+    if why_refused := st.session_state.pop(WHY_REFUSED, None):
+        draw_problem(why_refused)
     st.button(
         tr("Publish version {version}", version=base.version + 1),
         type="primary",
@@ -96,6 +102,22 @@ def draw_publishing(
         args=(dataset, base, draft, shown, change_key, why_key),
     )
     _draw_refused()
+
+
+def _describe_again(judgments: int) -> str:
+    return tr_n(
+        "{n:,} judgment must be confirmed or changed by its annotator.",
+        "{n:,} judgments must be confirmed or changed by their annotators.",
+        judgments,
+    )
+
+
+def draw_published() -> None:
+    """Draw what the last press of Publish did."""
+    published = st.session_state.pop(PUBLISHED, None)
+    if published:
+        with st.container(key=PUBLISHED_PLACE):
+            st.success(escape_markdown(published), icon=":material/check:")
 
 
 def draw_meanwhile(
@@ -162,18 +184,27 @@ def _publish(
         return
     typed = read_typed(draft, base)
     chosen = read_chosen(typed[CHOSEN])
+    change, why = st.session_state.get(change_key, ""), st.session_state.get(why_key) or ""
     if typed != shown:
         _refuse(tr("Your last change was added to the comparison. Check it, then publish."))
         return
     try:
+        check_change(change, why)
+    except ValidationError as error:
+        st.session_state[WHY_REFUSED] = show_refusal(error)
+        return
+    again = 0
+    try:
+        if change == "semantic":
+            again = count_judgments_made_outdated(context.database, context.actor, dataset)
         made = publish_version(
             context.database,
             context.actor,
             dataset,
             to_rubric(typed),
             base_version=base.version,
-            change=st.session_state.get(change_key, ""),
-            why=st.session_state.get(why_key) or "",
+            change=change,
+            why=why,
             decisions=chosen.decisions,
             questions=chosen.questions,
             may_remove_languages=True,
@@ -186,8 +217,15 @@ def _publish(
     else:
         set_draft(dataset, GuidelineDraft(made.version, {}))
         st.session_state.pop(why_key, None)
-        st.session_state["guideline said"] = tr("Version {version} published.", version=made.version)
-        note_press()
+        sentences = [
+            tr("Version {version} published.", version=made.version),
+            tr("It is the current guideline now. Annotators see what changed while they label."),
+        ]
+        if again:
+            sentences.append(_describe_again(again))
+        st.session_state[PUBLISHED] = join_sentences(sentences)
+        st.session_state[TABS] = tr(READ)
+        note_press(PUBLISHED_PLACE)
 
 
 def _merge(dataset: str, base: "GuidelineVersion", draft: GuidelineDraft) -> None:

@@ -22,7 +22,7 @@ from annotator.labeling.records import PairQuestion
 from annotator.web.kit.controls import keep_focus, note_press
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import show_refusal, tr, tr_n
-from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
+from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, require_dataset
 from annotator.web.kit.pager import draw_pager, find_last_start, find_start, go_to
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext, find_context, note_visit
@@ -96,6 +96,10 @@ def _draw_form(question: PairQuestion) -> None:
         on_change="ignore",
         persist_state="session",
     )
+    refused = st.session_state.get("not answered")
+    if refused and refused[0] == number:
+        draw_problem(refused[1])
+        del st.session_state["not answered"]
     if question.answer is None:
         st.checkbox(tr("Include in the guideline"), key=f"guideline {number}", on_change="ignore")
     st.button(
@@ -105,10 +109,6 @@ def _draw_form(question: PairQuestion) -> None:
         on_click=_answer,
         args=(number, question.answer, question.in_guideline),
     )
-    refused = st.session_state.get("not answered")
-    if refused and refused[0] == number:
-        st.error(refused[1], icon=":material/block:")
-        del st.session_state["not answered"]
 
 
 def _answer(number: int, seen: str | None, marked: bool) -> None:

@@ -21,7 +21,7 @@ from annotator.people.invitations_service import (
 from annotator.web.kit.copy_field import draw_copy_field
 from annotator.web.kit.figures import show_day, show_time
 from annotator.web.kit.messages import show_refusal, tr
-from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.page_parts import draw_note, draw_problem
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_role
@@ -39,14 +39,19 @@ def invite_dialog() -> None:
 def _draw_dialog() -> None:
     """For whom, which role, where and for how long; answers with the link."""
     context = require_context()
-    note = st.text_input(tr("For whom"), autocomplete="off", max_chars=200)
+    note = st.text_input(tr("For whom"), autocomplete="off", max_chars=200).strip()
+    place_of_problem = st.empty()
     places = list_places(context)
-    where = st.selectbox(tr("On"), places, format_func=_name_place) if len(places) > 1 else places[0]
+    where = st.selectbox(tr("Dataset"), places, format_func=_name_place) if len(places) > 1 else places[0]
     roles = ROLES if context.person.role_on(where) == "admin" else ROLES[:1]
     role = st.selectbox(tr("Role"), roles, format_func=name_role) if len(roles) > 1 else roles[0]
     draw_note(tr(ROLE_EFFECTS[role]))
     days = st.number_input(tr("Days until the link expires"), 1, MOST_DAYS, DAYS)
     if not st.button(tr("Make the link"), type="primary", icon=":material/link:"):
+        return
+    if not note:
+        with place_of_problem:
+            draw_problem(tr("Write whom the link is for."))
         return
     try:
         made = invite(
@@ -61,7 +66,7 @@ def _draw_dialog() -> None:
     except AnnotatorError as error:
         st.error(escape_markdown(show_refusal(error)))
         return
-    draw_copy_field("invitation", tr("Link to send"), name_link(made.token))
+    draw_copy_field("invitation", tr("Link to send to {whom}", whom=note), name_link(made.token))
     draw_note(
         tr(
             "Copy the link now: it is shown only once. It works one time, until {until}. The person who opens it chooses a name and a password.",

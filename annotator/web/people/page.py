@@ -89,7 +89,7 @@ def _add() -> None:
         username = st.text_input(tr("Username, to sign in with"), autocomplete="off")
         name = st.text_input(tr("Name, as others see it"), autocomplete="off")
         role = st.selectbox(tr("Role"), ROLES, format_func=name_role)
-        where = st.selectbox(tr("On"), list_places(context), format_func=_name_dataset)
+        where = st.selectbox(tr("Dataset"), list_places(context), format_func=_name_dataset)
         pressed = st.form_submit_button(tr("Add"), type="primary")
     if pressed:
         _apply_change(

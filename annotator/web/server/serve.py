@@ -14,7 +14,9 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 
 OPEN_FILES = 8_192  # connections, downloads and the database; many systems begin with 1,024 and let a process ask for more
+SAMPLE = "sample"  # the folder of the public sample releases below `exports/` of a source checkout
 BACKLOG = 2_048  # connections that the system keeps until they are accepted
 ACCEPTED_AT_ONCE = (
     32  # then those that are open are served: asyncio would take 2,048 before it looks at one of them
@@ -107,7 +110,9 @@ def _run_app(
 
 def warn_of_open_files(database: Database, settings: Settings) -> None:
     """Log one warning that names what other users of the machine can get at. What exists is never changed."""
-    paths = [*list_database_files(database.url), settings.exports_dir, settings.fetched_runs_dir]
+    paths = [*list_database_files(database.url), settings.fetched_runs_dir]
+    if _holds_releases(settings.exports_dir):
+        paths.append(settings.exports_dir)
     open_paths = list_open_to_others(paths)
     if open_paths:
         log.warning(
@@ -115,6 +120,13 @@ def warn_of_open_files(database: Database, settings: Settings) -> None:
             paths=[str(path) for path in open_paths],
             mend="chmod -R go= PATH",
         )
+
+
+def _holds_releases(exports_dir: Path) -> bool:
+    """Return whether the folder holds a dataset's folder, other than the sample of a source checkout, which is public."""
+    with suppress(OSError):
+        return any(path.is_dir() and path.name != SAMPLE for path in exports_dir.iterdir())
+    return False
 
 
 def raise_open_files(number: int) -> None:

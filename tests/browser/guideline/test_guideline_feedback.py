@@ -46,7 +46,7 @@ def test_what_disputes_teach_becomes_a_version_that_names_them(
     expect(page.get_by_text("Answers 3 decisions")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("textbox", name="Why", exact=False).fill("争いから")
     page.get_by_role("button", name="Publish version 2").click()
-    expect(page.get_by_text("No changes yet.")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Version 2 published.", exact=False)).to_be_visible(timeout=PATIENCE)
     assert {decision.pair for decision in list_decisions_behind(database, OPERATOR, "d", now=NOW)[2]} == set(
         keys
     )

@@ -38,7 +38,7 @@ def test_a_lead_sends_a_link_and_whoever_opens_it_lands_where_the_work_is(
     page.get_by_label("For whom").fill("Hana")
     page.keyboard.press("Tab")
     page.get_by_role("button", name="Make the link").press("Enter")
-    field = page.get_by_label("Link to send")
+    field = page.get_by_label("Link to send to Hana")
     expect(field).to_have_value(re.compile(rf"^{server.address}/join#[\w-]{{43}}$"))
     link = field.input_value()
     assert list_violations(page) == []

@@ -72,7 +72,7 @@ def test_a_folder_of_exports_that_exists_keeps_its_rights(database: Database, tm
 
 def test_what_others_can_read_already_is_named_once_in_the_log_and_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "annotator.db").touch(mode=0o644)
-    (tmp_path / "exports").mkdir(mode=0o755)
+    (tmp_path / "exports" / "d").mkdir(mode=0o755, parents=True)
     opened = open_database(tmp_path / "annotator.db")
     with capture_logs() as logs:
         warn_of_open_files(opened, Settings(exports_dir=tmp_path / "exports"))
@@ -93,3 +93,17 @@ def test_nothing_is_said_where_nobody_else_can_read(database: Database, tmp_path
             warn_of_open_files(database, Settings(exports_dir=tmp_path / "nothing there yet"))
     fresh.dispose()
     assert logs == []
+
+
+def test_the_folder_of_a_checkout_that_holds_only_the_sample_is_not_named(tmp_path: Path) -> None:
+    exports = tmp_path / "exports"
+    (exports / "sample" / "demo").mkdir(parents=True)
+    (exports / "README.md").touch()
+    opened = open_database(tmp_path / "annotator.db")
+    with capture_logs() as logs:
+        warn_of_open_files(opened, Settings(exports_dir=exports))
+        assert logs == []
+        (exports / "sample2").mkdir()
+        warn_of_open_files(opened, Settings(exports_dir=exports))
+    opened.dispose()
+    assert [entry["paths"] for entry in logs] == [[str(exports)]]

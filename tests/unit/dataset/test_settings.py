@@ -25,6 +25,10 @@ READ: list[tuple[str, str, Any]] = [
     ("shown_metadata", "author, 発行年,author", ["author", "発行年"]),
     ("shown_metadata", '["a,b"]', ["a,b"]),
     ("shown_metadata", "none", None),
+    ("language", "ja", "ja"),
+    ("language", " zh-Hant-TW ", "zh-Hant-TW"),
+    ("language", "de-1996-x-law", "de-1996-x-law"),
+    ("language", "", None),
 ]
 
 
@@ -53,6 +57,10 @@ def test_a_setting_is_read_and_written_as_it_can_be_typed(name: str, typed: str,
         ("repeat_after", "0"),
         ("idle_seconds", "9"),
         ("shown_metadata", "author,,year"),
+        ("language", "Japanese"),
+        ("language", "日本語"),
+        ("language", "ja, ko"),
+        ("language", "ja_JP"),
     ],
 )
 def test_what_a_setting_does_not_accept_is_told_with_what_it_does(name: str, typed: str) -> None:

@@ -60,6 +60,16 @@ def test_documents_keep_their_source_exactly() -> None:
     ]
 
 
+def test_lines_of_jsonl_that_are_no_json_are_named_together_with_those_that_lack_something() -> None:
+    text = '{"doc_id": "a", "text": "b"}\n{"text": "c"}\nnot json\n{"doc_id": "d", "text": 1}\n["e"]\n'
+    with pytest.raises(BadInput) as caught:
+        read_documents(text.encode(), "f", kind="jsonl")
+    assert list(dict.fromkeys(found.partition(":")[0] for found in problems(caught))) == ["2", "3", "4", "5"]
+    with pytest.raises(BadInput) as caught:
+        read_documents(text.encode(), "f", kind="jsonl", names={"title": "name"})
+    assert "1: expected a column name, found doc_id, text" in problems(caught)
+
+
 def test_every_bad_document_is_named() -> None:
     text = "doc_id,title,text,media_type\na,t,,\na,u,,\nb,,,\nc,t,,text/pdf\n"
     with pytest.raises(BadInput) as caught:

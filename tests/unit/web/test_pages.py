@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from annotator.domain.people import OPERATOR, LinkRefused, Membership
-from annotator.people.invitations_service import look_at_link
+from annotator.people.invitations_service import list_invitations, look_at_link
 from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
 from annotator.people.sign_in_service import find_session, list_sessions, revoke_sessions, sign_in, sign_out
 from annotator.settings import Settings
@@ -292,6 +292,9 @@ class TestPeople:
     ) -> None:
         app = open_invitation("lea")
         assert app.selectbox == [], "there is nothing to choose"
+        press(app, "Make the link")
+        assert "Write whom the link is for." in say(app)
+        assert list_invitations(database, OPERATOR, dataset="demo", now=NOW) == []
         fill(app, "For whom", "Hana <b>")
         press(app, "Make the link")
         token = read_link(app).partition("/join#")[2]
@@ -338,9 +341,9 @@ class TestPeople:
         self, database: Database, open_dialog: Open
     ) -> None:
         add_person(database, OPERATOR, "chief", role="admin", dataset="demo", password=PASSWORD, now=NOW)
-        dataset_box = next(box for box in open_dialog("chief").selectbox if box.label == "On")
+        dataset_box = next(box for box in open_dialog("chief").selectbox if box.label == "Dataset")
         assert dataset_box.options == ["demo"]
-        dataset_box = next(box for box in open_dialog("ada").selectbox if box.label == "On")
+        dataset_box = next(box for box in open_dialog("ada").selectbox if box.label == "Dataset")
         assert dataset_box.options == ["demo", "every dataset"]
 
     def test_an_admin_changes_role_and_name_and_disables(self, database: Database, open_dialog: Open) -> None:

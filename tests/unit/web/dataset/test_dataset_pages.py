@@ -279,6 +279,16 @@ def test_a_name_that_cannot_be_is_said_while_it_is_typed(world: World, name: str
     assert said in texts(app)
 
 
+def test_a_language_that_is_no_tag_is_named_at_its_field_and_nothing_is_made(world: World) -> None:
+    app = open_page(world, "new_dataset_page", "admin", None)
+    find(app, "text_input", "Name").input("new").run()  # type: ignore[attr-defined]
+    find(app, "text_input", "Main language of the documents").input("Japanese").run()  # type: ignore[attr-defined]
+    assert "expected a language tag such as ja, or nothing, found &#x27;Japanese&#x27;" in texts(app)
+    next(button for button in app.button if button.label == "Create dataset").click().run()
+    assert "Not created yet" in texts(app)
+    assert len(list_datasets(world.database, OPERATOR)) == 1
+
+
 def test_an_empty_field_is_named_and_nothing_is_made(world: World) -> None:
     app = open_page(world, "new_dataset_page", "admin", None)
     find(app, "text_area", "Grade 2: definition").set_value(" ").run()  # type: ignore[attr-defined]

@@ -109,7 +109,7 @@ def test_a_draft_is_compared_and_published_with_what_it_means(world: GuidelineWo
     assert sign.format("removed", "⊖", "removed") in words(app)
     assert app.radio[0].value == "semantic"
     press(app, "Publish version 2")
-    assert "Not published: why\\: enter a reason" in words(app).replace("\\,", ",")
+    assert '<p class="annotator-problem" role="alert">Why: enter a reason' in words(app)
     assert versions(world) == [1]
     app.text_area(key="guideline why d").set_value("改正")
     press(app, "Publish version 2")
@@ -120,7 +120,9 @@ def test_a_draft_is_compared_and_published_with_what_it_means(world: GuidelineWo
         "改正",
         "答えの大半がある。",
     )
-    assert "No changes yet." in words(app)
+    assert "Version 2 published. It is the current guideline now." in words(app).replace("\\", "")
+    assert "<p>答えの大半がある。" in words(app), "the page leads back to the version that is current now"
+    assert "Publish version" not in "".join(button.label for button in app.button)
 
 
 def test_wording_asks_nobody_again_and_needs_no_reason(world: GuidelineWorld) -> None:

@@ -54,6 +54,17 @@ def test_a_lead_reads_a_question_answers_it_and_marks_it_for_the_guideline(world
     assert [item.number for item in list_questions(world.database, lead(world), "d")] == [number]
 
 
+def test_an_answer_that_cannot_be_sent_is_named_at_its_field(
+    world: JudgedWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(world, "?")
+    reader = SimpleNamespace(database=world.database, actor=lead(world), dataset="d", now=NOW)
+    monkeypatch.setattr("annotator.web.labeling.questions_page.find_context", lambda: reader)
+    page = open_page(world, "questions")
+    next(button for button in page.button if button.label == "Send answer").click()
+    assert '<p class="annotator-problem" role="alert">Enter some text first.' in words(run(page))
+
+
 def test_a_question_on_a_pair_that_the_lead_may_be_given_is_folded(world: JudgedWorld) -> None:
     world.pair("Q1", "未", title="題")
     world.judge(find(world, "花子"), "Q1", "未", 2)
