@@ -6,7 +6,6 @@ other pages say it in a line (app.css). `allowedOrigins` is empty, so no other s
 """
 
 import asyncio
-import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -49,6 +48,7 @@ from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import describe_outage, note_outage
 from annotator.web.server.preparation import prepare_first_run
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from annotator.web.server.request_id import current_request_id
 from annotator.web.server.serve import forbid_outgoing_requests, ignore_components_of_packages
 from annotator.web.server.start_page import StartPage
 from annotator.web.server.uploads import UploadGuard, free_files_of_ended_sessions
@@ -100,7 +100,7 @@ def make_app(database: Database, settings: Settings, place: WorkerPlace | None =
         routes=own,
         middleware=[
             *([Middleware(WorkerCookie, place=place, settings=settings)] if place else []),
-            Middleware(RequestGate, database=database, settings=settings),
+            Middleware(RequestGate, database=database, settings=settings, own=[route.path for route in own]),
             Middleware(Admission, own=[route.path for route in own]),
             Middleware(HostConfig),
             Middleware(StartPage),
@@ -152,7 +152,7 @@ def show_error(error: Exception) -> bool:
         lines = (escape_markdown(line) for line in show_refusal(error).splitlines())
         st.error("\n\n".join(lines), icon=":material/block:")
         return True
-    number = secrets.token_hex(4)
+    number = current_request_id()
     log.error("page failed", error_id=number, exc_info=error)
     message = tr(
         "Something went wrong on this page. Give your admin this error number: {number}.", number=number

@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 
 import streamlit as st
+import structlog
 
 from annotator.domain.people import includes
 from annotator.web.kit.messages import tr
@@ -17,6 +18,7 @@ from annotator.web.kit.page_parts import draw_no_role
 from annotator.web.kit.words import name_role
 from annotator.web.navigation import PAGES, AppPage, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context, note_visit
+from annotator.web.server.request_id import make_request_id
 from annotator.web.server.uploads import watch_file_fields
 from annotator.web.sidebar import declare_language, draw_account_menu, draw_sidebar, list_parameters
 
@@ -56,12 +58,14 @@ HERE = Path(__file__).parent
 
 def draw_app() -> None:
     """Draw one run."""
+    structlog.contextvars.bind_contextvars(request_id=make_request_id(), route="/_stcore/stream")
     st.html(HERE / "app.css")
     context = find_context()
     pages = {page.address: _register(page, context) for page in PAGES}
     begin = partial(_go_home, pages, context) if context else draw_signed_out
     home = st.Page(begin, title="Annotator", url_path="home", default=True)
     current_page = st.navigation([home, *pages.values()], position="hidden")
+    structlog.contextvars.bind_contextvars(route=f"/{current_page.url_path}")
     reading = is_for_reading(current_page.url_path)
     st.set_page_config(
         page_title=current_page.title if current_page is home else f"{current_page.title} · Annotator",

@@ -65,6 +65,7 @@ def test_uvicorns_own_request_lines_stay_silent(capsys: pytest.CaptureFixture[st
     logging.getLogger("uvicorn.access").disabled = False
     take_over_loggers()
     logging.getLogger("uvicorn.access").info("GET /label?dataset=secret")
+    logging.getLogger("httpx2").info("HTTP Request: GET http://es.example.org/?q=secret")
     assert "secret" not in capsys.readouterr().err
 
 

@@ -8,6 +8,7 @@ answers every unknown address with its page. Our own routes, which check access 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from starlette.datastructures import QueryParams
@@ -50,6 +51,19 @@ ENTRANCES = (
     AllowedAddress("/home", READ, "signed in"),
     *(AllowedAddress(f"/{page.address}", READ, "signed in") for page in PAGES),
 )
+
+
+OTHER = "other"
+
+
+def name_route(path: str, own: frozenset[str]) -> str:
+    """Return what logs and figures call the address: one of a fixed set of names, never what a caller made up."""
+    return path if path in own else _name_entrance(path)
+
+
+@lru_cache(maxsize=1_024)
+def _name_entrance(path: str) -> str:
+    return next((allowed.address for allowed in ENTRANCES if allowed.matches(path)), OTHER)
 
 
 class Admission:

@@ -22,6 +22,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from annotator.web.server.request_id import keep_id_of_proxy
+
 KEEP_OPEN_TO_SEND = 1.0  # seconds for the answer to somebody given up
 NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 TAKEN_AT = 120  # where tcpi_bytes_acked stands in Linux's tcp_info
@@ -244,6 +246,7 @@ class LimitedProtocol(H11Protocol):
     async def _serve_while_there(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Stop the program where it answers somebody who is gone: uvicorn would let it read a whole file for nobody."""
         cycle = self.cycle
+        keep_id_of_proxy(scope, self._address, self.config.forwarded_allow_ips)
 
         async def send_while_there(message: Message) -> None:
             if cycle.disconnected:

@@ -3,14 +3,15 @@
 Sees the websocket too, and never buffers a body. Looks up the session once per request and puts the person into
 `scope["state"]["signed_in"]`. Refuses requests without a session, except on OPEN paths; requests and websockets that
 another site caused; all but the account page's own traffic until a one-time password is replaced; and bodies above the
-limit of their path. Removes headers by which a proxy could name a user: only the cookie identifies a person.
+limit of their path. Removes headers by which a proxy could name a user: only the cookie identifies a person. Gives each
+request its number, and writes one line about it: no address as it came, no query, no name.
 """
 
 import base64
 import hashlib
 import re
-import secrets
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
@@ -20,7 +21,7 @@ import structlog
 from anyio import to_thread
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotator.domain.errors import DatabaseUnavailable, NotAllowed
@@ -28,9 +29,12 @@ from annotator.domain.people import SignedIn
 from annotator.people.sign_in_service import find_session
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.web.kit.messages import tr
 from annotator.web.language import use_language_of
-from annotator.web.plain_page import wants_page
+from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
+from annotator.web.server.admission import OTHER, name_route
 from annotator.web.server.outage import note_outage, respond_to_outage
+from annotator.web.server.request_id import current_request_id, find_request_id
 from annotator.web.server.start_page import read_start_page
 from annotator.web.server.uploads import MOST_IMPORT_BYTES
 from annotator.web.session import find_token, is_https, require_own_page, require_same_origin
@@ -125,6 +129,7 @@ HEALTH = ("/healthz", "/readyz")
 OPEN = frozenset({"/login", "/logout", "/setup", "/join", *HEALTH, *OWN_FILES})
 OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+METHODS = (*SAFE_METHODS, "POST", "PUT", "PATCH", "DELETE")
 IDENTITY = (b"remote-user", b"remote_user", b"x-streamlit-user")
 IDENTITY_PREFIXES = (
     b"x-forwarded-user",
@@ -142,8 +147,10 @@ log = structlog.stdlib.get_logger("annotator.web")
 class RequestGate:
     """See the module. `app` is everything behind the gate."""
 
-    def __init__(self, app: ASGIApp, database: Database, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, database: Database, settings: Settings, own: Iterable[str] = ()) -> None:
+        """`own`: the paths of our own routes."""
         self.app, self.database, self.settings = app, database, settings
+        self.own = frozenset(own)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -153,10 +160,15 @@ class RequestGate:
         scope["state"] = dict(scope.get("state") or {})
         if self.settings.secure_cookie:  # a proxy ends https: what the browser speaks is not what we see
             scope["scheme"] = "https" if scope["type"] == "http" else "wss"
-        if scope["type"] == "http":
-            await self._answer(scope, receive, send)
-        else:
-            await self._connect(scope, receive, send)
+        route = name_route(scope["path"], self.own)
+        bound = structlog.contextvars.bind_contextvars(request_id=find_request_id(scope), route=route)
+        try:
+            if scope["type"] == "http":
+                await self._answer(scope, receive, send)
+            else:
+                await self._connect(scope, receive, send)
+        finally:
+            structlog.contextvars.reset_contextvars(**bound)
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         handshake = HTTPConnection(scope)
@@ -184,12 +196,14 @@ class RequestGate:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request, began, status = HTTPConnection(scope), time.perf_counter(), [500]
-        https = is_https(request, self.settings)
+        https, request_id = is_https(request, self.settings), current_request_id()
 
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 status[0] = message["status"]
-                secure(MutableHeaders(scope=message), scope["path"], https=https)
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = request_id
+                secure(headers, scope["path"], https=https)
             await send(message)
 
         try:
@@ -204,11 +218,21 @@ class RequestGate:
         except ClientDisconnect:
             status[0] = GONE
         except Exception:  # noqa: BLE001 - the edge: logged with a number, and answered
-            await self._fail(scope, receive, send_secured)
+            await self._fail(request, receive, send_secured)
         finally:
-            seconds = round(time.perf_counter() - began, 4)
-            write = log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", *HEALTH)) else log.info
-            write("request", method=scope["method"], path=scope["path"], status=status[0], seconds=seconds)
+            self._log(scope, status[0], time.perf_counter() - began)
+
+    def _log(self, scope: Scope, status: int, seconds: float) -> None:
+        """Write the line of a request. Its number and route are in the context, as in every other line of it."""
+        person = scope["state"].get("signed_in")
+        write = log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", *HEALTH)) else log.info
+        write(
+            "request",
+            method=scope["method"] if scope["method"] in METHODS else OTHER,
+            status=status,
+            ms=round(seconds * 1_000, 1),
+            **({"person": person.actor.person_id} if person else {}),
+        )
 
     async def _refuse(self, request: HTTPConnection, scope: Scope) -> Response | None:
         """Return the answer to somebody who may not go on; None for everybody else."""
@@ -236,16 +260,28 @@ class RequestGate:
             return None
         return await to_thread.run_sync(lambda: find_session(self.database, token, now=datetime.now(UTC)))
 
-    async def _fail(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Say that something went wrong, by a number that is also in the log; nothing else goes out."""
-        number = secrets.token_hex(4)
-        log.exception("request failed", path=scope["path"], error_id=number)
-        try:
-            await JSONResponse({"error": f"something went wrong here (error {number})"}, 500)(
-                scope, receive, send
-            )
-        except RuntimeError:  # the response had begun already
-            return
+    async def _fail(self, request: HTTPConnection, receive: Receive, send: Send) -> None:
+        """Say that something went wrong, by the request's number, which is also in the log; nothing else goes out."""
+        number = current_request_id()
+        log.exception("request failed", error_id=number)
+        with suppress(RuntimeError):  # the response had begun already
+            await _describe_failure(request, number)(request.scope, receive, send)
+
+
+def _describe_failure(request: HTTPConnection, number: str) -> Response:
+    if not wants_page(request.scope):
+        return JSONResponse({"error": f"something went wrong here (error {number})"}, 500)
+    use_language_of(request)
+    title = tr("Something went wrong")
+    body = fill_markup(
+        '<h1>$title</h1><p class="lead" role="alert">$said</p><p class="lead"><a href="/">$back</a></p>',
+        {
+            "title": title,
+            "said": tr("Give your admin this error number: {number}.", number=number),
+            "back": tr("Go to the first page"),
+        },
+    )
+    return HTMLResponse(draw_plain_page(title, body), 500)
 
 
 async def _refuse_body(scope: Scope, receive: Receive, send: Send) -> None:

@@ -16,6 +16,7 @@ from annotator.domain.messages import Message, say
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.language import use_language_of
 from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
+from annotator.web.server.request_id import current_request_id
 
 RETRY_SECONDS = 5
 PATIENCE_SECONDS = 5.0
@@ -68,8 +69,12 @@ def respond_to_outage(request: HTTPConnection, error: DatabaseUnavailable) -> Re
         return JSONResponse({"error": show_refusal(error)}, 503, headers=headers)
     use_language_of(request)
     body = fill_markup(
-        '<h1>$title</h1><p class="lead" role="alert">$said</p>',
-        {"title": tr("Just a moment"), "said": tr(describe_outage(error))},
+        '<h1>$title</h1><p class="lead" role="alert">$said</p><p>$number</p>',
+        {
+            "title": tr("Just a moment"),
+            "said": tr(describe_outage(error)),
+            "number": tr("Error number: {number}", number=current_request_id()),
+        },
     )
     if wants_page(request.scope):
         headers["Refresh"] = str(RETRY_SECONDS)

@@ -28,6 +28,8 @@ from annotator.domain.errors import StateError
 from annotator.log import set_up_logs
 from annotator.settings import Settings
 from annotator.storage.database import Database, list_database_files, list_open_to_others
+from annotator.storage.slow_statements import watch_statements
+from annotator.web.server.slow_statement_log import SlowStatementLog
 from annotator.web.server.uploads import MOST_IMPORT_MB
 from annotator.web.server.worker_place import WorkerPlace, check_workers
 
@@ -73,6 +75,8 @@ def serve_app(
     warn_of_open_files(database, settings)
     raise_open_files(OPEN_FILES)
     database.wait_at_most(PATIENCE_SECONDS)
+    if settings.slow_statement_ms > 0:
+        watch_statements(database, settings.slow_statement_ms / 1_000, SlowStatementLog().report)
     gc.collect()
     gc.freeze()  # what was imported stays: a collection that looked through it all would hold up every request
     gc.set_threshold(*USUAL_THRESHOLD)  # cli/main.py raises it for the start
