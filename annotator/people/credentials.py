@@ -2,7 +2,7 @@
 
 Passwords are kept as argon2id (RFC 9106) hashes. They are normalized to Unicode NFC first, as RFC 8265's OpaqueString
 profile asks, so that every keyboard gives the same password. Names are normalized to NFC too, and otherwise unchanged.
-Refuses passwords that are too short, too long, the username, or one character repeated.
+Refuses passwords that are too short, too long, the username, one character repeated, or among the commonest.
 """
 
 import secrets
@@ -13,6 +13,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.people.known_passwords import is_common
 
 SHORTEST = 10
 LONGEST = 1_000
@@ -41,6 +42,10 @@ def check_new_password(password: str, *, username: str) -> None:
     if normal.casefold() == username.casefold() or len(set(normal)) == 1:
         raise ValidationError(
             say("expected a password that is not the username and not one character repeated")
+        )
+    if is_common(normal):
+        raise ValidationError(
+            say("this password is one of the commonest, which are guessed first; choose another")
         )
 
 

@@ -9,18 +9,38 @@ from argon2 import PasswordHasher
 from annotator.domain.errors import ValidationError
 from annotator.people.credentials import (
     NOBODYS_HASH,
+    SHORTEST,
     check_new_password,
     hash_password,
     is_outdated,
     is_password,
     make_one_time_password,
 )
+from annotator.people.known_passwords import LIST, is_common
 
 
 @pytest.mark.parametrize("password", ["", "short", "x" * 9, "a" * 20, "Hanako-Sato", "q" + "w" * 1_000])
 def test_a_weak_or_endless_password_is_refused(password: str) -> None:
     with pytest.raises(ValidationError):
         check_new_password(password, username="hanako-sato")
+
+
+@pytest.mark.parametrize("password", ["1q2w3e4r5t", "PassWord123", "ｑｗｅｒｔｙｕｉｏｐ", "Manchester"])
+def test_one_of_the_commonest_is_refused_in_any_case_and_width(password: str) -> None:
+    with pytest.raises(ValidationError, match="one of the commonest"):
+        check_new_password(password, username="hanako")
+
+
+def test_the_list_holds_ten_thousand_passwords_that_nothing_else_refuses_and_names_its_licence() -> None:
+    head, _, body = LIST.read_text(encoding="utf-8").partition("\n\n")
+    passwords = body.splitlines()
+    assert "licence" in head
+    assert len(set(passwords)) == len(passwords) >= 10_000
+    for password in passwords:
+        assert len(password) >= SHORTEST
+        assert len(set(password)) > 1
+        assert "@" not in password, "it may be somebody's address"
+        assert is_common(password)
 
 
 @pytest.mark.parametrize(
