@@ -20,7 +20,7 @@ from typing import Any, Protocol
 
 from sqlalchemy import Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
@@ -177,6 +177,8 @@ GAP_SECONDS = 0.012
 ASK_MILLISECONDS = 4
 """After how long at the latest a write asks again for SQLite's lock."""
 CONNECT_SECONDS = 5
+UNTRIED_SECONDS = 1.0
+"""A connection to PostgreSQL that was used so short a time ago is not tried before it is used again."""
 _POSTGRESQL_OPTIONS = {
     "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 30,
@@ -307,14 +309,18 @@ class Database:
             options = {**_POSTGRESQL_OPTIONS, **self.url.query}  # the URL overrides ours
             engine = create_engine(
                 self.url,
-                connect_args={key: options[key] for key in _POSTGRESQL_OPTIONS},
+                connect_args={
+                    **{key: options[key] for key in _POSTGRESQL_OPTIONS},
+                    "prepare_threshold": 1,  # a statement that comes a second time is planned for the last time
+                },
                 pool_size=40,  # all are kept: a new one costs a process of the server, and has planned no statement
                 max_overflow=0,
                 pool_use_lifo=True,  # the latest first: it has planned the statements that are asked for most
                 pool_timeout=CONNECT_SECONDS,
-                pool_pre_ping=True,
             )
             event.listen(engine, "connect", self._prepare_postgresql)
+            event.listen(engine, "checkin", _note_use)
+            event.listen(engine, "checkout", partial(_try_unused, engine.dialect))
             return engine
         check_sqlite_file(self.url)
         engine = create_engine(
@@ -349,6 +355,28 @@ class Database:
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = {round(self._patience * 1_000)}")
         connection.commit()
+
+
+_USED_AT = "annotator_used_at"  # in the pool's notes on a connection
+
+
+def _note_use(_connection: Any, record: Any) -> None:
+    record.info[_USED_AT] = time.monotonic()
+
+
+def _try_unused(dialect: Any, connection: Any, record: Any, _fairy: Any) -> None:
+    """Try a connection that has not been used for a moment. If it is lost, PostgreSQL was started again: make all connections anew.
+
+    A connection that is in constant use is not tried. If it is lost, its request fails and the pool makes all connections anew;
+    the browser repeats the request.
+    """
+    used_at = record.info.get(_USED_AT)
+    if used_at is None or time.monotonic() - used_at < UNTRIED_SECONDS:
+        return
+    try:
+        dialect.do_ping(connection)
+    except dialect.loaded_dbapi.Error as error:
+        raise InvalidatePoolError from error
 
 
 def is_writing(session: Session) -> bool:

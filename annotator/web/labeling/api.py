@@ -28,32 +28,41 @@ from annotator.labeling.service import SubmitResponse, read_whole_text, submit_j
 from annotator.storage.database import Database
 from annotator.web.kit.messages import show_refusal
 from annotator.web.server.json_body import read_json_object, require_text
+from annotator.web.server.turns import Turns
 from annotator.web.session import require_same_origin, require_signed_in
 
 MAX_BODY = 2_000_000
+HAND_INS_AT_A_TIME = 6
+"""Of each dataset, in one process: while some wait for the database, another one computes."""
 
 
 def routes(database: Database) -> list[Route]:
     """Return the routes for judgments and whole texts, for `web/app.py`."""
+    turns = Turns(database, most=HAND_INS_AT_A_TIME)
 
     async def post_judgments(request: Request) -> Response:
         require_same_origin(request)
         content = _read_body(await _read_bytes(request), request.headers.get("content-type", ""))
         actor = require_signed_in(request).actor
         _require_same_person(content, actor)
-        exchange = await run_in_threadpool(
-            submit_judgments,
-            database,
-            actor,
-            _text(content, "dataset"),
-            events=content.get("events", []),
-            have=_have(content.get("have", [])),
-            want=_want(content.get("want", 0)),
-            tab=_tab(content.get("tab", "")),
-            whole=content.get("whole") is True,
-            now=datetime.now(UTC),
-        )
-        return JSONResponse(_answer(exchange))
+        dataset = _text(content, "dataset")
+        have, want = _have(content.get("have", [])), _want(content.get("want", 0))
+        tab = _tab(content.get("tab", ""))
+
+        def submit() -> SubmitResponse:
+            return submit_judgments(
+                database,
+                actor,
+                dataset,
+                events=content.get("events", []),
+                have=have,
+                want=want,
+                tab=tab,
+                whole=content.get("whole") is True,
+                now=datetime.now(UTC),
+            )
+
+        return JSONResponse(_answer(await turns.run(dataset, submit)))
 
     async def get_text(request: Request) -> Response:
         text = await run_in_threadpool(

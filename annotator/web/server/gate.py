@@ -18,7 +18,6 @@ from functools import cache
 from urllib.parse import quote
 
 import structlog
-from anyio import to_thread
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -36,6 +35,7 @@ from annotator.web.server.admission import OTHER, name_route
 from annotator.web.server.outage import note_outage, respond_to_outage
 from annotator.web.server.request_id import current_request_id, find_request_id
 from annotator.web.server.start_page import read_start_page
+from annotator.web.server.turns import Turns
 from annotator.web.server.uploads import MOST_IMPORT_BYTES
 from annotator.web.session import find_token, is_https, require_own_page, require_same_origin
 
@@ -141,6 +141,9 @@ IDENTITY_PREFIXES = (
 POLICY_VIOLATION = 1008
 GONE = 499  # in the log only: whoever asked went away, or was too slow, before the request was whole
 
+SESSIONS_AT_A_TIME = 4
+"""How many sessions are looked up at the same time in one process."""
+
 log = structlog.stdlib.get_logger("annotator.web")
 
 
@@ -151,6 +154,7 @@ class RequestGate:
         """`own`: the paths of our own routes."""
         self.app, self.database, self.settings = app, database, settings
         self.own = frozenset(own)
+        self.turns = Turns(database, most=SESSIONS_AT_A_TIME)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -258,7 +262,7 @@ class RequestGate:
         token = find_token(connection)
         if not token:
             return None
-        return await to_thread.run_sync(lambda: find_session(self.database, token, now=datetime.now(UTC)))
+        return await self.turns.run("", lambda: find_session(self.database, token, now=datetime.now(UTC)))
 
     async def _fail(self, request: HTTPConnection, receive: Receive, send: Send) -> None:
         """Say that something went wrong, by the request's number, which is also in the log; nothing else goes out."""

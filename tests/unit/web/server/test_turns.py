@@ -1,0 +1,113 @@
+"""A few requests at a time do the work of a dataset; the others wait in their order, and not for ever."""
+
+import asyncio
+import gc
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from annotator.domain.errors import DatabaseUnavailable
+from annotator.storage.database import Database
+from annotator.web.server.turns import Turns
+
+
+@pytest.fixture
+def lost(tmp_path: Path) -> Iterator[Database]:
+    """A database that nobody opens."""
+    database = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
+    yield database
+    database.dispose()
+
+
+class Work:
+    """Work that goes on until it is told to end, and notes when it begins."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.may_end = threading.Event()
+
+    def make(self, name: str) -> Callable[[], str]:
+        def run() -> str:
+            self.begun.append(name)
+            assert self.may_end.wait(60)
+            return name
+
+        return run
+
+    async def wait_until_begun(self, *names: str) -> None:
+        while not set(names) <= set(self.begun):
+            await asyncio.sleep(0.001)
+
+
+def test_so_many_at_a_time_of_one_subject(lost: Database) -> None:
+    work = Work()
+
+    async def ask() -> list[str]:
+        turns = Turns(lost, most=2)
+        asked = [asyncio.create_task(turns.run("d", work.make(name))) for name in "abcd"]
+        await work.wait_until_begun("a", "b")
+        other = asyncio.create_task(turns.run("e", work.make("other")))
+        await work.wait_until_begun("other")  # another subject waits for none of them
+        assert sorted(work.begun) == ["a", "b", "other"]
+        work.may_end.set()
+        assert await other == "other"
+        return await asyncio.gather(*asked)
+
+    assert asyncio.run(ask()) == ["a", "b", "c", "d"]
+
+
+def test_the_others_wait_in_their_order(lost: Database) -> None:
+    work = Work()
+
+    async def ask() -> None:
+        turns = Turns(lost, most=1)
+        asked = [asyncio.create_task(turns.run("d", work.make(name))) for name in "abcd"]
+        await work.wait_until_begun("a")
+        work.may_end.set()
+        await asyncio.gather(*asked)
+
+    asyncio.run(ask())
+    assert work.begun == ["a", "b", "c", "d"]
+
+
+def test_who_gets_no_turn_in_time_is_told_that_the_database_is_overloaded(lost: Database) -> None:
+    work = Work()
+
+    async def ask() -> None:
+        turns = Turns(lost, most=1, within=0.01)
+        first = asyncio.create_task(turns.run("d", work.make("first")))
+        await work.wait_until_begun("first")
+        with pytest.raises(DatabaseUnavailable, match="more to do than it can take"):
+            await turns.run("d", work.make("second"))
+        work.may_end.set()
+        assert await first == "first"
+        assert await turns.run("d", work.make("third")) == "third"
+
+    asyncio.run(ask())
+    assert work.begun == ["first", "third"], "what was refused is never done later"
+
+
+def test_work_that_fails_gives_its_turn_back(lost: Database) -> None:
+    def fail() -> None:
+        raise ValueError("broken")
+
+    async def ask() -> str:
+        turns = Turns(lost, most=1, within=0.01)
+        with pytest.raises(ValueError, match="broken"):
+            await turns.run("d", fail)
+        return await turns.run("d", lambda: "done")
+
+    assert asyncio.run(ask()) == "done"
+
+
+def test_names_that_nobody_waits_for_are_forgotten(lost: Database) -> None:
+    async def ask() -> int:
+        turns = Turns(lost, most=1)
+        for number in range(100):  # names come from requests
+            await turns.run(f"d{number}", lambda: None)
+        gc.collect()
+        return len(turns._limiters)
+
+    assert asyncio.run(ask()) == 0
