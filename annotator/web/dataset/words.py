@@ -10,6 +10,7 @@ from annotator.dataset.settings import SEARCH_HOSTS
 from annotator.domain.evaluators import PROFILE_NAMES
 from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
+from annotator.web.kit.messages import tr
 
 Kind = Literal["text", "whole", "number", "switch", "choice", "distance", "requirements"]
 
@@ -293,3 +294,8 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
 def list_fields() -> tuple[SettingField, ...]:
     """Return the fields of all groups."""
     return tuple(field for _, fields in GROUPS for field in fields)
+
+
+def name_setting(name: str) -> str:
+    """Return the label of a setting in the reader's language, the same on every page."""
+    return tr(next(field.label for field in list_fields() if field.name == name))

@@ -14,6 +14,7 @@ import streamlit as st
 
 from annotator.web.kit.messages import tr
 from annotator.web.kit.modules import join_modules
+from annotator.web.kit.page_parts import NUMBERS
 
 if TYPE_CHECKING:
     import altair as alt
@@ -38,7 +39,7 @@ def draw_report_chart(
     before the page is drawn again.
     """
     ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
-    drawn = chart.configure_axis(**ink).configure_legend(**ink)
+    drawn = chart.configure(numberFormat=NUMBERS).configure_axis(**ink).configure_legend(**ink)
     drawn = drawn.properties(
         padding={"left": 0, "top": 4, "right": 6, "bottom": 8}, usermeta={"embedOptions": {"renderer": "svg"}}
     )

@@ -266,7 +266,7 @@ def shorten(name: str, most: int = MOST) -> str:
 
 def space_percent(pattern: str) -> dict[str, str]:
     """Return options of an axis of shares: labels in d3's pattern ("~%"), spaced where the language does: "5 %", "5%"."""
-    spaced = show_percentage(1).endswith(" %")
+    spaced = show_percentage(1).endswith("\N{NO-BREAK SPACE}%")
     return {"format": pattern, **({"labelExpr": "replace(datum.label, '%', ' %')"} if spaced else {})}
 
 

@@ -41,8 +41,8 @@ def show_number(number: float, digits: int = 0) -> str:
 
 
 def show_percentage(percent: float, digits: int = 0) -> str:
-    """Return so many per cent, written as the language does: "12.5 %", "12.5%"."""
-    return tr("{figure} %", figure=show_number(percent, digits))
+    """Return so many per cent, written as the language does: "12.5 %" on one line, "12.5%"."""
+    return tr("{figure} %", figure=show_number(percent, digits)).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def find_zone() -> tzinfo:

@@ -20,6 +20,8 @@ from annotator.web.page_context import PageContext
 if TYPE_CHECKING:
     import altair as alt
 
+NUMBERS = ",.4~f"
+"""How a chart writes a figure that has no format of its own, also for screen readers: Vega would read out eleven decimals."""
 LINKS = {page.address: page.title for page in PAGES}
 
 
@@ -80,7 +82,8 @@ def draw_chart(chart: "alt.TopLevelMixin", words: str) -> None:
     place is kept free while it loads."""
     ink = {"labelColor": "currentcolor", "titleColor": "currentcolor"}
     room = {"left": 0, "top": 4, "right": 6, "bottom": 8}
-    drawn = chart.configure_axis(**ink).configure_legend(**ink).properties(padding=room)
+    drawn = chart.configure(numberFormat=NUMBERS).configure_axis(**ink).configure_legend(**ink)
+    drawn = drawn.properties(padding=room)
     st.altair_chart(drawn, alt=words, height=chart.height)
 
 

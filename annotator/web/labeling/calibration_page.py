@@ -24,6 +24,7 @@ from annotator.labeling.calibration_service import (
 from annotator.labeling.my_work_service import compute_times
 from annotator.labeling.records import KINDS, AnnotatorResult, CheckCandidate, CheckPair, MedianTimes
 from annotator.labeling.service import read_whole_text
+from annotator.web.dataset.words import name_setting
 from annotator.web.kit.charts import AMBER, TEAL, VIOLET, space_percent
 from annotator.web.kit.figures import show_difference, show_median, show_number, show_share
 from annotator.web.kit.messages import show_refusal, tr, tr_n
@@ -163,7 +164,7 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
         left, right = st.columns(2, gap="medium")
         with left:
             score = st.number_input(
-                tr("Training: share of right judgments to pass"),
+                name_setting("training_score"),
                 0.0,
                 1.0,
                 dataset.training_score,
@@ -173,9 +174,9 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
                     "share."
                 ),
             )
-            gold = st.number_input(tr("Share of gold pairs"), 0.0, 0.5, dataset.gold_rate, 0.01)
+            gold = st.number_input(name_setting("gold_rate"), 0.0, 0.5, dataset.gold_rate, 0.01)
             idle = st.number_input(
-                tr("Idle seconds before time stops counting"),
+                name_setting("idle_seconds"),
                 10,
                 3600,
                 dataset.idle_seconds,
@@ -183,10 +184,8 @@ def draw_settings(context: PageContext, dataset: Dataset) -> None:
                 help=tr("After this long without activity, time no longer counts as work on the pair."),
             )
         with right:
-            repeat = st.number_input(tr("Share of repeats"), 0.0, 0.5, dataset.repeat_rate, 0.01)
-            after = st.number_input(
-                tr("Judgments before a pair is repeated"), 1, 10_000, dataset.repeat_after, 1
-            )
+            repeat = st.number_input(name_setting("repeat_rate"), 0.0, 0.5, dataset.repeat_rate, 0.01)
+            after = st.number_input(name_setting("repeat_after"), 1, 10_000, dataset.repeat_after, 1)
         pressed = st.form_submit_button(tr("Save settings"))
     if pressed:
         chosen = {

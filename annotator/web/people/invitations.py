@@ -3,6 +3,7 @@
 A lead invites annotators of her dataset, an admin everybody; `people/invitations_service.py` decides.
 """
 
+from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -18,6 +19,7 @@ from annotator.people.invitations_service import (
     make_password_link,
     revoke_invitation,
 )
+from annotator.people.service import list_people
 from annotator.web.kit.copy_field import draw_copy_field
 from annotator.web.kit.figures import show_day, show_time
 from annotator.web.kit.messages import show_refusal, tr
@@ -117,24 +119,27 @@ def draw_invitations(context: PageContext) -> None:
     listed = list_invitations(context.database, context.actor, dataset=context.dataset, now=context.now)
     if not listed:
         return
+    people = list_people(context.database, context.actor, dataset=context.dataset)
+    names = {person.username: person.name or person.username for person in people}
     st.header(tr("Invitations"))
     opened = [item for item in listed if item.state == "open"]
     if not opened:
         st.text(tr("No invitation is open."))
     for item in opened:
-        _draw_open(context, item)
+        _draw_open(context, item, names)
     earlier = [item for item in listed if item.state != "open"]
     if earlier:
         with st.expander(tr("Earlier invitations")):
             columns = (tr("for whom"), tr("role"), tr("state"), tr("made by"), tr("made on"))
             rows = [
-                (item.note or "–", _name_scope(item), _describe_state(item), item.author or tr("the operator"), show_day(item.created_at, now=context.now))
+                (item.note or "–", _name_scope(item), _describe_state(item, names), _name_author(item, names), show_day(item.created_at, now=context.now))
                 for item in earlier
             ]  # fmt: skip
             draw_table(tr("Earlier invitations"), columns, rows)
 
 
-def _draw_open(context: PageContext, item: Invitation) -> None:
+def _draw_open(context: PageContext, item: Invitation, names: Mapping[str, str]) -> None:
+    """Draw an open invitation and its button. `names`: of people, by username."""
     whom = item.note or tr("Invitation {number}", number=item.number)
     with st.container(horizontal=True, vertical_alignment="center", border=True):
         with st.container(width="stretch"):
@@ -142,7 +147,7 @@ def _draw_open(context: PageContext, item: Invitation) -> None:
             draw_note(
                 tr(
                     "Made by {author}. Works until {until}.",
-                    author=item.author or tr("the operator"),
+                    author=_name_author(item, names),
                     until=show_time(item.expires_at),
                 )
             )
@@ -167,9 +172,13 @@ def _name_scope(item: Invitation) -> str:
     return tr("{role} on {dataset}", role=name_role(item.role), dataset=item.dataset)
 
 
-def _describe_state(item: Invitation) -> str:
+def _name_author(item: Invitation, names: Mapping[str, str]) -> str:
+    return tr("the operator") if item.author is None else names.get(item.author, item.author)
+
+
+def _describe_state(item: Invitation, names: Mapping[str, str]) -> str:
     if item.user is not None:
-        return tr("accepted by {username}", username=item.user)
+        return tr("accepted by {username}", username=names.get(item.user, item.user))
     return tr(STATES[item.state])
 
 

@@ -66,7 +66,7 @@ def test_a_lead_sends_a_link_and_whoever_opens_it_lands_where_the_work_is(
     expect(guest.get_by_role("alert")).to_have_text("this link was used already; if that was you, sign in")
     page.reload()
     page.get_by_role("paragraph").filter(has_text="Earlier invitations").click()
-    expect(page.get_by_text("accepted by hana")).to_be_visible()
+    expect(page.get_by_text("accepted by 하나")).to_be_visible()
     assert link.partition("#")[2] not in server.log
 
 

@@ -91,11 +91,11 @@ def exports_of(world: JudgedWorld) -> Path:
 
 
 def words(app: AppTest) -> str:
-    """Everything that is written on the page, in its order by kind."""
+    """Everything that is written on the page, in its order by kind; a space that does not break is a space."""
     kinds = ("title", "header", "text", "markdown", "html", "info", "success", "warning", "error", "code")
     return "\n".join(
         str(item.value if kind != "html" else item.proto.body) for kind in kinds for item in app.get(kind)
-    )
+    ).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def html_rows(app: AppTest) -> list[list[str]]:

@@ -11,8 +11,15 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from annotator.domain.people import OPERATOR, LinkRefused, Membership
-from annotator.people.invitations_service import list_invitations, look_at_link
-from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
+from annotator.people.invitations_service import invite, list_invitations, look_at_link, revoke_invitation
+from annotator.people.service import (
+    add_person,
+    change_person,
+    disable_person,
+    find_actor,
+    list_people,
+    remove_role,
+)
 from annotator.people.sign_in_service import find_session, list_sessions, revoke_sessions, sign_in, sign_out
 from annotator.settings import Settings
 from annotator.storage.database import Database
@@ -309,6 +316,16 @@ class TestPeople:
         assert "No invitation is open." in say(listed)
         with pytest.raises(LinkRefused, match="revoked"):
             look_at_link(database, token, address="192.0.2.1", now=datetime.now(UTC))
+
+    def test_an_invitation_names_its_author_as_others_know_them(
+        self, database: Database, open_page: Open
+    ) -> None:
+        add_person(database, OPERATOR, "mia", name="Mia 미아", role="lead", dataset="demo", now=NOW)
+        with database.read() as session:
+            mia = find_actor(session, "mia")
+        made = invite(database, mia, role="annotator", dataset="demo", note="Jun", now=datetime.now(UTC))
+        assert "Made by Mia 미아." in say(open_page("lea", "people"))
+        revoke_invitation(database, mia, made.invitation.number, now=datetime.now(UTC))
 
     def test_an_admin_makes_a_link_for_a_new_password(self, database: Database, open_dialog: Open) -> None:
         add_person(database, OPERATOR, "pia", role="annotator", dataset="demo", password=PASSWORD, now=NOW)

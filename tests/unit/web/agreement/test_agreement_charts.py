@@ -163,7 +163,7 @@ def test_every_bar_of_grades_is_whole_and_all_annotators_come_first() -> None:
     rows = charts.list_shares(counts, NAMES)
     assert [row["name"] for row in rows[::4]] == ["all annotators", "new", "花子", "민준"]
     assert [row["share"] for row in rows if row["name"] == "花子"] == [0.5, 0.0, 0.0, 0.5]
-    assert [row["shown"] for row in rows if row["name"] == "민준"] == ["", "50 %", "50 %", ""]
+    assert [row["shown"] for row in rows if row["name"] == "민준"] == ["", "50\u00a0%", "50\u00a0%", ""]
     assert [(row["whose"], row["place"]) for row in rows[3:6]] == [("", 3), ("new", 0), ("new", 1)]
     drawn = charts.chart_grades(counts, NAMES).to_dict()
     assert drawn["params"][0]["select"]["fields"] == ["whose", "place"]

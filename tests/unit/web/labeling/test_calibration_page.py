@@ -11,6 +11,7 @@ from annotator.dataset.service import show_dataset
 from annotator.labeling.calibration_service import import_checks, list_checks
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
+from annotator.web.dataset.words import list_fields
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling.test_calibration import repeat
 from tests.unit.web.lead_pages import alternatives, find, headings, make_world, open_page, run, words
@@ -87,7 +88,7 @@ def test_results_stand_by_name_in_words_with_the_figures_one_click_away(world: J
     app = open_page(world, "calibration")
     assert headings(app)[1:3] == ["Check results", "Marked pairs"]
     assert alternatives(app) == [
-        "Share of judgments that are right (for repeats: the same as before): 花子: gold 0 % of 1; 花子: repeat 100 % of 1."
+        "Share of judgments that are right (for repeats: the same as before): 花子: gold 0\u00a0% of 1; 花子: repeat 100\u00a0% of 1."
     ]
     drawn = json.loads(app.get("vega_lite_chart")[0].proto.spec)["encoding"]
     assert drawn["color"]["legend"]["columns"] == 2, "three in a row are cut on a narrow screen"
@@ -98,14 +99,18 @@ def test_results_stand_by_name_in_words_with_the_figures_one_click_away(world: J
     assert "no gold pair has been judged" in figures["undefined because"][0]
     assert list(misses["given"]) == ["2"]
     assert "simulated_1 (simulated)" in words(app)  # the medians
+    config = json.loads(app.get("vega_lite_chart")[0].proto.spec)["config"]
+    assert config["numberFormat"] == ",.4~f", "a screen reader does not read eleven decimals"
+    assert config["axis"]["labelColor"] == "currentcolor"
 
 
-def test_the_rates_are_settings_of_the_dataset(world: JudgedWorld) -> None:
+def test_the_rates_are_settings_of_the_dataset_under_the_labels_of_its_settings(world: JudgedWorld) -> None:
     app = open_page(world, "calibration")
     fields = {field.label: field for field in app.number_input}
+    assert set(fields) <= {str(field.label) for field in list_fields()}
     fields["Share of gold pairs"].set_value(0.07)
-    fields["Judgments before a pair is repeated"].set_value(12)
-    fields["Training: share of right judgments to pass"].set_value(0.9)
+    fields["Repeat after"].set_value(12)
+    fields["Training pairs to get right"].set_value(0.9)
     run(press(app, "Save settings"))
     dataset, _counts = show_dataset(world.database, find(world, "lead"), "d")
     assert (dataset.gold_rate, dataset.repeat_after, dataset.training_score) == (0.07, 12, 0.9)

@@ -239,7 +239,7 @@ def test_the_options_of_a_round_are_named_as_in_the_form() -> None:
         "Searches: BM25 (words), Hybrid (several lists as one)",
         "Weights of the lists: bm25 0.6, run:s1 1.0",
         "Pairs to judge: 1,000",
-        "Ranks and the share to draw: 1-10 100.0 %, 11-50 20.0 %",
+        "Ranks and the share to draw: 1-10 100.0\u00a0%, 11-50 20.0\u00a0%",
         "Seed: 12345",
         "Left out: lang=ko, title matches ^A:, shorter than 20 characters, near…",
         "Rules: cites (2)",

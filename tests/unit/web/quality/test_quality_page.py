@@ -171,7 +171,9 @@ def test_errors_lead_to_their_case_and_the_figures_stand_in_words(world: JudgedW
     shown = words(app)
     assert f'href="/disagreements?dataset=d&amp;pair={pair_key("d", "Q2", DOCUMENTS[3])}"' in shown
     assert "waiting for a decision" in shown
-    assert alternatives(app)[0].startswith("Error rates and the limit of 5 %: another grade: 1 of 8, 12.5 %")
+    assert alternatives(app)[0].startswith(
+        "Error rates and the limit of 5 %: another grade: 1 of 8, 12.5\u00a0%"
+    )
     rows = app.dataframe[0].value
     assert list(rows["errors"]) == [1, 1, 1]
     world.add_decision(find(world, "lead"), "Q2", DOCUMENTS[3], 0)

@@ -93,12 +93,12 @@ def test_the_address_of_a_case_keeps_any_name_whole() -> None:
 
 
 def test_what_nothing_is_known_of_is_a_dash_and_not_drawn() -> None:
-    assert [row["observed error rate"] for row in list_rate_rows(STATUS.rates)] == ["3.0 %", "–", "–"]
-    assert [row["guaranteed maximum"] for row in list_rate_rows(STATUS.rates)] == ["7.6 %", "–", "–"]
-    assert list_rate_rows(STATUS.rates)[0]["95 % interval"] == "0.6 % – 8.5 %"
+    assert [row["observed error rate"] for row in list_rate_rows(STATUS.rates)] == ["3.0\u00a0%", "–", "–"]
+    assert [row["guaranteed maximum"] for row in list_rate_rows(STATUS.rates)] == ["7.6\u00a0%", "–", "–"]
+    assert list_rate_rows(STATUS.rates)[0]["95 % interval"] == "0.6\u00a0% – 8.5\u00a0%"
     assert describe_rates(STATUS.rates) == (
-        "Error rates and the limit of 5 %: another grade: 3 of 100, 3.0 % (95 % confidence interval 0.6 % – 8.5 %), "
-        "guaranteed maximum 7.6 %."
+        "Error rates and the limit of 5 %: another grade: 3 of 100, 3.0\u00a0% (95 % confidence interval 0.6\u00a0% – 8.5\u00a0%), "
+        "guaranteed maximum 7.6\u00a0%."
     )
     drawn = chart_rates(STATUS.rates).to_dict()
     points = [row for rows in drawn["datasets"].values() for row in rows if "reading" in row]
@@ -110,18 +110,18 @@ def test_what_nothing_is_known_of_is_a_dash_and_not_drawn() -> None:
 
 def test_a_share_is_written_so_that_one_sees_on_which_side_of_the_limit_it_lies() -> None:
     texts = {
-        0.0: "0.0 %",
-        0.0757: "7.6 %",
-        0.05: "5.0 %",
-        0.0496: "4.96 %",
-        0.04998: "4.998 %",
-        0.05004: "5.004 %",
+        0.0: "0.0\u00a0%",
+        0.0757: "7.6\u00a0%",
+        0.05: "5.0\u00a0%",
+        0.0496: "4.96\u00a0%",
+        0.04998: "4.998\u00a0%",
+        0.05004: "5.004\u00a0%",
     }
     assert {share: show_percent(share) for share in texts} == texts
     assert show_percent(None) == "–"
 
 
-@pytest.mark.parametrize(("language", "expected"), [("en", "12.5 %"), ("ja", "12.5%"), ("ko", "12.5%")])
+@pytest.mark.parametrize(("language", "expected"), [("en", "12.5\u00a0%"), ("ja", "12.5%"), ("ko", "12.5%")])
 def test_a_share_is_written_as_its_language_writes_it(language: str, expected: str) -> None:
     use_language(language)
     try:
@@ -132,12 +132,12 @@ def test_a_share_is_written_as_its_language_writes_it(language: str, expected: s
 
 def test_what_is_proved_is_rounded_up_never_down() -> None:
     texts = {
-        0.0: "0.0 %",
-        0.0751: "7.6 %",
-        0.05: "5.0 %",
-        0.04911: "4.92 %",
-        0.04998: "4.998 %",
-        1.0: "100.0 %",
+        0.0: "0.0\u00a0%",
+        0.0751: "7.6\u00a0%",
+        0.05: "5.0\u00a0%",
+        0.04911: "4.92\u00a0%",
+        0.04998: "4.998\u00a0%",
+        1.0: "100.0\u00a0%",
     }
     assert {share: show_percent(share, at_most=True) for share in texts} == texts
 
@@ -162,7 +162,7 @@ def test_the_limit_is_always_within_the_chart() -> None:
     low, high = chart_further(close, 35).to_dict()["layer"][0]["encoding"]["y"]["scale"]["domain"]
     assert low < 0.0495 < 0.05 < 0.0517 < high
     assert describe_further(close, 35) == (
-        "The guaranteed maximum is 5.2 %. 35 more pairs without an error would bring it below 5 %."
+        "The guaranteed maximum is 5.2\u00a0%. 35 more pairs without an error would bring it below 5 %."
     )
 
 
