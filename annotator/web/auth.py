@@ -151,12 +151,19 @@ class SignInRoutes:
         return token, keep_signed_in(self.database, request, token, now=now)
 
     def _find_first_page(self, token: str) -> str:
-        """Return the address to which `/` would lead, so that the browser need not ask for it."""
-        person = find_session(self.database, token, now=datetime.now(UTC))
-        if person is None:
+        """Return the address to which `/` would lead, so that the browser need not ask for it; "/" if nobody can say now.
+
+        Whoever has signed in stays so, also when the database goes away just then.
+        """
+        try:
+            person = find_session(self.database, token, now=datetime.now(UTC))
+            if person is None:
+                return "/"
+            prepare_pages(person)
+            return find_home(self.database, person)
+        except DatabaseUnavailable as error:
+            note_outage(error)
             return "/"
-        prepare_pages(person)
-        return find_home(self.database, person)
 
     def _end_sessions(self, request: Request) -> None:
         for token in list_tokens(request):

@@ -1,6 +1,7 @@
 // The language of the page, and Streamlit's own words in it: Streamlit has them in English only.
 //
 // React changes a text or an attribute only when its own value changes, so what is put in place here stays until then.
+// The panels for judging and deciding are in shadow trees, which are not observed: a press there costs nothing here.
 
 const TEXTS = [
   '[data-testid="stFileUploader"]',
@@ -74,12 +75,28 @@ function plan() {
   requestAnimationFrame(translatePage);
 }
 
+/**
+ * Return whether a change may have brought words of Streamlit's. What only counts on, as a clock or progress does, has not.
+ * @param {MutationRecord} change
+ */
+function matters({ type, target, addedNodes }) {
+  if (type === "attributes") return true;
+  if (type === "childList" && [...addedNodes].some((node) => node instanceof Element)) return true;
+  const element = target instanceof Element ? target : target.parentElement;
+  return addedNodes.length + Number(type === "characterData") > 0 && Boolean(element?.closest(TEXTS));
+}
+
+/** @param {MutationRecord[]} changes */
+function follow(changes) {
+  if (!planned && changes.some(matters)) plan();
+}
+
 /** @param {{data: {language: string, words: string}}} component */
 export default function ({ data }) {
   document.documentElement.lang = data.language;
   words = JSON.parse(data.words);
   if (!observer) {
-    observer = new MutationObserver(plan);
+    observer = new MutationObserver(follow);
     observer.observe(document.body, {
       subtree: true,
       childList: true,

@@ -59,6 +59,28 @@ def test_the_first_pairs_are_asked_for_once_before_the_app_and_a_reload_brings_t
     assert asked.index("api/judgments") < asked.index("_stcore/health")
 
 
+def test_no_press_searches_the_page_for_words_to_translate(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    """`streamlit_words.js` looks through the page when Streamlit draws an element: no press does, and no text that counts on."""
+    start(page, database, sign_in)
+    page.wait_for_timeout(1000)
+    page.evaluate("""() => {
+        const search = document.querySelectorAll.bind(document);
+        window.searches = 0;
+        document.querySelectorAll = (selector) => {
+            window.searches += selector.includes("stFileUploader");
+            return search(selector);
+        };
+    }""")
+    press(page, "23123", pause=40)
+    page.evaluate("document.querySelector('[data-testid=stMain]').append('a clock')")
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.searches") == 0
+    page.evaluate("document.querySelector('[data-testid=stMain]').append(document.createElement('p'))")
+    page.wait_for_function("window.searches === 1")
+
+
 def test_a_reload_in_mid_burst_loses_nothing(page: Page, database: Database, sign_in: SignIn) -> None:
     start(page, database, sign_in)
     press(page, "2312312312", pause=20)

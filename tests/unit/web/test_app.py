@@ -19,6 +19,7 @@ from streamlit.web.server.starlette.starlette_routes import create_host_config_r
 from structlog.testing import capture_logs
 
 from annotator import __version__
+from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person, change_person, disable_person
 from annotator.people.sign_in_service import find_session, sign_in
@@ -103,6 +104,17 @@ class TestNobodySignedIn:
 
 
 class TestSigningIn:
+    def test_whoever_has_signed_in_stays_so_when_the_database_goes_away_just_then(
+        self, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def lose(*_given: object) -> str:
+            raise DatabaseUnavailable("away", database="sqlite", detail="")
+
+        monkeypatch.setattr(auth, "find_home", lose)
+        answer = visitor.http.post("/login", data={"username": "hanako", "password": PASSWORD})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/")
+        assert COOKIE in answer.headers["set-cookie"]
+
     def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(self, visitor: Visitor) -> None:
         answer = visitor.http.post("/login", data={"username": "hanako", "password": PASSWORD})
         assert (answer.status_code, answer.headers["location"]) == (303, "/label?dataset=demo")
