@@ -164,6 +164,7 @@ bench: setup-test chromium ## run every benchmark
 	  [ -e "$$script" ] || continue; name=$$(basename "$$script" .py); echo "== $$name"; $(BIN)/python -m "benchmarks.$$name" $(ARGS) || exit 1; done
 
 UV := uv==0.13.8
+CYCLONEDX := cyclonedx-bom==7.5.0
 COMPILE := pip compile pyproject.toml --group build --universal --python-version 3.11 --fork-strategy fewest \
            --generate-hashes --no-annotate --no-header --quiet $(if $(UPGRADE),--upgrade)
 
@@ -179,6 +180,16 @@ lock: ## compile both locks from pyproject.toml; pins are kept where they still 
 	  cp "$$work/new" "$$lock"; }; \
 	compile requirements.lock; \
 	compile requirements-test.lock --extra test --constraint "$$work/requirements.lock"
+
+# The licences and authors of a package are in the package; this lists names, versions and hashes of requirements.lock.
+.PHONY: sbom
+sbom: ## list every package of the program as CycloneDX: dist/annotator.cdx.json, the same bytes for the same lock
+	@set -e; work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; mkdir -p dist; \
+	$(PYTHON) -m venv "$$work/venv"; \
+	"$$work/venv/bin/python" -m pip --disable-pip-version-check --quiet install '$(CYCLONEDX)'; \
+	"$$work/venv/bin/cyclonedx-py" requirements requirements.lock --pyproject pyproject.toml --mc-type application \
+	  --spec-version 1.6 --output-format JSON --output-reproducible --output-file "$$work/sbom.json"; \
+	mv "$$work/sbom.json" dist/annotator.cdx.json; echo dist/annotator.cdx.json
 
 .PHONY: clean
 clean: ## remove caches and build leftovers; never .venv, a database or a release

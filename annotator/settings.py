@@ -6,6 +6,7 @@ Read without pydantic-settings, which takes as long to import as a whole command
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 from annotator.domain.errors import ValidationError
 
@@ -34,12 +35,40 @@ def read_text(name: str, default: str) -> str:
     return os.environ.get(PREFIX + name, default)
 
 
+def read_database_url() -> str:
+    """Return the database's URL, with the password from the file that is named beside it, if one is.
+
+    ValidationError if that file cannot be read, or the URL has no place for a password.
+    """
+    url, path = read_text("DATABASE_URL", "sqlite:///annotator.db"), read_text("DATABASE_PASSWORD_FILE", "")
+    if not path:
+        return url
+    try:
+        password = Path(path).read_text(encoding="utf-8").strip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ValidationError(f"{PREFIX}DATABASE_PASSWORD_FILE: {path} cannot be read: {why}") from None
+    if not password:
+        raise ValidationError(f"{PREFIX}DATABASE_PASSWORD_FILE: {path} is empty")
+    scheme, _, rest = url.partition("://")
+    user, at, place = rest.partition("@")
+    if not scheme.startswith("postgresql") or not (user and at) or set(user) & set(":/?"):
+        raise ValidationError(
+            f"{PREFIX}DATABASE_PASSWORD_FILE: expected {PREFIX}DATABASE_URL with a user and without a password, "
+            "such as postgresql+psycopg://user@host/name"
+        )
+    return f"{scheme}://{user}:{quote(password, safe='')}@{place}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The settings from the environment. The database URL may hold a password: it is never shown with the others."""
 
-    database_url: str = field(
-        default_factory=lambda: read_text("DATABASE_URL", "sqlite:///annotator.db"), repr=False
+    database_url: str = field(default_factory=read_database_url, repr=False)
+    database_password_file: Path | None = field(
+        default_factory=lambda: (
+            Path(read_text("DATABASE_PASSWORD_FILE", "")) if read_text("DATABASE_PASSWORD_FILE", "") else None
+        )
     )
     exports_dir: Path = field(default_factory=lambda: Path(read_text("EXPORTS_DIR", "exports")))
     fetched_runs_dir: Path = field(

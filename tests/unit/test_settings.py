@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from sqlalchemy.engine import make_url
 
 from annotator.domain.errors import ValidationError
 from annotator.settings import Settings
@@ -54,3 +55,39 @@ def test_a_value_that_cannot_be_read_is_refused_with_its_name(
 
 def test_a_password_in_the_database_url_is_not_shown() -> None:
     assert "secret" not in repr(Settings(database_url="postgresql://a:secret@host/name"))
+
+
+def test_the_database_s_password_comes_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    file.write_text("p@ss/w:rd 電池%\n", encoding="utf-8")
+    monkeypatch.setenv(
+        "ANNOTATOR_DATABASE_URL", "postgresql+psycopg://annotator@host:5433/name?sslmode=require"
+    )
+    monkeypatch.setenv("ANNOTATOR_DATABASE_PASSWORD_FILE", str(file))
+    url = make_url(Settings().database_url)
+    assert (url.username, url.password, url.host, url.port) == ("annotator", "p@ss/w:rd 電池%", "host", 5433)
+    assert (url.database, dict(url.query)) == ("name", {"sslmode": "require"})
+
+
+@pytest.mark.parametrize(
+    ("url", "content", "why"),
+    [
+        ("postgresql://annotator@host/name", None, "cannot be read: No such file"),
+        ("postgresql://annotator@host/name", b"\xff", "cannot be read: it is not UTF-8"),
+        ("postgresql://annotator@host/name", b"\n", "is empty"),
+        ("postgresql://annotator:other@host/name", b"secret", "with a user and without a password"),
+        ("postgresql://host/name", b"secret", "with a user and without a password"),
+        ("sqlite:///annotator.db", b"secret", "with a user and without a password"),
+    ],
+)
+def test_a_password_file_that_cannot_be_used_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str, content: bytes | None, why: str
+) -> None:
+    file = tmp_path / "password"
+    if content is not None:
+        file.write_bytes(content)
+    monkeypatch.setenv("ANNOTATOR_DATABASE_URL", url)
+    monkeypatch.setenv("ANNOTATOR_DATABASE_PASSWORD_FILE", str(file))
+    with pytest.raises(ValidationError, match=why) as refused:
+        Settings()
+    assert "secret" not in str(refused.value)

@@ -1,0 +1,160 @@
+"""The files in deploy/ fit together, fit the program, and give a server no more rights than it needs."""
+
+import re
+from configparser import RawConfigParser
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from annotator.settings import Settings
+from annotator.web.server.serve import OPEN_FILES, SHUTDOWN_SECONDS
+from annotator.web.server.uploads import MOST_IMPORT_MB
+
+PROJECT = Path(__file__).parents[1]
+DEPLOY = PROJECT / "deploy"
+CONNECTIONS = 40  # of a replica to PostgreSQL: storage/database.py
+SETTINGS = {f"ANNOTATOR_{setting.name.upper()}" for setting in fields(Settings)}
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+APPS = [name for name, service in SERVICES.items() if service["image"] == "annotator"]
+CONTAINERFILE = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
+FINAL_STAGE = CONTAINERFILE.rpartition("\nFROM ")[2]
+NGINX = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text(encoding="utf-8"))
+
+
+def read_unit() -> RawConfigParser:
+    """The unit, with each `Environment=NAME` under its own name."""
+    unit = RawConfigParser(strict=True, delimiters=("=",), interpolation=None)
+    unit.optionxform = str  # type: ignore[assignment]
+    text = (DEPLOY / "annotator.service").read_text(encoding="utf-8")
+    unit.read_string(re.sub(r"^Environment=(\w+)=", r"Environment \1=", text, flags=re.MULTILINE))
+    return unit
+
+
+def find_address(service: str) -> str:
+    return str(SERVICES[service]["networks"]["inner"]["ipv4_address"])
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_is_closed_in(name: str) -> None:
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert "cap_add" not in service
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert "privileged" not in service
+    user = service.get("user") or re.findall(r"^USER (\S+)$", FINAL_STAGE, re.MULTILINE)[-1]
+    assert user.partition(":")[0] not in ("", "0", "root")
+    assert "healthcheck" in service or (name in APPS and "HEALTHCHECK" in FINAL_STAGE)
+    assert any(place.startswith("/tmp:") for place in service["tmpfs"])
+    assert ("ports" in service) == (name == "proxy")
+
+
+def test_secrets_are_files_and_never_values() -> None:
+    assert set(COMPOSE["secrets"]) == {"database_password", "tls.crt", "tls.key"}
+    assert all(set(secret) == {"file"} for secret in COMPOSE["secrets"].values())
+    for service in SERVICES.values():
+        for name, value in service.get("environment", {}).items():
+            if re.search("PASSWORD|SECRET|KEY|TOKEN", name):
+                assert name.endswith("_FILE")
+                assert value.removeprefix("/run/secrets/") in service["secrets"]
+            assert not re.search(r"://[^/@]*:[^/@]*@", value)
+    ignored = (PROJECT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "/deploy/secrets/" in ignored
+
+
+def test_the_replicas_are_alike_and_the_proxy_knows_each() -> None:
+    assert len(APPS) >= 2
+    first = {key: value for key, value in SERVICES[APPS[0]].items() if key != "networks"}
+    for name in APPS:
+        assert {key: value for key, value in SERVICES[name].items() if key != "networks"} == first
+        assert list(SERVICES[name]["networks"]) == ["inner"]
+        assert SERVICES[name]["environment"]["FORWARDED_ALLOW_IPS"] == find_address("proxy")
+        assert {key for key in SERVICES[name]["environment"] if key.startswith("ANNOTATOR_")} <= SETTINGS
+    (port,) = re.findall(r'^CMD .*"--port", "(\d+)"\]$', FINAL_STAGE, re.MULTILINE)
+    assert f"EXPOSE {port}\n" in FINAL_STAGE
+    assert f"http://127.0.0.1:{port}/healthz" in FINAL_STAGE
+    assert re.findall(r"\bserver (\S+:\d+) ", NGINX) == [f"{find_address(name)}:{port}" for name in APPS]
+    assert f"@{find_address('database')}/" in first["environment"]["ANNOTATOR_DATABASE_URL"]
+    assert COMPOSE["networks"]["inner"]["internal"] is True
+
+
+def test_the_database_takes_the_connections_of_all_replicas() -> None:
+    (most,) = re.findall(r"max_connections=(\d+)", " ".join(SERVICES["database"]["command"]))
+    assert int(most) >= CONNECTIONS * len(APPS) + 20
+
+
+def test_images_are_pinned_by_a_tag_and_name_no_host() -> None:
+    (base,) = re.findall(r"^ARG PYTHON=(\S+)$", CONTAINERFILE, re.MULTILINE)
+    assert re.findall(r"^FROM (\S+)", CONTAINERFILE, re.MULTILINE) == ["${PYTHON}", "${PYTHON}"]
+    images = [base, *(service["image"] for name, service in SERVICES.items() if name not in APPS)]
+    assert all(re.fullmatch(r"[a-z]+:\d[\w.-]*", image) for image in images)
+    assert f"postgresql-client-{SERVICES['database']['image'].partition(':')[2]} " in CONTAINERFILE
+
+
+def test_the_image_is_built_from_the_lock_and_from_the_program_alone() -> None:
+    assert "pip install --require-hashes -r requirements.lock" in CONTAINERFILE
+    build = CONTAINERFILE.partition("\nFROM ")[2].rpartition("\nFROM ")[0]
+    copied = {word for line in re.findall(r"^COPY (.*) \S+$", build, re.MULTILINE) for word in line.split()}
+    let_through = {
+        line[1:]
+        for line in (PROJECT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+        if line.startswith("!")
+    }
+    assert copied == let_through
+    assert all((PROJECT / name).exists() for name in copied)
+    assert set(re.findall(r"\b(ANNOTATOR_\w+)=", FINAL_STAGE)) <= SETTINGS
+
+
+def test_the_proxy_lets_large_imports_through_and_says_itself_who_asks() -> None:
+    (most,) = re.findall(r"client_max_body_size (\d+)m;", NGINX)
+    assert int(most) > MOST_IMPORT_MB
+    headers = dict(re.findall(r"proxy_set_header (\S+) (\S+);", NGINX))
+    assert headers["Host"] == "$http_host"
+    assert headers["X-Forwarded-For"] == "$remote_addr"
+    assert headers["X-Forwarded-Proto"] == "$scheme"
+    assert headers["Forwarded"] == '""'
+    (logged,) = re.findall(r"log_format \w+ '(.*)';", NGINX)
+    assert not set(re.findall(r"\$\w+", logged)) & {
+        "$request",
+        "$request_uri",
+        "$args",
+        "$query_string",
+        "$remote_addr",
+    }
+    assert "non_idempotent" not in NGINX
+
+
+def test_the_unit_of_systemd_is_hardened_and_fits_the_program() -> None:
+    service = read_unit()["Service"]
+    expected = {
+        "User": "annotator",
+        "ProtectSystem": "strict",
+        "ProtectHome": "yes",
+        "PrivateTmp": "yes",
+        "PrivateDevices": "yes",
+        "NoNewPrivileges": "yes",
+        "CapabilityBoundingSet": "",
+        "StateDirectory": "annotator",
+        "StateDirectoryMode": "0700",
+        "UMask": "0077",
+        "Restart": "always",
+        "LimitNOFILE": str(OPEN_FILES),
+    }
+    assert {name: service[name] for name in expected} == expected
+    assert int(service["TimeoutStopSec"]) > SHUTDOWN_SECONDS
+    settings = {name.removeprefix("Environment ") for name in service if name.startswith("Environment ")}
+    assert {name for name in settings if name.startswith("ANNOTATOR_")} <= SETTINGS
+    for name in ("DATABASE_URL", "EXPORTS_DIR", "FETCHED_RUNS_DIR"):
+        assert "/var/lib/annotator/" in service[f"Environment ANNOTATOR_{name}"]
+
+
+def test_the_list_of_packages_is_made_from_the_lock_and_the_same_each_time() -> None:
+    makefile = (PROJECT / "Makefile").read_text(encoding="utf-8")
+    recipe = makefile.partition("\nsbom:")[2].partition("\n\n")[0]
+    assert " requirements requirements.lock " in recipe
+    assert "--output-reproducible" in recipe
+    assert re.search(r"^CYCLONEDX := cyclonedx-bom==[\d.]+$", makefile, re.MULTILINE)
