@@ -1,6 +1,7 @@
 """Migrate a database's schema, and refuse a database that a newer program made.
 
 All pending migrations run in one write transaction: if one fails, or the program is killed half way, the database is as it was.
+Of several programs that start at once, one migrates, and the others wait for it and find nothing left to do.
 """
 
 import ast
@@ -15,6 +16,12 @@ from annotator.storage.database import Database
 
 DISAGREEMENTS_SINCE = "0006"
 RECEIPT_ORDER_SINCE = "0009"
+_WAIT_FOR_WHOEVER_MIGRATES = (
+    text("SELECT set_config('lock_timeout', '0', true)"),
+    text(
+        "SELECT pg_advisory_xact_lock(2, 0)"
+    ),  # two numbers, the first neither 1 (publishing) nor negative (people)
+)
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -52,6 +59,7 @@ def upgrade_schema(database: Database) -> None:
 
 def upgrade_within(session: Session, shown_url: str) -> None:
     """Create or update the tables in an open write transaction, as `upgrade_schema`."""
+    _let_one_migrate(session)
     revisions = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
     revision = find_revision(session)
     if revision is not None and revision not in revisions:
@@ -62,6 +70,19 @@ def upgrade_within(session: Session, shown_url: str) -> None:
             _derive_where_the_clock_was_set_back(session)
         if revision is not None and revision < DISAGREEMENTS_SINCE:
             _derive_all_disagreements(session)
+
+
+def _let_one_migrate(session: Session) -> None:
+    """Wait, as long as it takes, for another program that migrates this database. On SQLite a write transaction is alone.
+
+    Then wait for other locks only as long as this connection usually does.
+    """
+    if session.get_bind().dialect.name != "postgresql":
+        return
+    usual = session.scalar(text("SELECT current_setting('lock_timeout')"))
+    for statement in _WAIT_FOR_WHOEVER_MIGRATES:
+        session.execute(statement)
+    session.execute(text("SELECT set_config('lock_timeout', :usual, true)"), {"usual": usual})
 
 
 def describe_newer(shown_url: str, revision: str, newest: str) -> str:
