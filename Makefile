@@ -55,7 +55,7 @@ test: lint types imports tests ## everything: style, types, import rules, and ev
 # Four workers on two cores, since browser tests wait for much of their time. Files in the order of their names: browser, integration and security first, which hold the longest; xdist would begin with
 # the files of most tests, and leave a file of three minutes to one worker at the end.
 .PHONY: tests
-tests: setup-test chromium ssh-keygen ## every test, without style, types and import rules
+tests: setup-test chromium ssh-keygen nginx ## every test, without style, types and import rules
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: unit
@@ -67,7 +67,7 @@ integration: setup-test ## the tests on SQLite and PostgreSQL
 	$(BIN)/python -m pytest tests/integration $(ARGS)
 
 .PHONY: browser
-browser: setup-test chromium ## the tests in a real Chromium
+browser: setup-test chromium nginx ## the tests in a real Chromium
 	$(BIN)/python -m pytest tests/browser $(ARGS)
 
 .PHONY: security
@@ -146,6 +146,21 @@ ssh-keygen:
 	fi; \
 	command -v ssh-keygen >/dev/null && exit 0; \
 	echo "The tests of signed releases need ssh-keygen, and it could not be installed from here. Install it (Debian and Ubuntu: openssh-client)." >&2; \
+	exit 1
+
+# The tests of several replicas run the real nginx with deploy/nginx.conf.
+.PHONY: nginx
+nginx:
+	@has_nginx() { PATH="$$PATH:/usr/sbin"; command -v nginx >/dev/null && command -v openssl >/dev/null; }; \
+	has_nginx && exit 0; \
+	if command -v apt-get >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ]; then root=; else root="sudo -n"; fi; \
+	  echo "Installing nginx with apt-get …"; \
+	  $$root apt-get update -qq && $$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx-light openssl >/dev/null; \
+  $$root systemctl disable --now nginx >/dev/null 2>&1 || true; \
+	fi; \
+	has_nginx && exit 0; \
+	echo "The tests of several replicas need nginx and openssl, and they could not be installed from here. Install them (Debian and Ubuntu: nginx-light openssl)." >&2; \
 	exit 1
 
 # --- the rest ------------------------------------------------------------------------------------------
