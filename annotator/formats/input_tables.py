@@ -21,6 +21,7 @@ from annotator.formats.syntax.tables import (
     open_table,
     take_id,
     take_text,
+    take_texts,
     unfold_metadata,
 )
 from annotator.formats.syntax.text import describe
@@ -168,10 +169,8 @@ def read_documents(
 def _read_document_row(row: TableLine, problems: Problems) -> Document | None:
     unfold_metadata(row)
     doc_id = take_id(row, DOCUMENT_ID_NAMES, problems)
-    title = take_text(row, ("title",), problems) or ""
-    text = take_text(row, ("text",), problems) or ""
-    url = take_text(row, ("url",), problems)
-    media_type = take_text(row, ("media_type",), problems) or "text/plain"
+    title, text, url, media_type = take_texts(row, ("title", "text", "url", "media_type"), problems)
+    title, text, media_type = title or "", text or "", media_type or "text/plain"
     if media_type not in MEDIA_TYPES:
         problems.add(row.line, f"media_type to be one of {', '.join(MEDIA_TYPES)}", media_type)
     if not title.strip() and not text.strip():

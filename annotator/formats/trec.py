@@ -74,7 +74,7 @@ def _read_fields(source: InputSource, problems: Problems) -> Iterator[tuple[int,
     try:
         for line, content in source.read_lines():
             fields = content.split(" ")
-            if len(fields) != 4 or not content.isprintable() or not all(fields):
+            if len(fields) != 4 or not content.isprintable() or "" in fields:
                 fields = split_fields(content)
             yield line, fields
     except BadInput as error:

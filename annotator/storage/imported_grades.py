@@ -4,7 +4,7 @@ For leads and releases only; never for an annotator. Rules of relations suggest 
 take grades over in it. A pair's grade is kept while `pair.kept` says so and nobody has judged the pair (`domain/settling.py`); everything else is a suggestion.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,7 @@ from sqlmodel import col
 
 from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.disagreements import derive_disagreements
+from annotator.storage.impact_scores import note_due
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import derive_lacking
 from annotator.storage.sql import add_rows, fetch_plain, split_into_chunks
@@ -143,17 +144,29 @@ def list_judged(session: Session, dataset_pk: int) -> set[int]:
     return {key_of(pk) for statement in (judged, decided) for pk in session.scalars(statement)}
 
 
-def bring_in(session: Session, dataset_pk: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Append what `import qrels` brings, and keep the pairs' grades or open the pairs, as each row says."""
+def bring_in(
+    session: Session,
+    dataset_pk: int,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    new: Collection[int] = (),
+    query_pks: Collection[int] = (),
+) -> None:
+    """Append what `import qrels` brings, and keep the pairs' grades or open the pairs, as each row says.
+
+    `new`: pairs that came into the pool for these grades and are kept already: nobody has judged them, so nothing else about them
+    changes. `query_pks`: their queries.
+    """
     add_suggestions(session, rows)
     for keep in (True, False):
-        pairs = [row["pair_pk"] for row in rows if row["keep"] is keep]
+        pairs = [row["pair_pk"] for row in rows if row["keep"] is keep and row["pair_pk"] not in new]
         for chunk in split_into_chunks(pairs, CHUNK):
             change = update(PairRow).where(col(PairRow.pk).in_(chunk)).values(kept=keep)
             session.execute(change.execution_options(synchronize_session=False))
-    pair_pks = [row["pair_pk"] for row in rows]
+    pair_pks = [row["pair_pk"] for row in rows if row["pair_pk"] not in new]
     derive_lacking(session, dataset_pk, pair_pks)
     derive_disagreements(session, dataset_pk, pair_pks)
+    note_due(session, query_pks)
 
 
 def add_suggestions(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:

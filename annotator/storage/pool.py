@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from json.encoder import encode_basestring
 from typing import Any
 
 from sqlalchemy import Select, and_, func, select
@@ -17,7 +18,7 @@ from sqlmodel import col
 
 from annotator.storage.lookup import key_of
 from annotator.storage.missing_judgments import count_queries, want
-from annotator.storage.sql import add_rows, split_into_chunks
+from annotator.storage.sql import add_tuples, fetch_plain, split_into_chunks, write_time
 from annotator.storage.tables import (
     DocumentRow,
     DocumentTextRow,
@@ -31,13 +32,28 @@ from annotator.storage.tables import (
 
 
 def pair_key(dataset: str, query_id: str, doc_id: str) -> str:
-    """Return 24 hexadecimal digits (96 bits) of SHA-256 over the three names; the same on every machine."""
-    content = json.dumps([dataset, query_id, doc_id], ensure_ascii=False).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(content).hexdigest()[:24]
+    """Return 24 hexadecimal digits (96 bits) of SHA-256 over the three names; the same on every machine.
+
+    The names are hashed as JSON: a list of three strings, put together here, because a pool has a million pairs.
+    """
+    content = f"[{encode_basestring(dataset)}, {encode_basestring(query_id)}, {encode_basestring(doc_id)}]"
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 CHUNK_OF_KEYS = 1_000
 CHUNK_OF_NAMES = 400
+_PAIR_COLUMNS = (
+    "dataset_pk",
+    "query_pk",
+    "document_pk",
+    "key",
+    "judged",
+    "kept",
+    "wanted",
+    "lacking",
+    "retired_at",
+    "created_at",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +106,23 @@ def add_missing(
     *,
     system: str,
     now: datetime,
-) -> tuple[dict[tuple[int, int], int], int]:
+    kept: bool = False,
+) -> tuple[dict[tuple[int, int], int], set[tuple[int, int]]]:
     """Create a pair, with the provenance `system`, for each name that has none in the pool.
 
-    `names`: (query_id, doc_id) by (query_pk, document_pk). Returns pair_pk by (query_pk, document_pk), and how many are new.
+    `names`: (query_id, doc_id) by (query_pk, document_pk). `kept`: the caller brings in a grade of each new pair that holds.
+    Returns pair_pk by (query_pk, document_pk), and which of them are new.
     """
     queries = {query_pk for query_pk, _ in names}
     pairs = list_pair_pks(session, dataset_pk, queries)
-    missing = [
-        PoolCandidate(query_pk, query_id, document_pk, doc_id, system)
-        for (query_pk, document_pk), (query_id, doc_id) in names.items()
-        if (query_pk, document_pk) not in pairs
-    ]
+    missing = {key: named for key, named in names.items() if key not in pairs}
     if missing:
-        add_candidates(session, dataset_pk, dataset, missing, now=now)
+        add_pairs(session, dataset_pk, dataset, missing, now=now, kept=kept)
         pairs = list_pair_pks(session, dataset_pk, queries)
-    return pairs, len(missing)
+        columns = ("pair_pk", "system", "rank", "score", "signals")
+        rows = [(pairs[key], system, None, None, "{}") for key in missing]
+        add_tuples(session, ProvenanceRow, columns, rows)
+    return pairs, set(missing)
 
 
 def add_pairs(
@@ -116,28 +133,31 @@ def add_pairs(
     *,
     now: datetime,
     retired_at: datetime | None = None,
+    kept: bool = False,
 ) -> None:
-    """Insert new pairs. `names`: (query_id, doc_id) by (query_pk, document_pk)."""
+    """Insert new pairs. `names`: (query_id, doc_id) by (query_pk, document_pk). `kept`: see `add_missing`."""
     keys = _make_keys(session, dataset_pk, dataset, list(names.values()))
     wanted = want(
         session, dataset_pk, [(query_pk, key) for (query_pk, _), key in zip(names, keys, strict=True)]
     )
+    lacks_nothing = kept or retired_at is not None
+    created, retired = (None if at is None else write_time(session, at) for at in (now, retired_at))
     rows = [
-        {
-            "dataset_pk": dataset_pk,
-            "query_pk": query_pk,
-            "document_pk": document_pk,
-            "key": key,
-            "judged": 0,
-            "kept": False,
-            "wanted": number,
-            "lacking": number if retired_at is None else 0,
-            "retired_at": retired_at,
-            "created_at": now,
-        }
+        (
+            dataset_pk,
+            query_pk,
+            document_pk,
+            key,
+            0,
+            kept,
+            number,
+            0 if lacks_nothing else number,
+            retired,
+            created,
+        )
         for (query_pk, document_pk), key, number in zip(names, keys, wanted, strict=True)
     ]
-    add_rows(session, PairRow, rows)
+    add_tuples(session, PairRow, _PAIR_COLUMNS, rows)
     count_queries(session, {query_pk for query_pk, _ in names})
 
 
@@ -177,7 +197,7 @@ def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[
     statement = statement.where(col(PairRow.dataset_pk) == dataset_pk)
     if len(queries) <= 500:
         statement = statement.where(col(PairRow.query_pk).in_(queries))
-    return {(query, document): pk for query, document, pk in session.execute(statement) if pk is not None}
+    return {(query, document): pk for query, document, pk in fetch_plain(session, statement)}
 
 
 def _add_provenance(
@@ -192,22 +212,15 @@ def _add_provenance(
         .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk, col(ProvenanceRow.system).in_(systems))
     )
-    stored = {(pair_pk, system) for pair_pk, system in session.execute(statement)}
-    new: dict[tuple[int, str], dict[str, Any]] = {}
+    stored = set(fetch_plain(session, statement))
+    new: dict[tuple[int, str], tuple[Any, ...]] = {}
     for candidate in candidates:
-        key = (pairs[candidate.query_pk, candidate.document_pk], candidate.system)
-        if key not in stored:
-            new.setdefault(
-                key,
-                {
-                    "pair_pk": key[0],
-                    "system": candidate.system,
-                    "rank": candidate.rank,
-                    "score": candidate.score,
-                    "signals": dict(candidate.signals),
-                },
-            )
-    add_rows(session, ProvenanceRow, list(new.values()))
+        pair_pk, system = pairs[candidate.query_pk, candidate.document_pk], candidate.system
+        if (pair_pk, system) in stored or (pair_pk, system) in new:
+            continue
+        signals = json.dumps(dict(candidate.signals)) if candidate.signals else "{}"
+        new[pair_pk, system] = (pair_pk, system, candidate.rank, candidate.score, signals)
+    add_tuples(session, ProvenanceRow, ("pair_pk", "system", "rank", "score", "signals"), list(new.values()))
     return len(new)
 
 

@@ -368,4 +368,8 @@ def _prepare_column(rows: Sequence[Mapping[str, Any]], name: str, step: Prepare 
     first = values[0]
     if all(value is first for value in values):  # the time of an import, for instance
         return [step(first)] * len(values)
-    return [step(value) for value in values]
+    prepared: dict[int, Any] = {}  # by identity: rows share many values, such as the source of their grades
+    for value in values:
+        if id(value) not in prepared:
+            prepared[id(value)] = step(value)
+    return [prepared[id(value)] for value in values]

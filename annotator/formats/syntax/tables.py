@@ -226,7 +226,9 @@ def take(cells: dict[str, Any], names: Sequence[str]) -> Any:
 
 def take_id(row: TableLine, names: Sequence[str], problems: Problems) -> str | None:
     """Remove and give an id exactly as it stands, a JSON number as its digits; None after noting a problem."""
-    value = take(row.cells, names)
+    value = row.cells.pop(names[0], None)
+    if value is None:
+        value = take(row.cells, names[1:])
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str) or not value:
@@ -245,6 +247,18 @@ def take_text(row: TableLine, names: Sequence[str], problems: Problems) -> str |
         return value
     problems.add(row.line, f"{names[0]} to be a text", describe(value))
     return None
+
+
+def take_texts(row: TableLine, names: Sequence[str], problems: Problems) -> list[str | None]:
+    """Remove and give the texts of several columns, each as `take_text` gives it; faster for a million rows."""
+    pop, texts = row.cells.pop, list[str | None]()
+    for name in names:
+        value = pop(name, None)
+        if value is not None and not isinstance(value, str):
+            problems.add(row.line, f"{name} to be a text", describe(value))
+            value = None
+        texts.append(value)
+    return texts
 
 
 def unfold_metadata(row: TableLine) -> None:

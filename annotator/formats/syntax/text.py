@@ -21,6 +21,8 @@ def read_text(data: bytes, path: str, *, encoding: str | None = None) -> str:
         text = data.decode(name).removeprefix("\ufeff") if encoding else data.decode(name)
     except UnicodeDecodeError as error:
         raise BadInput([_undecodable(error, data, path, encoding)]) from None
+    if encoding is None and "\0" not in text:
+        return text  # UTF-8 has no lone surrogates, and looking for one character takes no time
     match = UNSTORABLE.search(text)
     if match:
         line = text.count("\n", 0, match.start()) + 1

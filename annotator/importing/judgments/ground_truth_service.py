@@ -94,7 +94,7 @@ def import_qrels(
         qrels, notes = match_qrels(file, queries, command=command)
         if as_judgments:
             notes += _store_annotators(transaction, file, queries, qrels, sha256, declared, command=command)
-        by_pair, joined = _find_pairs(transaction, qrels)
+        by_pair, new, joined = _find_pairs(transaction, qrels, kept=not rejudge)
         earlier, judged = list_known_qrels(session, dataset_pk), list_judged(session, dataset_pk)
         plan = plan_qrels(by_pair, earlier, judged, rejudge=rejudge, ordered=file.format.ordered)
         report_progress(say_n("storing {n:,} grade", "storing {n:,} grades", len(plan.rows)))
@@ -124,23 +124,30 @@ def import_qrels(
             options=options,
             declared=declaration,
         )
-        bring_in(session, dataset_pk, to_rows(plan, file, now=now, import_record_pk=record_pk))
+        rows = to_rows(plan, file, now=now, import_record_pk=record_pk)
+        kept = [] if rejudge else new  # the others are opened
+        query_pks, pair_pks = {query_pk for query_pk, _ in kept}, {pair_pk for _, pair_pk in kept}
+        bring_in(session, dataset_pk, rows, new=pair_pks, query_pks=query_pks)
         return report
 
 
 def _find_pairs(
-    transaction: ImportTransaction, qrels: Sequence[tuple[int, Qrel]]
-) -> tuple[list[tuple[int, Qrel]], tuple[str, ...]]:
-    """Return (pair_pk, qrel) for each (query_pk, qrel), and notes. Adds missing documents and pairs."""
+    transaction: ImportTransaction, qrels: Sequence[tuple[int, Qrel]], *, kept: bool
+) -> tuple[list[tuple[int, Qrel]], list[tuple[int, int]], tuple[str, ...]]:
+    """Return (pair_pk, qrel) for each (query_pk, qrel), (query_pk, pair_pk) of the pairs that are new, and notes.
+
+    Adds missing documents and pairs. `kept`: see `add_missing`.
+    """
     session, dataset_pk = transaction.session, transaction.dataset_pk
     documents, by_id_only = add_documents_by_id(session, dataset_pk, [qrel.doc_id for _, qrel in qrels])
     by_key = {(query_pk, documents[qrel.doc_id].pk): qrel for query_pk, qrel in qrels}
     names = {key: (qrel.query_id, qrel.doc_id) for key, qrel in by_key.items()}
     pairs, joined = add_missing(
-        session, dataset_pk, transaction.dataset, names, system=RESERVED, now=transaction.now
+        session, dataset_pk, transaction.dataset, names, system=RESERVED, now=transaction.now, kept=kept
     )
-    notes = (*note_joined(joined), *note_by_id(by_id_only))
-    return [(pairs[key], qrel) for key, qrel in by_key.items()], notes
+    notes = (*note_joined(len(joined)), *note_by_id(by_id_only))
+    new = [(key[0], pairs[key]) for key in joined]
+    return [(pairs[key], qrel) for key, qrel in by_key.items()], new, notes
 
 
 def _store_annotators(

@@ -166,7 +166,7 @@ def prepare_new_judgments(
     )
     names_joined = ", ".join(newcomers)
     note = (say("new annotators, without a sign-in: {names}", names=names_joined),) if newcomers else ()
-    notes = (*note_joined(joined), *note, *note_by_id(by_id_only))
+    notes = (*note_joined(len(joined)), *note, *note_by_id(by_id_only))
     return NewJudgments(rows, judgments_sql.count_revisions(session, rows), notes)
 
 

@@ -250,21 +250,33 @@ def to_rows(plan: QrelPlan, file: QrelFile, *, now: datetime, import_record_pk: 
     """Return the grades as they are stored, with where they came from."""
     path = file.path.encode("utf-8", "replace").decode("utf-8")
     source = {"kind": "qrels", "path": path, "format": file.format.name, "sha256": file.sha256}
+    sources: dict[tuple[str, int | None], dict[str, Any]] = {}  # one for all rows that share it
+
+    def find_source(pair_pk: int, origin: str) -> dict[str, Any]:
+        rank = plan.ranks.get(pair_pk)
+        if (origin, rank) not in sources:
+            sources[origin, rank] = {**source, "origin": origin, **_record_rank(rank)}
+        return sources[origin, rank]
+
     return [
         {
             "pair_pk": pair_pk,
             "grade": qrel.grade,
             "keep": keep,
-            "source": {**source, "origin": qrel.origin, **_record_rank(plan.ranks.get(pair_pk))},
+            "source": find_source(pair_pk, qrel.origin),
             "description": qrel.description,
             "note": qrel.note,
-            "annotator_grades": [list(given) for given in qrel.annotator_grades],
-            "extra": dict(qrel.metadata),
+            "annotator_grades": [list(given) for given in qrel.annotator_grades] or _NO_GRADES,
+            "extra": dict(qrel.metadata) or _NO_METADATA,
             "imported_at": now,
             "import_record_pk": import_record_pk,
         }
         for pair_pk, qrel, keep in plan.rows
     ]
+
+
+_NO_GRADES: list[Any] = []
+_NO_METADATA: dict[str, Any] = {}
 
 
 def _record_rank(rank: int | None) -> dict[str, int]:

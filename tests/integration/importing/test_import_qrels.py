@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlmodel import SQLModel, col
 
 from annotator.adjudication.queue.queue_service import find_disagreements
@@ -23,9 +23,11 @@ from annotator.labeling.service import compute_progress, submit_judgments
 from annotator.people.service import find_actor
 from annotator.storage.current_judgments import list_current_judgments
 from annotator.storage.database import Database
+from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.import_records import list_import_records
 from annotator.storage.imported_grades import ImportedQrel, list_kept_imports, list_suggestions
 from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.missing_judgments import derive_work
 from annotator.storage.tables import DocumentRow, ImportedQrelRow, PairRow, PersonRow, ProvenanceRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -515,3 +517,46 @@ def test_a_query_of_an_unrateable_document_must_be_in_the_dataset(desk: Desk) ->
 def test_a_file_without_annotators_own_grades_has_no_judgments(desk: Desk) -> None:
     with pytest.raises(ValidationError, match="expected annotators' own grades"):
         desk.bring("Q1 0 d1 1\n", "old.qrels", as_judgments=True)
+
+
+# --- what is not derived pair by pair
+
+
+@pytest.mark.parametrize("rejudge", [False, True])
+def test_what_new_pairs_lack_and_wait_for_is_what_deriving_everything_anew_comes_to(
+    desk: Desk, rejudge: bool
+) -> None:
+    desk.submit(desk.ann, (desk.key, 2))
+    desk.submit(desk.bob, (desk.key, 0))
+    desk.world.pair("Q 2", "d4")
+    with desk.database.write() as session:
+        session.execute(text("DELETE FROM score_due"))
+    lines = ["Q1 0 民法 3", "Q1 0 d9 1", "Q1 0 d8 0"]
+    desk.bring("\n".join(lines), "old.txt", map_grades=None, rejudge=rejudge)
+    desk.bring({**LAW, "queries": LAW["queries"][1:]}, rejudge=rejudge)
+    with desk.database.read() as session:
+        due = session.execute(text("SELECT count(*) FROM score_due")).scalar_one()
+    assert due == (1 if rejudge else 2)  # queries whose scores are computed again
+    before = read_derived(desk)
+    with desk.database.write() as session:
+        derive_work(session, desk.world.dataset_pk)
+        derive_disagreements(session, desk.world.dataset_pk)
+    assert read_derived(desk) == before
+    kept = {doc_id for (_, doc_id), (keeps, *_) in before[0].items() if keeps}
+    assert kept == (set() if rejudge else {"d9", "d8", "d3"})
+
+
+def read_derived(desk: Desk) -> tuple[dict[tuple[str, str], tuple[bool, int, int]], list[Any], list[Any]]:
+    """What is derived of each pair, of the queue and of each query's open pairs."""
+    names = {key: name for name, key in desk.keys().items()}
+    with desk.database.read() as session:
+        pairs = {
+            names[row.key]: (row.kept, row.wanted, row.lacking) for row in session.scalars(select(PairRow))
+        }
+        queue = session.execute(
+            text("SELECT pair_pk, open, reasons, waiting FROM dispute ORDER BY pair_pk")
+        ).all()
+        work = session.execute(
+            text("SELECT query_pk, open_pairs, begun_pairs FROM query_work ORDER BY query_pk")
+        ).all()
+    return pairs, list(queue), list(work)
