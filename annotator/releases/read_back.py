@@ -6,9 +6,11 @@ corpus has every document. Formats that the release does not have are skipped.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.ground_truth import GroundTruth, Qrel
@@ -16,6 +18,7 @@ from annotator.formats.format import Format
 from annotator.formats.registry import find_format
 from annotator.formats.syntax.source import InputSource
 from annotator.releases.files import JUDGMENTS, PROBABILITIES, TRUTH_FILES, place_file
+from annotator.releases.side_processes import SideProcesses
 
 QRELS = TRUTH_FILES["trec"]
 CORPUS = f"{TRUTH_FILES['beir']}/corpus.jsonl"
@@ -69,48 +72,118 @@ def _is_probability(text: str) -> bool:
         return False
 
 
-def find_differences(
-    folder: Path,
-    qrels: Sequence[Qrel],
-    present: set[str],
-    *,
-    list_grade_0: bool | None,
-    judged: Mapping[tuple[str, str], Sequence[int]] | None = None,
-) -> list[ReleaseFault]:
-    """Return where the other files differ from the canonical qrels.
+@dataclass(slots=True)
+class _FileComparison:
+    """What one format's files say, compared with the canonical qrels."""
 
-    `present`: the folder's files. `list_grade_0`: as the manifest says, None for releases made before it did.
-    `judged`: the annotators' grades by query_id and doc_id, in the order of pseudonyms, None if unknown.
+    faults: list[ReleaseFault] = field(default_factory=list)  # it cannot be read
+    differences: list[tuple[str, str]] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)  # of its queries, by query_id
+    annotators: list[tuple[str, str]] = field(default_factory=list)  # differences of their grades
+    documents: list[ReleaseFault] = field(default_factory=list)  # of BEIR's corpus
+
+
+_SLOW = ("nablarch", "assay", "assay-queries")
+"""The formats that take the longest to read: YAML. None of them has grades of annotators, which are known only later."""
+
+
+class ReadingBack:
+    """Reads the files of a folder back and compares them with its canonical qrels.
+
+    The slowest files are read in processes of their own from the moment the block begins, as far as the machine has processors.
+    The result is the same without them.
     """
-    canonical = _group(qrels)
-    faults: list[ReleaseFault] = []
-    texts: dict[str, tuple[str, str]] = {}
-    for name in sorted(TRUTH_FILES, key=lambda name: name != "beir"):
-        file_format = find_format(name)
-        paths = [place_file(file_format, writer) for writer in file_format.files]
-        if name == "trec" or not all(path in present and is_plain(folder / path) for path in paths):
-            continue
-        truth = _read(folder, file_format, faults)
+
+    def __init__(
+        self, folder: Path, qrels: Sequence[Qrel], present: set[str], *, list_grade_0: bool | None
+    ) -> None:
+        """`present`: the folder's files. `list_grade_0`: as the manifest says, None for releases made before it did."""
+        self._folder, self._listed = folder, list_grade_0
+        self._canonical = _group(qrels)
+        self._names = [
+            name
+            for name in sorted(TRUTH_FILES, key=lambda name: name != "beir")
+            if name != "trec" and _is_complete(folder, find_format(name), present)
+        ]
+        self._beside = SideProcesses(self._compare)
+
+    def __enter__(self) -> Self:
+        self._beside.start([name for name in self._names if name in _SLOW])
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._beside.stop()
+
+    def find_differences(
+        self, judged: Mapping[tuple[str, str], Sequence[int]] | None = None
+    ) -> list[ReleaseFault]:
+        """Return where the files differ from the canonical qrels.
+
+        `judged`: the annotators' grades by query_id and doc_id, in the order of pseudonyms, None if unknown.
+        """
+        own = {
+            name: self._compare(name, judged)
+            for name in self._names
+            if name not in self._beside.names and not find_format(name).needs_grades_by
+        }
+        faults: list[ReleaseFault] = []
+        texts: dict[str, tuple[str, str]] = {}
+        for name in self._names:
+            file_format = find_format(name)
+            paths = _list_paths(file_format)
+            if file_format.needs_grades_by:
+                compared = self._compare_order(file_format, texts)
+            else:
+                compared = own[name] if name in own else self._beside.wait_for(name)
+            faults += compared.faults
+            differences = [
+                *compared.differences,
+                *_compare_texts(compared.texts, texts, paths[0]),
+                *compared.annotators,
+            ]
+            faults += [ReleaseFault(paths[-1], *item) for item in differences[:SHOWN]]
+            if len(differences) > SHOWN:
+                further = f"{len(differences) - SHOWN:,} further differences"
+                faults.append(ReleaseFault(paths[-1], f"what {QRELS} says", further))
+            faults += compared.documents
+        return faults
+
+    def _compare(
+        self, name: str, judged: Mapping[tuple[str, str], Sequence[int]] | None = None
+    ) -> _FileComparison:
+        file_format, compared = find_format(name), _FileComparison()
+        truth = _read(self._folder, file_format, compared.faults)
         if truth is None:
-            continue
-        path = paths[-1]
-        listed = file_format.tells_grade_0 or _lists_grade_0(truth, list_grade_0)
-        grade_differences = (
-            _compare_order(truth, canonical, texts)
-            if file_format.needs_grades_by
-            else _compare_grades(truth, canonical if listed else _leave_out_0(canonical))
+            return compared
+        listed = file_format.tells_grade_0 or _lists_grade_0(truth, self._listed)
+        compared.differences = _compare_grades(
+            truth, self._canonical if listed else _leave_out_0(self._canonical)
         )
-        differences = [*grade_differences, *_compare_texts(truth, file_format, texts, paths[0])]
+        if "query_texts" in file_format.features:
+            compared.texts = [(query.query_id, query.text) for query in truth.queries]
         if judged is not None and "two_annotators" in file_format.features:
-            differences += _compare_annotators(truth, judged)
-        faults += [ReleaseFault(path, *item) for item in differences[:SHOWN]]
-        if len(differences) > SHOWN:
-            faults.append(
-                ReleaseFault(path, f"what {QRELS} says", f"{len(differences) - SHOWN:,} further differences")
-            )
+            compared.annotators = list(_compare_annotators(truth, judged))
         if name == "beir":
-            faults += _compare_corpus(truth, canonical)
-    return faults
+            compared.documents = list(_compare_corpus(truth, self._canonical))
+        return compared
+
+    def _compare_order(self, file_format: Format, texts: Mapping[str, tuple[str, str]]) -> _FileComparison:
+        compared = _FileComparison()
+        truth = _read(self._folder, file_format, compared.faults)
+        if truth is not None:
+            compared.differences = _compare_order(truth, self._canonical, texts)
+        return compared
+
+
+def _list_paths(file_format: Format) -> list[str]:
+    return [place_file(file_format, writer) for writer in file_format.files]
+
+
+def _is_complete(folder: Path, file_format: Format, present: set[str]) -> bool:
+    """Return whether the folder has every file of the format."""
+    return all(path in present and is_plain(folder / path) for path in _list_paths(file_format))
 
 
 def _read(folder: Path, file_format: Format, faults: list[ReleaseFault]) -> GroundTruth | None:
@@ -231,16 +304,14 @@ def _show(doc_ids: Sequence[str]) -> str:
 
 
 def _compare_texts(
-    truth: GroundTruth, file_format: Format, texts: dict[str, tuple[str, str]], path: str
+    given: Sequence[tuple[str, str]], texts: dict[str, tuple[str, str]], path: str
 ) -> list[tuple[str, str]]:
     """Compare the queries' texts with those of the first file that has them. `texts`: (text, path) by query_id."""
-    if "query_texts" not in file_format.features or file_format.needs_grades_by:
-        return []
     differences = []
-    for query in truth.queries:
-        text, where = texts.setdefault(query.query_id, (query.text, path))
-        if text != query.text:
-            differences.append((f"{query.query_id}: its text as in {where}", query.text[:80]))
+    for query_id, given_text in given:
+        text, where = texts.setdefault(query_id, (given_text, path))
+        if text != given_text:
+            differences.append((f"{query_id}: its text as in {where}", given_text[:80]))
     return differences
 
 

@@ -74,41 +74,43 @@ def read_given(path: Path, faults: list[ReleaseFault]) -> dict[Name, PairJudgmen
     try:
         csv.field_size_limit(MOST_OF_A_CELL)
         with path.open(encoding="utf-8", newline="") as file:
-            rows = csv.DictReader(file, strict=True)
-            missing = [name for name in COLUMNS if name not in (rows.fieldnames or ())]
+            rows = csv.reader(file, strict=True)
+            header = next(rows, [])
+            places = {name: place for place, name in enumerate(header)}
+            missing = [name for name in COLUMNS if name not in places]
             if missing:
                 faults.append(
                     ReleaseFault(JUDGMENTS, f"the columns {', '.join(COLUMNS)}", f"none named {missing[0]}")
                 )
                 return {}
+            query, document, annotator, grade, purpose = (places[name] for name in COLUMNS)
             texts: dict[str, str] = {}  # a million rows repeat a few ids: each is kept once
-            for row in rows:
-                for name in ("query_id", "doc_id", "annotator"):
-                    row[name] = texts.setdefault(row[name], row[name])
-                _add(by_pair, row, rows.line_num, faults)
+            keep = texts.setdefault
+            for cells in rows:
+                row = cells if len(cells) >= len(header) else cells + [""] * (len(header) - len(cells))
+                if row[purpose] != COUNTED_PURPOSE:
+                    continue
+                name = keep(row[query], row[query]), keep(row[document], row[document])
+                given = by_pair.get(name)
+                if given is None:
+                    given = by_pair[name] = PairJudgments()
+                _add(given, keep(row[annotator], row[annotator]), row[grade], rows.line_num, faults)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         faults.append(ReleaseFault(JUDGMENTS, "a readable CSV file", type(error).__name__))
     return by_pair
 
 
-def _add(
-    by_pair: dict[Name, PairJudgments], row: Mapping[str, str], line: int, faults: list[ReleaseFault]
-) -> None:
-    if row["purpose"] != COUNTED_PURPOSE:
-        return
-    given = by_pair.setdefault((row["query_id"], row["doc_id"]), PairJudgments())
-    if row["grade"] == "unrateable":
+def _add(given: PairJudgments, annotator: str, grade: str, line: int, faults: list[ReleaseFault]) -> None:
+    if grade == "unrateable":
         given.unrateable += 1
-    elif row["grade"] not in ("0", "1", "2", "3"):
-        faults.append(
-            ReleaseFault(JUDGMENTS, f"line {line}: a grade 0-3 or unrateable", str(row["grade"])[:20])
-        )
-    elif row["annotator"] in given.grades:
+    elif grade not in ("0", "1", "2", "3"):
+        faults.append(ReleaseFault(JUDGMENTS, f"line {line}: a grade 0-3 or unrateable", grade[:20]))
+    elif annotator in given.grades:
         faults.append(
             ReleaseFault(JUDGMENTS, f"line {line}: one judgment of each annotator and pair", "another one")
         )
     else:
-        given.grades[row["annotator"]] = int(row["grade"])
+        given.grades[annotator] = int(grade)
 
 
 def _compare_settled(

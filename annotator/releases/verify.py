@@ -22,9 +22,9 @@ from annotator.releases.datasheet_check import compare_datasheet
 from annotator.releases.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
 from annotator.releases.read_back import (
     QRELS,
+    ReadingBack,
     ReleaseFault,
     compare_probabilities,
-    find_differences,
     is_plain,
     read_qrels,
 )
@@ -81,19 +81,25 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
     if manifest is not None and qrels is not None:
         faults += _compare_qrels(manifest, qrels, content or "")
     unproven: list[str] = []
-    given = None if manifest is None else _read_given(folder, manifest, faults, unproven)
-    if qrels is not None:
+    if qrels is None:
+        if manifest is not None:
+            _read_given(folder, manifest, faults, unproven)
+    else:
         listed = stated.get("list_grade_0")
         listed = listed if isinstance(listed, bool) else None
-        judged = (
-            None if given is None else {name: judgments.list_grades() for name, judgments in given.items()}
-        )
-        faults += find_differences(folder, qrels, _list_files(folder), list_grade_0=listed, judged=judged)
+        with ReadingBack(folder, qrels, _list_files(folder), list_grade_0=listed) as reading:
+            given = None if manifest is None else _read_given(folder, manifest, faults, unproven)
+            later = list[ReleaseFault]()  # found while files are read, reported after what they differ in
+            if manifest is not None:
+                _check_manifest(folder, manifest, qrels, given, later, unproven)
+            judged = (
+                None
+                if given is None
+                else {name: judgments.list_grades() for name, judgments in given.items()}
+            )
+            faults += reading.find_differences(judged)
         faults += compare_probabilities(folder, qrels)
-    if manifest is not None and qrels is not None:
-        if given is not None:
-            _note(lambda: recompute(given, manifest, qrels), faults, unproven)
-        _note(lambda: _compare_datasheet(folder, manifest), faults, unproven)
+        faults += later
     signed_by, wrong, note = check_signature(folder, signers)
     faults += wrong
     unproven += note
@@ -107,6 +113,20 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
         unproven=tuple(unproven),
         signed_by=signed_by,
     )
+
+
+def _check_manifest(
+    folder: Path,
+    manifest: dict[str, Any],
+    qrels: tuple[Qrel, ...],
+    given: dict[tuple[str, str], PairJudgments] | None,
+    faults: list[ReleaseFault],
+    unproven: list[str],
+) -> None:
+    """Recompute the manifest's figures from the judgments, and compare the datasheet with it."""
+    if given is not None:
+        _note(lambda: recompute(given, manifest, qrels), faults, unproven)
+    _note(lambda: _compare_datasheet(folder, manifest), faults, unproven)
 
 
 def _read_given(

@@ -274,7 +274,9 @@ def _events(text: str, path: str) -> Iterator[Any]:
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        yield from yaml.parse(text, Loader=loader)
+        next_event = loader(text).get_event  # `yaml.parse` does the same in twice the time
+        while (event := next_event()) is not None:
+            yield event
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         raise refuse(

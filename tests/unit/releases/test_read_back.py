@@ -3,11 +3,14 @@
 import hashlib
 import json
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
-from annotator.releases.read_back import SHOWN
+from annotator.formats.registry import find_format
+from annotator.releases import side_processes
+from annotator.releases.read_back import _SLOW, SHOWN
 from annotator.releases.verify import verify_folder
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "releases"
@@ -74,6 +77,26 @@ def test_a_change_is_named_although_the_checksums_were_made_anew(
 ) -> None:
     change(folder, name, old, new)
     assert any(fault.startswith(f"{name}: {text}") for fault in faults(folder)), faults(folder)
+
+
+def test_processes_beside_find_what_one_process_finds_in_the_same_order(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(folder, "nablarch.yaml", "17조", "18조")
+    change(folder, "assay.yaml", "relevance: 3", "relevance: 2")
+    change(folder, "assay-queries.yaml", '- id: "Q1"', '- id: ["Q1"')
+    change(folder, "law.json", "17조", "19조")
+    change(folder, "qrels.trec.txt", "Q1/two 2", "Q1/two 3")
+    found = []
+    for processors in (1, 3):
+        monkeypatch.setattr(side_processes, "count_processors", lambda number=processors: number)
+        monkeypatch.setattr(threading, "active_count", lambda: 1)
+        found.append(verify_folder(folder))
+    assert found[0] == found[1]
+    assert {"nablarch.yaml", "assay.yaml", "assay-queries.yaml", "law.json", "manifest.json"} <= {
+        fault.path for fault in found[0].faults
+    }
+    assert not any("two_annotators" in find_format(name).features for name in _SLOW)
 
 
 def test_an_order_other_than_that_of_publishing_is_named(folder: Path) -> None:
