@@ -3,7 +3,7 @@
 Reads the parser's events, without recursion and without tags. Only `null`, `true`, `false` and plain numbers are
 converted, and only in metadata (`resolve`): dates, `no`, `1e3`, `0o7`, `12:30` stay text. Lines end at LF, CR or CRLF
 as in YAML 1.2; U+0085, U+2028 and U+2029 are ordinary characters. A million qrels are ten million events, so lines and
-places are looked up only when needed. Refused with the line: what is not YAML, aliases that expand to more than 10,000
+places are looked up only when needed, and files in the style that this program writes are read by `yaml_lines.py`. Refused with the line: what is not YAML, aliases that expand to more than 10,000
 values together (an alias bomb), merge keys (`<<`), a tag, a key twice, several documents, nesting deeper than 50, more
 than 256 MB. Writes every text in double quotes with risky characters escaped: SnakeYAML, PyYAML (both YAML 1.1) and
 YAML 1.2 readers agree on it.
@@ -26,6 +26,7 @@ from annotator.formats.syntax.tree import (
     line_of,
     refuse,
 )
+from annotator.formats.syntax.yaml_lines import read_plain_style
 
 MAX_ALIASED = 10_000
 _STRING_TAG = "tag:yaml.org,2002:str"
@@ -226,7 +227,9 @@ def load_yaml(data: bytes, path: str) -> Tree:
         return {location: line_of(lines, location) or 1 for location in wanted}
 
     problems = Problems(path)
-    value = _build(text, problems, frozenset(), {})
+    value = read_plain_style(text)
+    if value is None:
+        value = _build(text, problems, frozenset(), {})
     return Tree(path, value, locate, tuple(problems.errors))
 
 
