@@ -70,36 +70,35 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
         raise ValidationError(f"expected a release folder, found none at {folder}")
     if not (folder / SUMS).is_file() and not (folder / MANIFEST).is_file():
         raise ValidationError(f"expected a release folder, found neither {SUMS} nor {MANIFEST} in {folder}")
-    faults = find_faults(folder)
-    manifest = _read_manifest(folder, faults)
-    qrels = read_qrels(folder, faults) if is_plain(folder / QRELS) else None
-    content = None if qrels is None else hash_content(qrels)
-    if manifest is not None:
-        named = {fault.path for fault in faults}
-        faults += [fault for fault in _compare_files(manifest, folder) if fault.path not in named]
+    unread = list[ReleaseFault]()
+    manifest = _read_manifest(folder, unread)
+    qrels = read_qrels(folder, unread) if is_plain(folder / QRELS) else None
     stated = manifest or {}
-    if manifest is not None and qrels is not None:
-        faults += _compare_qrels(manifest, qrels, content or "")
+    listed = stated.get("list_grade_0")
+    listed = listed if isinstance(listed, bool) else None
     unproven: list[str] = []
-    if qrels is None:
+    with ReadingBack(
+        folder, qrels or (), set() if qrels is None else _list_files(folder), list_grade_0=listed
+    ) as reading:
+        hashes: dict[Path, str] = {}
+        faults = [*find_faults(folder, hashes), *unread]
+        content = None if qrels is None else hash_content(qrels)
+        given, later = None, list[ReleaseFault]()  # `later`: reported after what files differ in
         if manifest is not None:
-            _read_given(folder, manifest, faults, unproven)
-    else:
-        listed = stated.get("list_grade_0")
-        listed = listed if isinstance(listed, bool) else None
-        with ReadingBack(folder, qrels, _list_files(folder), list_grade_0=listed) as reading:
-            given = None if manifest is None else _read_given(folder, manifest, faults, unproven)
-            later = list[ReleaseFault]()  # found while files are read, reported after what they differ in
-            if manifest is not None:
+            named = {fault.path for fault in faults}
+            faults += [fault for fault in _compare_files(manifest, folder, hashes) if fault.path not in named]
+            if qrels is not None:
+                faults += _compare_qrels(manifest, qrels, content or "")
+            given = _read_given(folder, manifest, faults, unproven)
+            if qrels is not None:
                 _check_manifest(folder, manifest, qrels, given, later, unproven)
-            judged = (
-                None
-                if given is None
-                else {name: judgments.list_grades() for name, judgments in given.items()}
-            )
-            faults += reading.find_differences(judged)
+        judged = (
+            None if given is None else {name: judgments.list_grades() for name, judgments in given.items()}
+        )
+        faults += reading.find_differences(judged)
+    if qrels is not None:
         faults += compare_probabilities(folder, qrels)
-        faults += later
+    faults += later
     signed_by, wrong, note = check_signature(folder, signers)
     faults += wrong
     unproven += note
@@ -177,15 +176,19 @@ def _describe_error(error: Exception) -> str:
     return f"something else ({type(error).__name__}: {str(error)[:60]})"
 
 
-def find_faults(folder: Path) -> list[ReleaseFault]:
-    """Return where the folder's files differ from its SHA256SUMS: changed, missing, or not listed."""
+def find_faults(folder: Path, hashes: dict[Path, str] | None = None) -> list[ReleaseFault]:
+    """Return where the folder's files differ from its SHA256SUMS: changed, missing, or not listed.
+
+    `hashes`: the SHA-256 of each file that was hashed, for the next comparison.
+    """
     faults: list[ReleaseFault] = []
+    hashes = {} if hashes is None else hashes
     listed = _read_sums(folder, faults)
     present = _list_files(folder)
     for path, sha256 in listed.items():
         if path not in present:
             faults.append(ReleaseFault(path, "the file", "none"))
-        elif (actual := _hash_file(folder / path)) != sha256:
+        elif (actual := _hash_file(folder / path, hashes)) != sha256:
             faults.append(ReleaseFault(path, f"SHA-256 {sha256}", actual))
     faults += [
         ReleaseFault(path, f"only files listed in {SUMS}", "another")
@@ -219,11 +222,13 @@ def _list_files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in paths}
 
 
-def _hash_file(path: Path) -> str:
+def _hash_file(path: Path, hashes: dict[Path, str]) -> str:
     if not is_plain(path):
         return "something that is not a plain file"
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    if path not in hashes:
+        with path.open("rb") as file:
+            hashes[path] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashes[path]
 
 
 def _read_manifest(folder: Path, faults: list[ReleaseFault]) -> dict[str, Any] | None:
@@ -238,7 +243,7 @@ def _read_manifest(folder: Path, faults: list[ReleaseFault]) -> dict[str, Any] |
     return manifest
 
 
-def _compare_files(manifest: dict[str, Any], folder: Path) -> list[ReleaseFault]:
+def _compare_files(manifest: dict[str, Any], folder: Path, hashes: dict[Path, str]) -> list[ReleaseFault]:
     """Compare the manifest's list of files with the files. Also detects a remade SHA256SUMS."""
     listed = manifest.get("files")
     if not isinstance(listed, list):
@@ -255,7 +260,7 @@ def _compare_files(manifest: dict[str, Any], folder: Path) -> list[ReleaseFault]
         ReleaseFault(MANIFEST, f"{path} among its files", "nothing") for path in sorted(present - set(stated))
     ]
     for path in sorted(present & set(stated)):
-        actual = (_hash_file(folder / path), (folder / path).lstat().st_size)
+        actual = (_hash_file(folder / path, hashes), (folder / path).lstat().st_size)
         if actual != stated[path]:
             faults.append(
                 ReleaseFault(
