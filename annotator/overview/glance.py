@@ -29,7 +29,7 @@ def describe_idle(idle: Sequence[AnnotatorProgress], *, annotators: int, pairs_l
         return say("There are no annotators yet.")
     if not idle:
         return say("Everybody judged in the last {days} days.", days=PACE_DAYS)
-    names = join([person.name for person in idle[:_NAMED]])
+    names = join([person.name or person.annotator for person in idle[:_NAMED]])
     if len(idle) > _NAMED:
         return say("{names} and {n:,} more", names=names, n=len(idle) - _NAMED)
     return names

@@ -4,6 +4,7 @@ Colours reach a contrast of 3:1 on light and dark pages. Every chart has a text 
 Labels are cut to fit, never two alike. Pages import this when first drawn, so that an idle server does without Altair.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -98,8 +99,8 @@ def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "al
     import altair as alt
 
     rows = [
-        {"name": name_person(annotator), "judged": annotator.judged, "simulated": annotator.simulated}
-        for annotator in annotators
+        {"name": name, "judged": annotator.judged, "simulated": annotator.simulated}
+        for name, annotator in name_people(annotators)
     ]
     scale = alt.Scale(domain=[0, max(pairs, 1)], nice=False)
     base = alt.Chart(alt.InlineData(rows)).encode(
@@ -118,8 +119,29 @@ def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "al
 
 def describe_annotators(progress: LabelingProgress) -> str:
     """Return the same in words."""
-    parts = [f"{name_person(annotator)} {annotator.judged:,}" for annotator in progress.annotators]
+    parts = [f"{name} {annotator.judged:,}" for name, annotator in name_people(progress.annotators)]
     return tr("Pairs judged, of {pairs:,}: {people}.", pairs=progress.pairs, people=", ".join(parts))
+
+
+def name_people(annotators: Sequence[AnnotatorProgress]) -> list[tuple[str, AnnotatorProgress]]:
+    """Return each annotator with the name that people know, numbers in it in their order (2 before 10).
+
+    Namesakes get their usernames too: a chart would put them in one row.
+    """
+    known = [annotator.name or annotator.annotator for annotator in annotators]
+    named = []
+    for name, annotator in zip(known, annotators, strict=True):
+        shown = f"{name} ({annotator.annotator})" if known.count(name) > 1 else name
+        named.append(
+            (tr("{annotator} (simulated)", annotator=shown) if annotator.simulated else shown, annotator)
+        )
+    return sorted(named, key=lambda item: sort_naturally(item[0]))
+
+
+def sort_naturally(name: str) -> list[tuple[int, str]]:
+    """Return the key that sorts names by their letters, and the numbers in them by size."""
+    parts = re.split(r"([0-9]+)", name.casefold())
+    return [(int(part), "") if number % 2 else (0, part) for number, part in enumerate(parts)]
 
 
 def name_person(annotator: AnnotatorProgress) -> str:

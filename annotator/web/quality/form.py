@@ -11,6 +11,7 @@ import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import say
+from annotator.people.service import list_people
 from annotator.quality.records import DEFAULT_RATE, QualityExpert, QualityPreview, QualityStatus
 from annotator.quality.service import draw_sample, list_experts, preview_sample
 from annotator.web.kit.controls import note_press
@@ -378,6 +379,12 @@ def _draw(dataset: str, form_values: DrawFormValues) -> None:
         "{n:,} pair drawn. It appears for {annotator} on the page Label.",
         "{n:,} pairs drawn. They appear for {annotator} on the page Label.",
         made.pairs,
-        annotator=made.annotator,
+        annotator=_name_checker(context, dataset, made.annotator),
     )
     note_press()
+
+
+def _name_checker(context: PageContext, dataset: str, username: str) -> str:
+    """Return the name by which people know the checker."""
+    people = list_people(context.database, context.actor, dataset=dataset)
+    return next((person.name for person in people if person.username == username and person.name), username)

@@ -278,7 +278,7 @@ def draw(context: PageContext) -> None:
     draw_done()
     status = show_quality(context.database, context.actor, dataset, now=context.now)
     people = list_people(context.database, context.actor, dataset=dataset)
-    names = {person.username: person.name for person in people}
+    names = {person.username: person.name or person.username for person in people}
     draw_verdict(status, context.actor.username, names)
     if status.checked:
         draw_evidence(context, status)

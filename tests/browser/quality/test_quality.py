@@ -43,7 +43,7 @@ def draw_everything(page: Page) -> None:
     share.fill("100")
     share.press("Enter")
     page.get_by_role("button", name="Draw 10 pairs").press("Enter")
-    expect(page.get_by_text("10 pairs drawn. They appear for hanako on the page Label.")).to_be_visible()
+    expect(page.get_by_text("10 pairs drawn. They appear for 花子 on the page Label.")).to_be_visible()
 
 
 def judge_all(page: Page) -> None:

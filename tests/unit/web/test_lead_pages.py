@@ -88,7 +88,7 @@ def test_the_overview_says_every_figure_in_words_and_marks_who_is_simulated(worl
     assert alternatives(app) == [
         "Cohen's kappa, target 0.7: κ 0.27 [0.00, 0.27].",
         "4 pairs: unanimous 2, disagreement 2.",
-        "Pairs judged, of 4: simulated_1 (simulated) 4, 花子 4.",
+        "Pairs judged, of 4: simulated_1 Realname (simulated) 4, 花子 Realname 4.",
         (
             "A query is complete when each of its pairs has the judgments it needs: 2 of 2 are. "
             "4 pairs are complete, 0 begun, 0 untouched."

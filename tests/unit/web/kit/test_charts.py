@@ -141,7 +141,16 @@ def test_who_is_simulated_is_named_so() -> None:
         AnnotatorProgress("bot", "", True, 4, 0, 0, None),
     ]
     drawn = charts.chart_annotators(people, 10).to_dict()
-    assert [row["name"] for row in rows_of(drawn)] == ["花子", "bot (simulated)"]
+    assert [row["name"] for row in rows_of(drawn)] == ["bot (simulated)", "花子"]
+
+
+def test_annotators_have_the_names_that_people_know_with_numbers_in_order_and_namesakes_apart() -> None:
+    named = [("a", "Expert-10"), ("b", "expert-2"), ("c", "Kim"), ("d", "Kim"), ("e", "")]
+    people = [AnnotatorProgress(username, name, False, 3, 0, 0, None) for username, name in named]
+    shown = [name for name, _ in charts.name_people(people)]
+    assert shown == ["e", "expert-2", "Expert-10", "Kim (c)", "Kim (d)"]
+    drawn = charts.chart_annotators(people, 10).to_dict()
+    assert [row["name"] for row in rows_of(drawn)] == shown
 
 
 def test_a_chart_waits_for_a_pandas_that_another_thread_is_still_importing() -> None:

@@ -117,7 +117,9 @@ def test_what_the_form_says_is_drawn_once(world: JudgedWorld) -> None:
     run(app)
     pressed = [button.key for button in app.button]
     press(app, "Draw 5 pairs")
-    assert [item.value for item in app.success] == ["5 pairs drawn. They appear for lead on the page Label."]
+    assert [item.value for item in app.success] == [
+        "5 pairs drawn. They appear for lead Realname on the page Label."
+    ]
     assert not {*pressed} & {button.key for button in app.button}  # a double click finds no button
     (draw,) = show_quality(world.database, find(world, "lead"), "d", now=NOW).draws
     assert (draw.annotator, draw.pairs, draw.rate, draw.seed) == ("lead", 5, 0.5, 0)
