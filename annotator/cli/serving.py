@@ -43,6 +43,13 @@ def serve(
             min=1, max=64, help="The number of processes that serve the port. More than 1 needs PostgreSQL."
         ),
     ] = 1,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="The port of /metrics for Prometheus. None: not served."),
+    ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(help="The address for --metrics-port. Whoever reaches it can read the figures.")
+    ] = "127.0.0.1",
     database: DatabaseOption = None,
 ) -> None:
     """Serve the app, after updating the database's schema. Ctrl+C stops it.
@@ -79,7 +86,8 @@ def serve(
         _announce(address)
         _announce_setup(opened, address)
 
-    serve_app(opened, settings, host=host, port=port, ready=announce, workers=workers)
+    metrics = (metrics_host, metrics_port) if metrics_port is not None else None
+    serve_app(opened, settings, host=host, port=port, ready=announce, workers=workers, metrics=metrics)
 
 
 def _announce(address: str) -> None:

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -192,6 +192,10 @@ _LOCK = text("SELECT pg_advisory_xact_lock(:d)")
 _LOCK_RELEASES = text("SELECT pg_advisory_xact_lock(1, :d)")  # two numbers: never the same lock as of one
 
 
+def _note_nothing(_what: str, _seconds: float) -> None:
+    """For a database whose times nobody counts."""
+
+
 class _ThreadLock(Protocol):
     """A lock of `threading`, whose own type has no name before Python 3.13."""
 
@@ -216,6 +220,8 @@ class Database:
         self._patience = patience
         self._locked_outside = False
         self._turn: _ThreadLock = beside._turn if beside else threading.RLock()
+        self.note_time: Callable[[str, float], None] = _note_nothing
+        """Called with seconds of a "connection" or "turn" that was waited for, and of each "read" or "write" transaction."""
         self.engine = self._create_engine()
 
     @property
@@ -275,11 +281,14 @@ class Database:
         if not self.is_sqlite:
             yield self._patience
             return
-        until = time.monotonic() + self._patience
+        began = time.monotonic()
+        until = began + self._patience
         if not self._turn.acquire(timeout=self._patience):
             raise DatabaseUnavailable(BUSY, database=self.shown_url, detail="database is locked")
         try:
-            left = max(0.0, until - time.monotonic())
+            now = time.monotonic()
+            self.note_time("turn", now - began)
+            left = max(0.0, until - now)
             was_locked, self._locked_outside = self._locked_outside, False
             yield min(left, KNOWN_LOCK_SECONDS) if was_locked else left
         except DatabaseUnavailable as error:
@@ -292,14 +301,18 @@ class Database:
     def _session(self, *, write: bool, wait: float, unchecked: bool = False) -> Iterator[Session]:
         options: dict[str, Any] = {} if write or self.is_sqlite else _READING
         with explain_unavailable(self.shown_url, write=write):
+            asked = time.perf_counter()
             connection = self.engine.connect().execution_options(
                 annotator_write=write, annotator_wait=wait, annotator_unchecked=unchecked, **options
             )
+            began = time.perf_counter()
+            self.note_time("connection", began - asked)
             try:
                 with Session(connection, expire_on_commit=False) as session:
                     yield session
             finally:
                 connection.close()
+                self.note_time("write" if write else "read", time.perf_counter() - began)
 
     def dispose(self) -> None:
         self.engine.dispose()

@@ -23,6 +23,7 @@ from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import find_home
 from annotator.web.plain_page import draw_plain_page, fill_markup
+from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.server.preparation import prepare_pages
 from annotator.web.session import (
@@ -98,9 +99,11 @@ class SignInRoutes:
                 lambda: self._check(username, password, address, request), limiter=self.limiter
             )
         except WrongSignIn:
+            note_sign_in("wrong")
             log.info("sign-in refused", address=address)
             return _draw_form(problem="wrong", wanted=wanted, username=username, status=401)
         except TooManyAttempts as error:
+            note_sign_in("limited")
             log.warning("sign-in limited", address=address, retry_seconds=error.seconds)
             return _draw_form(
                 problem="limited",
@@ -110,10 +113,12 @@ class SignInRoutes:
                 seconds=error.seconds,
             )
         except DatabaseUnavailable as error:
+            note_sign_in("unavailable")
             note_outage(error)
             return _draw_form(
                 problem="unavailable", wanted=wanted, username=username, status=503, seconds=RETRY_SECONDS
             )
+        note_sign_in("signed in")
         if wanted == "/":
             wanted = await to_thread.run_sync(lambda: self._find_first_page(token))
         return make_session_answer(wanted, token, device, request, self.settings)

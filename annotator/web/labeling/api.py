@@ -27,6 +27,7 @@ from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import SubmitResponse, read_whole_text, submit_judgments
 from annotator.storage.database import Database
 from annotator.web.kit.messages import show_refusal
+from annotator.web.server.figures import note_hand_in
 from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.server.turns import Turns
 from annotator.web.session import require_same_origin, require_signed_in
@@ -62,7 +63,14 @@ def routes(database: Database) -> list[Route]:
                 now=datetime.now(UTC),
             )
 
-        return JSONResponse(_answer(await turns.run(dataset, submit)))
+        exchange = await turns.run(dataset, submit)
+        note_hand_in(
+            accepted=len(exchange.acknowledged) - len(exchange.surplus),
+            refused=len(exchange.refused),
+            surplus=len(exchange.surplus),
+            handed_out=len(exchange.pairs),
+        )
+        return JSONResponse(_answer(exchange))
 
     async def get_text(request: Request) -> Response:
         text = await run_in_threadpool(

@@ -32,6 +32,7 @@ from annotator.web.kit.messages import tr
 from annotator.web.language import use_language_of
 from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
 from annotator.web.server.admission import OTHER, name_route
+from annotator.web.server.figures import note_request, note_websocket
 from annotator.web.server.outage import note_outage, respond_to_outage
 from annotator.web.server.request_id import current_request_id, find_request_id
 from annotator.web.server.start_page import read_start_page
@@ -196,7 +197,11 @@ class RequestGate:
         if scope["state"]["signed_in"] is None:
             await _close(receive, send)
             return
-        await self.app(scope, receive, send)
+        note_websocket(1)
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            note_websocket(-1)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request, began, status = HTTPConnection(scope), time.perf_counter(), [500]
@@ -230,9 +235,11 @@ class RequestGate:
         """Write the line of a request. Its number and route are in the context, as in every other line of it."""
         person = scope["state"].get("signed_in")
         write = log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", *HEALTH)) else log.info
+        method = scope["method"] if scope["method"] in METHODS else OTHER
+        note_request(name_route(scope["path"], self.own), method, status, seconds)
         write(
             "request",
-            method=scope["method"] if scope["method"] in METHODS else OTHER,
+            method=method,
             status=status,
             ms=round(seconds * 1_000, 1),
             **({"person": person.actor.person_id} if person else {}),

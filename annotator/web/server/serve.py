@@ -12,9 +12,10 @@ import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -29,6 +30,7 @@ from annotator.log import set_up_logs
 from annotator.settings import Settings
 from annotator.storage.database import Database, list_database_files, list_open_to_others
 from annotator.storage.slow_statements import watch_statements
+from annotator.web.server.figures import FOLDER, begin_to_count, forget_process, serve_figures
 from annotator.web.server.slow_statement_log import SlowStatementLog
 from annotator.web.server.uploads import MOST_IMPORT_MB
 from annotator.web.server.worker_place import WorkerPlace, check_workers
@@ -61,13 +63,18 @@ def serve_app(
     port: int,
     ready: Callable[[str], None],
     workers: int = 1,
+    metrics: tuple[str, int] | None = None,
 ) -> None:
     """Serve on host and port; `ready` is called with the address just before. Returns on SIGINT or SIGTERM.
+
+    `metrics`: the address and port for `/metrics`, if it is wanted.
 
     StateError when the port cannot be had, or not with so many worker processes. The database's schema must be up to date.
     """
     check_workers(workers, is_sqlite=database.is_sqlite)
     check_port(host, port)
+    if metrics is not None:
+        check_port(*metrics, option="--metrics-port")
     set_up_logs(settings.log_format, settings.log_level)
     from annotator.web import app as _app  # noqa: F401 - every worker begins with what is imported here
     from annotator.web.server.outage import PATIENCE_SECONDS
@@ -77,32 +84,57 @@ def serve_app(
     database.wait_at_most(PATIENCE_SECONDS)
     if settings.slow_statement_ms > 0:
         watch_statements(database, settings.slow_statement_ms / 1_000, SlowStatementLog().report)
-    gc.collect()
-    gc.freeze()  # what was imported stays: a collection that looked through it all would hold up every request
-    gc.set_threshold(*USUAL_THRESHOLD)  # cli/main.py raises it for the start
-    ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
-    if workers == 1:
-        _run_app(database, settings, host, port)
+    with count_figures(database, is_shared=workers > 1) if metrics is not None else nullcontext():
+        gc.collect()
+        gc.freeze()  # what was imported stays: a collection that looked through it all would hold up every request
+        gc.set_threshold(*USUAL_THRESHOLD)  # cli/main.py raises it for the start
+        ready(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        if workers == 1:
+            _run_app(database, settings, host, port, metrics=metrics)
+            return
+        from annotator.web.server.workers import Workers
+
+        def run_worker(number: int, control: socket.socket) -> None:
+            answers = metrics if number == 0 else None
+            _run_app(database, settings, host, port, WorkerPlace(number, workers, control), answers)
+
+        database.dispose()  # no process may use the connections of another
+        with bind(host, port, BACKLOG) as bound:
+            Workers(bound, workers, run_worker, forget_process if metrics is not None else None).run()
+
+
+@contextmanager
+def count_figures(database: Database, *, is_shared: bool) -> Iterator[None]:
+    """Count what `/metrics` tells. `is_shared`: over several processes, in files of a folder that is deleted at the end."""
+    if not is_shared:
+        database.note_time = begin_to_count().note_database
+        yield
         return
-    from annotator.web.server.workers import Workers
-
-    def run_worker(number: int, control: socket.socket) -> None:
-        _run_app(database, settings, host, port, WorkerPlace(number, workers, control))
-
-    database.dispose()  # no process may use the connections of another
-    with bind(host, port, BACKLOG) as bound:
-        Workers(bound, workers, run_worker).run()
+    with tempfile.TemporaryDirectory(prefix="annotator-metrics-") as folder:
+        os.environ[FOLDER] = folder  # before prometheus_client is imported, which reads it then
+        database.note_time = begin_to_count().note_database
+        yield
 
 
 def _run_app(
-    database: Database, settings: Settings, host: str, port: int, place: WorkerPlace | None = None
+    database: Database,
+    settings: Settings,
+    host: str,
+    port: int,
+    place: WorkerPlace | None = None,
+    metrics: tuple[str, int] | None = None,
 ) -> None:
-    """Serve in this process until it is told to stop. `place`: which worker it is, if there are several."""
+    """Serve in this process until it is told to stop.
+
+    `place`: which worker it is, if there are several. `metrics`: where this process answers for all with `/metrics`.
+    """
     from annotator.web.app import make_app
 
     app = make_app(database, settings, place)
     use_own_server(place.control if place else None)
     previous = signal.signal(signal.SIGTERM, _stop)
+    if metrics is not None:
+        serve_figures(database, *metrics)
     try:
         app.run(config=make_config(host, port))
     except KeyboardInterrupt:
@@ -145,7 +177,7 @@ def raise_open_files(number: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def check_port(host: str, port: int) -> None:
+def check_port(host: str, port: int, *, option: str = "--port") -> None:
     """Raise StateError if the port cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
@@ -154,7 +186,7 @@ def check_port(host: str, port: int) -> None:
             probe.bind((host, port))
         except OSError as error:
             raise StateError(
-                f"cannot listen on {host}:{port}: {error.strerror}. Choose another: annotator serve --port {port + 1}"
+                f"cannot listen on {host}:{port}: {error.strerror}. Choose another: annotator serve {option} {port + 1}"
             ) from None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import structlog
 
 from annotator.storage.slow_statements import SlowStatement
+from annotator.web.server.figures import note_slow_statement
 
 LINES = 60
 LINE_SECONDS = 60.0
@@ -26,6 +27,7 @@ class SlowStatementLog:
 
     def report(self, statement: SlowStatement) -> None:
         """Write a line. The request's number and route come from the context of the request."""
+        note_slow_statement()
         with self._lock:
             if self._clock() >= self._until:
                 self._until, self._written = self._clock() + LINE_SECONDS, 0

@@ -61,12 +61,17 @@ class Caller:
 
 
 class Workers:
-    """The workers, and the connections that wait for one. `run_worker` is called in each new process; it returns when it ends."""
+    """The workers, and the connections that wait for one. `run_worker` is called in each new process; it returns when it ends.
+    `note_ended` is called with the process id of each that has ended."""
 
     def __init__(
-        self, bound: socket.socket, number: int, run_worker: Callable[[int, socket.socket], None]
+        self,
+        bound: socket.socket,
+        number: int,
+        run_worker: Callable[[int, socket.socket], None],
+        note_ended: Callable[[int], None] | None = None,
     ) -> None:
-        self._bound, self._run_worker = bound, run_worker
+        self._bound, self._run_worker, self._note_ended = bound, run_worker, note_ended
         self._workers = [Worker(each) for each in range(number)]
         self._selector = selectors.DefaultSelector()
         self._callers: dict[socket.socket, Caller] = {}
@@ -291,6 +296,8 @@ class Workers:
             self._watch(worker.control, None)
             worker.control.close()
             worker.control = None
+            if self._note_ended is not None:
+                self._note_ended(worker.pid)
             now = time.monotonic()
             worker.restart_at = now + (RESTART_SECONDS if now - worker.started < LIVED_SECONDS else 0.0)
             if not self._ending:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import socket
 import time
+import urllib.request
 import uuid
 from collections.abc import Callable, Iterator
 from http.client import HTTPConnection, HTTPResponse
@@ -25,6 +26,7 @@ from tests.browser.panel_world import fill_pool, open_panel, press, pressed, sto
 from tests.integration.conftest import postgres_url as postgres_url
 
 OTHER = {0: 1, 1: 0}
+METRICS_PORT = find_free_port()
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def server(database: Database, tmp_path: Path) -> Iterator[Server]:
         database.url.render_as_string(hide_password=False),
         tmp_path,
         find_free_port(),
-        options=("--workers", "2"),
+        options=("--workers", "2", "--metrics-port", str(METRICS_PORT)),
     )
     running.start()
     yield running
@@ -122,6 +124,28 @@ def test_what_one_process_alone_can_answer_is_sent_there_and_everything_else_is_
         answer = ask(server, "/_stcore/upload_file/a%2Fb/c?x=%20y", other, connection)
         assert (answer.status, answer.headers["Location"]) == (307, "/_stcore/upload_file/a%2Fb/c?x=%20y")
         assert answer.headers["Connection"] == "close"
+
+
+def read_figures() -> str:
+    """Nothing while the worker that answers is started."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{METRICS_PORT}/metrics", timeout=30) as answer:
+            return str(answer.read().decode())
+    except OSError:
+        return ""
+
+
+def test_one_worker_answers_for_all_with_the_figures_also_after_it_was_replaced(server: Server) -> None:
+    for worker in (0, 1, 0, 1):
+        ask(server, "/login", worker)
+    counted = 'annotator_requests_total{method="GET",route="/login",status="200"} 4.0'
+    wait_until(lambda: counted in read_figures())
+    assert "annotator_processes 2.0" in read_figures()
+    killed = find_workers(server)
+    for worker in killed:
+        os.kill(worker, signal.SIGKILL)
+    wait_until(lambda: len(set(find_workers(server)) - set(killed)) == 2)
+    wait_until(lambda: counted in read_figures())
 
 
 def test_a_head_in_pieces_and_connections_that_say_nothing_hold_nobody_up(server: Server) -> None:

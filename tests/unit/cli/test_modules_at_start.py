@@ -146,6 +146,7 @@ NEEDED_BY_NO_FIRST_ANSWER = (
     "alembic",
     "psycopg",
     "docutils",
+    "prometheus_client",
     "annotator.web.main_page",
     "annotator.web.sidebar",
 )

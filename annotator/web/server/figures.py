@@ -1,0 +1,233 @@
+"""What `/metrics` tells Prometheus: requests, hand-ins, sign-ins, waits for the database, queues, and each process.
+
+prometheus_client counts. With several workers each process counts in files of its own (its multiprocess mode), and the first
+worker answers for all of them: what is counted is the sum over the processes, also over those that have ended. Without
+`--metrics-port` nothing is imported and nothing is counted. Labels have a fixed set of values: never a path as it came, a name,
+a dataset.
+"""
+
+import os
+import platform
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from annotator import __version__
+from annotator.domain.errors import AnnotatorError
+from annotator.installation.load_service import InstallationLoad, measure_load
+from annotator.storage.database import PROBE_SECONDS, Database
+
+if TYPE_CHECKING:
+    from prometheus_client.core import GaugeMetricFamily
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+KEEP_SECONDS = 15.0  # for which the figures that the database is asked for are kept
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+
+
+class Figures:
+    """What one process counts."""
+
+    def __init__(self) -> None:
+        from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+
+        disable_created_metrics()  # type: ignore[no-untyped-call] # else one figure more for each counter
+
+        self.registry = registry = CollectorRegistry()
+        self.requests = Counter(
+            "annotator_requests", "Answered requests.", ["route", "method", "status"], registry=registry
+        )
+        self.seconds = Histogram(
+            "annotator_request_seconds", "Time to answer.", ["route"], buckets=BUCKETS, registry=registry
+        )
+        self.judgments = Counter(
+            "annotator_judgments",
+            "Handed-in judgments: accepted (also once more), refused, or surplus.",
+            ["outcome"],
+            registry=registry,
+        )
+        self.pairs = Counter("annotator_pairs_handed_out", "Pairs given to annotators.", registry=registry)
+        self.sign_ins = Counter("annotator_sign_ins", "Attempts to sign in.", ["outcome"], registry=registry)
+        self.statements = Counter(
+            "annotator_slow_statements", "Statements that took long, as in the log.", registry=registry
+        )
+        self.database = Histogram(
+            "annotator_database_seconds",
+            "Time for a connection, for SQLite's turn to write, and of read and write transactions.",
+            ["what"],
+            buckets=BUCKETS,
+            registry=registry,
+        )
+        self.websockets = Gauge(
+            "annotator_websockets", "Open pages.", multiprocess_mode="livesum", registry=registry
+        )
+
+    def note_database(self, what: str, seconds: float) -> None:
+        """Count a wait for the database, or a transaction (`Database.note_time`)."""
+        self.database.labels(what).observe(seconds)
+
+
+_figures: Figures | None = None
+
+
+def begin_to_count() -> Figures:
+    """Count in this process, and in those that it forks, from now on."""
+    global _figures  # noqa: PLW0603 - one for the process, as prometheus_client's own files are
+    _figures = Figures()
+    return _figures
+
+
+def note_request(route: str, method: str, status: int, seconds: float) -> None:
+    """Count an answered request."""
+    if _figures is not None:
+        _figures.requests.labels(route, method, str(status)).inc()
+        _figures.seconds.labels(route).observe(seconds)
+
+
+def note_hand_in(*, accepted: int, refused: int, surplus: int, handed_out: int) -> None:
+    """Count the judgments of one request, and the pairs that it was given."""
+    if _figures is not None:
+        for outcome, number in (("accepted", accepted), ("refused", refused), ("surplus", surplus)):
+            if number:
+                _figures.judgments.labels(outcome).inc(number)
+        if handed_out:
+            _figures.pairs.inc(handed_out)
+
+
+def note_sign_in(outcome: str) -> None:
+    """Count an attempt: signed in, wrong, limited, or unavailable."""
+    if _figures is not None:
+        _figures.sign_ins.labels(outcome).inc()
+
+
+def note_websocket(change: int) -> None:
+    """Count a page that was opened (1) or closed (-1)."""
+    if _figures is not None:
+        _figures.websockets.inc(change)
+
+
+def note_slow_statement() -> None:
+    """Count a slow statement, also one that is left out of the log."""
+    if _figures is not None:
+        _figures.statements.inc()
+
+
+def forget_process(pid: int) -> None:
+    """Leave the open pages of a worker that has ended out of the sum."""
+    from prometheus_client import multiprocess
+
+    multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]
+
+
+def serve_figures(database: Database, host: str, port: int) -> Any:
+    """Serve `/metrics` on a port of its own, in a thread of this process, which stops with it; return the server."""
+    from prometheus_client import CollectorRegistry, multiprocess, start_http_server
+
+    shown = CollectorRegistry()
+    folder = os.environ.get(FOLDER)
+    if folder:
+        multiprocess.MultiProcessCollector(shown)  # type: ignore[no-untyped-call]
+    elif _figures is not None:
+        shown = _figures.registry
+    shown.register(_Processes(Path(folder) if folder else None))
+    shown.register(_Load(database))
+    server, _thread = start_http_server(port, addr=host, registry=shown)
+    return server
+
+
+def _gauge(name: str, about: str, value: float) -> "GaugeMetricFamily":
+    from prometheus_client.core import GaugeMetricFamily
+
+    return GaugeMetricFamily(name, about, value=value)
+
+
+class _Processes:
+    """The processes of this server, by what Linux says of them; elsewhere only how many there are."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def collect(self) -> Iterator[Any]:
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        cpu = CounterMetricFamily(
+            "annotator_process_cpu_seconds", "Computing time of each process.", labels=["pid"]
+        )
+        memory = GaugeMetricFamily(
+            "annotator_process_resident_memory_bytes", "Memory of each process.", labels=["pid"]
+        )
+        files = GaugeMetricFamily(
+            "annotator_process_open_files", "Open files and connections of each process.", labels=["pid"]
+        )
+        pids = self._list_pids()
+        for pid in pids:
+            try:
+                stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+                opened = sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
+            except OSError:  # it has ended, or this is not Linux
+                continue
+            ticks, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+            cpu.add_metric([str(pid)], (int(stat[11]) + int(stat[12])) / ticks)
+            memory.add_metric([str(pid)], int(stat[21]) * page)
+            files.add_metric([str(pid)], opened)
+        yield from (cpu, memory, files)
+        yield _gauge("annotator_processes", "Processes that serve the app.", len(pids))
+
+    def _list_pids(self) -> list[int]:
+        if self._folder is None:
+            return [os.getpid()]
+        written = {int(path.stem.rpartition("_")[2]) for path in self._folder.glob("*_*.db")} - {os.getppid()}
+        return sorted(pid for pid in written if _is_there(pid))
+
+
+def _is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+class _Load:
+    """What waits in the database, over all datasets together. Asked for at most once in KEEP_SECONDS."""
+
+    def __init__(self, database: Database) -> None:
+        # connections of its own, which wait for nobody's lock: no scrape takes one from those who judge
+        self._own = Database(database.url, patience=PROBE_SECONDS, beside=database)
+        self._lock, self._until = Lock(), float("-inf")
+        self._load: InstallationLoad | None = None
+
+    def collect(self) -> Iterator[Any]:
+        from prometheus_client.core import InfoMetricFamily
+
+        kind = "sqlite" if self._own.is_sqlite else "postgresql"
+        build = {"version": __version__, "python": platform.python_version(), "database": kind}
+        yield InfoMetricFamily("annotator_build", "What is running.", value=build)
+        load = self._read()
+        yield _gauge("annotator_database_up", "Whether the database was read.", float(load is not None))
+        if load is None:
+            return
+        yield _gauge("annotator_open_pairs", "Pairs that lack judgments.", load.open_pairs)
+        yield _gauge("annotator_open_disagreements", "Pairs that wait for a lead.", load.open_disagreements)
+        yield _gauge("annotator_open_questions", "Questions without an answer.", load.open_questions)
+        yield _gauge("annotator_leases", "Pairs that annotators hold.", load.leases)
+        yield _gauge("annotator_sessions", "Browsers that are signed in.", load.sessions)
+        yield _gauge(
+            "annotator_waiting_locks", "Locks that PostgreSQL's sessions wait for.", load.waiting_locks
+        )
+        if load.published_at is not None:
+            about = "When the latest release was published."
+            yield _gauge("annotator_published_timestamp_seconds", about, load.published_at.timestamp())
+
+    def _read(self) -> InstallationLoad | None:
+        with self._lock:
+            if monotonic() >= self._until:
+                try:
+                    self._load = measure_load(self._own, now=datetime.now(UTC))
+                except AnnotatorError:
+                    self._load = None
+                self._until = monotonic() + KEEP_SECONDS
+            return self._load

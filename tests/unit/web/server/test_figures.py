@@ -1,0 +1,193 @@
+"""`/metrics`: what is counted, by labels of a fixed set of values, and that deploy/ asks for nothing else."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web import auth
+from annotator.web.server import figures
+from annotator.web.server.figures import (
+    Figures,
+    begin_to_count,
+    note_hand_in,
+    note_slow_statement,
+    serve_figures,
+)
+from annotator.web.server.gate import RequestGate
+from tests.unit.web.conftest import PASSWORD
+
+NAME = re.compile(r"\bannotator_[a-z_]+")
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Figures:
+    """This process counts."""
+    monkeypatch.setattr(figures, "_figures", None)
+    return begin_to_count()
+
+
+@pytest.fixture
+def browser(database: Database, counting: Figures, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    """Somebody who is not signed in, at a server that counts."""
+    monkeypatch.setattr(database, "note_time", counting.note_database)
+    routes: list[Route] = auth.routes(database, Settings())
+    gate = Middleware(
+        RequestGate, database=database, settings=Settings(), own=[route.path for route in routes]
+    )
+    return TestClient(Starlette(routes=routes, middleware=[gate]), follow_redirects=False)
+
+
+@pytest.fixture
+def address(database: Database, counting: Figures) -> Iterator[str]:
+    """Where the figures are."""
+    del counting
+    server = serve_figures(database, "127.0.0.1", 0)
+    yield f"http://127.0.0.1:{server.server_port}/metrics"
+    server.shutdown()
+    server.server_close()
+
+
+def read(address: str) -> dict[tuple[str, tuple[str, ...]], float]:
+    """The figures by name and values of labels."""
+    with urllib.request.urlopen(address) as answer:
+        families = list(text_string_to_metric_families(answer.read().decode()))
+    return {
+        (sample.name, tuple(sample.labels[key] for key in sorted(sample.labels))): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def use_everything(browser: TestClient) -> None:
+    browser.get("/hunter2?dataset=demo")
+    browser.request("HUNTER2", "/login")
+    browser.post("/login", data={"username": "hanako", "password": "wrong"})
+    browser.post("/login", data={"username": "hanako", "password": PASSWORD})
+    note_hand_in(accepted=2, refused=1, surplus=0, handed_out=5)
+    note_slow_statement()
+
+
+def test_requests_hand_ins_sign_ins_and_database_times_are_counted(browser: TestClient, address: str) -> None:
+    use_everything(browser)
+    shown = read(address)
+    assert shown["annotator_requests_total", ("GET", "other", "303")] == 1
+    assert shown["annotator_requests_total", ("POST", "/login", "401")] == 1
+    assert shown["annotator_request_seconds_count", ("/login",)] == 3
+    assert shown["annotator_sign_ins_total", ("wrong",)] == 1
+    assert shown["annotator_sign_ins_total", ("signed in",)] == 1
+    assert shown["annotator_judgments_total", ("accepted",)] == 2
+    assert shown["annotator_judgments_total", ("refused",)] == 1
+    assert ("annotator_judgments_total", ("surplus",)) not in shown
+    assert shown["annotator_pairs_handed_out_total", ()] == 5
+    assert shown["annotator_slow_statements_total", ()] == 1
+    for what in ("connection", "turn", "read", "write"):
+        assert shown["annotator_database_seconds_count", (what,)] > 0
+    assert shown["annotator_database_up", ()] == 1
+    assert shown["annotator_sessions", ()] >= 1
+    assert shown["annotator_process_resident_memory_bytes", (str(os.getpid()),)] > 1_000_000
+
+
+def test_no_label_holds_what_a_caller_made_up_a_name_or_a_dataset(browser: TestClient, address: str) -> None:
+    use_everything(browser)
+    shown = repr(list(read(address))).lower()
+    for secret in ("hunter2", "hanako", "demo", "law"):
+        assert secret not in shown
+
+
+def test_a_database_that_is_away_is_a_figure_and_no_error(counting: Figures) -> None:
+    del counting
+    lost = Database("postgresql+psycopg://nobody@127.0.0.1:1/none?connect_timeout=1")
+    server = serve_figures(lost, "127.0.0.1", 0)
+    shown = read(f"http://127.0.0.1:{server.server_port}/metrics")
+    server.shutdown()
+    server.server_close()
+    assert shown["annotator_database_up", ()] == 0
+    assert ("annotator_open_pairs", ()) not in shown
+
+
+SEVERAL = """
+import os, sys, urllib.request
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = sys.argv[2]
+from annotator.storage.database import Database
+from annotator.web.server import figures
+figures.begin_to_count()
+children = []
+for number in range(2):
+    pid = os.fork()
+    if pid == 0:
+        figures.note_request("/login", "GET", 200, 0.1)
+        figures.note_websocket(1)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    children.append(pid)
+figures.forget_process(children[0])
+server = figures.serve_figures(Database(sys.argv[1]), "127.0.0.1", 0)
+print(urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/metrics").read().decode())
+"""
+
+
+def test_what_several_processes_count_is_added_up_and_an_ended_one_has_no_open_pages(
+    database: Database, tmp_path: Path
+) -> None:
+    url = database.url.render_as_string(hide_password=False)
+    done = subprocess.run(
+        [sys.executable, "-c", SEVERAL, url, str(tmp_path)], capture_output=True, text=True, check=True
+    )
+    assert 'annotator_requests_total{method="GET",route="/login",status="200"} 2.0' in done.stdout
+    assert 'annotator_request_seconds_count{route="/login"} 2.0' in done.stdout
+    assert "annotator_websockets 1.0" in done.stdout
+    assert "annotator_open_pairs 0.0" in done.stdout
+
+
+def list_questions(project: Path) -> dict[str, str]:
+    """What deploy/ asks Prometheus, by where it asks."""
+    dashboard = json.loads((project / "deploy/grafana-dashboard.json").read_text())
+    asked = {
+        f"{panel['title']} {target['refId']}": target["expr"]
+        for panel in dashboard["panels"]
+        for target in panel["targets"]
+    }
+    rules = yaml.safe_load((project / "deploy/alerts.yml").read_text())
+    for group in rules["groups"]:
+        for rule in group["rules"]:
+            assert set(rule) <= {"alert", "expr", "for", "labels", "annotations"}
+            assert rule["annotations"]["summary"]
+            asked[rule["alert"]] = rule["expr"]
+    return asked
+
+
+def test_the_dashboard_and_the_alerts_ask_only_for_figures_that_there_are_and_the_dashboard_for_all(
+    browser: TestClient, address: str, project: Path
+) -> None:
+    use_everything(browser)
+    # the time of the latest release is there from the first release on
+    names = {name for name, _labels in read(address)} | {"annotator_published_timestamp_seconds"}
+    asked: set[str] = set()
+    for where, expression in list_questions(project).items():
+        wanted = set(NAME.findall(expression))
+        assert wanted or "up{" in expression, where
+        assert wanted <= names, where
+        asked |= wanted
+    families = {re.sub(r"_(bucket|count|sum)$", "", name) for name in names}
+    assert families <= {re.sub(r"_(bucket|count|sum)$", "", name) for name in asked}
+
+
+def test_the_scrape_configuration_reads_the_rules_beside_it(project: Path) -> None:
+    written = yaml.safe_load((project / "deploy/prometheus.yml").read_text())
+    assert [(project / "deploy" / name).is_file() for name in written["rule_files"]] == [True]
+    assert [job["job_name"] for job in written["scrape_configs"]] == ["annotator"]
