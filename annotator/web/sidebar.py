@@ -9,6 +9,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, Literal
+from unicodedata import east_asian_width
 
 import streamlit as st
 
@@ -99,6 +100,7 @@ SIGN_OUT = (
     '<form method="post" action="/logout" class="annotator-out"><button type="submit">{}</button></form>'
 )
 MOST_SHOWN = 999
+ROOM = 24  # narrow letters in the field with the dataset
 
 
 def draw_sidebar(context: PageContext, pages: dict[str, st.Page]) -> None:
@@ -186,6 +188,14 @@ def _draw_dataset(context: PageContext) -> None:
             on_change=_choose,
             args=(key,),
         )
+        title = titles.get(context.dataset or "", "")
+        if is_cut(title):  # the field has one line; screen readers have the whole title there
+            st.html(f'<div class="annotator-soft" dir="auto" aria-hidden="true">{escape(title)}</div>')
+
+
+def is_cut(title: str) -> bool:
+    """Return whether the field of the sidebar has too little room for the title; wide letters count twice."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in title) > ROOM
 
 
 def _choose(key: str) -> None:

@@ -27,6 +27,7 @@ from annotator.web.app import SCRIPT, show_error
 from annotator.web.navigation import PAGES
 from annotator.web.page_context import set_served
 from annotator.web.server.serve import make_config
+from annotator.web.sidebar import is_cut
 from tests.unit.web.conftest import NOW, PASSWORD
 
 Open = Callable[..., AppTest]
@@ -514,3 +515,11 @@ class TestErrors:
 
     def test_streamlit_prints_no_traceback_of_its_own_past_our_log(self) -> None:
         assert make_config("127.0.0.1", 8501)["logger.enableRich"] is False
+
+
+@pytest.mark.parametrize(
+    ("title", "cut"),
+    [("Demo", False), ("Demo: frameworks, land planning", True), ("フレームワークの文書と法令", True)],
+)
+def test_a_title_that_the_field_of_the_sidebar_cuts_is_written_below_it(title: str, cut: bool) -> None:
+    assert is_cut(title) is cut
