@@ -62,8 +62,18 @@ def take_over_loggers() -> None:
         "uvicorn.access",
     ):  # pages' errors and requests are logged by us, once,
         logging.getLogger(name).disabled = True  # and without the query string
-    for name in ("sqlalchemy", "alembic", "asyncio", "watchdog", "multipart", "python_multipart", "httpx2"):
-        logging.getLogger(name).setLevel(logging.WARNING)  # httpx2 logs addresses with their queries
+    for name in (
+        "sqlalchemy",
+        "alembic",
+        "asyncio",
+        "watchdog",
+        "multipart",
+        "python_multipart",
+        "authlib",
+        "urllib3",
+        "httpx2",  # it logs addresses with their queries
+    ):
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def strike_out_secrets(

@@ -6,9 +6,11 @@ Read without pydantic-settings, which takes as long to import as a whole command
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast, get_args
 from urllib.parse import quote
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.people import LocalAccounts
 
 PREFIX = "ANNOTATOR_"
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
@@ -60,6 +62,21 @@ def read_database_url() -> str:
     return f"{scheme}://{user}:{quote(password, safe='')}@{place}"
 
 
+def read_path(name: str) -> Path | None:
+    """Return a path from the environment; None without one."""
+    value = read_text(name, "")
+    return Path(value) if value else None
+
+
+def read_local_accounts() -> LocalAccounts:
+    """Return who may sign in with a password. ValidationError if the environment says something else."""
+    value = read_text("LOCAL_ACCOUNTS", "true").strip().lower()
+    for known in get_args(LocalAccounts):
+        if value == known:
+            return cast(LocalAccounts, known)
+    raise ValidationError(f"{PREFIX}LOCAL_ACCOUNTS: expected true, false or admins, found {value!r:.80}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The settings from the environment. The database URL may hold a password: it is never shown with the others."""
@@ -74,11 +91,21 @@ class Settings:
     fetched_runs_dir: Path = field(
         default_factory=lambda: Path(read_text("FETCHED_RUNS_DIR", "fetched-runs"))
     )
-    pg_bin: Path | None = field(
-        default_factory=lambda: Path(read_text("PG_BIN", "")) if read_text("PG_BIN", "") else None
-    )
+    pg_bin: Path | None = field(default_factory=lambda: read_path("PG_BIN"))
     search_hosts: str = field(default_factory=lambda: read_text("SEARCH_HOSTS", ""))
     session_hours: int = field(default_factory=lambda: read_number("SESSION_HOURS", 12))
+    oidc_issuer: str = field(default_factory=lambda: read_text("OIDC_ISSUER", "").strip())
+    oidc_client_id: str = field(default_factory=lambda: read_text("OIDC_CLIENT_ID", "").strip())
+    oidc_client_secret: str = field(default_factory=lambda: read_text("OIDC_CLIENT_SECRET", ""), repr=False)
+    oidc_client_secret_file: Path | None = field(default_factory=lambda: read_path("OIDC_CLIENT_SECRET_FILE"))
+    oidc_name: str = field(default_factory=lambda: read_text("OIDC_NAME", "").strip())
+    oidc_scopes: str = field(default_factory=lambda: read_text("OIDC_SCOPES", "openid profile"))
+    oidc_username_claim: str = field(
+        default_factory=lambda: read_text("OIDC_USERNAME_CLAIM", "preferred_username")
+    )
+    oidc_groups_claim: str = field(default_factory=lambda: read_text("OIDC_GROUPS_CLAIM", "groups"))
+    oidc_roles_file: Path | None = field(default_factory=lambda: read_path("OIDC_ROLES_FILE"))
+    local_accounts: LocalAccounts = field(default_factory=read_local_accounts)
     secure_cookie: bool = field(default_factory=lambda: read_switch("SECURE_COOKIE"))
     log_format: str = field(default_factory=lambda: read_text("LOG_FORMAT", "console"))
     log_level: str = field(default_factory=lambda: read_text("LOG_LEVEL", "info"))

@@ -278,6 +278,33 @@ def link(
     _print_link(url, made.expires_at)
 
 
+@app.command("link-identity")
+def link_identity(
+    user: UserArgument,
+    subject: Annotated[str, typer.Option(help="The person's key at the provider: the claim sub.")],
+    issuer: Annotated[
+        str | None, typer.Option(help="The provider (default: ANNOTATOR_OIDC_ISSUER).", metavar="URL")
+    ] = None,
+    move: Annotated[
+        bool, typer.Option("--move", help="Take the identity from the account that it opens now.")
+    ] = False,
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Let a person of the OpenID Connect provider open an account that was there before."""
+    from annotator.people.single_sign_on.service import link_identity as link_to
+    from annotator.settings import Settings
+
+    opened, actor = open_as(database, as_)
+    chosen = issuer or Settings().oidc_issuer
+    link_to(opened, actor, user, issuer=chosen, subject=subject, move=move, now=now())
+    if json:
+        print_json({"username": user, "issuer": chosen, "subject": subject})
+        return
+    typer.echo(f"{subject} of {chosen} signs in as {user} from now on.")
+
+
 def _print_link(link: str, expires_at: "datetime") -> None:
     typer.echo(f"  {link}")
     typer.echo(f"It works once, until {expires_at:%Y-%m-%d %H:%M} UTC, and is shown only now.")

@@ -20,6 +20,8 @@ LEFT_OUT = (
     "login_attempt",
     "login_session",
     "known_device",
+    "provider_identity",
+    "sign_in_request",
     "one_time_link",
     "lease",
     "case_hold",

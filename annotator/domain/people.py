@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, get_args
 
-from annotator.domain.errors import NotAllowed
+from annotator.domain.errors import NotAllowed, StateError
 from annotator.domain.messages import Message, say, say_n
 
 Role = Literal["annotator", "lead", "admin"]
@@ -144,6 +144,7 @@ class SignedIn:
     must_change_password: bool
     expires_at: datetime
     language: str | None = None  # the one they chose; None: the browser's
+    by_provider: bool = False  # by an OpenID Connect provider, not by a password
 
     def role_on(self, dataset: str | None) -> str | None:
         """Return the strongest role on the dataset of that name; for None, the role on every dataset."""
@@ -170,6 +171,17 @@ class WrongSignIn(NotAllowed):
 
     def __init__(self) -> None:
         super().__init__(say("the username or the password is wrong"))
+
+
+LocalAccounts = Literal["true", "false", "admins"]
+"""Who may sign in with a password: everybody who has one, nobody, or admins of every dataset."""
+
+
+class LocalAccountsOff(StateError):
+    """The password is right, but people sign in by their organisation here."""
+
+    def __init__(self) -> None:
+        super().__init__(say("people sign in by their organisation here, not with a password"))
 
 
 class LinkRefused(NotAllowed):

@@ -20,6 +20,7 @@ from annotator.domain.people import (
     InvitationState,
     LinkOffer,
     LinkRefused,
+    LocalAccounts,
     NewInvitation,
     PasswordLink,
     includes,
@@ -176,6 +177,7 @@ def create_invited_account(
     address: str,
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
+    local_accounts: LocalAccounts = "true",
 ) -> tuple[str, str | None]:
     """Make an account with the invitation's role, use the invitation up, and sign the person in.
 
@@ -195,7 +197,10 @@ def create_invited_account(
         session.add(person)
         session.flush()
         dataset = _accept(session, row, key_of(person.pk), now=now)
-        return open_session(session, key_of(person.pk), now=now, lifetime=lifetime), dataset
+        opened = open_session(
+            session, key_of(person.pk), now=now, lifetime=lifetime, local_accounts=local_accounts
+        )
+        return opened, dataset
 
 
 def accept_invitation(
@@ -225,6 +230,7 @@ def choose_password(
     address: str,
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
+    local_accounts: LocalAccounts = "true",
 ) -> str:
     """Store the password of the link's person, use the link up, and sign the person in here and out everywhere else.
 
@@ -249,7 +255,7 @@ def choose_password(
         revoke_live_sessions(session, person_pk=person_pk, now=now)
         forget_devices(session, person_pk)
         clear_failures(session, username=person.username)
-        return open_session(session, person_pk, now=now, lifetime=lifetime)
+        return open_session(session, person_pk, now=now, lifetime=lifetime, local_accounts=local_accounts)
 
 
 def _check_days(days: int) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
-from annotator.domain.people import LinkRefused
+from annotator.domain.people import LinkRefused, LocalAccounts
 from annotator.people.credentials import hash_password
 from annotator.people.links_sql import (
     begin_guess,
@@ -88,6 +88,7 @@ def make_first_admin(
     address: str,
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
+    local_accounts: LocalAccounts = "true",
 ) -> str:
     """Make the admin of everything, use the link up, and return the token of the admin's session.
 
@@ -114,7 +115,9 @@ def make_first_admin(
         set_role(session, key_of(row.pk), None, "admin")
         link.used_at, link.user_pk = now, row.pk
         session.add(link)
-        return open_session(session, key_of(row.pk), now=now, lifetime=lifetime)
+        return open_session(
+            session, key_of(row.pk), now=now, lifetime=lifetime, local_accounts=local_accounts
+        )
 
 
 def _require_link(session: Session, token: str, *, now: datetime) -> OneTimeLinkRow:

@@ -5,13 +5,21 @@ Passwords are checked outside transactions, because that is slow by design. Toke
 
 import hashlib
 import secrets
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
-from annotator.domain.people import Actor, LoginSession, SignedIn, WrongSignIn
+from annotator.domain.people import (
+    Actor,
+    LocalAccounts,
+    LocalAccountsOff,
+    LoginSession,
+    SignedIn,
+    WrongSignIn,
+)
 from annotator.people.credentials import (
     NOBODYS_HASH,
     check_new_password,
@@ -45,6 +53,7 @@ from annotator.people.sign_in_sql import (
 )
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
+from annotator.storage.roles import list_active_roles
 from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
 
 SESSION_LIFETIME = timedelta(hours=12)
@@ -59,12 +68,14 @@ def sign_in(
     device: str | None = None,
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
+    local_accounts: LocalAccounts = "true",
 ) -> str:
     """Check the password, open a session and return its token. Only the token's hash is stored.
 
     Raises WrongSignIn if the username or the password is wrong or the person is disabled: the message and the time taken
     are the same for each. Raises TooManyAttempts before anything is checked; see `sign_in_limits`. `device` is the token
-    by which the browser may be known from an earlier sign-in (`know_device`).
+    by which the browser may be known from an earlier sign-in (`know_device`). Raises LocalAccountsOff, after the password was
+    right, unless `local_accounts` lets the person sign in with one.
     """
     try:
         username = check_username(username.strip())
@@ -84,16 +95,41 @@ def sign_in(
         row.password_hash = new_hash
         clear_own_failures(session, username=username, address=address_group, device_sha256=device_sha256)
         session.add(row)
-        return open_session(session, key_of(row.pk), now=now, lifetime=lifetime)
+        return open_session(
+            session, key_of(row.pk), now=now, lifetime=lifetime, local_accounts=local_accounts
+        )
 
 
-def open_session(session: Session, person_pk: int, *, now: datetime, lifetime: timedelta) -> str:
-    """Sign the person in within this transaction, and return the token. Only its hash is stored."""
+def open_session(
+    session: Session,
+    person_pk: int,
+    *,
+    now: datetime,
+    lifetime: timedelta,
+    local_accounts: LocalAccounts = "true",
+    by_provider: Mapping[str, object] | None = None,
+) -> str:
+    """Sign the person in within this transaction, and return the token. Only its hash is stored.
+
+    `by_provider`: what is kept of an OpenID Connect provider's sign-in. Otherwise raises LocalAccountsOff unless
+    `local_accounts` lets the person sign in here.
+    """
+    if by_provider is None:
+        _require_local_account(session, person_pk, local_accounts)
     token = secrets.token_urlsafe(32)
     opened = {"token_sha256": _digest(token), "person_pk": person_pk}
     times = {"created_at": now, "expires_at": now + lifetime}
-    session.add(LoginSessionRow.model_validate({**opened, **times}))
+    session.add(LoginSessionRow.model_validate({**opened, **times, **(by_provider or {})}))
     return token
+
+
+def _require_local_account(session: Session, person_pk: int, local_accounts: LocalAccounts) -> None:
+    if local_accounts == "true":
+        return
+    roles = list_active_roles(session, person_pk)
+    is_admin = any(role.dataset_pk is None and role.role == "admin" for role in roles)
+    if local_accounts == "false" or not is_admin:
+        raise LocalAccountsOff
 
 
 def know_device(database: Database, token: str, *, device: str | None, now: datetime) -> str:
@@ -129,6 +165,7 @@ def find_session(database: Database, token: str | None, *, now: datetime) -> Sig
             must_change_password=opened.must_change_password,
             expires_at=opened.expires_at,
             language=opened.language,
+            by_provider=opened.by_provider,
         )
 
 

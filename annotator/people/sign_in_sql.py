@@ -15,6 +15,7 @@ from annotator.storage.tables import KnownDeviceRow, LoginAttemptRow, LoginSessi
 _LIVE_SESSION = prepare_sql(
     """
 SELECT p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
+  CASE WHEN s.identity_pk IS NULL THEN 0 ELSE 1 END AS by_provider,
   d.name AS dataset, m.role, m.categories, m.languages
 FROM login_session s JOIN person p ON p.pk = s.person_pk
 LEFT JOIN membership m ON m.person_pk = p.pk LEFT JOIN dataset d ON d.pk = m.dataset_pk
@@ -41,6 +42,7 @@ class OpenedSession(NamedTuple):
     language: str | None
     expires_at: datetime
     memberships: tuple[Membership, ...]  # the role on every dataset first
+    by_provider: bool  # an OpenID Connect provider's sign-in, not by a password
 
 
 class _LiveSessionRow(NamedTuple):
@@ -52,6 +54,7 @@ class _LiveSessionRow(NamedTuple):
     must_change_password: bool
     language: str | None
     expires_at: datetime
+    by_provider: int
     dataset: str | None
     role: str | None
     categories: list[str] | None
@@ -200,6 +203,7 @@ def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> 
         first.language,
         first.expires_at,
         memberships,
+        bool(first.by_provider),
     )
 
 
@@ -232,7 +236,9 @@ def revoke_live_sessions(
 ) -> int:
     """Revoke one session by its token's hash, or a person's sessions except one; return how many were revoked."""
     statement = (
-        update(LoginSessionRow).where(col(LoginSessionRow.revoked_at).is_(None)).values(revoked_at=now)
+        update(LoginSessionRow)
+        .where(col(LoginSessionRow.revoked_at).is_(None))
+        .values(revoked_at=now, id_token=None)
     )
     if token_sha256 is not None:
         statement = statement.where(col(LoginSessionRow.token_sha256) == token_sha256)

@@ -140,13 +140,18 @@ def list_role_datasets(session: Session, person_pk: int) -> list[int | None]:
     )
 
 
-def set_role(session: Session, person_pk: int, dataset_pk: int | None, role: str) -> None:
-    """Give a person the role on the dataset (None: everywhere), in place of the role held there."""
+def set_role(
+    session: Session, person_pk: int, dataset_pk: int | None, role: str, *, from_group: bool = False
+) -> None:
+    """Give a person the role on the dataset (None: everywhere), in place of the role held there.
+
+    `from_group`: by a group of the OpenID Connect provider. A role that somebody gives by hand is no longer a group's.
+    """
     membership = _find_membership(session, person_pk, dataset_pk)
     if membership is None:
         values = {"person_pk": person_pk, "dataset_pk": dataset_pk, "role": role}
         membership = MembershipRow.model_validate(values)
-    membership.role = role
+    membership.role, membership.from_group = role, from_group
     session.add(membership)
     session.flush()
 

@@ -309,7 +309,8 @@ class PersonRow(SQLModel, table=True):
 class MembershipRow(SQLModel, table=True):
     """A person's role on a dataset; on every dataset where `dataset_pk` is null.
 
-    `categories`, `languages`: of the queries the person judges; null: all.
+    `categories`, `languages`: of the queries the person judges; null: all. `from_group`: given by a group of the OpenID Connect
+    provider, which takes it away too; otherwise by somebody here.
     """
 
     __tablename__ = "membership"
@@ -330,10 +331,44 @@ class MembershipRow(SQLModel, table=True):
     role: str
     categories: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
     languages: list[str] | None = Field(default=None, sa_column=Column(JSON(none_as_null=True)))
+    from_group: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
+
+
+class ProviderIdentityRow(SQLModel, table=True):
+    """A person of an OpenID Connect provider, and the account that they open. `subject`: the provider's own key of the person."""
+
+    __tablename__ = "provider_identity"
+    __table_args__ = (UniqueConstraint("issuer", "subject"),)
+
+    pk: int | None = Field(default=None, primary_key=True)
+    person_pk: int = Field(foreign_key="person.pk", index=True)
+    issuer: str
+    subject: str
+    created_at: datetime = time_column()
+
+
+class SignInRequestRow(SQLModel, table=True):
+    """A sign-in at the provider that a browser has begun. Deleted when it is finished, or has taken too long.
+
+    `token_sha256`: of the browser's cookie. `wanted`: the path to go on to.
+    """
+
+    __tablename__ = "sign_in_request"
+
+    token_sha256: str = Field(primary_key=True)
+    state_sha256: str
+    nonce: str
+    code_verifier: str
+    redirect_uri: str = text_column()
+    wanted: str = text_column()
+    expires_at: datetime = time_column()
 
 
 class LoginSessionRow(SQLModel, table=True):
-    """A signed-in browser; only the hash of its cookie's token is stored."""
+    """A signed-in browser; only the hash of its cookie's token is stored.
+
+    `identity_pk`, `provider_session`, `id_token`: of the OpenID Connect provider that it was begun by; null: by a password.
+    """
 
     __tablename__ = "login_session"
 
@@ -343,6 +378,9 @@ class LoginSessionRow(SQLModel, table=True):
     expires_at: datetime = time_column()
     revoked_at: datetime | None = time_column(nullable=True)
     device_sha256: str | None = None
+    identity_pk: int | None = Field(default=None, foreign_key="provider_identity.pk")
+    provider_session: str | None = None
+    id_token: str | None = None
 
 
 class KnownDeviceRow(SQLModel, table=True):

@@ -23,7 +23,7 @@ from annotator.domain.errors import AnnotatorError, DatabaseUnavailable
 from annotator.log import take_over_loggers
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web import auth
+from annotator.web import auth, single_sign_on
 from annotator.web.adjudication import api as adjudication_api
 from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.agreement import routes as agreement_routes
@@ -55,6 +55,7 @@ from annotator.web.server.uploads import UploadGuard, free_files_of_ended_sessio
 from annotator.web.server.worker_cookie import WorkerCookie
 from annotator.web.server.worker_place import WorkerPlace
 from annotator.web.session import require_signed_in
+from annotator.web.single_sign_on import make_provider
 
 PATH = "/_stcore/host-config"
 CONFIG = {
@@ -114,9 +115,11 @@ def make_app(database: Database, settings: Settings, place: WorkerPlace | None =
 
 def list_own_routes(database: Database, settings: Settings) -> list[Route]:
     """Return every route that is not Streamlit's. Each refuses by itself whoever has no business there."""
+    provider = make_provider(settings)
     return [
         *health.routes(database),
-        *auth.routes(database, settings),
+        *auth.routes(database, settings, provider),
+        *single_sign_on.routes(database, settings, provider),
         *setup_page.routes(database, settings),
         *join_page.routes(database, settings),
         *_home_routes(database),

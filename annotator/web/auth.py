@@ -1,5 +1,7 @@
 """Signing in and out: `/login` and `/logout`, plain HTML forms that work without a script.
 
+With an OpenID Connect provider the page leads there (`single_sign_on.py`), beside or instead of the form.
+
 Where everybody's walk begins. `POST /login` opens a new session (an earlier one of the same browser ends) and
 sets the cookie; refuses wrong names and passwords alike (401), and guessing (429, with Retry-After).
 """
@@ -7,6 +9,8 @@ sets the cookie; refuses wrong names and passwords alike (401), and guessing (42
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import structlog
 from anyio import CapacityLimiter, to_thread
@@ -15,9 +19,12 @@ from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable
-from annotator.domain.people import TooManyAttempts, WrongSignIn
+from annotator.domain.people import LocalAccounts, LocalAccountsOff, TooManyAttempts, WrongSignIn
 from annotator.people.setup_service import is_set_up
 from annotator.people.sign_in_service import find_session, know_device, sign_in, sign_out
+from annotator.people.single_sign_on.provider import Provider
+from annotator.people.single_sign_on.records import REFUSALS
+from annotator.people.single_sign_on.service import make_provider_sign_out
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
@@ -30,7 +37,9 @@ from annotator.web.session import (
     choose_local_path,
     clear_cookie,
     find_device,
+    find_own_address,
     find_signed_in,
+    find_token,
     list_tokens,
     set_cookie,
     set_device_cookie,
@@ -43,9 +52,9 @@ AT_ONCE = 2  # password checks at the same time: each takes 32 MiB and a core
 log = structlog.stdlib.get_logger("annotator.web")
 
 
-def routes(database: Database, settings: Settings) -> list[Route]:
+def routes(database: Database, settings: Settings, provider: Provider | None = None) -> list[Route]:
     """Return the routes `/login` and `/logout`, and the style and icon of their pages."""
-    door = SignInRoutes(database, settings)
+    door = SignInRoutes(database, settings, provider)
     return [
         Route("/login", door.show_form, methods=["GET"]),
         Route("/login", door.sign_in, methods=["POST"]),
@@ -61,8 +70,8 @@ def routes(database: Database, settings: Settings) -> list[Route]:
 class SignInRoutes:
     """The handlers, bound to what is served."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
-        self.database, self.settings = database, settings
+    def __init__(self, database: Database, settings: Settings, provider: Provider | None) -> None:
+        self.database, self.settings, self.provider = database, settings, provider
         self.limiter: CapacityLimiter | None = None
         self.set_up = False
 
@@ -71,9 +80,10 @@ class SignInRoutes:
         wanted = choose_local_path(request.query_params.get("next"))
         if find_signed_in(request) is not None:
             return RedirectResponse(wanted, 303)
-        if not await self._is_set_up():
+        if self.provider is None and not await self._is_set_up():
             return RedirectResponse("/setup", 303)
-        return _draw_form(wanted=wanted)
+        problem = request.query_params.get("problem") == "unavailable" and "unavailable"
+        return self._draw(wanted=wanted, problem=problem or request.query_params.get("sso", ""))
 
     async def _is_set_up(self) -> bool:
         """Return whether anybody could sign in. Once true it stays so; while the database is away it counts as true."""
@@ -87,8 +97,10 @@ class SignInRoutes:
 
     async def sign_in(self, request: Request) -> Response:
         """Check the form; 303 with the cookie, or the form again with the reason."""
+        if self.settings.local_accounts == "false":
+            return self._draw(problem="local", status=403)
         if int(request.headers.get("content-length", LARGEST_FORM + 1)) > LARGEST_FORM:
-            return _draw_form(problem="wrong", status=413)
+            return self._draw(problem="wrong", status=413)
         async with request.form(max_files=0, max_fields=10) as form:
             username, password = str(form.get("username", "")), str(form.get("password", ""))
             wanted = choose_local_path(str(form.get("next", "")))
@@ -101,11 +113,14 @@ class SignInRoutes:
         except WrongSignIn:
             note_sign_in("wrong")
             log.info("sign-in refused", address=address)
-            return _draw_form(problem="wrong", wanted=wanted, username=username, status=401)
+            return self._draw(problem="wrong", wanted=wanted, username=username, status=401)
+        except LocalAccountsOff:
+            log.info("sign-in refused", address=address, why="local accounts are off")
+            return self._draw(problem="local", wanted=wanted, status=403)
         except TooManyAttempts as error:
             note_sign_in("limited")
             log.warning("sign-in limited", address=address, retry_seconds=error.seconds)
-            return _draw_form(
+            return self._draw(
                 problem="limited",
                 wanted=wanted,
                 username=username,
@@ -115,7 +130,7 @@ class SignInRoutes:
         except DatabaseUnavailable as error:
             note_sign_in("unavailable")
             note_outage(error)
-            return _draw_form(
+            return self._draw(
                 problem="unavailable", wanted=wanted, username=username, status=503, seconds=RETRY_SECONDS
             )
         note_sign_in("signed in")
@@ -140,9 +155,10 @@ class SignInRoutes:
         return HTMLResponse(draw_plain_page(text["sign_out"], body))
 
     async def sign_out(self, request: Request) -> Response:
-        """End this browser's session."""
+        """End this browser's session, and lead to the provider to end the one there, if it was begun by one."""
+        at_provider = await to_thread.run_sync(lambda: self._find_provider_sign_out(request))
         await to_thread.run_sync(lambda: self._end_sessions(request))
-        response = RedirectResponse("/login", 303)
+        response = RedirectResponse("/login", 303) if at_provider is None else _draw_signed_out(at_provider)
         clear_cookie(response, request, self.settings)
         return response
 
@@ -151,7 +167,14 @@ class SignInRoutes:
         lifetime, now = timedelta(hours=self.settings.session_hours), datetime.now(UTC)
         device = find_device(request)
         token = sign_in(
-            self.database, username, password, address=address, device=device, now=now, lifetime=lifetime
+            self.database,
+            username,
+            password,
+            address=address,
+            device=device,
+            now=now,
+            lifetime=lifetime,
+            local_accounts=self.settings.local_accounts,
         )
         return token, keep_signed_in(self.database, request, token, now=now)
 
@@ -169,6 +192,17 @@ class SignInRoutes:
         except DatabaseUnavailable as error:
             note_outage(error)
             return "/"
+
+    def _find_provider_sign_out(self, request: Request) -> str | None:
+        if self.provider is None:
+            return None
+        back = find_own_address(request, self.settings) + "/login"
+        token = find_token(request)
+        return make_provider_sign_out(self.database, self.provider, token, back=back)
+
+    def _draw(self, **values: Any) -> Response:
+        name = None if self.provider is None else self.provider.settings.name
+        return _draw_form(provider=name, local_accounts=self.settings.local_accounts, **values)
 
     def _end_sessions(self, request: Request) -> None:
         for token in list_tokens(request):
@@ -201,39 +235,76 @@ def send_file(path: Path, media_type: str) -> Callable[[Request], Awaitable[Resp
     return send
 
 
+def _draw_signed_out(address: str) -> Response:
+    """Return the page that goes on to the provider. A page, since browsers refuse a form that is led to another server."""
+    values = {
+        "title": tr("You are signed out."),
+        "lead": tr("Your organisation's sign-in is ended too."),
+        "go_on": tr("Continue"),
+        "address": address,
+    }
+    body = fill_markup(
+        '<meta http-equiv="refresh" content="0; url=$address"><h1>$title</h1><p class="lead">$lead</p><a href="$address">$go_on</a>',
+        values,
+    )
+    return HTMLResponse(draw_plain_page(values["title"], body))
+
+
 def _draw_form(
     *,
+    provider: str | None,
+    local_accounts: LocalAccounts,
     wanted: str = "/",
     username: str = "",
     problem: str = "",
     status: int = 200,
     seconds: int = 0,
 ) -> Response:
+    forms = [] if provider is None else [_draw_way_to_provider(provider, wanted)]
+    if local_accounts != "false":
+        forms.append(_draw_password_form(wanted, username))
+    lost = tr("No account, or forgot your password? Ask the admin of your dataset.")
     values = {
         "sign_in": tr("Sign in"),
         "lead": tr("From a pool of candidates to a ground truth you can defend."),
+        "message": _describe_problem(problem, seconds),
+        "lost": lost if local_accounts == "true" else "",
+    }
+    body = fill_markup(
+        '<h1>$sign_in</h1><p class="lead">$lead</p><div role="alert" id="problem">$message</div>$forms<p class="lost">$lost</p>',
+        values,
+        forms="".join(forms),
+    )
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return HTMLResponse(draw_plain_page(values["sign_in"], body), status, headers=headers)
+
+
+def _draw_way_to_provider(name: str, wanted: str) -> str:
+    label = tr("Sign in with {name}", name=name) if name else tr("Sign in with your organisation")
+    address = "/oidc/sign-in" if wanted == "/" else f"/oidc/sign-in?next={quote(wanted, safe='/')}"
+    return fill_markup('<a class="provider" href="$address">$label</a>', {"address": address, "label": label})
+
+
+def _draw_password_form(wanted: str, username: str) -> str:
+    values = {
+        "sign_in": tr("Sign in"),
         "username": tr("Username"),
         "password": tr("Password"),
-        "lost": tr("No account, or forgot your password? Ask the admin of your dataset."),
-        "message": _describe_problem(problem, seconds),
         "wanted": wanted,
         "name": username[:200],
     }
-    body = fill_markup(
-        '<h1>$sign_in</h1><p class="lead">$lead</p><div role="alert" id="problem">$message</div>'
+    return fill_markup(
         '<form method="post" action="/login"><input type="hidden" name="next" value="$wanted">'
         '<label for="username">$username</label><input id="username" name="username" value="$name" required '
         'autocomplete="username" autocapitalize="none" autocorrect="off" spellcheck="false" '
         'aria-describedby="problem"$focus_name>'
         '<label for="password">$password</label><input id="password" name="password" type="password" required '
         'autocomplete="current-password" aria-describedby="problem"$focus_password>'
-        '<button type="submit">$sign_in</button></form><p class="lost">$lost</p>',
+        '<button type="submit">$sign_in</button></form>',
         values,
         focus_name="" if username else " autofocus",
         focus_password=" autofocus" if username else "",
     )
-    headers = {"Retry-After": str(seconds)} if seconds else None
-    return HTMLResponse(draw_plain_page(values["sign_in"], body), status, headers=headers)
 
 
 def _describe_problem(problem: str, seconds: int) -> str:
@@ -241,4 +312,9 @@ def _describe_problem(problem: str, seconds: int) -> str:
         return tr("Too many failed attempts. Try again in {minutes} min.", minutes=-(-seconds // 60))
     if problem == "unavailable":
         return tr("The database is unavailable. Try again in a moment.")
-    return tr("The username or the password is wrong.") if problem else ""
+    if problem == "local":
+        return tr("People sign in by their organisation here, not with a password.")
+    refusal = next((text for name, text in REFUSALS.items() if name == problem), None)
+    if refusal is not None:
+        return tr(refusal)
+    return tr("The username or the password is wrong.") if problem == "wrong" else ""

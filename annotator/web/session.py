@@ -16,10 +16,12 @@ from starlette.responses import Response
 
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import DEVICE_LIFETIME, SignedIn
+from annotator.people.single_sign_on.service import REQUEST_LIFETIME
 from annotator.settings import Settings
 
 COOKIE = "annotator_session"
 DEVICE_COOKIE = "annotator_device"
+BEGUN_COOKIE = "annotator_sign_in"
 PORT = re.compile(r":([0-9]{1,5})$")
 ORIGIN = re.compile(r"https?://[^/?#@\\\s]+", re.IGNORECASE)
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
@@ -87,6 +89,12 @@ def is_https(request: HTTPConnection, settings: Settings) -> bool:
     return settings.secure_cookie or request.url.scheme in ("https", "wss")
 
 
+def find_own_address(request: HTTPConnection, settings: Settings) -> str:
+    """Return scheme and host by which the browser addresses this server."""
+    scheme = "https" if is_https(request, settings) else "http"
+    return f"{scheme}://{request.headers.get('host', '')}"
+
+
 def name_cookie(name: str, host: str) -> str:
     """Return the cookie's name at this Host header: with the port, which browsers and proxies pass on.
 
@@ -146,6 +154,27 @@ def set_device_cookie(response: Response, token: str, request: HTTPConnection, s
     )
 
 
+def find_begun(request: HTTPConnection) -> str | None:
+    """Return the token of the sign-in at the provider that the browser has begun, if any."""
+    return request.cookies.get(name_cookie(BEGUN_COOKIE, request.headers.get("host", "")))
+
+
+def set_begun_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
+    """Let the browser that begins a sign-in at the provider be the only one that can finish it. "" takes the cookie away.
+
+    Lax, not Strict: the provider's page leads back here.
+    """
+    response.set_cookie(
+        name_cookie(BEGUN_COOKIE, request.headers.get("host", "")),
+        token,
+        max_age=int(REQUEST_LIFETIME.total_seconds()) if token else 0,
+        path="/oidc/",
+        httponly=True,
+        samesite="lax",
+        secure=is_https(request, settings),
+    )
+
+
 def clear_cookie(response: Response, request: HTTPConnection, settings: Settings) -> None:
     """Make the browser forget the token that it sent."""
     secure = is_https(request, settings)
@@ -160,5 +189,5 @@ def choose_local_path(wanted: str | None) -> str:
     if not wanted or not re.fullmatch(r"/(?![/\\])[!-~]*", wanted) or "\\" in wanted:
         return "/"
     path = urlsplit(wanted).path
-    closed = path in ("/login", "/logout") or path.startswith(("/api/", "/_stcore/"))
+    closed = path in ("/login", "/logout") or path.startswith(("/api/", "/_stcore/", "/oidc/"))
     return "/" if closed else wanted

@@ -30,7 +30,8 @@ def draw(context: PageContext) -> None:
     held = [describe_membership(item) for item in context.person.memberships]
     st.text(f"{context.person.name} ({context.actor.username}): {', '.join(held) or tr('no role yet')}")
     with st.container(width=480):
-        _draw_password(context)
+        if not context.person.by_provider:
+            _draw_password(context)
         _draw_sessions(context)
         st.header(tr("Language"))
         draw_language_choice("account_language", label_visibility="collapsed")

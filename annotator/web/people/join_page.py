@@ -89,6 +89,8 @@ class JoinPage:
     async def _answer(self, request: Request, typed: Mapping[str, str], address: str) -> Response:
         now, person = datetime.now(UTC), find_signed_in(request)
         token, how = typed.get("token", ""), typed.get("how", "")
+        if person is None and self.settings.local_accounts == "false":
+            return _draw_sign_in_first()
         offer = await self._run(lambda: look_at_link(self.database, token, address=address, now=now))
         try:
             if how == PASSWORD and offer.role is None:
@@ -131,7 +133,15 @@ class JoinPage:
     def _choose(self, typed: Mapping[str, str], address: str, now: datetime) -> tuple[str, None]:
         password, lifetime = typed.get("password", ""), self._lifetime()
         token = typed.get("token", "")
-        made = choose_password(self.database, token, password, address=address, now=now, lifetime=lifetime)
+        made = choose_password(
+            self.database,
+            token,
+            password,
+            address=address,
+            now=now,
+            lifetime=lifetime,
+            local_accounts=self.settings.local_accounts,
+        )
         return made, None
 
     def _create(self, typed: Mapping[str, str], address: str, now: datetime) -> tuple[str, str | None]:
@@ -140,7 +150,13 @@ class JoinPage:
         )
         token, lifetime = typed.get("token", ""), self._lifetime()
         return create_invited_account(
-            self.database, token, account, address=address, now=now, lifetime=lifetime
+            self.database,
+            token,
+            account,
+            address=address,
+            now=now,
+            lifetime=lifetime,
+            local_accounts=self.settings.local_accounts,
         )
 
     def _sign_in(self, typed: Mapping[str, str], request: Request, now: datetime) -> tuple[str, str | None]:
@@ -154,6 +170,7 @@ class JoinPage:
             device=find_device(request),
             now=now,
             lifetime=self._lifetime(),
+            local_accounts=self.settings.local_accounts,
         )
         person = find_session(self.database, session_token, now=now)
         if person is None:
@@ -194,6 +211,17 @@ def _draw_refusal(message: str) -> Response:
     values = {"title": tr("You are invited"), "message": message, "go_on": tr("Continue")}
     body = fill_markup('<h1>$title</h1><div role="alert">$message</div><a href="/">$go_on</a>', values)
     return answer_page(values["title"], body, status=400)
+
+
+def _draw_sign_in_first() -> Response:
+    """Return what somebody does first who signs in by their organisation."""
+    values = {
+        "title": tr("You are invited"),
+        "message": tr("Sign in first. Then open the link again."),
+        "sign_in": tr("Sign in"),
+    }
+    body = fill_markup('<h1>$title</h1><p>$message</p><a href="/login">$sign_in</a>', values)
+    return answer_page(values["title"], body, status=403)
 
 
 def _draw_offer(

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable
-from annotator.domain.people import LinkRefused, TooManyAttempts
+from annotator.domain.people import LinkRefused, LocalAccountsOff, TooManyAttempts
 from annotator.people.new_account import AccountRefused, NewAccount
 from annotator.people.setup_service import (
     AlreadySetUp,
@@ -77,6 +77,9 @@ class SetupPage:
         except AlreadySetUp:
             log.info("setup refused", address=address, why="set up already")
             return _draw_done(status=409)
+        except LocalAccountsOff as error:
+            log.info("setup refused", address=address, why="local accounts are off")
+            return _draw_without_link(show_refusal(error), status=403)
         except LinkRefused as error:
             log.warning("setup refused", address=address, why=str(error))
             return _draw_without_link(show_refusal(error), status=403)
@@ -110,6 +113,7 @@ class SetupPage:
             address=address,
             now=now,
             lifetime=timedelta(hours=self.settings.session_hours),
+            local_accounts=self.settings.local_accounts,
         )
         return token, keep_signed_in(self.database, request, token, now=now)
 

@@ -127,7 +127,9 @@ def limit_body(request: HTTPConnection, receive: Receive) -> Receive:
 
 
 HEALTH = ("/healthz", "/readyz")
-OPEN = frozenset({"/login", "/logout", "/setup", "/join", *HEALTH, *OWN_FILES})
+OPEN = frozenset(
+    {"/login", "/logout", "/setup", "/join", "/oidc/sign-in", "/oidc/callback", *HEALTH, *OWN_FILES}
+)
 OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 METHODS = (*SAFE_METHODS, "POST", "PUT", "PATCH", "DELETE")

@@ -78,7 +78,9 @@ def serve_app(
     set_up_logs(settings.log_format, settings.log_level)
     from annotator.web import app as _app  # noqa: F401 - every worker begins with what is imported here
     from annotator.web.server.outage import PATIENCE_SECONDS
+    from annotator.web.single_sign_on import make_provider
 
+    make_provider(settings)  # refuses settings that mean nothing, before anything is served
     warn_of_open_files(database, settings)
     raise_open_files(OPEN_FILES)
     database.wait_at_most(PATIENCE_SECONDS)

@@ -224,3 +224,18 @@ def test_a_link_for_a_new_password_is_printed_and_the_old_one_works_until_then(d
     assert enter(database, "hanako", password)
     token = made["link"].partition("/join#")[2]
     assert look_at_link(database, token, address="192.0.2.1", now=datetime.now(UTC)).username == "hanako"
+
+
+def test_an_identity_of_the_provider_is_linked_to_one_account_until_it_is_moved(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for username in ("hanako", "minji"):
+        assert run(database, "people", "add", username).exit_code == 0
+    words = ("people", "link-identity", "hanako", "--subject", "1001")
+    assert "expected the issuer" in str(run(database, *words).exception)
+    monkeypatch.setenv("ANNOTATOR_OIDC_ISSUER", "https://login.example.org")
+    linked = run_json(database, *words)
+    assert linked == {"username": "hanako", "issuer": "https://login.example.org", "subject": "1001"}
+    moved = ("people", "link-identity", "minji", "--subject", "1001")
+    assert "account of hanako" in str(run(database, *moved).exception)
+    assert "signs in as minji" in run(database, *moved, "--move").stdout

@@ -1,0 +1,96 @@
+"""Read and write whose account a person of the provider has, sign-ins that are under way, and roles that groups give."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.people.single_sign_on.records import EVERY_DATASET
+from annotator.storage.roles import delete_role, set_role
+from annotator.storage.tables import (
+    DatasetRow,
+    LoginSessionRow,
+    MembershipRow,
+    PersonRow,
+    ProviderIdentityRow,
+    SignInRequestRow,
+)
+
+MOST_REQUESTS = 10_000  # under way at the same time
+
+
+class BegunSignIn(NamedTuple):
+    """A sign-in that a browser began, as it was kept."""
+
+    state_sha256: str
+    nonce: str
+    code_verifier: str
+    redirect_uri: str
+    wanted: str
+    expires_at: datetime
+
+
+def find_identity(session: Session, issuer: str, subject: str) -> ProviderIdentityRow | None:
+    """Return the identity by what alone makes it one: its issuer and its subject."""
+    statement = select(ProviderIdentityRow).where(
+        col(ProviderIdentityRow.issuer) == issuer, col(ProviderIdentityRow.subject) == subject
+    )
+    return session.scalars(statement).first()
+
+
+def find_owner(session: Session, identity: ProviderIdentityRow) -> PersonRow:
+    """Return the person whose account the identity opens; on PostgreSQL, make other transactions wait until this one ends."""
+    statement = select(PersonRow).where(col(PersonRow.pk) == identity.person_pk).with_for_update()
+    return session.scalars(statement).one()
+
+
+def add_request(session: Session, request: SignInRequestRow, *, now: datetime) -> None:
+    """Keep a sign-in that is under way. Deletes those that took too long and, beyond MOST_REQUESTS, all that are under way:
+    somebody begins more than people do."""
+    session.execute(delete(SignInRequestRow).where(col(SignInRequestRow.expires_at) <= now))
+    if (session.scalar(select(func.count()).select_from(SignInRequestRow)) or 0) >= MOST_REQUESTS:
+        session.execute(delete(SignInRequestRow))
+    session.add(request)
+
+
+def take_request(session: Session, token_sha256: str) -> BegunSignIn | None:
+    """Return the sign-in that this browser began and delete it, so that it is finished once; None if there is none."""
+    statement = delete(SignInRequestRow).where(col(SignInRequestRow.token_sha256) == token_sha256)
+    columns = (col(getattr(SignInRequestRow, name)) for name in BegunSignIn._fields)
+    row = session.execute(statement.returning(*columns)).first()
+    return BegunSignIn(*row) if row else None
+
+
+def find_id_token(session: Session, token_sha256: str) -> str | None:
+    """Return the id token with which this live session began; None for a local account."""
+    statement = select(col(LoginSessionRow.id_token)).where(
+        col(LoginSessionRow.token_sha256) == token_sha256, col(LoginSessionRow.revoked_at).is_(None)
+    )
+    return session.scalars(statement).first()
+
+
+def set_group_roles(session: Session, person_pk: int, roles: Mapping[str, str]) -> tuple[list[str], bool]:
+    """Give the person exactly these roles from groups, by dataset name; roles given by hand stay as they are.
+
+    Returns the names that no dataset has, and whether a role was taken away.
+    """
+    pks: dict[str, int | None] = {EVERY_DATASET: None}
+    named = select(col(DatasetRow.name), col(DatasetRow.pk)).where(col(DatasetRow.name).in_(list(roles)))
+    for name, pk in session.execute(named):
+        pks[name] = pk
+    wanted = {pks[name]: role for name, role in roles.items() if name in pks}
+    is_taken = False
+    by_hand: set[int | None] = set()
+    for row in session.scalars(select(MembershipRow).where(col(MembershipRow.person_pk) == person_pk)).all():
+        if not row.from_group:
+            by_hand.add(row.dataset_pk)
+        elif row.dataset_pk not in wanted:
+            delete_role(session, person_pk, row.dataset_pk)
+            is_taken = True
+    for dataset_pk, role in wanted.items():
+        if dataset_pk not in by_hand:
+            set_role(session, person_pk, dataset_pk, role, from_group=True)
+    return [name for name in roles if name not in pks], is_taken

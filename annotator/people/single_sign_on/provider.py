@@ -1,0 +1,236 @@
+"""Speak with the OpenID Connect provider: discovery, keys, the code's exchange, and what a valid id token says.
+
+Authlib makes the requests and checks the claims, joserfc the signatures. Everything is asked for when it is first needed, so
+that the server starts while the provider is away; metadata and keys are kept for an hour, and keys are asked for again when a
+token names one that is not known. No proxy, `.netrc` or other setting of the environment is used, and no redirect is
+followed. Addresses are https, or http on this machine. Nothing of an answer is in a log or an error.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from threading import Lock
+from typing import Any
+
+from annotator.people.single_sign_on.records import (
+    ProviderAnswer,
+    ProviderSettings,
+    SingleSignOnRefused,
+    is_safe_address,
+)
+
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512")
+"""Signatures with a private key that the provider alone has: neither `none` nor HMAC."""
+KEPT_SECONDS = 3_600.0
+TIMEOUT = (5.0, 10.0)  # seconds to connect, and between two parts of an answer
+MOST_BYTES = 1_000_000
+LEEWAY = 60  # seconds that the two clocks may differ
+REQUIRED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+OPTIONAL = ("userinfo_endpoint", "end_session_endpoint")
+MOST_GROUPS = 1_000
+
+
+class Provider:
+    """The provider of these settings. One per process; used by several threads."""
+
+    def __init__(self, settings: ProviderSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self.settings, self._clock, self._lock = settings, clock, Lock()
+        self._kept: dict[str, tuple[float, dict[str, Any]]] = {}
+
+    def make_sign_in_address(self, redirect_uri: str, *, state: str, nonce: str, code_verifier: str) -> str:
+        """Return the provider's address where the person signs in, which leads back to `redirect_uri`."""
+        metadata = self._load_metadata()
+        with self._open_client(metadata, redirect_uri) as client:
+            address, _state = client.create_authorization_url(
+                metadata["authorization_endpoint"], state=state, nonce=nonce, code_verifier=code_verifier
+            )
+        return str(address)
+
+    def make_sign_out_address(self, id_token: str, *, back: str) -> str | None:
+        """Return the provider's address that ends the session there and leads `back`; None if it has none."""
+        from authlib.common.urls import add_params_to_uri
+
+        endpoint = self._load_metadata().get("end_session_endpoint")
+        if endpoint is None:
+            return None
+        parameters = {
+            "id_token_hint": id_token,
+            "client_id": self.settings.client_id,
+            "post_logout_redirect_uri": back,
+        }
+        return str(add_params_to_uri(endpoint, parameters))
+
+    def redeem_code(
+        self, code: str, *, redirect_uri: str, code_verifier: str, nonce: str, now: datetime
+    ) -> ProviderAnswer:
+        """Exchange the code for an id token, check it, and return what it says of the person."""
+        from authlib.integrations.base_client import OAuthError
+
+        metadata = self._load_metadata()
+        with self._open_client(metadata, redirect_uri) as client:
+            try:
+                token = client.fetch_token(
+                    metadata["token_endpoint"],
+                    grant_type="authorization_code",
+                    code=code,
+                    code_verifier=code_verifier,
+                    timeout=TIMEOUT,
+                    allow_redirects=False,
+                )
+            except OAuthError as error:
+                raise SingleSignOnRefused(
+                    "refused", f"the code was not accepted: {error.error!s:.100}"
+                ) from None
+            except (OSError, ValueError) as error:
+                raise _unavailable("the token endpoint", error) from None
+        id_token, access_token = token.get("id_token"), token.get("access_token")
+        if not isinstance(id_token, str):
+            raise SingleSignOnRefused("refused", "the answer has no id token")
+        claims = self.check_id_token(id_token, nonce=nonce, access_token=access_token, now=now)
+        wanted = (self.settings.username_claim, self.settings.groups_claim)
+        if "userinfo_endpoint" in metadata and any(name not in claims for name in wanted):
+            claims = {**self._ask_userinfo(metadata, access_token, claims["sub"]), **claims}
+        return self._to_answer(claims, id_token)
+
+    def check_id_token(
+        self, id_token: str, *, nonce: str, access_token: str | None = None, now: datetime
+    ) -> dict[str, Any]:
+        """Return the claims of the id token. Raises SingleSignOnRefused unless its signature, issuer, audience, authorized
+        party, times and nonce are right."""
+        from authlib.oidc.core import CodeIDToken
+        from joserfc.errors import JoseError
+
+        try:
+            token = self._read_token(id_token)
+            claims = CodeIDToken(
+                token.claims,
+                token.header,
+                {
+                    "iss": {"essential": True, "value": self.settings.issuer},
+                    "aud": {"essential": True, "value": self.settings.client_id},
+                    "nonce": {"essential": True, "value": nonce},
+                },
+                {"nonce": nonce, "client_id": self.settings.client_id, "access_token": access_token},
+            )
+            claims.validate(now=int(now.timestamp()), leeway=LEEWAY)
+        except (JoseError, ValueError, TypeError) as error:
+            raise SingleSignOnRefused("refused", f"the id token: {describe(error)}") from None
+        if not isinstance(claims["sub"], str) or not 0 < len(claims["sub"]) <= 255:
+            raise SingleSignOnRefused("refused", "the id token names nobody")
+        return dict(claims)
+
+    def _read_token(self, text: str) -> Any:
+        """Return the token if a key of the provider has signed it. Keys are asked for again once if none fits."""
+        from joserfc import jwt
+        from joserfc.errors import InvalidKeyIdError
+        from joserfc.jwk import KeySet
+        from joserfc.jws import JWSRegistry
+
+        registry = JWSRegistry(algorithms=list(ALGORITHMS), strict_check_header=False)
+        try:
+            return jwt.decode(text, KeySet.import_key_set(self._load_keys()), registry=registry)  # type: ignore[arg-type]
+        except InvalidKeyIdError:
+            keys = KeySet.import_key_set(self._load_keys(again=True))  # type: ignore[arg-type]
+            return jwt.decode(text, keys, registry=registry)
+
+    def _to_answer(self, claims: Mapping[str, Any], id_token: str) -> ProviderAnswer:
+        groups = claims.get(self.settings.groups_claim)
+        given = [groups] if isinstance(groups, str) else groups if isinstance(groups, list) else []
+        username, name, session_id = (
+            value if isinstance(value, str) else ""
+            for value in (claims.get(self.settings.username_claim), claims.get("name"), claims.get("sid"))
+        )
+        return ProviderAnswer(
+            issuer=self.settings.issuer,
+            subject=claims["sub"],
+            username=username,
+            name=name,
+            groups=tuple(group for group in given[:MOST_GROUPS] if isinstance(group, str)),
+            session_id=session_id[:255] or None,
+            id_token=id_token,
+        )
+
+    def _ask_userinfo(
+        self, metadata: Mapping[str, Any], access_token: object, subject: str
+    ) -> dict[str, Any]:
+        if not isinstance(access_token, str):
+            return {}
+        headers = {"Authorization": f"Bearer {access_token}"}
+        claims = self._fetch(metadata["userinfo_endpoint"], "the userinfo endpoint", headers)
+        if claims.get("sub") != subject:
+            raise SingleSignOnRefused("refused", "the userinfo is somebody else's")
+        return claims
+
+    def _load_metadata(self) -> dict[str, Any]:
+        address = f"{self.settings.issuer.rstrip('/')}/.well-known/openid-configuration"
+        metadata = self._load(address, "the provider's configuration")
+        if metadata.get("issuer") != self.settings.issuer:
+            raise SingleSignOnRefused("refused", "the provider's configuration names another issuer")
+        for name in (*REQUIRED, *(name for name in OPTIONAL if name in metadata)):
+            if not is_safe_address(metadata.get(name)):
+                raise SingleSignOnRefused("refused", f"the provider's configuration has no safe {name}")
+        return metadata
+
+    def _load_keys(self, *, again: bool = False) -> dict[str, Any]:
+        return self._load(self._load_metadata()["jwks_uri"], "the provider's keys", again=again)
+
+    def _load(self, address: str, what: str, *, again: bool = False) -> dict[str, Any]:
+        with self._lock:
+            at, content = self._kept.get(address, (0.0, {}))
+            if content and not again and self._clock() - at < KEPT_SECONDS:
+                return content
+            content = self._fetch(address, what, {})
+            self._kept[address] = (self._clock(), content)
+            return content
+
+    def _fetch(self, address: str, what: str, headers: Mapping[str, str]) -> dict[str, Any]:
+        import requests
+
+        try:
+            with requests.Session() as session:
+                session.trust_env = False
+                with session.get(
+                    address, headers=dict(headers), timeout=TIMEOUT, allow_redirects=False, stream=True
+                ) as answer:
+                    body = b""
+                    for part in answer.iter_content(65_536):
+                        body += part
+                        if len(body) > MOST_BYTES:
+                            raise ValueError("the answer is too large")
+                    if answer.status_code != 200:
+                        raise ValueError(f"status {answer.status_code}")
+            content = json.loads(body)
+        except (OSError, ValueError) as error:
+            raise _unavailable(what, error) from None
+        if not isinstance(content, dict):
+            raise _unavailable(what, TypeError("no JSON object"))
+        return content
+
+    def _open_client(self, metadata: Mapping[str, Any], redirect_uri: str) -> Any:
+        """Return Authlib's client, which authenticates as the provider asks for."""
+        from authlib.integrations.requests_client import OAuth2Session
+
+        methods = metadata.get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
+        basic = "client_secret_basic" in methods or "client_secret_post" not in methods
+        method = "client_secret_basic" if basic else "client_secret_post"
+        client = OAuth2Session(
+            self.settings.client_id,
+            self.settings.client_secret or None,
+            token_endpoint_auth_method=method if self.settings.client_secret else "none",
+            scope=" ".join(self.settings.scopes),
+            redirect_uri=redirect_uri,
+            code_challenge_method="S256",
+        )
+        client.trust_env = False
+        return client
+
+
+def describe(error: Exception) -> str:
+    """Return the kind of an error and, for a claim, which: never a value of an answer."""
+    claim = getattr(error, "claim", None) or getattr(error, "claim_name", None)
+    return f"{type(error).__name__} {claim}" if isinstance(claim, str) else type(error).__name__
+
+
+def _unavailable(what: str, error: Exception) -> SingleSignOnRefused:
+    return SingleSignOnRefused("unavailable", f"{what} gave no answer: {type(error).__name__}")

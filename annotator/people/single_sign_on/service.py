@@ -1,0 +1,231 @@
+"""Sign people in whom the provider knows, by (issuer, subject) and never by a name or an e-mail address.
+
+A sign-in that is under way is kept in the database for REQUEST_LIFETIME, found by a random token that only the browser which
+began it has (an HttpOnly cookie), and used once. The first sign-in of an identity makes an account of its own; an account that
+was there before is opened only after the operator linked it.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+import structlog
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import ConflictError, ValidationError
+from annotator.domain.people import Actor
+from annotator.people.credentials import (
+    LONGEST_NAME,
+    LONGEST_USERNAME,
+    check_name,
+    check_username,
+    hash_password,
+)
+from annotator.people.service import require_admin
+from annotator.people.sign_in_limits import WINDOW
+from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
+from annotator.people.sign_in_sql import clear_old, revoke_live_sessions
+from annotator.people.single_sign_on.group_roles import choose_roles
+from annotator.people.single_sign_on.identities_sql import (
+    add_request,
+    find_id_token,
+    find_identity,
+    find_owner,
+    set_group_roles,
+    take_request,
+)
+from annotator.people.single_sign_on.provider import Provider
+from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOnRefused
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.lookup import find_person, key_of
+from annotator.storage.open_pairs import drop_every_lease
+from annotator.storage.roles import ROLES_LOCK, is_username_taken
+from annotator.storage.tables import PersonRow, ProviderIdentityRow, SignInRequestRow
+
+REQUEST_LIFETIME = timedelta(minutes=10)
+
+log = structlog.stdlib.get_logger("annotator.people")
+
+
+def begin_single_sign_on(
+    database: Database, provider: Provider, *, redirect_uri: str, wanted: str, now: datetime
+) -> tuple[str, str]:
+    """Begin a sign-in. Returns the provider's address to go to, and the token for the cookie of this browser.
+
+    `wanted`: the path to go on to afterwards. Raises SingleSignOnRefused if the provider cannot be reached.
+    """
+    token, state, nonce, code_verifier = (secrets.token_urlsafe(48) for _ in range(4))
+    address = provider.make_sign_in_address(
+        redirect_uri, state=state, nonce=nonce, code_verifier=code_verifier
+    )
+    kept = {
+        "token_sha256": _digest(token),
+        "state_sha256": _digest(state),
+        "nonce": nonce,
+        "code_verifier": code_verifier,
+        "redirect_uri": redirect_uri,
+        "wanted": wanted,
+        "expires_at": now + REQUEST_LIFETIME,
+    }
+    with database.write() as session:
+        add_request(session, SignInRequestRow.model_validate(kept), now=now)
+    return address, token
+
+
+def finish_single_sign_on(
+    database: Database,
+    provider: Provider,
+    answer: Mapping[str, str],
+    *,
+    token: str | None,
+    now: datetime,
+    lifetime: timedelta = SESSION_LIFETIME,
+) -> tuple[str, str]:
+    """Sign the person in whom the provider sends back, with the roles of their groups.
+
+    `answer`: the parameters of the address to which the provider led; `token`: the browser's from `begin_single_sign_on`.
+    Returns the token of the session, and the path to go on to. Raises SingleSignOnRefused.
+    """
+    with database.write() as session:
+        begun = take_request(session, _digest(token)) if token else None
+    if begun is None or begun.expires_at <= now:
+        raise SingleSignOnRefused("expired", "this browser has begun no sign-in")
+    if not hmac.compare_digest(begun.state_sha256, _digest(answer.get("state", ""))):
+        raise SingleSignOnRefused("expired", "the state is another sign-in's")
+    if answer.get("iss", provider.settings.issuer) != provider.settings.issuer:
+        raise SingleSignOnRefused("refused", "the answer is another issuer's")
+    if "error" in answer:
+        raise SingleSignOnRefused("denied", "the provider refused")
+    found = provider.redeem_code(
+        answer.get("code", ""),
+        redirect_uri=begun.redirect_uri,
+        code_verifier=begun.code_verifier,
+        nonce=begun.nonce,
+        now=now,
+    )
+    unusable = hash_password(secrets.token_urlsafe(32))  # slow, so before the transaction
+    with database.write() as session:
+        lock_dataset(session, ROLES_LOCK)
+        clear_old(session, now=now, window=WINDOW)
+        identity = find_identity(session, found.issuer, found.subject)
+        if identity is None:
+            identity = _add_account(session, found, unusable, now=now)
+        person = find_owner(session, identity)
+        if person.disabled_at is not None:
+            raise SingleSignOnRefused("disabled", "the person is disabled")
+        person_pk = key_of(person.pk)
+        roles = choose_roles(provider.settings.roles, found.groups)
+        unknown, is_taken = set_group_roles(session, person_pk, roles)
+        if is_taken:
+            drop_every_lease(session, person_pk)
+        opened = open_session(
+            session,
+            person_pk,
+            now=now,
+            lifetime=lifetime,
+            by_provider={
+                "identity_pk": identity.pk,
+                "provider_session": found.session_id,
+                "id_token": found.id_token,
+            },
+        )
+    if unknown:
+        log.warning("groups give roles on datasets that do not exist", datasets=unknown)
+    return opened, begun.wanted
+
+
+def make_provider_sign_out(
+    database: Database, provider: Provider, token: str | None, *, back: str
+) -> str | None:
+    """Return the provider's address that ends the person's session there too; None for a local account's session."""
+    if not token:
+        return None
+    with database.read() as session:
+        id_token = find_id_token(session, _digest(token))
+    if id_token is None:
+        return None
+    try:
+        return provider.make_sign_out_address(id_token, back=back)
+    except SingleSignOnRefused as error:
+        log.warning("no sign-out at the provider", why=error.why)
+        return None
+
+
+def link_identity(
+    database: Database,
+    actor: Actor,
+    username: str,
+    *,
+    issuer: str,
+    subject: str,
+    move: bool = False,
+    now: datetime,
+) -> None:
+    """Let this identity of the provider open the person's account. For admins of every dataset, and the operator.
+
+    Raises ConflictError if it opens another account, unless `move`; sessions there that it began then end.
+    """
+    if not issuer or not subject or len(subject) > 255:
+        raise ValidationError("expected the issuer and the subject (sub) of the identity")
+    with database.write() as session:
+        lock_dataset(session, ROLES_LOCK)
+        require_admin(session, actor)
+        person_pk = key_of(find_person(session, username).pk)
+        identity = find_identity(session, issuer, subject)
+        if identity is None:
+            session.add(_make_identity(person_pk, issuer, subject, now=now))
+            return
+        if identity.person_pk == person_pk:
+            return
+        if not move:
+            owner = find_owner(session, identity).username
+            raise ConflictError(f"this identity opens the account of {owner}; --move takes it from there")
+        revoke_live_sessions(session, person_pk=identity.person_pk, now=now)
+        set_group_roles(session, identity.person_pk, {})
+        drop_every_lease(session, identity.person_pk)
+        identity.person_pk = person_pk
+        session.add(identity)
+
+
+def choose_username(session: Session, wanted: str) -> str:
+    """Return the wanted username, as far as one may look like that, with a number if somebody has it."""
+    kept = "".join("-" if character.isspace() or character == "/" else character for character in wanted)
+    base = kept.strip("-")[: LONGEST_USERNAME - 10]
+    try:
+        base = check_username(base)
+    except ValidationError:
+        base = "person"
+    username, number = base, 1
+    while is_username_taken(session, username):
+        number += 1
+        username = f"{base}-{number}"
+    return username
+
+
+def _add_account(
+    session: Session, found: ProviderAnswer, password_hash: str, *, now: datetime
+) -> ProviderIdentityRow:
+    """Make an account for an identity that is new here. Its password is one that nobody knows."""
+    try:
+        name = check_name(found.name[:LONGEST_NAME])
+    except ValidationError:
+        name = ""
+    values = {"username": choose_username(session, found.username), "name": name}
+    person = PersonRow.model_validate({**values, "password_hash": password_hash, "created_at": now})
+    session.add(person)
+    session.flush()
+    identity = _make_identity(key_of(person.pk), found.issuer, found.subject, now=now)
+    session.add(identity)
+    session.flush()
+    return identity
+
+
+def _make_identity(person_pk: int, issuer: str, subject: str, *, now: datetime) -> ProviderIdentityRow:
+    values = {"person_pk": person_pk, "issuer": issuer, "subject": subject, "created_at": now}
+    return ProviderIdentityRow.model_validate(values)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

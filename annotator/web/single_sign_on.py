@@ -1,0 +1,157 @@
+"""Sign-in by the organisation's OpenID Connect provider: `/oidc/sign-in` leads there, `/oidc/callback` comes back.
+
+Whatever goes wrong leads to `/login`, which says what to do: no code and no state stays in the browser's address, and nothing
+of the provider's answer is in a page or a log. Whoever comes back without the cookie of a sign-in that this browser began is
+not signed in, so another site can sign nobody in as somebody else.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from annotator.domain.errors import DatabaseUnavailable, ValidationError
+from annotator.people.sign_in_service import sign_out
+from annotator.people.single_sign_on.group_roles import read_group_roles
+from annotator.people.single_sign_on.provider import Provider
+from annotator.people.single_sign_on.records import (
+    ProviderSettings,
+    SingleSignOnRefused,
+    check_provider_settings,
+)
+from annotator.people.single_sign_on.service import begin_single_sign_on, finish_single_sign_on
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.server.outage import note_outage
+from annotator.web.session import (
+    choose_local_path,
+    find_begun,
+    find_own_address,
+    find_signed_in,
+    list_tokens,
+    set_begun_cookie,
+    set_cookie,
+)
+
+CALLBACK = "/oidc/callback"
+AT_ONCE = 8  # sign-ins that wait for the provider at the same time
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def make_provider(settings: Settings) -> Provider | None:
+    """Return the provider of the settings; None if there is none.
+
+    Raises ValidationError if they do not say how to speak with it, or if nobody could sign in.
+    """
+    if not settings.oidc_issuer:
+        if settings.local_accounts != "true":
+            raise ValidationError(
+                "ANNOTATOR_LOCAL_ACCOUNTS: expected true as long as ANNOTATOR_OIDC_ISSUER is empty: nobody else could sign in"
+            )
+        return None
+    secret = settings.oidc_client_secret
+    if settings.oidc_client_secret_file is not None:
+        try:
+            secret = settings.oidc_client_secret_file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValidationError(f"ANNOTATOR_OIDC_CLIENT_SECRET_FILE: {error}") from None
+    roles_file = settings.oidc_roles_file
+    return Provider(
+        check_provider_settings(
+            ProviderSettings(
+                issuer=settings.oidc_issuer,
+                client_id=settings.oidc_client_id,
+                client_secret=secret,
+                name=settings.oidc_name,
+                scopes=tuple(settings.oidc_scopes.split()),
+                groups_claim=settings.oidc_groups_claim,
+                username_claim=settings.oidc_username_claim,
+                roles=read_group_roles(roles_file) if roles_file is not None else {},
+            )
+        )
+    )
+
+
+def routes(database: Database, settings: Settings, provider: Provider | None) -> list[Route]:
+    """Return the routes; none without a provider."""
+    if provider is None:
+        return []
+    door = SingleSignOnRoutes(database, settings, provider)
+    return [
+        Route("/oidc/sign-in", door.begin, methods=["GET"]),
+        Route(CALLBACK, door.finish, methods=["GET"]),
+    ]
+
+
+class SingleSignOnRoutes:
+    """The handlers, bound to what is served."""
+
+    def __init__(self, database: Database, settings: Settings, provider: Provider) -> None:
+        self.database, self.settings, self.provider = database, settings, provider
+        self.limiter: CapacityLimiter | None = None
+
+    async def begin(self, request: Request) -> Response:
+        """Lead to the provider. Only a page of this server, or a person's own bookmark, begins a sign-in."""
+        wanted = choose_local_path(request.query_params.get("next"))
+        if find_signed_in(request) is not None:
+            return RedirectResponse(wanted, 303)
+        if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return RedirectResponse("/login", 303)
+        redirect_uri = find_own_address(request, self.settings) + CALLBACK
+        now = datetime.now(UTC)
+        try:
+            address, token = await to_thread.run_sync(
+                lambda: begin_single_sign_on(
+                    self.database, self.provider, redirect_uri=redirect_uri, wanted=wanted, now=now
+                ),
+                limiter=self._limit(),
+            )
+        except SingleSignOnRefused as error:
+            return self._refuse(request, error)
+        except DatabaseUnavailable as error:
+            note_outage(error)
+            return RedirectResponse("/login?problem=unavailable", 303)
+        response = RedirectResponse(address, 303)
+        set_begun_cookie(response, token, request, self.settings)
+        return response
+
+    async def finish(self, request: Request) -> Response:
+        """Sign in whom the provider sends back, and go on to the page that they wanted."""
+        answer, token, now = dict(request.query_params), find_begun(request), datetime.now(UTC)
+        lifetime = timedelta(hours=self.settings.session_hours)
+        try:
+            session_token, wanted = await to_thread.run_sync(
+                lambda: finish_single_sign_on(
+                    self.database, self.provider, answer, token=token, now=now, lifetime=lifetime
+                ),
+                limiter=self._limit(),
+            )
+            await to_thread.run_sync(lambda: self._end_earlier(request, now))
+        except SingleSignOnRefused as error:
+            return self._refuse(request, error)
+        except DatabaseUnavailable as error:
+            note_outage(error)
+            return RedirectResponse("/login?problem=unavailable", 303)
+        response = RedirectResponse(wanted, 303)
+        set_cookie(response, session_token, request, self.settings)
+        set_begun_cookie(response, "", request, self.settings)
+        return response
+
+    def _limit(self) -> CapacityLimiter:
+        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
+        return self.limiter
+
+    def _end_earlier(self, request: Request, now: datetime) -> None:
+        for earlier in list_tokens(request):
+            sign_out(self.database, earlier, now=now)
+
+    def _refuse(self, request: Request, error: SingleSignOnRefused) -> Response:
+        address = request.client.host if request.client else ""
+        log.warning("single sign-on refused", address=address, refusal=error.refusal, why=error.why)
+        response = RedirectResponse(f"/login?sso={error.refusal}", 303)
+        set_begun_cookie(response, "", request, self.settings)
+        return response

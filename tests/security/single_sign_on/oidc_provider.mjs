@@ -1,0 +1,47 @@
+// A real OpenID Connect provider on loopback: the certified `oidc-provider`, with accounts that the tests set.
+// Usage: node oidc_provider.mjs PORT REDIRECT_ORIGIN. Prints "ready" when it listens.
+import http from 'node:http';
+import { Provider } from 'oidc-provider';
+
+const [port, origin] = process.argv.slice(2);
+const issuer = `http://127.0.0.1:${port}`;
+/** @type {Record<string, Record<string, unknown>>} */
+const accounts = {};
+
+const provider = new Provider(issuer, {
+  clients: [
+    {
+      client_id: 'annotator',
+      client_secret: 'a-secret-of-the-client',
+      redirect_uris: [`${origin}/oidc/callback`],
+      post_logout_redirect_uris: [`${origin}/login`],
+      response_types: ['code'],
+      grant_types: ['authorization_code'],
+    },
+  ],
+  claims: { openid: ['sub', 'sid'], profile: ['name', 'preferred_username', 'groups'] },
+  cookies: { keys: ['for the tests only'] },
+  pkce: { required: () => true },
+  features: { devInteractions: { enabled: true }, rpInitiatedLogout: { enabled: true } },
+  findAccount: async (_context, sub) => ({
+    accountId: sub,
+    claims: async () => ({ sub, ...accounts[sub] }),
+  }),
+});
+
+const handle = provider.callback();
+http
+  .createServer((request, response) => {
+    if (request.method === 'PUT' && request.url?.startsWith('/accounts/')) {
+      const sub = request.url.slice('/accounts/'.length);
+      let body = '';
+      request.on('data', (part) => (body += part));
+      request.on('end', () => {
+        accounts[sub] = JSON.parse(body);
+        response.end();
+      });
+      return;
+    }
+    handle(request, response);
+  })
+  .listen(Number(port), '127.0.0.1', () => console.log('ready'));
