@@ -211,7 +211,7 @@ def test_an_invalid_file_is_named_with_all_its_problems_also_as_json(tmp_path: P
 
 def test_a_ranked_file_is_checked_without_a_rule(ranked: Path) -> None:
     done = run("check", str(ranked))
-    assert "those counted here are by all=1" in done.stdout
+    assert "The file has no grades; these counts use all=1." in done.stdout
     assert json.loads(run("check", str(ranked), "--json").stdout)["grades_by"] == "all=1"
 
 
