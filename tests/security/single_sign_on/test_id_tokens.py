@@ -2,7 +2,6 @@
 
 import hmac
 import json
-import time
 from base64 import urlsafe_b64encode
 from datetime import UTC, datetime
 from typing import Any
@@ -16,7 +15,7 @@ from annotator.people.single_sign_on.records import ProviderSettings, SingleSign
 
 ISSUER = "https://login.example.org"
 KEY, OTHER_KEY = (RSAKey.generate_key(2048, {"kid": kid}, private=True) for kid in ("1", "2"))
-NOW = datetime.fromtimestamp(int(time.time()), UTC)
+NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 SECONDS = int(NOW.timestamp())
 CLAIMS = {
     "iss": ISSUER,
