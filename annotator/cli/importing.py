@@ -295,7 +295,7 @@ def _fetch(database: "Database", dataset: str, spec: Path, *, json: bool, **opti
             **options,
         )
     except KeyboardInterrupt:
-        typer.echo("Interrupted: the same command goes on with the queries that are missing.", err=True)
+        typer.echo("Interrupted. To continue with the missing queries, run the same command again.", err=True)
         raise
     if json:
         figures = asdict(report)
@@ -321,7 +321,7 @@ def _show_sample(report: "FetchReport") -> None:
         typer.echo("- no result")
     if report.missing_signals:
         typer.echo(
-            f"No result has what the spec calls {', '.join(report.missing_signals)}: is the path right?"
+            f"No result has a value for {', '.join(report.missing_signals)}: check the path in the spec."
         )
     typer.echo("A dry run: nothing else was sent, nothing was written or stored.")
 
@@ -605,8 +605,8 @@ def _describe(report: "RemapReport") -> Iterator[str]:
         f"{len(report.split):,} split, {len(report.merged):,} made of several"
     )
     if report.renamed:
-        merged = f"; {report.pairs_met:,} of them met a pair of the new id" if report.pairs_met else ""
-        yield f"- {count_of(report.pairs_carried, 'pair')} went along with everything judged of them{merged}"
+        merged = f"; for {report.pairs_met:,} of them the new id had a pair already" if report.pairs_met else ""
+        yield f"- {count_of(report.pairs_carried, 'pair keeps its', 'pairs keep their')} judgments{merged}"
     if report.pairs_retired:
         yield (
             f"- {count_of(report.pairs_retired, 'pair')} left the pool, {report.pairs_new:,} joined it to be judged; "
@@ -620,14 +620,14 @@ def _describe(report: "RemapReport") -> Iterator[str]:
         ),
         (
             report.documents_dropped,
-            "document left, and nothing hung on it",
-            "documents left, and nothing hung on them",
+            "document without pairs or judgments is removed",
+            "documents without pairs or judgments are removed",
         ),
         (report.repeated, "line repeats another one", "lines repeat another one"),
         (
             report.applied,
-            "old id had its new one from this file already",
-            "old ids had their new ones from this file already",
+            "old id had its new id already",
+            "old ids had their new ids already",
         ),
     )
     yield from (f"- {count_of(count, singular, plural)}" for count, singular, plural in counts if count)

@@ -249,8 +249,10 @@ def _print_check(check: "UpgradeCheck") -> None:
     if check.backup_at is None:
         typer.echo("Make a backup first: annotator backup FILE")
     else:
-        since = count_of(check.judgments_since or 0, "judgment")
-        typer.echo(f"The backup is of {check.backup_at:%Y-%m-%d %H:%M UTC}; {since} came since.")
+        typer.echo(
+            f"The backup was made on {check.backup_at:%Y-%m-%d %H:%M UTC}. "
+            f"Judgments since then: {check.judgments_since or 0:,}."
+        )
 
 
 def _find_folders(exports: Path | None, *, left_out: bool) -> "BackupFolders":

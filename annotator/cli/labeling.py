@@ -79,7 +79,7 @@ def progress(dataset: DatasetArgument, database: DatabaseOption = None, json: Js
     if json:
         print_json({"dataset": dataset, "at": now(), **asdict(progress)})
         return
-    judged = "as often as they need" if progress.uneven else f"by {progress.overlap}"
+    judged = "as often as needed" if progress.uneven else f"by {progress.overlap}"
     typer.echo(
         f"{progress.complete:,} of {count_of(progress.pairs, 'pair')} judged {judged}; {progress.begun} begun, "
         f"{progress.pairs - progress.complete - progress.begun} untouched.\n"

@@ -180,7 +180,7 @@ def _print_status(status: "QualityStatus") -> None:
     if not status.round:
         return
     counts = [
-        ("settled pairs the sample speaks for", status.population),
+        ("settled pairs that the sample covers", status.population),
         ("drawn", status.drawn),
         ("checked", status.checked),
         ("waiting", status.waiting),

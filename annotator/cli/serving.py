@@ -131,7 +131,7 @@ def demo(
     opened = open_database(database)
     built = build_demo(opened, now=now(), with_judgments=with_judgments)
     typer.echo(
-        f"The dataset {built.dataset} is {'made' if built.made else 'there'}: {count_of(built.pairs, 'pair')} to judge."
+        f"The dataset {built.dataset} {'is new' if built.made else 'exists'}: {count_of(built.pairs, 'pair')} to judge."
     )
     if built.simulated:
         typer.echo(f"Added {count_of(built.simulated, 'simulated judgment')}.")

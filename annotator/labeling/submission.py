@@ -19,7 +19,7 @@ from annotator.domain.judgments import (
 from annotator.labeling.pair_records import AnnotatorPairState, StoredEvent
 
 _REASONS = {
-    "known_id": "this event id stands for another judgment",
+    "known_id": "this event id belongs to another judgment",
     "not_in_pool": "this pair is not in the dataset's pool",
     "settled": "a lead has settled this pair; it can no longer be judged",
     "disclosed": "you have seen what others said of this pair; it can no longer be judged",

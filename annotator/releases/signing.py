@@ -86,7 +86,7 @@ def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, lis
             None,
             [],
             [
-                f"whoever changes every file, checksums included, so that all agree leaves no trace but in a signature: {signed}"
+                f"that nobody changed all files consistently, checksums included: only a signature proves it, and {signed}"
             ],
         )
     if not signers.is_file():

@@ -40,7 +40,7 @@ UNREACHABLE = say("the database cannot be reached")
 REFUSED = say("the database refuses this user")
 DAMAGED = say("the database file is damaged, or it is not a database")
 DISK_ERROR = say("the disk of the database reports an error")
-OVERLOADED = say("the database has more to do than it can take")
+OVERLOADED = say("the database is overloaded")
 
 # https://www.sqlite.org/rescode.html; the lower eight bits are the primary result code
 _SQLITE = {

@@ -68,7 +68,7 @@ class EndpointSearcher:
             sent_cursors.append(self.spec.first_cursor if cursor is None else cursor)
             if self.spec.paths.next_cursor and page.cursor in sent_cursors:
                 raise AnswerRefused(
-                    f"next_cursor of page {len(pages)} to lead further, found one that was sent before: {describe(page.cursor)}"
+                    f"a new next_cursor on page {len(pages)}, found one that was sent before: {describe(page.cursor)}"
                 )
         ranked = self._rank(results)[: self.depth]
         self._check_length(min(len(results), self.depth), pages)

@@ -105,7 +105,7 @@ def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[Endpoi
     if not state_path.exists():
         if path.exists():
             raise StateError(
-                f"{path}: this file is no unfinished run of this command; name another one with --save"
+                f"{path}: this file is not an unfinished run of this command; name another one with --save"
             )
         if not path.parent.is_dir():
             raise ValidationError(f"--save: there is no folder {path.parent}")

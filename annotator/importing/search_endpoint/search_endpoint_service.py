@@ -487,7 +487,7 @@ def _note(report: FetchReport) -> list[str]:
         notes.append(f"{queries} fewer than {report.depth:,} results")
     if report.missing_signals:
         names = ", ".join(report.missing_signals)
-        notes.append(f"warning: no result has what the spec calls {names}: is the path right?")
+        notes.append(f"warning: no result has a value for {names}: check the path in the spec")
     if report.median_latency_ms is not None:
         notes.append(f"median time of a query {report.median_latency_ms:,.1f} ms")
     return notes

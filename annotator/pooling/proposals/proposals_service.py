@@ -218,7 +218,7 @@ def propose(
         if stored is not None:
             same = (stored.pair_pk, stored.annotator_pk, stored.grade) == (pair_pk, person_pk, first.grade)
             if not same:
-                raise ConflictError("this event id stands for another judgment")
+                raise ConflictError("this event id belongs to another judgment")
         elif pair_pk is not None:
             raise ConflictError("this document is in the pool of this query already")
         else:
@@ -294,7 +294,7 @@ def _require_document(session: Session, dataset: DatasetRow, doc_id: str) -> Doc
 def _require_trained(session: Session, dataset: DatasetRow, person_pk: int, now: datetime) -> None:
     training = find_training(session, make_open_pairs_request(dataset, person_pk, now), dataset)
     if training is not None and not training.passed:
-        raise StateError("real pairs come after training: finish that first")
+        raise StateError("finish training first: real pairs come after it")
 
 
 def _add_pair(

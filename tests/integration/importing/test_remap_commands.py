@@ -86,7 +86,7 @@ def test_a_remap_says_what_it_did_and_what_it_did_not_find(world: JudgedWorld, t
     }  # fmt: skip
     output = run(world.database, "remap", "d", str(path)).stdout
     assert "2 links: 1 document renamed, 0 split, 0 made of several" in output
-    assert "- 1 pair went along with everything judged of them" in output
+    assert "- 1 pair keeps its judgments" in output
     assert "- 1 old id is not in the dataset: ない" in output
     assert "- 1 document with pairs is not in the file: 남은 것" in output
     assert "Next: annotator import documents d PATH" in output

@@ -338,7 +338,7 @@ def list_for_ever(query: str, given: dict[str, Any]) -> dict[str, Any]:
     [
         (
             list_for_ever,
-            "expected next_cursor of page 3 to lead further, found one that was sent before: 'a'",
+            "expected a new next_cursor on page 3, found one that was sent before: 'a'",
         ),
         (
             lambda query, given: {"hits": [{"id": "a", "s": 1}], "took": 1, "next": True},
@@ -613,7 +613,7 @@ def test_another_spec_depth_or_text_does_not_go_on_in_the_same_file(fetching: Fe
 
 def test_a_file_of_somebody_else_is_not_written_over(fetching: FetchDesk) -> None:
     fetching.put("live.jsonl", "mine")
-    assert "this file is no unfinished run of this command" in fetching.refused()
+    assert "this file is not an unfinished run of this command" in fetching.refused()
     assert (fetching.folder / "live.jsonl").read_text() == "mine"
     fetching.put("live.jsonl.fetch.json", "{}")
     assert "expected what this command wrote beside a run file" in fetching.refused()
@@ -814,7 +814,7 @@ def test_an_interrupted_command_keeps_what_is_answered_and_says_how_to_go_on(fet
     save = fetching.folder / "live.jsonl"
     done = run_command(fetching, "--from", str(fetching.spec()), "--system", "s", "--save", str(save))
     assert done.exit_code != 0
-    assert "Interrupted: the same command goes on with the queries that are missing." in done.stderr
+    assert "Interrupted. To continue with the missing queries, run the same command again." in done.stderr
     assert fetching.rows(RunRow.system) == []
     assert fetching.lines()[0]["query_id"] == "Q1"
     fetching.endpoint.answer = Endpoint.list_documents
