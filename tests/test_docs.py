@@ -1,6 +1,6 @@
 """The documentation is held to account: what it shows exists, and what exists is shown.
 
-Looked at: README.md, CHANGELOG.md and every Markdown file of docs/, datasets/, benchmarks/ and exports/.
+Looked at: README.md, CHANGELOG.md, every Markdown file of docs/, datasets/ and benchmarks/, and the README of exports/ and deploy/.
 """
 
 import ast
@@ -26,7 +26,7 @@ PAGES = [
     *sorted(
         path for folder in ("docs", "datasets", "benchmarks") for path in (PROJECT / folder).rglob("*.md")
     ),
-    PROJECT / "exports" / "README.md",
+    *(PROJECT / folder / "README.md" for folder in ("exports", "deploy")),
 ]
 COMMANDS_PAGE = PROJECT / "docs" / "commands.md"
 SAID_ONCE = {"--help", "--json", "--database"}
