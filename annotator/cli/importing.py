@@ -605,7 +605,9 @@ def _describe(report: "RemapReport") -> Iterator[str]:
         f"{len(report.split):,} split, {len(report.merged):,} made of several"
     )
     if report.renamed:
-        merged = f"; for {report.pairs_met:,} of them the new id had a pair already" if report.pairs_met else ""
+        merged = (
+            f"; for {report.pairs_met:,} of them the new id had a pair already" if report.pairs_met else ""
+        )
         yield f"- {count_of(report.pairs_carried, 'pair keeps its', 'pairs keep their')} judgments{merged}"
     if report.pairs_retired:
         yield (

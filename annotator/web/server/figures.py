@@ -1,9 +1,8 @@
-"""What `/metrics` tells Prometheus: requests, hand-ins, sign-ins, waits for the database, queues, and each process.
+"""Count what `/metrics` shows to Prometheus: requests, judgments, sign-ins, waits for the database, queues, and each process.
 
-prometheus_client counts. With several workers each process counts in files of its own (its multiprocess mode), and the first
-worker answers for all of them: what is counted is the sum over the processes, also over those that have ended. Without
-`--metrics-port` nothing is imported and nothing is counted. Labels have a fixed set of values: never a path as it came, a name,
-a dataset.
+prometheus_client counts. With several workers each process counts in its own files (its multiprocess mode), and the first worker
+answers for all of them: counters are sums over the processes, including those that have ended. Without `--metrics-port` nothing
+is imported and nothing is counted. Labels have a fixed set of values: never a path as the client sent it, a name or a dataset.
 """
 
 import os
@@ -45,18 +44,16 @@ class Figures:
         )
         self.judgments = Counter(
             "annotator_judgments",
-            "Handed-in judgments: accepted (also once more), refused, or surplus.",
+            "Submitted judgments: accepted (counted again if sent again), refused, or surplus.",
             ["outcome"],
             registry=registry,
         )
         self.pairs = Counter("annotator_pairs_handed_out", "Pairs given to annotators.", registry=registry)
-        self.sign_ins = Counter("annotator_sign_ins", "Attempts to sign in.", ["outcome"], registry=registry)
-        self.statements = Counter(
-            "annotator_slow_statements", "Statements that took long, as in the log.", registry=registry
-        )
+        self.sign_ins = Counter("annotator_sign_ins", "Sign-in attempts.", ["outcome"], registry=registry)
+        self.statements = Counter("annotator_slow_statements", "Slow database statements.", registry=registry)
         self.database = Histogram(
             "annotator_database_seconds",
-            "Time for a connection, for SQLite's turn to write, and of read and write transactions.",
+            "Wait for a connection or for SQLite's turn to write; duration of read and write transactions.",
             ["what"],
             buckets=BUCKETS,
             registry=registry,
@@ -154,10 +151,10 @@ class _Processes:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
         cpu = CounterMetricFamily(
-            "annotator_process_cpu_seconds", "Computing time of each process.", labels=["pid"]
+            "annotator_process_cpu_seconds", "Processor time of each process.", labels=["pid"]
         )
         memory = GaugeMetricFamily(
-            "annotator_process_resident_memory_bytes", "Memory of each process.", labels=["pid"]
+            "annotator_process_resident_memory_bytes", "Resident memory of each process.", labels=["pid"]
         )
         files = GaugeMetricFamily(
             "annotator_process_open_files", "Open files and connections of each process.", labels=["pid"]
@@ -174,7 +171,7 @@ class _Processes:
             memory.add_metric([str(pid)], int(stat[21]) * page)
             files.add_metric([str(pid)], opened)
         yield from (cpu, memory, files)
-        yield _gauge("annotator_processes", "Processes that serve the app.", len(pids))
+        yield _gauge("annotator_processes", "Server processes.", len(pids))
 
     def _list_pids(self) -> list[int]:
         if self._folder is None:
@@ -205,18 +202,22 @@ class _Load:
 
         kind = "sqlite" if self._own.is_sqlite else "postgresql"
         build = {"version": __version__, "python": platform.python_version(), "database": kind}
-        yield InfoMetricFamily("annotator_build", "What is running.", value=build)
+        yield InfoMetricFamily("annotator_build", "Version, Python and kind of database.", value=build)
         load = self._read()
-        yield _gauge("annotator_database_up", "Whether the database was read.", float(load is not None))
+        yield _gauge(
+            "annotator_database_up",
+            "1 if the server could read the database, otherwise 0.",
+            float(load is not None),
+        )
         if load is None:
             return
-        yield _gauge("annotator_open_pairs", "Pairs that lack judgments.", load.open_pairs)
+        yield _gauge("annotator_open_pairs", "Pairs that wait for annotators.", load.open_pairs)
         yield _gauge("annotator_open_disagreements", "Pairs that wait for a lead.", load.open_disagreements)
         yield _gauge("annotator_open_questions", "Questions without an answer.", load.open_questions)
-        yield _gauge("annotator_leases", "Pairs that annotators hold.", load.leases)
-        yield _gauge("annotator_sessions", "Browsers that are signed in.", load.sessions)
+        yield _gauge("annotator_leases", "Pairs reserved for annotators.", load.leases)
+        yield _gauge("annotator_sessions", "Signed-in browsers.", load.sessions)
         yield _gauge(
-            "annotator_waiting_locks", "Locks that PostgreSQL's sessions wait for.", load.waiting_locks
+            "annotator_waiting_locks", "Locks for which sessions of PostgreSQL wait.", load.waiting_locks
         )
         if load.published_at is not None:
             about = "When the latest release was published."
