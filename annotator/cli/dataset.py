@@ -139,7 +139,7 @@ def set_(
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown setting is refused with a list of all;
+    """Change settings, such as overlap=2 or overlap_share=0.3:2. An unknown setting is refused with a list of all settings;
     `annotator dataset show` shows their values."""
     from dataclasses import asdict
 

@@ -217,8 +217,8 @@ def read_setting(name: str, text: str) -> Any:
                         found=text,
                     )
                 ) from None
-    names = ", ".join(setting.name for setting in SETTINGS)
-    raise ValidationError(f"no setting named {name!r}; there are: {names}")
+    known = "\n".join(f"  {setting.name}: {setting.meaning} ({setting.expected})" for setting in SETTINGS)
+    raise ValidationError(f"no setting named {name!r}; there are:\n{known}")
 
 
 def write_setting(name: str, value: Any) -> str:

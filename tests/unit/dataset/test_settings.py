@@ -94,3 +94,12 @@ def test_a_refused_value_is_explained_in_the_language_of_the_page(language: str,
         assert show_refusal(caught.value) == message
     finally:
         use_language("en")
+
+
+def test_an_unknown_setting_is_refused_with_every_setting_and_its_meaning() -> None:
+    with pytest.raises(ValidationError) as refused:
+        read_setting("overlp", "2")
+    lines = str(refused.value).splitlines()
+    assert lines[0] == "no setting named 'overlp'; there are:"
+    assert "  overlap: how many annotators judge each pair (a whole number 1-20)" in lines
+    assert [line.split(":")[0].strip() for line in lines[1:]] == [setting.name for setting in SETTINGS]
