@@ -54,7 +54,7 @@ def test_a_value_that_cannot_be_read_is_refused_with_its_name(
 
 
 def test_a_password_in_the_database_url_is_not_shown() -> None:
-    assert "secret" not in repr(Settings(database_url="postgresql://a:secret@host/name"))
+    assert "kDs83x" not in repr(Settings(database_url="postgresql://a:kDs83x@host/name"))
 
 
 def test_the_database_s_password_comes_from_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

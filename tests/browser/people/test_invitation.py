@@ -83,7 +83,7 @@ def test_somebody_with_an_account_signs_in_on_the_page_and_gets_the_role(
     guest.keyboard.type("wrong")
     guest.keyboard.press("Enter")
     password = guest.get_by_label("Password", exact=True)
-    expect(password).to_have_accessible_description("the username or the password is wrong")
+    expect(password).to_have_accessible_description("The username or the password is wrong")
     assert list_violations(guest) == []
     password.fill(PASSWORD)
     guest.keyboard.press("Enter")

@@ -5,6 +5,7 @@ The clock moves only when the program waits, so nothing here takes the time it t
 
 import _thread
 import json
+import signal
 import ssl
 import subprocess
 import threading
@@ -804,6 +805,15 @@ def test_options_that_do_not_go_together_are_wrong_usage(
     assert fetching.endpoint.asked == []
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl+C interrupts, also where the tests run in the background of a shell, which lets them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupted_command_keeps_what_is_answered_and_says_how_to_go_on(fetching: FetchDesk) -> None:
     def interrupt(query: str, given: dict[str, Any]) -> Any:
         if query == "질의":

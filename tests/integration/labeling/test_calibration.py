@@ -73,7 +73,7 @@ def test_a_file_with_a_bad_line_marks_nothing_and_names_every_one(world: JudgedW
     lead = world.person("lea", "lead")
     with pytest.raises(BadInput) as error:
         mark(world, lead, "Q1,문서/1,gold,1,x\nQ1,nowhere,gold,1,x\nQ2,문서/7,gold,9,x\n")
-    assert [problem.line for problem in error.value.problems] == [4, 3]
+    assert [problem.line for problem in error.value.problems] == [3, 4]
     assert list_checks(world.database, lead, "d", now=NOW) == []
 
 

@@ -40,7 +40,7 @@ PASSWORD = "correct horse 電池 staple"
 PAIR = ("dataset", "pair")
 EVALUATION = ("version", "profile", "measures", "systems", "baseline", "by")
 PARAMETERS: dict[str, tuple[str, ...]] = {
-    "/": ("dataset",), "/healthz": (), "/readyz": (), "/login": ("next",), "/logout": (), "/login.css": (), "/favicon.png": (), "/setup": (), "/join": (), "/one-time-link.js": (),
+    "/": ("dataset",), "/healthz": (), "/readyz": (), "/login": ("next", "problem", "sso"), "/logout": (), "/login.css": (), "/favicon.png": (), "/setup": (), "/join": (), "/one-time-link.js": (),
     "/api/text": PAIR, "/api/pair": PAIR, "/api/changes": PAIR, "/api/rendering": (*PAIR, "doc_id"), "/api/standard": ("dataset", "since"),
     "/api/search": ("dataset", "query", "q"), "/api/document": ("dataset", "doc_id"),
     "/api/cases": (*PAIR, "have", "want", "tab", *QUEUE), "/api/cases/origin": PAIR, "/api/cases/trail": PAIR,
@@ -295,7 +295,7 @@ def test_no_address_makes_a_page_fail(
 
 
 def test_every_name_that_the_pages_look_up_is_in_the_list() -> None:
-    pattern = re.compile(r'st\.query_params(?:\.get\(|\[)"(\w+)"|key="(\w+)"[^()]*bind="query-params"')
+    pattern = re.compile(r'\bst\.query_params(?:\.get\(|\[)"(\w+)"|key="(\w+)"[^()]*bind="query-params"')
     for path in sorted(Path(annotator.web.__file__).parent.rglob("*.py")):
         for match in pattern.finditer(path.read_text(encoding="utf-8")):
             assert (match[1] or match[2]) in ON_PAGES, (path.name, match[0])

@@ -52,9 +52,9 @@ def test_every_bad_line_is_named_with_its_place() -> None:
         "Q1,d5,1,fine\n"
     )
     assert faults(text) == [
-        "決定.csv:4: expected 4 cells, found 3",
         "決定.csv:2: expected a grade 0, 1, 2, 3 or unrateable, found '4'",
         "決定.csv:3: expected a rationale of some words, found nothing",
+        "決定.csv:4: expected 4 cells, found 3",
         "決定.csv:5: expected a grade 0, 1, 2, 3 or unrateable, found '2.5'",
         "決定.csv:5: expected a rationale of some words, found nothing",
         "決定.csv:8: expected each pair once, found the pair of line 6 again",

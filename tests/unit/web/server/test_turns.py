@@ -3,14 +3,18 @@
 import asyncio
 import gc
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.storage.database import Database
 from annotator.web.server.turns import Turns
+
+T = TypeVar("T")
 
 
 @pytest.fixture
@@ -19,6 +23,11 @@ def lost(tmp_path: Path) -> Iterator[Database]:
     database = Database(f"sqlite:///{tmp_path / 'annotator.db'}")
     yield database
     database.dispose()
+
+
+def run(work: Coroutine[None, None, T]) -> T:
+    with ThreadPoolExecutor(1) as apart:  # where another test of this process left an event loop running
+        return apart.submit(asyncio.run, work).result()
 
 
 class Work:
@@ -55,7 +64,7 @@ def test_so_many_at_a_time_of_one_subject(lost: Database) -> None:
         assert await other == "other"
         return await asyncio.gather(*asked)
 
-    assert asyncio.run(ask()) == ["a", "b", "c", "d"]
+    assert run(ask()) == ["a", "b", "c", "d"]
 
 
 def test_the_others_wait_in_their_order(lost: Database) -> None:
@@ -68,7 +77,7 @@ def test_the_others_wait_in_their_order(lost: Database) -> None:
         work.may_end.set()
         await asyncio.gather(*asked)
 
-    asyncio.run(ask())
+    run(ask())
     assert work.begun == ["a", "b", "c", "d"]
 
 
@@ -85,7 +94,7 @@ def test_who_gets_no_turn_in_time_is_told_that_the_database_is_overloaded(lost: 
         assert await first == "first"
         assert await turns.run("d", work.make("third")) == "third"
 
-    asyncio.run(ask())
+    run(ask())
     assert work.begun == ["first", "third"], "what was refused is never done later"
 
 
@@ -99,7 +108,7 @@ def test_work_that_fails_gives_its_turn_back(lost: Database) -> None:
             await turns.run("d", fail)
         return await turns.run("d", lambda: "done")
 
-    assert asyncio.run(ask()) == "done"
+    assert run(ask()) == "done"
 
 
 def test_names_that_nobody_waits_for_are_forgotten(lost: Database) -> None:
@@ -110,4 +119,4 @@ def test_names_that_nobody_waits_for_are_forgotten(lost: Database) -> None:
         gc.collect()
         return len(turns._limiters)
 
-    assert asyncio.run(ask()) == 0
+    assert run(ask()) == 0
