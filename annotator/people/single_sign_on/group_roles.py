@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import yaml
-
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import ROLES
 from annotator.people.single_sign_on.records import GroupRoles
@@ -15,6 +13,8 @@ def read_group_roles(path: Path) -> GroupRoles:
 
     Raises ValidationError with the first entry that means nothing.
     """
+    import yaml  # only where a provider is configured: the server starts sooner without it
+
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
