@@ -115,9 +115,9 @@ def describe_disagreements() -> str:
                 "influence you."
             ),
             tr(
-                "A lead may ask you to discuss a pair before the decision: you see the notes of the others "
-                "without names and keep or revise your judgment once. Agreement counts only your original "
-                "judgment."
+                "A lead may ask you to discuss a pair before the decision: you see the grades and notes of the "
+                "others without names and keep or revise your judgment once. Agreement counts only your "
+                "original judgment."
             ),
             tr(
                 "If a decision seems wrong, you can object to it once per pair, in your own words. The pair "
@@ -287,7 +287,10 @@ def describe_visibility() -> str:
     """Describe who sees what."""
     return _list(
         (
-            tr("**Other annotators** see neither your grades nor your notes."),
+            tr(
+                "**Other annotators** see neither your grades nor your notes, except in a discussion of a pair: "
+                "there they see your grade and note, without your name."
+            ),
             tr(
                 "**Leads** see everybody's progress, the agreement, and the grades and notes of judged "
                 "pairs. While they decide a disagreement, the names of the annotators are hidden."
