@@ -94,9 +94,7 @@ def record_declaration(
     records = list_import_records(transaction.session, transaction.dataset_pk)
     earlier = [record for record in records if sha256 and (record.kind, record.sha256) == (kind, sha256)]
     if not earlier:
-        return (
-            "nothing in this file is new, and no import of it is recorded: what you declare of it is not kept",
-        )
+        return ("nothing in this file is new, and no import of it is recorded: your declaration is not kept",)
     if all(find_declared(record, records) == declared for record in earlier):
         return ()
     record = ImportRecord(
@@ -109,7 +107,7 @@ def record_declaration(
         declared=declared,
     )
     add_import_record(transaction.session, transaction.dataset_pk, record)
-    return ("what you declare of this file is kept with its earlier import: later releases tell it",)
+    return ("your declaration is kept with the earlier import of this file: later releases show it",)
 
 
 def list_given_options(**options: Any) -> dict[str, Any]:

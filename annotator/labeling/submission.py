@@ -22,7 +22,7 @@ _REASONS = {
     "known_id": "this event id belongs to another judgment",
     "not_in_pool": "this pair is not in the dataset's pool",
     "settled": "a lead has settled this pair; it can no longer be judged",
-    "disclosed": "you have seen what others said of this pair; it can no longer be judged",
+    "disclosed": "you have seen others' judgments of this pair; you can no longer judge it",
     "not_yours": "this pair was given to somebody else",
 }
 

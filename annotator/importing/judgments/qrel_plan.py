@@ -335,7 +335,7 @@ def name_annotators(file: QrelFile, declared: Mapping[str, str]) -> dict[str, st
     if not names:
         raise ValidationError(
             f"--as-judgments: expected annotators' own grades (annotator_1 …) in {file.path}, found none; "
-            "without the option its grades are brought in as settled ones"
+            "without the option its grades settle the pairs"
         )
     if not declared:
         return {name: name for name in names}

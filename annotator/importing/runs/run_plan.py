@@ -169,7 +169,7 @@ def check_system(system: str) -> str:
     if system in OWN_SYSTEMS:
         carried = "imported" if system == RESERVED else "remapped"
         raise ValidationError(
-            f"the system name {system!r} is what {carried} pairs carry; use another --system"
+            f"the system name {system!r} is reserved for {carried} pairs; use another --system"
         )
     return system
 
@@ -421,7 +421,7 @@ def _note_left_out(left_out: Mapping[str, int]) -> list[str]:
         notes.append(f"{queries} ({results}) left out: not in the dataset")
     if left_out["duplicates"]:
         results = _count(left_out["duplicates"], "result")
-        notes.append(f"{results} left out: the document stands higher in the same query already")
+        notes.append(f"{results} left out: the same query lists the document at a better rank")
     return notes
 
 

@@ -221,13 +221,13 @@ def test_what_is_declared_of_a_file_that_is_imported_already_is_kept_with_that_i
         )
         return " ".join(note for note in done.notes if "declare" in note)
 
-    kept = "what you declare of this file is kept with its earlier import: later releases tell it"
+    kept = "your declaration is kept with the earlier import of this file: later releases show it"
     assert again(world.path, "a", dry_run=True) == kept
     assert again(world.path, "two") == kept
     assert again(world.path, "two") == ""
     assert again(world.path, "two lawyers") == kept
     other = tmp_path / "same lines.csv"
     other.write_text(LINES + "\n", encoding="utf-8")
-    assert "what you declare of it is not kept" in again(other, "nobody")
+    assert "your declaration is not kept" in again(other, "nobody")
     sheet = (world.publish(tmp_path) / "DATASHEET.md").read_text(encoding="utf-8")
     assert "Who judged: two lawyers\n" in sheet

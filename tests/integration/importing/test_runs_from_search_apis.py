@@ -151,7 +151,7 @@ def test_of_a_document_twice_in_a_query_the_best_place_is_kept_if_wished_and_the
 ) -> None:
     report = desk.bring(import_run, "r.txt", TWICE, duplicates="first", order=order)
     assert counts(report) == (4, 3, 0, 0)
-    assert "1 result left out: the document stands higher in the same query already" in report.notes
+    assert "1 result left out: the same query lists the document at a better rank" in report.notes
     assert results(desk) == {"Q1": [(doc_id, rank) for rank, doc_id in enumerate(left, 1)]}
     scores = {3.0} if order == "score" else {1.0}
     assert {score for rank, score in desk.rows(RunEntryRow.rank, RunEntryRow.score) if rank == 1} == scores
