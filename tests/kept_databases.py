@@ -81,6 +81,7 @@ FURTHER: Mapping[str, Mapping[str, Any]] = {
     "seen_answer": {"answered_at": AT, "seen_at": AT},
     "seen_decision": {"seen_at": AT},
     "guideline_marking": {"after_pair_pk": 9},
+    "audit_personal": {"sequence": 1, "field": "address", "value": "192.0.2.7", "salt": None},
 }  # fmt: skip
 """A row for each table that the world leaves empty; columns that name rows of others get the first of them."""
 

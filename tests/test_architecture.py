@@ -18,7 +18,7 @@ PROGRAM = PROJECT / "annotator"
 ROOMS_OF_PLAIN_DATA = ("domain", "formats")
 SLICES = (
     "people", "dataset", "guideline", "importing", "pooling", "labeling", "agreement", "adjudication", "quality", "releases",
-    "evaluation", "overview", "installation",
+    "evaluation", "overview", "installation", "audit",
 )  # fmt: skip
 HEAVY = (
     "streamlit", "starlette", "uvicorn", "pandas", "numpy", "pyarrow", "scipy", "sklearn", "altair", "bm25s",

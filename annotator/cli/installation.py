@@ -21,8 +21,13 @@ from annotator.cli.terminal import (
 from annotator.domain.messages import count_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from annotator.domain.audit import AuditAction
     from annotator.installation.records import ReportProgress, UpgradeCheck
     from annotator.installation.service import BackupFolders
+    from annotator.storage.database import Database
 
 
 BackupArgument = Annotated[Path, typer.Argument(help="The file of the backup.", metavar="FILE")]
@@ -62,10 +67,12 @@ def backup(
 
     Exit code 3: the backup is written, and the folder of a release is not as it was published.
     """
+    from annotator.domain.audit import AuditAction
     from annotator.installation.service import write_backup
 
+    opened = open_as_it_is(database)
     report = write_backup(
-        open_as_it_is(database),
+        opened,
         file,
         _find_folders(None, left_out=no_exports),
         programs=_find_programs(pg_bin),
@@ -73,6 +80,8 @@ def backup(
         progress=_make_progress(),
     )
     manifest = report.manifest
+    details = {"sha256": report.sha256, "bytes": report.bytes, "releases": manifest.releases}
+    _note(opened, AuditAction.backup_written, report.path.name, details)
     if json:
         print_json(
             {
@@ -114,17 +123,21 @@ def restore(
 
     One dataset is restored by: annotator dataset restore.
     """
+    from annotator.domain.audit import AuditAction
     from annotator.installation.service import restore_backup
 
+    opened = open_as_it_is(database)
     report = restore_backup(
         file,
-        open_as_it_is(database),
+        opened,
         _find_folders(exports, left_out=no_exports),
         programs=_find_programs(pg_bin),
         now=now(),
         progress=_make_progress(),
     )
     manifest = report.manifest
+    details = {"made": manifest.created_at, "schema": manifest.schema, "releases": report.releases}
+    _note(opened, AuditAction.backup_restored, report.path.name, details)
     if json:
         print_json(
             {
@@ -168,10 +181,19 @@ def copy(
 
     Stop the server first: what is stored after the copy began is not in it.
     """
+    from annotator.domain.audit import AuditAction
     from annotator.installation.copy_service import copy_installation
     from annotator.storage.database import Database
 
-    report = copy_installation(open_database(database), Database(to), _make_progress())
+    source, target = open_database(database), Database(to)
+    report = copy_installation(source, target, _make_progress())
+    for opened in (source, target):
+        _note(
+            opened,
+            AuditAction.installation_copied,
+            report.target,
+            {"from": report.source, "rows": report.rows},
+        )
     if json:
         print_json(report)
     else:
@@ -229,6 +251,17 @@ def check_upgrade(
         typer.echo(refusal, err=True)
     if not check.is_ready:
         raise SystemExit(1)
+
+
+def _note(database: "Database", action: "AuditAction", target: str, details: "Mapping[str, Any]") -> None:
+    """Append to the audit log. What was done is done, so a database that refuses gets a warning only."""
+    from annotator.domain.errors import DatabaseUnavailable
+    from annotator.installation.audit_service import note_installation_act
+
+    try:
+        note_installation_act(database, action, target=target, details=details, now=now())
+    except DatabaseUnavailable as error:
+        typer.echo(f"The audit log has no entry of this: {error.describe()}", err=True)
 
 
 def _print_check(check: "UpgradeCheck") -> None:

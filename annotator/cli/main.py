@@ -59,6 +59,7 @@ COMMANDS: dict[str, str] = {
     "lessons": "guideline:lessons",
     "qc": "quality:app",
     "release": "releases:app",
+    "audit": "audit:audit",
     "backup": "installation:backup",
     "restore": "installation:restore",
     "copy": "installation:copy",
@@ -142,7 +143,11 @@ def choose(
     ] = False,
 ) -> None:
     """From a pool of candidates to a ground truth you can defend."""
+    from annotator.domain.audit import AuditOrigin, audit_origin
+
     del version
+    began = audit_origin.set(AuditOrigin("cli"))
+    context.call_on_close(lambda: audit_origin.reset(began))
     # a command that keeps all its records turns the collector off, and a process may run several commands
     if gc.isenabled():
         context.call_on_close(gc.enable)

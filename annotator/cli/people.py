@@ -10,6 +10,7 @@ import typer
 from annotator.cli.terminal import (
     AsOption,
     DatabaseOption,
+    DryRunOption,
     JsonOption,
     now,
     open_as,
@@ -136,7 +137,7 @@ def set_(
         raise typer.BadParameter("--new-password and --password-stdin exclude each other")
     opened = open_database(database)
     if no_role:
-        changed = PersonChange(remove_role(opened, OPERATOR, user, dataset=dataset))
+        changed = PersonChange(remove_role(opened, OPERATOR, user, dataset=dataset, now=now()))
     else:
         changed = change_person(
             opened,
@@ -174,6 +175,29 @@ def disable(user: UserArgument, database: DatabaseOption = None, json: JsonOptio
             f"Hand them on: annotator reassign {part.dataset} --from {user} --to USER"
         )
     typer.echo(f"Disabled {person.username}. Undo: annotator people set {person.username} --enable")
+
+
+@app.command()
+def pseudonymise(
+    user: UserArgument,
+    dry_run: DryRunOption = False,
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remove a person for ever: a pseudonym replaces all names. Their judgments and the releases stay."""
+    from annotator.audit.removal_service import pseudonymise_person
+
+    opened, actor = open_as(database, as_)
+    report = pseudonymise_person(opened, actor, user, now=now(), dry_run=dry_run)
+    if json:
+        print_json(report)
+        return
+    typer.echo(f"{user} {'would be' if dry_run else 'is now'} {report.pseudonym}. Their judgments stay.")
+    rows = [(name, rows) for name, rows in report.removed.items()]
+    print_table(("table", "rows without the name"), rows, empty="Nothing else named them.")
+    for name, kept in report.kept.items():
+        typer.echo(f"{count_of(kept, 'row')} of {name} cannot be changed and may still name them.", err=True)
 
 
 AddressOption = Annotated[

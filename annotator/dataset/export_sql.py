@@ -1,7 +1,7 @@
 """List the tables of a dataset's export, which rows of them belong to the dataset, and which columns name rows of other tables.
 
 Follows the foreign keys of the tables, so that a new table is exported by itself. Not exported: credentials, sessions, who
-holds a pair at this moment, and what a person has read. `REFERENCES` has the columns that name rows without a foreign key.
+holds a pair at this moment, what a person has read, and the installation's audit log. `REFERENCES` has the columns that name rows without a foreign key.
 """
 
 from collections.abc import Mapping
@@ -28,6 +28,8 @@ LEFT_OUT = (
     "seen_decision",
     "seen_answer",
     "release_recording",
+    "audit_entry",
+    "audit_personal",
 )
 PERSON = "person"
 PERSON_COLUMNS = ("pk", "username", "name", "simulated", "created_at")  # neither password nor language

@@ -16,12 +16,14 @@ from sqlmodel import col
 
 from annotator.dataset.search_hosts_service import allow_search_hosts, read_search_hosts
 from annotator.dataset.settings import RULES, SEARCH_HOSTS, SETTINGS, read_setting, write_setting
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, StateError, ValidationError
 from annotator.domain.grades import DEFAULT_RUBRIC, Rubric, check_languages
 from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
 from annotator.people.service import list_roles, require_admin, require_role
+from annotator.storage.audit_entries import note_act
 from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import describe_rubric_row, find_dataset, find_rubric, key_of, to_rubric
@@ -126,6 +128,7 @@ def create_dataset(
         session.add(_rubric_row(key_of(row.pk), rubric, now))
         if SEARCH_HOSTS in values:
             allow_search_hosts(session, key_of(row.pk), actor, values[SEARCH_HOSTS], now=now)
+        note_act(session, AuditAction.dataset_made, actor, at=now, dataset=name)
         return _record(row)
 
 

@@ -28,10 +28,16 @@ from sqlmodel import SQLModel
 
 from annotator.domain.errors import StateError
 from annotator.installation.records import RECORDED_IN_PARTS
-from annotator.storage import adjudication_tables, labeling_tables, pool_tables, tables
+from annotator.storage import adjudication_tables, audit_tables, labeling_tables, pool_tables, tables
 from annotator.storage.columns import UtcDateTime
 
-_DEFINED = (tables, adjudication_tables, labeling_tables, pool_tables)  # their import defines the tables
+_DEFINED = (
+    tables,
+    adjudication_tables,
+    audit_tables,
+    labeling_tables,
+    pool_tables,
+)  # their import defines the tables
 AT_ONCE = 5_000
 VERSION_TABLE = "alembic_version"
 _TIME = "%Y-%m-%d %H:%M:%S.%f"

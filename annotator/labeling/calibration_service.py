@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import NotFound, Problems
 from annotator.domain.grades import check_grade
 from annotator.domain.messages import say
@@ -41,6 +42,7 @@ from annotator.labeling.checks import draw_number
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.records import AnnotatorResult, CheckCandidate, CheckChanges, CheckPair, OwnChecks
 from annotator.people.service import require_person, require_role
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import list_to_judge, note_seen
 from annotator.storage.labeling_tables import CheckRow
@@ -123,6 +125,9 @@ def remove_check(database: Database, actor: Actor, dataset: str, pair: str, *, n
         if not list_checks_of(session, [pair_pk]):
             raise NotFound(say("This pair is not marked."))
         delete_checks(session, dataset_pk, [pair_pk], now=now)
+        note_act(
+            session, AuditAction.checks_changed, actor, at=now, dataset=dataset_pk, details={"removed": 1}
+        )
 
 
 def list_checks(database: Database, actor: Actor, dataset: str, *, now: datetime) -> list[CheckPair]:
@@ -284,6 +289,9 @@ def _write(
     added = sum(pk not in before for pk in new)
     if not dry_run:
         store_checks(session, dataset_pk, new, person_pk=actor.person_id, now=now)
+    if new and not dry_run:
+        details = {"added": added, "changed": len(new) - added}
+        note_act(session, AuditAction.checks_changed, actor, at=now, dataset=dataset_pk, details=details)
     return CheckChanges(added, len(new) - added, len(checks) - len(new), dry_run)
 
 

@@ -6,10 +6,12 @@ lowers a role that somebody has. Only the hash of a link's token is stored.
 """
 
 import secrets
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import (
@@ -48,12 +50,18 @@ from annotator.people.service import (
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
+from annotator.storage.audit_entries import note_act
 from annotator.storage.audit_log import Action, AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset, require_not_archived
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.roles import ROLES_LOCK, is_username_taken, set_role
 from annotator.storage.tables import DatasetRow, OneTimeLinkRow, PersonRow
 
+_AUDITED: Mapping[Action, AuditAction] = {
+    "invited": AuditAction.invited,
+    "revoked invitation": AuditAction.invitation_revoked,
+    "joined": AuditAction.invitation_used,
+}
 DAYS = 7
 MOST_DAYS = 60
 
@@ -148,6 +156,7 @@ def make_password_link(
         made = {"token_sha256": digest_token(token), "purpose": "password", "person_pk": person.pk}
         times = {"created_at": now, "expires_at": expires_at, "author_pk": actor.person_id}
         session.add(OneTimeLinkRow.model_validate({**made, **times}))
+        note_act(session, AuditAction.password_link_made, actor, at=now, subject=person.pk)
     return PasswordLink(username, expires_at, token)
 
 
@@ -196,9 +205,15 @@ def create_invited_account(
         person = PersonRow.model_validate({**values, "created_at": now})
         session.add(person)
         session.flush()
+        note_act(session, AuditAction.account_made, person.pk, at=now, address=address)
         dataset = _accept(session, row, key_of(person.pk), now=now)
         opened = open_session(
-            session, key_of(person.pk), now=now, lifetime=lifetime, local_accounts=local_accounts
+            session,
+            key_of(person.pk),
+            now=now,
+            lifetime=lifetime,
+            local_accounts=local_accounts,
+            address=address,
         )
         return opened, dataset
 
@@ -255,7 +270,17 @@ def choose_password(
         revoke_live_sessions(session, person_pk=person_pk, now=now)
         forget_devices(session, person_pk)
         clear_failures(session, username=person.username)
-        return open_session(session, person_pk, now=now, lifetime=lifetime, local_accounts=local_accounts)
+        note_act(
+            session,
+            AuditAction.password_changed,
+            person_pk,
+            at=now,
+            details={"link": row.pk},
+            address=address,
+        )
+        return open_session(
+            session, person_pk, now=now, lifetime=lifetime, local_accounts=local_accounts, address=address
+        )
 
 
 def _check_days(days: int) -> None:
@@ -342,7 +367,9 @@ def _accept(session: Session, row: OneTimeLinkRow, person_pk: int, *, now: datet
 def _log(
     session: Session, action: Action, row: OneTimeLinkRow, person_pk: int | None, *, now: datetime
 ) -> None:
-    """Note it in the dataset's audit log. Invitations to every dataset are recorded by their own rows only."""
+    """Note it in the audit log, and in the activity log of the dataset that the invitation is to."""
+    details = {"invitation": row.pk, "role": row.role, "everywhere": row.dataset_pk is None}
+    note_act(session, _AUDITED[action], person_pk, at=now, dataset=row.dataset_pk, details=details)
     if row.dataset_pk is not None:
         after = {"invitation": row.pk, "role": row.role, "note": row.note}
         add_events(session, [AuditEvent(action, row.dataset_pk, person_pk, now, after=after)])

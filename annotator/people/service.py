@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, DatasetNotOpen, NotAllowed, StateError, ValidationError
 from annotator.domain.messages import LANGUAGES, say
 from annotator.domain.people import (
@@ -34,6 +35,7 @@ from annotator.people.credentials import (
 )
 from annotator.people.links_sql import revoke_password_links
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.open_pairs import drop_every_lease
@@ -164,7 +166,24 @@ def add_person(
         session.add(row)
         session.flush()
         set_role(session, key_of(row.pk), dataset_pk, role)
+        note_act(session, AuditAction.account_made, actor, at=now, subject=row.pk)
+        note_role(session, AuditAction.role_given, actor, key_of(row.pk), dataset_pk, role, at=now)
         return PersonChange(_read_person(session, row), one_time_password)
+
+
+def note_role(
+    session: Session,
+    action: AuditAction,
+    actor: Actor | int,
+    person_pk: int,
+    dataset_pk: int | None,
+    role: str,
+    *,
+    at: datetime,
+) -> None:
+    """Note in the audit log that somebody was given a role, or that it was taken."""
+    details = {"role": role, "everywhere": dataset_pk is None}
+    note_act(session, action, actor, at=at, dataset=dataset_pk, subject=person_pk, details=details)
 
 
 def list_people(database: Database, actor: Actor, *, dataset: str | None = None) -> list[Person]:
@@ -215,27 +234,43 @@ def change_person(
     with database.write() as session, keep_led(session):
         row = find_person(session, username)
         if role is not None:
-            set_role(session, key_of(row.pk), _require_may_grant(session, actor, role, dataset), role)
+            dataset_pk = _require_may_grant(session, actor, role, dataset)
+            set_role(session, key_of(row.pk), dataset_pk, role)
+            note_role(session, AuditAction.role_given, actor, key_of(row.pk), dataset_pk, role, at=now)
         if expertise is not None:
             dataset_pk = _require_lead_of(session, actor, dataset)
             set_expertise(session, key_of(row.pk), dataset_pk, expertise)
+            note_act(
+                session,
+                AuditAction.expertise_changed,
+                actor,
+                at=now,
+                dataset=dataset_pk,
+                subject=row.pk,
+                details=expertise,
+            )
         if name is not None or password_hash is not None or enable:
             require_may_manage(session, actor, row)
         if name is not None:
             row.name = check_name(name)
+            note_act(session, AuditAction.account_renamed, actor, at=now, subject=row.pk)
         if password_hash is not None:
             row.password_hash, row.must_change_password = password_hash, one_time_password is not None
             revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
             forget_devices(session, key_of(row.pk))
             revoke_password_links(session, key_of(row.pk), now=now)
             clear_failures(session, username=row.username)
+            note_act(session, AuditAction.password_reset, actor, at=now, subject=row.pk)
         if enable:
             row.disabled_at = None
+            note_act(session, AuditAction.account_enabled, actor, at=now, subject=row.pk)
         session.add(row)
         return PersonChange(_read_person(session, row), one_time_password)
 
 
-def remove_role(database: Database, actor: Actor, username: str, *, dataset: str | None) -> Person:
+def remove_role(
+    database: Database, actor: Actor, username: str, *, dataset: str | None, now: datetime
+) -> Person:
     """Remove the person's role on the dataset (None: the role on every dataset).
 
     Their judgments stay; pairs that they held become free for others. Raises StateError for the last admin.
@@ -245,8 +280,10 @@ def remove_role(database: Database, actor: Actor, username: str, *, dataset: str
         dataset_pk = _require_may_grant(session, actor, "annotator", dataset)
         if actor.person_id == row.pk:
             raise StateError(say("you cannot take your own role away; ask another admin"))
-        delete_role(session, key_of(row.pk), dataset_pk)
+        taken = delete_role(session, key_of(row.pk), dataset_pk)
         drop_every_lease(session, key_of(row.pk))
+        if taken is not None:
+            note_role(session, AuditAction.role_taken, actor, key_of(row.pk), dataset_pk, taken, at=now)
         return _read_person(session, row)
 
 
@@ -261,6 +298,8 @@ def disable_person(database: Database, actor: Actor, username: str, *, now: date
         require_may_manage(session, actor, row)
         if actor.person_id == row.pk:
             raise StateError(say("you cannot disable yourself; ask another admin"))
+        if row.disabled_at is None:
+            note_act(session, AuditAction.account_disabled, actor, at=now, subject=row.pk)
         row.disabled_at = row.disabled_at or now
         session.add(row)
         revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)

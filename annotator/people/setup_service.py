@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import LinkRefused, LocalAccounts
@@ -25,6 +26,7 @@ from annotator.people.links_sql import (
 from annotator.people.new_account import AccountRefused, NewAccount, check_new_account
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import ROLES_LOCK, is_username_taken, set_role
@@ -115,8 +117,14 @@ def make_first_admin(
         set_role(session, key_of(row.pk), None, "admin")
         link.used_at, link.user_pk = now, row.pk
         session.add(link)
+        person_pk = key_of(row.pk)
+        note_act(
+            session, AuditAction.account_made, person_pk, at=now, details={"first": True}, address=address
+        )
+        details = {"role": "admin", "everywhere": True}
+        note_act(session, AuditAction.role_given, person_pk, at=now, subject=person_pk, details=details)
         return open_session(
-            session, key_of(row.pk), now=now, lifetime=lifetime, local_accounts=local_accounts
+            session, person_pk, now=now, lifetime=lifetime, local_accounts=local_accounts, address=address
         )
 
 

@@ -8,8 +8,11 @@ import secrets
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
+from sqlmodel import col
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import (
@@ -18,6 +21,7 @@ from annotator.domain.people import (
     LocalAccountsOff,
     LoginSession,
     SignedIn,
+    TooManyAttempts,
     WrongSignIn,
 )
 from annotator.people.credentials import (
@@ -45,12 +49,14 @@ from annotator.people.sign_in_sql import (
     find_live_session,
     forget_devices,
     is_known_device,
+    is_room_for_failure,
     keep_device,
     list_failures,
     list_live_sessions,
     lock_person,
     revoke_live_sessions,
 )
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import list_active_roles
@@ -82,10 +88,15 @@ def sign_in(
     except ValidationError:
         username = ""
     address_group = group_address(address)
-    person, device_sha256 = _begin_attempt(database, username, address_group, device, now=now)
+    try:
+        person, device_sha256 = _begin_attempt(database, username, address_group, device, now=now)
+    except TooManyAttempts:
+        _note_limited(database, username, address, now=now)
+        raise
     stored_hash = person.password_hash if person is not None and person.disabled_at is None else None
     is_right = is_password(password, stored_hash or NOBODYS_HASH)
     if person is None or stored_hash is None or not is_right:
+        note_failure(database, AuditAction.sign_in_failed, person, address=address, now=now)
         raise WrongSignIn
     new_hash = hash_password(password) if is_outdated(stored_hash) else stored_hash
     with database.write() as session:
@@ -96,7 +107,12 @@ def sign_in(
         clear_own_failures(session, username=username, address=address_group, device_sha256=device_sha256)
         session.add(row)
         return open_session(
-            session, key_of(row.pk), now=now, lifetime=lifetime, local_accounts=local_accounts
+            session,
+            key_of(row.pk),
+            now=now,
+            lifetime=lifetime,
+            local_accounts=local_accounts,
+            address=address,
         )
 
 
@@ -108,11 +124,12 @@ def open_session(
     lifetime: timedelta,
     local_accounts: LocalAccounts = "true",
     by_provider: Mapping[str, object] | None = None,
+    address: str | None = None,
 ) -> str:
     """Sign the person in within this transaction, and return the token. Only its hash is stored.
 
     `by_provider`: what is kept of an OpenID Connect provider's sign-in. Otherwise raises LocalAccountsOff unless
-    `local_accounts` lets the person sign in here.
+    `local_accounts` lets the person sign in here. `address`: of the browser, for the audit log.
     """
     if by_provider is None:
         _require_local_account(session, person_pk, local_accounts)
@@ -120,6 +137,8 @@ def open_session(
     opened = {"token_sha256": _digest(token), "person_pk": person_pk}
     times = {"created_at": now, "expires_at": now + lifetime}
     session.add(LoginSessionRow.model_validate({**opened, **times, **(by_provider or {})}))
+    details = {"by": "password" if by_provider is None else "provider"}
+    note_act(session, AuditAction.signed_in, person_pk, at=now, details=details, address=address)
     return token
 
 
@@ -173,7 +192,9 @@ def sign_out(database: Database, token: str | None, *, now: datetime) -> None:
     """End the sign-in of this token. Does nothing for an unknown token."""
     if token:
         with database.write() as session:
-            revoke_live_sessions(session, token_sha256=_digest(token), now=now)
+            opened = session.get(LoginSessionRow, _digest(token))
+            if revoke_live_sessions(session, token_sha256=_digest(token), now=now) and opened is not None:
+                note_act(session, AuditAction.signed_out, opened.person_pk, at=now)
 
 
 def list_sessions(
@@ -194,7 +215,9 @@ def revoke_sessions(database: Database, actor: Actor, *, keep_token: str | None 
     keep = _digest(keep_token) if keep_token else None
     with database.write() as session:
         forget_devices(session, require_person(actor), keep_session_sha256=keep)
-        return revoke_live_sessions(session, person_pk=require_person(actor), keep_sha256=keep, now=now)
+        ended = revoke_live_sessions(session, person_pk=require_person(actor), keep_sha256=keep, now=now)
+        note_act(session, AuditAction.signed_out_everywhere, actor, at=now, details={"sessions": ended})
+        return ended
 
 
 def count_known_browsers(database: Database, actor: Actor, *, token: str, now: datetime) -> int:
@@ -220,6 +243,7 @@ def change_password(
         or person.disabled_at is not None
         or not is_password(old, person.password_hash or NOBODYS_HASH)
     ):
+        note_failure(database, AuditAction.sign_in_failed, person, address="", now=now)
         raise WrongSignIn
     new_hash = hash_password(new)
     keep = _digest(keep_token) if keep_token else None
@@ -230,6 +254,7 @@ def change_password(
         row.password_hash, row.must_change_password = new_hash, False
         session.add(row)
         clear_own_failures(session, username=row.username, address="", device_sha256=None)
+        note_act(session, AuditAction.password_changed, actor, at=now)
         forget_devices(session, key_of(row.pk), keep_session_sha256=keep)
         revoke_password_links(session, key_of(row.pk), now=now)
         revoke_live_sessions(session, person_pk=key_of(row.pk), keep_sha256=keep, now=now)
@@ -259,6 +284,7 @@ def replace_one_time_password(
             raise StateError(say("your one-time password was replaced; sign in with the new one"))
         row.password_hash, row.must_change_password = new_hash, False
         session.add(row)
+        note_act(session, AuditAction.password_changed, actor, at=now, details={"one_time": True})
         forget_devices(session, person_pk, keep_session_sha256=keep)
         revoke_password_links(session, person_pk, now=now)
         revoke_live_sessions(session, person_pk=person_pk, keep_sha256=keep, now=now)
@@ -297,6 +323,26 @@ def _begin_attempt(
         stored_device = digest if is_known else None
         session.add(LoginAttemptRow.model_validate({**attempt, "device_sha256": stored_device}))
         return row, stored_device
+
+
+def note_failure(
+    database: Database, action: AuditAction, person: PersonRow | None, *, address: str, now: datetime
+) -> None:
+    """Note a failed sign-in in the audit log, in a transaction of its own.
+
+    One entry in a minute for an account from an address, and at most FAILURES_PER_MINUTE in all, however many there are: nobody
+    can fill the disk. What was typed as a name or a password is never kept.
+    """
+    with database.write() as session:
+        person_pk = None if person is None else person.pk
+        if is_room_for_failure(session, action, person_pk, address, now=now):
+            note_act(session, action, "unknown", at=now, subject=person_pk, address=address or None)
+
+
+def _note_limited(database: Database, username: str, address: str, *, now: datetime) -> None:
+    with database.read() as session:
+        person = session.scalars(select(PersonRow).where(col(PersonRow.username) == username)).first()
+    note_failure(database, AuditAction.sign_in_limited, person, address=address, now=now)
 
 
 def _digest(token: str) -> str:

@@ -7,11 +7,14 @@ from sqlalchemy import CursorResult, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
 from annotator.storage.sql import fetch, prepare_sql
 from annotator.storage.tables import KnownDeviceRow, LoginAttemptRow, LoginSessionRow, PersonRow
 
+FAILURES_PER_MINUTE = 60
+"""How many entries about failed sign-ins the audit log takes in a minute. Each takes about 600 bytes: 50 MB a day at most."""
 _LIVE_SESSION = prepare_sql(
     """
 SELECT p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
@@ -84,6 +87,37 @@ def list_failures(
     if address is not None:
         statement = statement.where(col(LoginAttemptRow.address) == address)
     return [FailedSignIn(*row) for row in session.execute(statement)]
+
+
+def is_room_for_failure(
+    session: Session, action: AuditAction, person_pk: int | None, address: str, *, now: datetime
+) -> bool:
+    """Return whether the audit log takes another entry about a failed sign-in in this minute.
+
+    Not if it has one of the same account from the same address, or FAILURES_PER_MINUTE in all.
+    """
+    from annotator.storage.audit_tables import AuditEntryRow, AuditPersonalRow
+
+    minute = now.replace(second=0, microsecond=0)
+    statement = select(col(AuditEntryRow.sequence)).where(
+        col(AuditEntryRow.action) == action.value,
+        col(AuditEntryRow.at) >= minute,
+        col(AuditEntryRow.at) < minute + timedelta(minutes=1),
+    )
+    sequences = list(session.scalars(statement.limit(FAILURES_PER_MINUTE)))
+    if not sequences:
+        return True
+    if len(sequences) == FAILURES_PER_MINUTE:
+        return False
+    named: dict[int, dict[str, tuple[int | None, str]]] = {sequence: {} for sequence in sequences}
+    of_entries = select(AuditPersonalRow).where(col(AuditPersonalRow.sequence).in_(sequences))
+    for row in session.scalars(of_entries):
+        named[row.sequence][row.field] = (row.person_pk, row.value)
+    same = (person_pk, address)
+    return all(
+        (values.get("subject", (None, ""))[0], values.get("address", (None, ""))[1]) != same
+        for values in named.values()
+    )
 
 
 def clear_failures(session: Session, *, username: str) -> None:

@@ -12,6 +12,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import Actor, includes
@@ -65,6 +66,7 @@ from annotator.quality.sampling import (
     find_target,
     project,
 )
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_person, key_of
@@ -197,6 +199,21 @@ def draw_sample(
             "drawn_at": now,
         }
         add_draw(session, dataset_pk, values, _choose(plan, list_keys(session, dataset_pk)))
+        details = {
+            "round": preview.round,
+            "pairs": preview.pairs,
+            "population": preview.population,
+            "seed": seed,
+        }
+        note_act(
+            session,
+            AuditAction.quality_drawn,
+            actor,
+            at=now,
+            dataset=dataset_pk,
+            subject=plan.annotator_pk,
+            details=details,
+        )
         return list_draws(session, dataset_pk)[-1]
 
 

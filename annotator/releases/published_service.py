@@ -10,6 +10,7 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
@@ -47,6 +48,7 @@ from annotator.releases.records import (
     ReleaseFacts,
     Renames,
 )
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
 from annotator.storage.disclosures import find_released, note_published, note_seen
 from annotator.storage.lookup import find_dataset, key_of
@@ -100,13 +102,24 @@ def list_pairs_of_changes(changes: Iterable[QrelChange]) -> set[tuple[str, str]]
     }
 
 
-def note_downloaded(database: Database, actor: Actor, dataset: str, version: str, *, now: datetime) -> None:
-    """Record that the lead is about to be sent the files of a release: they may judge none of its pairs any more."""
+def note_downloaded(
+    database: Database, actor: Actor, dataset: str, version: str, file: str | None = None, *, now: datetime
+) -> None:
+    """Record that the lead is about to be sent a release, or a file of it: they may judge none of its pairs any more."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
         pks = find_released(session, dataset_pk, key_of(find_release(session, dataset_pk, version).pk))
     note_seen(database, pks, actor.person_id, now=now)
+    with database.write() as session:
+        note_act(
+            session,
+            AuditAction.file_downloaded,
+            actor,
+            at=now,
+            dataset=dataset_pk,
+            target=version if file is None else f"{version}/{file}",
+        )
 
 
 def browse_qrels(

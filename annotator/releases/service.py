@@ -17,6 +17,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from annotator.dataset.settings import ABOUT
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import (
     AnnotatorError,
     ConflictError,
@@ -86,6 +87,7 @@ from annotator.releases.releases_sql import (
 from annotator.releases.signing import check_key, sign
 from annotator.releases.versions import check_version
 from annotator.releases.write import ReleaseOrder, WrittenRelease, write_release
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_releases, require_not_archived
 from annotator.storage.disclosures import note_published
 from annotator.storage.import_records import list_import_records
@@ -392,6 +394,7 @@ def _record(
                 check_free(target)
                 add_pseudonyms(session, release.dataset_pk, snapshot.new_numbers)
                 add_release(session, release, written.queries.chunks(), written.qrels.chunks())
+                _note_published(session, actor, release)
     except BaseException as error:
         refused = isinstance(error, AnnotatorError) and not isinstance(error, DatabaseUnavailable)
         if refused or not _is_recorded(database, release):  # otherwise the commit itself is in doubt
@@ -401,6 +404,24 @@ def _record(
         raise
     finally:
         written.close()
+
+
+def _note_published(session: Session, actor: Actor, release: ReleaseRow) -> None:
+    gates = release.manifest.get("gates", [])
+    details = {
+        "content_sha256": release.content_sha256,
+        "overridden": [gate["name"] for gate in gates if gate.get("override")],
+        "signed": release.signature is not None,
+    }
+    note_act(
+        session,
+        AuditAction.release_published,
+        actor,
+        at=release.created_at,
+        dataset=release.dataset_pk,
+        target=release.version,
+        details=details,
+    )
 
 
 def _record_in_parts(
@@ -428,6 +449,7 @@ def _record_in_parts(
             check_free(target)
             add_pseudonyms(session, release.dataset_pk, snapshot.new_numbers)
             end_recording(session, release, release_pk)
+            _note_published(session, actor, release)
     except BaseException:
         with contextlib.suppress(DatabaseUnavailable):  # then `finish_publishing` removes it later
             remove_recording(database, release_pk)

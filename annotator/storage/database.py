@@ -263,6 +263,8 @@ class Database:
             session.begin(),
         ):
             yield session
+            for finish in session.info.pop(_AT_END, ()) if session.in_transaction() else ():
+                finish(session)
 
     def let_others_write(self) -> None:
         """Leave SQLite's write lock free, between the parts of a long write, long enough for whoever waits for it to take it.
@@ -390,6 +392,14 @@ def _try_unused(dialect: Any, connection: Any, record: Any, _fairy: Any) -> None
         dialect.do_ping(connection)
     except dialect.loaded_dbapi.Error as error:
         raise InvalidatePoolError from error
+
+
+_AT_END = "annotator_at_end"  # in the session's notes
+
+
+def at_end(session: Session, finish: Callable[[Session], None]) -> None:
+    """Call `finish` when this write transaction is about to be committed; never if it fails or is rolled back."""
+    session.info.setdefault(_AT_END, []).append(finish)
 
 
 def is_writing(session: Session) -> bool:

@@ -1,12 +1,15 @@
 """Writes and reads the record of every import (`domain/import_records.py`). Records are only ever added."""
 
+from pathlib import PurePath
 from typing import Any
 
 from sqlalchemy import case, func, null, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_import
+from annotator.storage.audit_entries import note_act
 from annotator.storage.lookup import key_of
 from annotator.storage.tables import ImportRecordRow, JudgmentRow
 
@@ -52,6 +55,20 @@ def add_import_record(session: Session, dataset_pk: int, record: ImportRecord) -
     row = ImportRecordRow.model_validate(values)
     session.add(row)
     session.flush()
+    note_act(
+        session,
+        AuditAction.imported,
+        record.imported_by,
+        at=record.imported_at,
+        dataset=dataset_pk,
+        target=PurePath(record.path).name,
+        details={
+            "kind": record.kind,
+            "system": record.system,
+            "sha256": record.sha256,
+            **{name: figure for name, figure in record.figures.items() if type(figure) is int},
+        },
+    )
     return key_of(row.pk)
 
 

@@ -195,9 +195,11 @@ def _check_names(session: Session, dataset_pk: int | None, kind: str, names: Seq
         )
 
 
-def delete_role(session: Session, person_pk: int, dataset_pk: int | None) -> None:
-    """Take away the role on the dataset (None: the role everywhere)."""
+def delete_role(session: Session, person_pk: int, dataset_pk: int | None) -> str | None:
+    """Take away the role on the dataset (None: the role everywhere). Returns it; None if there was none."""
+    held = _find_membership(session, person_pk, dataset_pk)
     session.execute(delete(MembershipRow).where(*_is_held(person_pk, dataset_pk)))
+    return None if held is None else held.role
 
 
 def _find_membership(session: Session, person_pk: int, dataset_pk: int | None) -> MembershipRow | None:

@@ -670,6 +670,7 @@ APPEND_ONLY = (
     "release_qrel",
     "rubric",
     "audit_event",
+    "audit_entry",
     "import_record",
     "document_order",
 )

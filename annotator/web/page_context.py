@@ -12,6 +12,7 @@ from html import escape
 import streamlit as st
 
 from annotator.dataset.service import Dataset, list_datasets
+from annotator.domain.audit import AuditOrigin, audit_origin
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor, SignedIn, includes
@@ -22,6 +23,7 @@ from annotator.storage.database import Database
 from annotator.web.kit.messages import tr, use_language
 from annotator.web.language import find_language
 from annotator.web.navigation import choose_dataset
+from annotator.web.server.request_id import current_request_id
 from annotator.web.session import COOKIE, read_cookie
 
 
@@ -81,6 +83,7 @@ class PageContext:
 def find_context() -> PageContext | None:
     """Return the context of this run; None when the browser's session has ended."""
     served, now = find_served(), datetime.now(UTC)
+    audit_origin.set(AuditOrigin("web", current_request_id(), st.context.ip_address))
     token = read_cookie(st.context.cookies, COOKIE, st.context.headers.get("Host") or "") or ""
     accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
     use_language(find_language(None, accepted))  # in which it is said if the database does not answer

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import Problems
 from annotator.domain.people import Actor
 from annotator.formats.syntax.source import read_regular
@@ -34,6 +35,7 @@ from annotator.importing.remapping.remapping import (
 )
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_document_keys
 from annotator.people.service import require_role
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.imported_grades import add_suggestions, list_suggestions
 from annotator.storage.lookup import find_dataset, key_of
@@ -74,6 +76,16 @@ def remap_documents(
         moves = carry_pairs(pairs, moved, plan.leaving)
         work = _RemapWork(session, dataset_pk, row.name, documents, plan, moved, moves, now)
         stored = _store(work)
+        details = {"links": len(file.links), "applied_before": len(applied)}
+        note_act(
+            session,
+            AuditAction.documents_remapped,
+            actor,
+            at=now,
+            dataset=dataset_pk,
+            target=path.name,
+            details=details,
+        )
         if dry_run:
             session.rollback()
     return make_report(file, path, plan, moves, stored, applied=len(applied), dry_run=dry_run)

@@ -8,7 +8,9 @@ from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.domain.audit import AuditAction
 from annotator.people.single_sign_on.records import EVERY_DATASET
+from annotator.storage.audit_entries import note_act
 from annotator.storage.roles import delete_role, set_role
 from annotator.storage.tables import (
     DatasetRow,
@@ -72,7 +74,9 @@ def find_id_token(session: Session, token_sha256: str) -> str | None:
     return session.scalars(statement).first()
 
 
-def set_group_roles(session: Session, person_pk: int, roles: Mapping[str, str]) -> tuple[list[str], bool]:
+def set_group_roles(
+    session: Session, person_pk: int, roles: Mapping[str, str], *, now: datetime
+) -> tuple[list[str], bool]:
     """Give the person exactly these roles from groups, by dataset name; roles given by hand stay as they are.
 
     Returns the names that no dataset has, and whether a role was taken away.
@@ -84,13 +88,26 @@ def set_group_roles(session: Session, person_pk: int, roles: Mapping[str, str]) 
     wanted = {pks[name]: role for name, role in roles.items() if name in pks}
     is_taken = False
     by_hand: set[int | None] = set()
+    held: dict[int | None, str] = {}
     for row in session.scalars(select(MembershipRow).where(col(MembershipRow.person_pk) == person_pk)).all():
         if not row.from_group:
             by_hand.add(row.dataset_pk)
         elif row.dataset_pk not in wanted:
+            _note_group_role(session, AuditAction.role_taken, person_pk, row.dataset_pk, row.role, now=now)
             delete_role(session, person_pk, row.dataset_pk)
             is_taken = True
+        else:
+            held[row.dataset_pk] = row.role
     for dataset_pk, role in wanted.items():
         if dataset_pk not in by_hand:
             set_role(session, person_pk, dataset_pk, role, from_group=True)
+            if held.get(dataset_pk) != role:
+                _note_group_role(session, AuditAction.role_given, person_pk, dataset_pk, role, now=now)
     return [name for name in roles if name not in pks], is_taken
+
+
+def _note_group_role(
+    session: Session, action: AuditAction, person_pk: int, dataset_pk: int | None, role: str, *, now: datetime
+) -> None:
+    details = {"role": role, "everywhere": dataset_pk is None, "by": "group"}
+    note_act(session, action, "program", at=now, dataset=dataset_pk, subject=person_pk, details=details)

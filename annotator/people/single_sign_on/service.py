@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 import structlog
 from sqlalchemy.orm import Session
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.people import Actor
 from annotator.people.credentials import (
@@ -38,6 +39,7 @@ from annotator.people.single_sign_on.identities_sql import (
 )
 from annotator.people.single_sign_on.provider import Provider
 from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOnRefused
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.open_pairs import drop_every_lease
@@ -117,7 +119,7 @@ def finish_single_sign_on(
             raise SingleSignOnRefused("disabled", "the person is disabled")
         person_pk = key_of(person.pk)
         roles = choose_roles(provider.settings.roles, found.groups)
-        unknown, is_taken = set_group_roles(session, person_pk, roles)
+        unknown, is_taken = set_group_roles(session, person_pk, roles, now=now)
         if is_taken:
             drop_every_lease(session, person_pk)
         opened = open_session(
@@ -176,6 +178,7 @@ def link_identity(
         identity = find_identity(session, issuer, subject)
         if identity is None:
             session.add(_make_identity(person_pk, issuer, subject, now=now))
+            note_act(session, AuditAction.identity_linked, actor, at=now, subject=person_pk, target=issuer)
             return
         if identity.person_pk == person_pk:
             return
@@ -183,10 +186,20 @@ def link_identity(
             owner = find_owner(session, identity).username
             raise ConflictError(f"this identity opens the account of {owner}; --move takes it from there")
         revoke_live_sessions(session, person_pk=identity.person_pk, now=now)
-        set_group_roles(session, identity.person_pk, {})
+        set_group_roles(session, identity.person_pk, {}, now=now)
         drop_every_lease(session, identity.person_pk)
         identity.person_pk = person_pk
         session.add(identity)
+        details = {"moved": True}
+        note_act(
+            session,
+            AuditAction.identity_linked,
+            actor,
+            at=now,
+            subject=person_pk,
+            target=issuer,
+            details=details,
+        )
 
 
 def choose_username(session: Session, wanted: str) -> str:
@@ -219,6 +232,9 @@ def _add_account(
     identity = _make_identity(key_of(person.pk), found.issuer, found.subject, now=now)
     session.add(identity)
     session.flush()
+    details = {"by": "identity"}
+    note_act(session, AuditAction.account_made, "program", at=now, subject=person.pk, details=details)
+    note_act(session, AuditAction.identity_linked, "program", at=now, subject=person.pk, target=found.issuer)
     return identity
 
 

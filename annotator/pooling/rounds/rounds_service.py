@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy.orm import Session
 
+from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
@@ -80,6 +81,7 @@ from annotator.pooling.rounds.strategies import (
     measure_chances,
     pair_candidates,
 )
+from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.missing_judgments import want
@@ -453,6 +455,16 @@ def _store(
         new = NewRound(request.strategy, _describe_request(request), figures, gathered.left_out)
         number = add_round(session, dataset_pk, new, {}, made_by=actor.person_id, now=now)
         add_new_pairs_to_round(session, dataset_pk, number, latest, _list_draws(gathered, chosen))
+        details = {"strategy": request.strategy, "pairs": len(names)}
+        note_act(
+            session,
+            AuditAction.pool_round_made,
+            actor,
+            at=now,
+            dataset=dataset_pk,
+            target=str(number),
+            details=details,
+        )
         return number, len(names)
 
 

@@ -5,6 +5,7 @@ from sqlmodel import SQLModel
 
 from annotator.storage import (  # they fill the metadata
     adjudication_tables,  # noqa: F401
+    audit_tables,  # noqa: F401
     labeling_tables,  # noqa: F401
     pool_tables,  # noqa: F401
     tables,  # noqa: F401

@@ -159,7 +159,9 @@ def _change_role(context: PageContext, person: Person) -> None:
     pressed = st.button(tr("Set role"), disabled=role == held)
     if pressed and role == NO_ROLE:
         _apply_change(
-            lambda: PersonChange(remove_role(context.database, context.actor, person.username, dataset=where))
+            lambda: PersonChange(
+                remove_role(context.database, context.actor, person.username, dataset=where, now=context.now)
+            )
         )
     elif pressed:
         _apply_change(

@@ -75,7 +75,8 @@ def _note_sent(database: Database, request: Request, opened: OpenedRelease) -> N
     try:
         require_same_origin(request)
         person, release = require_signed_in(request).actor, opened.release
-        note_downloaded(database, person, release.dataset, release.version, now=datetime.now(UTC))
+        file = request.query_params.get("file")
+        note_downloaded(database, person, release.dataset, release.version, file, now=datetime.now(UTC))
     except BaseException:
         opened.close()
         raise

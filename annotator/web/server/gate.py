@@ -23,6 +23,7 @@ from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from annotator.domain.audit import AuditOrigin, audit_origin
 from annotator.domain.errors import DatabaseUnavailable, NotAllowed
 from annotator.domain.people import SignedIn
 from annotator.people.sign_in_service import find_session
@@ -168,13 +169,17 @@ class RequestGate:
         if self.settings.secure_cookie:  # a proxy ends https: what the browser speaks is not what we see
             scope["scheme"] = "https" if scope["type"] == "http" else "wss"
         route = name_route(scope["path"], self.own)
-        bound = structlog.contextvars.bind_contextvars(request_id=find_request_id(scope), route=route)
+        request_id = find_request_id(scope)
+        bound = structlog.contextvars.bind_contextvars(request_id=request_id, route=route)
+        client = scope.get("client")
+        began = audit_origin.set(AuditOrigin("web", request_id, client[0] if client else None))
         try:
             if scope["type"] == "http":
                 await self._answer(scope, receive, send)
             else:
                 await self._connect(scope, receive, send)
         finally:
+            audit_origin.reset(began)
             structlog.contextvars.reset_contextvars(**bound)
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -141,7 +141,7 @@ def test_the_last_lead_cannot_leave_disagreements_behind(database: Database) -> 
     disable_person(database, OPERATOR, "lou", now=EPOCH)
     for leave in (
         lambda: disable_person(database, OPERATOR, "lea", now=EPOCH),
-        lambda: remove_role(database, OPERATOR, "lea", dataset="d"),
+        lambda: remove_role(database, OPERATOR, "lea", dataset="d", now=EPOCH),
         lambda: change_person(database, OPERATOR, "lea", role="annotator", dataset="d", now=EPOCH),
     ):
         with pytest.raises(

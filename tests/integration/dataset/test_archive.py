@@ -214,7 +214,7 @@ def test_who_may_read_an_archived_dataset_can_still_be_changed(world: World) -> 
     archive_dataset(database, OPERATOR, "d", now=NOW)
     add_person(database, OPERATOR, "eve", role="lead", dataset="d", now=NOW)
     assert [person.username for person in list_people(database, OPERATOR, dataset="d")] == ["eve"]
-    assert remove_role(database, OPERATOR, "eve", dataset="d").memberships == ()
+    assert remove_role(database, OPERATOR, "eve", dataset="d", now=NOW).memberships == ()
 
 
 def test_the_commands_archive_list_and_unarchive(world: World) -> None:

@@ -187,7 +187,7 @@ def test_what_somebody_held_who_leaves_goes_to_others_at_once(database: Database
     assert len(world.send(other, want=5).pairs) == 2
     third = world.person("third")
     assert not world.send(third, want=5).pairs
-    remove_role(database, OPERATOR, "other", dataset="d")
+    remove_role(database, OPERATOR, "other", dataset="d", now=NOW)
     assert len(world.send(third, want=5).pairs) == 2
 
 

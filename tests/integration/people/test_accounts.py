@@ -371,7 +371,7 @@ class TestDisabling:
         with pytest.raises(StateError):
             disable_person(datasets, ada, "ada", now=NOW)
         with pytest.raises(StateError):
-            remove_role(datasets, ada, "ada", dataset=None)
+            remove_role(datasets, ada, "ada", dataset=None, now=NOW)
 
 
 class TestWhoManagesWhom:
@@ -415,7 +415,7 @@ class TestWhoManagesWhom:
             with pytest.raises(NotAllowed):
                 change_person(datasets, lawadmin, "lawadmin", role="admin", dataset=dataset, now=NOW)
             with pytest.raises(NotAllowed):
-                remove_role(datasets, lawadmin, "jens", dataset=dataset)
+                remove_role(datasets, lawadmin, "jens", dataset=dataset, now=NOW)
 
     @pytest.mark.parametrize("username", ["ada", "jens", "biglead", "imported", "both"])
     def test_an_admin_of_a_dataset_cannot_become_somebody_with_a_role_elsewhere(
@@ -440,7 +440,7 @@ class TestWhoManagesWhom:
         ).one_time_password
         assert disable_person(datasets, lawadmin, "hanako", now=NOW).disabled
         assert not change_person(datasets, lawadmin, "hanako", enable=True, now=NOW).person.disabled
-        assert remove_role(datasets, lawadmin, "hanako", dataset="law").memberships == ()
+        assert remove_role(datasets, lawadmin, "hanako", dataset="law", now=NOW).memberships == ()
 
     def test_a_refused_change_changes_nothing(self, datasets: Database, people: dict[str, Actor]) -> None:
         before = list_people(datasets, OPERATOR)
@@ -518,7 +518,7 @@ class TestTheLastAdmin:
             with pytest.raises(StateError, match="there would be no admin left"):
                 change_person(datasets, actor, "ada", role="lead", now=NOW)
         for leave in (
-            lambda: remove_role(datasets, OPERATOR, "ada", dataset=None),
+            lambda: remove_role(datasets, OPERATOR, "ada", dataset=None, now=NOW),
             lambda: disable_person(datasets, OPERATOR, "ada", now=NOW),
         ):
             with pytest.raises(StateError, match="there would be no admin left"):
@@ -640,7 +640,7 @@ class TestFirstPassword:
 
 def test_who_can_give_a_role_are_admins_of_all_datasets_who_can_sign_in(datasets: Database) -> None:
     nora = add(datasets, "nora", dataset="law")
-    remove_role(datasets, OPERATOR, "nora", dataset="law")
+    remove_role(datasets, OPERATOR, "nora", dataset="law", now=NOW)
     assert list_role_givers(datasets, nora) == ()
     for username, role, dataset in (
         ("ada", "admin", None),

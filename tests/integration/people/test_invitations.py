@@ -282,7 +282,7 @@ class TestAttacks:
         if how == "disabled":
             disable_person(world, OPERATOR, "lea", now=NOW)
         elif how == "no role":
-            remove_role(world, OPERATOR, "lea", dataset="law")
+            remove_role(world, OPERATOR, "lea", dataset="law", now=NOW)
         else:
             change_person(world, OPERATOR, "lea", role="annotator", dataset="law", now=NOW)
         with pytest.raises(LinkRefused, match="was revoked"):

@@ -238,7 +238,8 @@ def test_rows_that_are_written_once_can_neither_be_changed_nor_deleted(stored: S
     stored.insert("import_record", stored.import_record())
     stored.insert("document_order", stored.document_order())
     before = stored.column(f"SELECT count(*) FROM {table}")
-    column = "position" if table in ("release_qrel", "release_query") else "pk"
+    keys = {"release_qrel": "position", "release_query": "position", "audit_entry": "sequence"}
+    column = keys.get(table, "pk")
     statements = [f"UPDATE {table} SET {column} = {column}", f"DELETE FROM {table}"]
     if not stored.database.is_sqlite:
         statements.append(f"TRUNCATE {table} CASCADE")

@@ -95,8 +95,8 @@ def test_a_command_imports_no_other_commands(url: str) -> None:
     [
         (("dataset", "list"), 280),
         (("people", "list"), 270),
-        (("progress", "d"), 300),
-        (("judgments", "d"), 300),
+        (("progress", "d"), 302),
+        (("judgments", "d"), 302),
         (("pairs", "d"), 290),
         (("disagreements", "d"), 297),
     ],

@@ -248,7 +248,7 @@ class TestNavigation:
 
     def test_somebody_without_a_role_is_told(self, database: Database, open_page: Open) -> None:
         add_person(database, OPERATOR, "nora", role="annotator", dataset="demo", password=PASSWORD, now=NOW)
-        remove_role(database, OPERATOR, "nora", dataset="demo")
+        remove_role(database, OPERATOR, "nora", dataset="demo", now=NOW)
         assert "no role yet" in say(open_page("nora", "help"))
         for page in ("help", "label", "people"):
             shown = say(open_page("nora", page)).replace("\\", "")

@@ -156,7 +156,7 @@ def enable(room: Room) -> None:
 
 
 def take_role(room: Room) -> None:
-    remove_role(room.database, OPERATOR, room.annotator, dataset=room.name)
+    remove_role(room.database, OPERATOR, room.annotator, dataset=room.name, now=NOW)
 
 
 def give_role(room: Room) -> None:

@@ -1,0 +1,115 @@
+"""Read the audit log in parts, so that a million entries are never in memory at once."""
+
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, PersonalValue
+from annotator.domain.audit import PERSONAL_FIELDS, ChainedEntry, PersonalField
+from annotator.storage.audit_tables import AuditEntryRow, AuditPersonalRow
+from annotator.storage.tables import PersonRow
+
+AT_ONCE = 1_000
+_COLUMNS = [column for column in AuditEntryRow.__table__.columns]  # type: ignore[attr-defined]  # noqa: C416
+
+
+def find_head(session: Session) -> AuditHead | None:
+    """Return the newest entry's sequence and hash; None if there is no entry."""
+    statement = select(col(AuditEntryRow.sequence), col(AuditEntryRow.sha256))
+    row = session.execute(statement.order_by(col(AuditEntryRow.sequence).desc()).limit(1)).first()
+    return AuditHead(row.sequence, row.sha256) if row else None
+
+
+def count_entries(session: Session, wanted: AuditFilter) -> int:
+    """Count the entries that the filter wants."""
+    statement = select(func.count()).select_from(AuditEntryRow).where(*_list_conditions(wanted))
+    return session.scalar(statement) or 0
+
+
+def list_newest(session: Session, wanted: AuditFilter, *, offset: int, limit: int) -> list[AuditEntry]:
+    """Return entries, the newest first."""
+    statement = select(*_COLUMNS).where(*_list_conditions(wanted))
+    newest = statement.order_by(col(AuditEntryRow.sequence).desc()).offset(offset).limit(limit)
+    return _to_entries(session, session.execute(newest).all())
+
+
+def iterate_entries(
+    session: Session, wanted: AuditFilter, *, limit: int | None = None
+) -> Iterator[AuditEntry]:
+    """Yield entries, the oldest first, at most `limit`. Reads AT_ONCE of them at a time."""
+    statement = select(*_COLUMNS).where(*_list_conditions(wanted)).order_by(col(AuditEntryRow.sequence))
+    after, left = 0, limit
+    while left is None or left > 0:
+        size = AT_ONCE if left is None else min(AT_ONCE, left)
+        rows = session.execute(statement.where(col(AuditEntryRow.sequence) > after).limit(size)).all()
+        yield from _to_entries(session, rows)
+        if len(rows) < size:
+            return
+        after = rows[-1].sequence
+        left = None if left is None else left - len(rows)
+
+
+def list_people(session: Session) -> list[str]:
+    """Return the usernames of everybody whom an entry names, in order."""
+    named = select(col(AuditPersonalRow.person_pk)).where(col(AuditPersonalRow.person_pk).is_not(None))
+    statement = select(col(PersonRow.username)).where(col(PersonRow.pk).in_(named))
+    return list(session.scalars(statement.order_by(col(PersonRow.username))))
+
+
+def list_datasets(session: Session) -> list[str]:
+    """Return the names of all datasets that an entry names, in order; also those that are gone."""
+    statement = select(col(AuditEntryRow.dataset)).where(col(AuditEntryRow.dataset).is_not(None)).distinct()
+    return sorted(name for name in session.scalars(statement) if name)
+
+
+def _list_conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    if wanted.dataset is not None:
+        conditions.append(col(AuditEntryRow.dataset) == wanted.dataset)
+    if wanted.action is not None:
+        conditions.append(col(AuditEntryRow.action) == wanted.action)
+    if wanted.since is not None:
+        conditions.append(col(AuditEntryRow.at) >= wanted.since)
+    if wanted.after is not None:
+        conditions.append(col(AuditEntryRow.sequence) > wanted.after)
+    if wanted.person is not None:
+        named = (
+            select(col(AuditPersonalRow.sequence))
+            .join(PersonRow, col(PersonRow.pk) == col(AuditPersonalRow.person_pk))
+            .where(col(PersonRow.username) == wanted.person)
+        )
+        conditions.append(col(AuditEntryRow.sequence).in_(named))
+    return conditions
+
+
+def _to_entries(session: Session, rows: Sequence[object]) -> list[AuditEntry]:
+    personal = _list_personal(session, [row.sequence for row in rows])  # type: ignore[attr-defined]
+    return [_to_entry(row, personal.get(row.sequence, {})) for row in rows]  # type: ignore[attr-defined]
+
+
+def _list_personal(
+    session: Session, sequences: Sequence[int]
+) -> dict[int, dict[PersonalField, PersonalValue]]:
+    found: dict[int, dict[PersonalField, PersonalValue]] = {}
+    if not sequences:
+        return found
+    columns = AuditPersonalRow.__table__.columns  # type: ignore[attr-defined]
+    sequence = col(AuditPersonalRow.sequence)
+    low, high = min(sequences), max(sequences)
+    if high - low < 2 * len(sequences):
+        statement = select(*columns).where(sequence >= low, sequence <= high)
+    else:
+        statement = select(*columns).where(sequence.in_(sequences))
+    for row in session.execute(statement):
+        value = PersonalValue(row.field, row.person_pk, row.value, row.salt)
+        found.setdefault(row.sequence, {})[row.field] = value
+    return found
+
+
+def _to_entry(row: object, personal: dict[PersonalField, PersonalValue]) -> AuditEntry:
+    values = dict(row._mapping)  # type: ignore[attr-defined]
+    commitments: dict[PersonalField, str | None] = {field: values[field] for field in PERSONAL_FIELDS}
+    kept = {name: value for name, value in values.items() if name not in (*PERSONAL_FIELDS, "sha256")}
+    return AuditEntry(ChainedEntry(**kept, commitments=commitments), values["sha256"], personal)

@@ -1,0 +1,99 @@
+"""Remove personal data: pseudonymise a person, and forget who is named in old entries of the audit log.
+
+Judgments, decisions and releases stay, and the chain of the audit log holds: an entry says what was removed. What others
+cannot change either (a release's manifest, the activity log of a dataset) is counted and reported.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from annotator.audit.chain import REMOVED
+from annotator.audit.removal_sql import (
+    count_kept_mentions,
+    detach_sessions,
+    remove_personal_before,
+    remove_sign_in_data,
+    replace_names,
+)
+from annotator.domain.audit import AuditAction, write_time
+from annotator.domain.errors import StateError, ValidationError
+from annotator.domain.people import Actor
+from annotator.people.service import require_admin
+from annotator.storage.audit_entries import note_act
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_person, key_of
+from annotator.storage.open_pairs import drop_every_lease
+from annotator.storage.roles import is_username_taken, keep_led
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalReport:
+    """What was removed of a person, in rows by table. `kept`: rows that nobody can change and that still name them."""
+
+    pseudonym: str
+    removed: Mapping[str, int]
+    kept: Mapping[str, int]
+    dry_run: bool = False
+
+
+def pseudonymise_person(
+    database: Database, actor: Actor, username: str, *, now: datetime, dry_run: bool = False
+) -> RemovalReport:
+    """Replace everything that names the person by a pseudonym, end their sessions and disable the account, for ever.
+
+    For the operator and admins of every dataset. Judgments and decisions stay, under the pseudonym. Raises StateError for the
+    last admin, and for the last lead of a dataset with open disagreements.
+    """
+    with database.write() as session:
+        with keep_led(session):
+            report = _pseudonymise(session, actor, username, now=now)
+        if dry_run:
+            session.rollback()
+    return replace(report, dry_run=dry_run)
+
+
+def _pseudonymise(session: Session, actor: Actor, username: str, *, now: datetime) -> RemovalReport:
+    require_admin(session, actor)
+    row = find_person(session, username)
+    if actor.person_id == row.pk:
+        raise StateError("you cannot remove yourself; ask another admin")
+    person_pk = key_of(row.pk)
+    pseudonym = f"removed-{person_pk}"
+    if username != pseudonym and is_username_taken(session, pseudonym):
+        raise StateError(f"the username {pseudonym} is taken; change it first")
+    kept = {} if username == pseudonym else count_kept_mentions(session, username)
+    detach_sessions(session, person_pk)
+    rows = {
+        "person": int(username != pseudonym),
+        **remove_sign_in_data(session, person_pk, username, now=now),
+    }
+    drop_every_lease(session, person_pk)
+    row.username, row.name, row.language = pseudonym, "", None
+    row.password_hash, row.must_change_password = None, False
+    row.disabled_at = row.disabled_at or now
+    session.add(row)
+    session.flush()
+    rows["audit_personal"] = replace_names(session, person_pk, pseudonym)
+    removed = {name: count for name, count in rows.items() if count}
+    details = {REMOVED: rows["audit_personal"], "removed": removed, "kept": kept}
+    note_act(session, AuditAction.account_pseudonymised, actor, at=now, subject=person_pk, details=details)
+    return RemovalReport(pseudonym, removed, kept)
+
+
+def remove_old_personal_data(database: Database, actor: Actor, *, before: datetime, now: datetime) -> int:
+    """Remove the usernames and addresses from entries before a time. Returns how many; an entry says so.
+
+    For the operator and admins of every dataset. The entries themselves stay.
+    """
+    if before > now:
+        raise ValidationError("expected a time in the past")
+    with database.write() as session:
+        require_admin(session, actor)
+        gone = remove_personal_before(session, before)
+        if gone:
+            details = {REMOVED: gone, "before": write_time(before)}
+            note_act(session, AuditAction.personal_data_removed, actor, at=now, details=details)
+        return gone

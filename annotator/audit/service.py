@@ -1,0 +1,70 @@
+"""Read the audit log of the installation and verify its chain. For the operator and admins of every dataset."""
+
+from collections.abc import Iterator
+
+from annotator.audit.audit_sql import (
+    count_entries,
+    find_head,
+    iterate_entries,
+    list_datasets,
+    list_newest,
+    list_people,
+)
+from annotator.audit.chain import verify_chain
+from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, AuditPage, AuditVerification
+from annotator.domain.audit import AuditAction
+from annotator.domain.errors import ValidationError
+from annotator.domain.people import Actor
+from annotator.people.service import require_admin
+from annotator.storage.database import Database
+
+PAGE = 50
+
+
+def read_audit_page(
+    database: Database, actor: Actor, wanted: AuditFilter, *, offset: int = 0, limit: int = PAGE
+) -> AuditPage:
+    """Return entries, the newest first."""
+    _check_filter(wanted)
+    with database.read() as session:
+        require_admin(session, actor)
+        entries = list_newest(session, wanted, offset=offset, limit=limit)
+        return AuditPage(tuple(entries), count_entries(session, wanted))
+
+
+def iterate_audit_log(
+    database: Database, actor: Actor, wanted: AuditFilter, *, limit: int | None = None
+) -> Iterator[AuditEntry]:
+    """Yield entries, the oldest first, as they are at one moment; at most `limit`."""
+    _check_filter(wanted)
+    with database.read() as session:
+        require_admin(session, actor)
+        yield from iterate_entries(session, wanted, limit=limit)
+
+
+def find_audit_head(database: Database, actor: Actor) -> AuditHead | None:
+    """Return the newest entry's sequence and hash; None if there is no entry."""
+    with database.read() as session:
+        require_admin(session, actor)
+        return find_head(session)
+
+
+def verify_audit_log(
+    database: Database, actor: Actor, *, head_was: AuditHead | None = None
+) -> AuditVerification:
+    """Compute the whole chain again. `head_was`: an earlier head, which must still be there."""
+    with database.read() as session:
+        require_admin(session, actor)
+        return verify_chain(iterate_entries(session, AuditFilter()), head_was=head_was)
+
+
+def list_audit_choices(database: Database, actor: Actor) -> tuple[list[str], list[str]]:
+    """Return the usernames and the datasets that entries name, to filter by."""
+    with database.read() as session:
+        require_admin(session, actor)
+        return list_people(session), list_datasets(session)
+
+
+def _check_filter(wanted: AuditFilter) -> None:
+    if wanted.action is not None and wanted.action not in list(AuditAction):
+        raise ValidationError(f"expected an action among {', '.join(AuditAction)}, found {wanted.action!r}")
