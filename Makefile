@@ -50,10 +50,16 @@ $(VENV)/.program: pyproject.toml $(VENV)/.locked
 # --- the checks ----------------------------------------------------------------------------------------
 
 .PHONY: test
-test: lint types imports tests ## everything: style, types, import rules, and every test on SQLite, PostgreSQL and Chromium
+test: setup-test chromium ssh-keygen nginx ## everything: style, types, import rules, and every test on SQLite, PostgreSQL and Chromium
+	@$(MAKE) --no-print-directory -j2 compiled types lint imports
+	@$(MAKE) --no-print-directory tests
 
-# Four workers on two cores, since browser tests wait for much of their time. Files in the order of their names: browser, integration and security first, which hold the longest; xdist would begin with
-# the files of most tests, and leave a file of three minutes to one worker at the end.
+# In a new checkout, four workers would each compile every module and test at the same time.
+.PHONY: compiled
+compiled: setup-test
+	@[ -d tests/__pycache__ ] || $(BIN)/python -m pytest --collect-only -qq >$(VENV)/collected.txt || { cat $(VENV)/collected.txt; exit 1; }
+
+# Four workers on two cores, since tests in a browser wait for much of their time: tests/order_in_workers.py spreads them.
 .PHONY: tests
 tests: setup-test chromium ssh-keygen nginx ## every test, without style, types and import rules
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)

@@ -8,11 +8,14 @@ import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import event
 from sqlalchemy.orm import Session
+
+from tests.order_in_workers import WaitingTestsApart, spread_waiting_tests
 
 settings.register_profile(
     "repeatable",
@@ -25,6 +28,18 @@ settings.register_profile(
     "search", parent=settings.get_profile("repeatable"), derandomize=False, max_examples=2_000
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WaitingTestsApart | None:
+    """Let `--dist loadfile` hand out tests in a browser one by one (tests/order_in_workers.py)."""
+    return WaitingTestsApart(config, log) if config.getoption("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        items[:] = spread_waiting_tests(items)
 
 
 def pytest_collection_finish() -> None:
@@ -102,6 +117,14 @@ def quick_databases() -> Iterator[None]:
         for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
             patch.setattr(dialect, "__eq__", lambda mine, other: type(mine) is type(other))
             patch.setattr(dialect, "__hash__", lambda mine: hash(type(mine)))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_health_check() -> Iterator[None]:
+    """Let a loaded machine answer late: no test but those that set this themselves looks at a database that hangs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("annotator.web.server.health.WITHIN_SECONDS", 120.0)
         yield
 
 

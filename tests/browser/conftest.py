@@ -1,18 +1,20 @@
 """A real Chromium against a real `annotator serve`.
 
 `server` is a process of its own over a database of the test's own (SQLite, with a dataset and people made
-through the services); `page` is a fresh browser tab, `sign_in(page, username)` takes it through the login form.
+through the services); `page` is a fresh browser tab, `sign_in(page, username)` signs it in.
 `server.kill()`, `server.start()` and `server.stop()` are for tests of what survives. A browser that is missing fails
 the tests with what to do; nothing is skipped. ANNOTATOR_CHROMIUM names one that stands elsewhere. Of several the one
 without windows is taken: the same engine, at a quarter of the processor's time for each tab.
 """
 
+import itertools
 import os
 import shutil
 import socket
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from multiprocessing.context import ForkServerProcess
@@ -77,7 +79,7 @@ def browser() -> Iterator[Browser]:
         return
     sandbox = ("--no-sandbox",) if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
     path = find_chromium()
-    expect.set_options(timeout=30_000)  # a loaded machine is slow, not wrong
+    expect.set_options(timeout=60_000)  # a loaded machine is slow, not wrong
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=[*FLAGS, *sandbox], headless=True)
         RUNNING.append(running)
@@ -110,7 +112,7 @@ class Server:
         """Start it and wait until it is healthy."""
         environment = {**os.environ, "ANNOTATOR_DATABASE_URL": self.database_url, **self.environment}
         self.process = start_server(self.folder, environment, self.port, self.first, *self.options)
-        for _ in range(1200):
+        for _ in range(6_000):
             if self.process.exitcode is not None:
                 break
             try:
@@ -132,16 +134,29 @@ class Server:
         if self.process is None:
             return 0
         getattr(self.process, how)()
-        self.process.join(timeout=20)
+        self.process.join(timeout=120)
         code = self.process.exitcode
         self.process = None
         return code
 
 
+PORTS_OF_A_WORKER = 1_000
+_offsets = itertools.count(os.getpid())
+
+
 def find_free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a port that stays free until a server listens there.
+
+    Port 0 would give one of those that the system also gives to outgoing connections, of which there are many here: one
+    may take it before the server starts. Those begin at 32768, and each worker of the tests has its own below.
+    """
+    first = 20_000 + PORTS_OF_A_WORKER * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 12)
+    for _ in range(PORTS_OF_A_WORKER):
+        port = first + next(_offsets) % PORTS_OF_A_WORKER
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    pytest.fail(f"every port from {first} to {first + PORTS_OF_A_WORKER} is in use")
 
 
 @pytest.fixture(scope="session")
@@ -180,7 +195,7 @@ def server(database: Database, tmp_path: Path) -> Iterator[Server]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(locale="en-US", viewport={"width": 1280, "height": 900})
-    made.set_default_timeout(30_000)
+    made.set_default_timeout(60_000)
     yield made
     made.close()
 
@@ -190,21 +205,38 @@ def page(context: BrowserContext) -> Page:
     return context.new_page()
 
 
+READY = '.stApp[data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
+QUIET = """() => new Promise((resolve) => {
+  let timer;
+  const observer = new MutationObserver(() => wait());
+  const end = () => { observer.disconnect(); resolve(); };
+  const wait = () => { clearTimeout(timer); timer = setTimeout(end, 1000); };
+  observer.observe(document.body, {childList: true, subtree: true});
+  wait();
+})"""
+
+
+def wait_until_quiet(page: Page) -> None:
+    """Wait until Streamlit has run its script, and has changed nothing on the page for a second."""
+    expect(page.locator(READY)).to_be_attached()
+    page.evaluate(QUIET)
+    expect(page.locator(READY)).to_be_attached()
+
+
 SignIn = Callable[..., None]
 
 
 @pytest.fixture
 def sign_in(server: Server) -> SignIn:
-    """`sign_in(page, "hanako")` fills in the login form; ends on the page where that person's work begins, or on
-    `to`, e.g. `to="/people"`."""
+    """`sign_in(page, "hanako")` sends the login form; ends on the page where that person's work begins, or on `to`,
+    e.g. `to="/people"`. The form itself is drawn and filled in by people/test_sign_in.py."""
 
-    def do(page: Page, username: str, *, password: str = PASSWORD, to: str = "/") -> None:
-        page.goto(f"{server.address}/login")
-        page.fill("#username", username)
-        page.fill("#password", password)
-        page.press("#password", "Enter")
-        page.wait_for_url(lambda url: "/login" not in url)
-        if to != "/":
-            page.goto(server.address + to)
+    def do(page: Page, username: str, *, password: str = PASSWORD, to: str | None = None) -> None:
+        form = {"username": username, "password": password}
+        answer = page.context.request.post(
+            f"{server.address}/login", form=form, max_redirects=0, max_retries=3
+        )
+        assert answer.status == 303, answer.text()
+        page.goto(server.address + (to or answer.headers["location"]))
 
     return do

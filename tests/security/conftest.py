@@ -15,7 +15,7 @@ from tests.integration.conftest import sqlite_template as sqlite_template
 from tests.unit.web.served_release import served as served
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _quick_hashes() -> Iterator[None]:
     """Hashing is slow by intent; what these tests hold does not depend on it."""
     with pytest.MonkeyPatch.context() as patch:
