@@ -1,6 +1,6 @@
 """Every page of the web app in a real Chromium: opened from its address, and chosen in the sidebar, at 100,000 pairs.
 
-    .venv/bin/python -m benchmarks.page_speed [--queries 3334] [--kind sqlite postgresql] [--repeats 5]
+    .venv/bin/python -m benchmarks.page_speed [--queries 3334] [--kind sqlite postgresql] [--repeats 5] [--pages 3]
 
 Printed for each page, by way: the time until its heading is painted (median and worst) and until its run has ended
 (median), and the server's processor time for one opening, since the machine may be shared. The aims for the heading:
@@ -10,7 +10,7 @@ form to the first page (1.0 s). The browser and the server are warm: each page w
 
 import argparse
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,7 @@ from benchmarks import agreement_load
 from benchmarks.labeling_load import DATASET, open_database, read_cpu, serve
 from benchmarks.press_to_paint import PASSWORD, open_page
 
-SMALL = "--queries 10 --repeats 1 --kind sqlite"  # what the tests start it with
+SMALL = "--queries 10 --repeats 1 --kind sqlite --pages 3"  # what the tests start it with
 HEADING = "[data-testid='stMain'] h1"
 ENDED = ".stApp[data-test-script-state='notRunning']"
 START, START_HEADING = "help", "Help"  # quickly drawn: from here every page is chosen
@@ -40,6 +40,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=3_334)
     parser.add_argument("--kind", nargs="+", default=["sqlite", "postgresql"])
     parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--pages", type=int, help="so many of the pages, instead of all")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="annotator-bench-") as folder:
         for kind in chosen.kind:
@@ -56,7 +57,7 @@ def main() -> None:
                     now=datetime.now(UTC),
                 )
                 with serve(database, Path(folder)) as (port, pid):
-                    measure(kind, page, port, pid, chosen.repeats)
+                    measure(kind, page, port, pid, chosen.repeats, PAGES[: chosen.pages])
                 database.dispose()
 
 
@@ -80,12 +81,12 @@ def measure_sign_in(kind: str, page: Page, port: int, pid: int, repeats: int) ->
     print(f"{f'{kind}, sign-in':<40} {figures} {cpu:6.2f} s processor", flush=True)
 
 
-def measure(kind: str, page: Page, port: int, pid: int, repeats: int) -> None:
-    """Open every page that a lead sees, in both ways."""
+def measure(kind: str, page: Page, port: int, pid: int, repeats: int, pages: Sequence[AppPage]) -> None:
+    """Open each of the pages that a lead sees, in both ways."""
     address = f"http://127.0.0.1:{port}"
     measure_sign_in(kind, page, port, pid, repeats)
     page.context.add_cookies([{"name": "annotator_session", "value": "token0", "url": address}])
-    for listed in PAGES:
+    for listed in pages:
         if listed.least == "admin" or listed.address == LABEL:
             continue
         url = f"{address}/{listed.address}?dataset={DATASET}"

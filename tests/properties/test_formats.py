@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from annotator.domain.errors import ValidationError
@@ -127,6 +127,7 @@ def read_back(file_format: Format, files: dict[str, bytes]) -> GroundTruth:
 
 
 @pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
+@settings(max_examples=settings.default.max_examples // 2)  # type: ignore[union-attr]
 @given(data=st.data())
 def test_read_after_write_gives_the_same_truth_and_write_again_the_same_bytes(
     file_format: Format, data: st.DataObject
@@ -144,6 +145,7 @@ def test_read_after_write_gives_the_same_truth_and_write_again_the_same_bytes(
 
 
 @pytest.mark.parametrize("file_format", FORMATS, ids=lambda file_format: file_format.name)
+@settings(max_examples=settings.default.max_examples // 2)  # type: ignore[union-attr]
 @given(data=st.data())
 def test_what_a_format_holds_is_no_loss(file_format: Format, data: st.DataObject) -> None:
     truth = data.draw(truths(file_format))
@@ -157,6 +159,7 @@ def test_what_a_format_holds_is_no_loss(file_format: Format, data: st.DataObject
 
 
 @pytest.mark.parametrize("source", FORMATS, ids=lambda file_format: file_format.name)
+@settings(max_examples=settings.default.max_examples // 2)  # type: ignore[union-attr]
 @given(data=st.data())
 def test_any_format_becomes_any_other_or_is_refused_beforehand(source: Format, data: st.DataObject) -> None:
     truth = data.draw(truths(source))

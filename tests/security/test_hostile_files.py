@@ -20,6 +20,7 @@ from annotator.formats.syntax.tables import MAX_CELL, read_rows
 from annotator.importing.judgments.provenance import read_provenance
 from annotator.importing.sources import FileLayout, read_folder, read_query_source, read_source
 
+SMALL_CELL = 200_000
 DEEP = {
     "law": '{"queries":' + '{"a":' * 3_000,
     "law-compact": "[" * 100_000,
@@ -32,6 +33,13 @@ DEEP = {
     "trec": "Q 0 " * 20_000,
     "beir": "query-id\tcorpus-id\tscore\n" + '"' * 99_999,
 }
+
+
+@pytest.fixture
+def small_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lower limit, reached sooner. At the limit itself, one test reads a cell."""
+    for module in ("syntax.tables", "qrel_csv"):
+        monkeypatch.setattr(f"annotator.formats.{module}.MAX_CELL", SMALL_CELL)
 
 
 def special_files(folder: Path) -> list[tuple[str, str]]:
@@ -111,12 +119,13 @@ def test_a_line_over_the_limit_is_refused_before_the_rest_is_read(tmp_path: Path
         read_query_source(path, format_name="csv", encoding=None)
 
 
+@pytest.mark.usefixtures("small_cells")
 @pytest.mark.parametrize("encoding", [None, "utf-16"])
 def test_a_cell_of_many_lines_over_the_limit_is_refused_before_the_rest_is_read(
     tmp_path: Path, encoding: str | None
 ) -> None:
     path = tmp_path / "q.csv"
-    stray, cell = 'q1,a 5" disk\n', "x\n" * (MAX_CELL // 2 + 1)
+    stray, cell = 'q1,a 5" disk\n', "x\n" * (SMALL_CELL // 2 + 1)
     path.write_bytes(f'query_id,text\n{stray}q2,"{cell}'.encode(encoding or "utf-8"))
     with path.open("r+b") as file:
         file.truncate(50_000_000_000)  # sparse: reading all of it would end nowhere
@@ -124,19 +133,21 @@ def test_a_cell_of_many_lines_over_the_limit_is_refused_before_the_rest_is_read(
         read_query_source(path, format_name="csv", encoding=encoding)
 
 
+@pytest.mark.usefixtures("small_cells")
 def test_a_ground_truth_with_such_a_cell_is_told_of_in_the_same_words(tmp_path: Path) -> None:
     path = tmp_path / "qrels.csv"
-    path.write_bytes(b'query_id,doc_id,grade,note\nq,d,1,"' + b"x\n" * (MAX_CELL // 2 + 1))
+    path.write_bytes(b'query_id,doc_id,grade,note\nq,d,1,"' + b"x\n" * (SMALL_CELL // 2 + 1))
     with path.open("r+b") as file:
         file.truncate(50_000_000_000)
     (problem,) = check_file(InputSource(str(path))).problems
     assert (problem.line, problem.expected) == (2, "cells of at most 32,000,000 characters")
 
 
+@pytest.mark.usefixtures("small_cells")
 @pytest.mark.parametrize("name", ["judgments", "pairs", "documents"])
 def test_every_import_of_a_table_refuses_such_a_cell(tmp_path: Path, name: str) -> None:
     path = tmp_path / "t.csv"
-    path.write_bytes(b'query_id,doc_id,annotator,grade,note\nq,d,a,1,"' + b"x\n" * (MAX_CELL // 2 + 1))
+    path.write_bytes(b'query_id,doc_id,annotator,grade,note\nq,d,a,1,"' + b"x\n" * (SMALL_CELL // 2 + 1))
     with path.open("r+b") as file:
         file.truncate(50_000_000_000)
     url = f"sqlite:///{tmp_path / 'a.db'}"
