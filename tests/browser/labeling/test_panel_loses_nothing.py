@@ -11,7 +11,7 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
-from tests.browser.conftest import DATASET, Server, SignIn
+from tests.browser.conftest import DATASET, Server, SignIn, wait_until_quiet
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
 
 BURST = "231" * 10
@@ -64,7 +64,7 @@ def test_no_press_searches_the_page_for_words_to_translate(
 ) -> None:
     """`streamlit_words.js` looks through the page when Streamlit draws an element: no press does, and no text that counts on."""
     start(page, database, sign_in)
-    page.wait_for_timeout(1000)
+    wait_until_quiet(page)
     page.evaluate("""() => {
         const search = document.querySelectorAll.bind(document);
         window.searches = 0;
@@ -316,7 +316,7 @@ def test_what_waits_for_one_dataset_is_handed_in_while_another_is_labeled(
 
 
 def wait_for_stored(page: Page, database: Database, seen: list[tuple[str, int]]) -> None:
-    for _ in range(100):
+    for _ in range(600):
         if stored(database) == seen:
             return
         page.wait_for_timeout(200)

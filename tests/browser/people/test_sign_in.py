@@ -12,7 +12,7 @@ from annotator.people.service import add_person, change_person, find_actor
 from annotator.people.sign_in_service import revoke_sessions
 from annotator.storage.database import Database
 from annotator.web.navigation import PAGES
-from tests.browser.conftest import NOW, PASSWORD, Server, SignIn
+from tests.browser.conftest import NOW, PASSWORD, Server, SignIn, wait_until_quiet
 
 PEOPLE_TITLE = re.compile("^People$")
 
@@ -168,7 +168,9 @@ def test_on_a_narrow_screen_choosing_a_page_uncovers_it(page: Page, server: Serv
     page.set_viewport_size({"width": 400, "height": 800})
     sign_in(page, "lea", to="/help?dataset=demo")
     expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
+    wait_until_quiet(page)
     page.get_by_test_id("stExpandSidebarButton").click()
+    expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
     page.get_by_role("link", name="People").click()
     expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
     expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
@@ -274,7 +276,7 @@ def test_a_page_says_when_the_server_cannot_be_reached_and_goes_on_by_itself(
 
 
 def wait_until(page: Page, holds: Callable[[], bool]) -> None:
-    for _ in range(150):
+    for _ in range(600):
         if holds():
             return
         page.wait_for_timeout(200)

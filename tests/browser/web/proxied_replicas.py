@@ -47,7 +47,7 @@ class Proxy:
         command = [nginx, "-c", str(self.folder / "nginx.conf"), "-p", str(self.folder), "-g", "daemon off;"]
         with (self.folder / "nginx.log").open("wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
-        for _ in range(600):
+        for _ in range(2_400):
             try:
                 Visitor(self).ask("GET", "/healthz")
                 return
@@ -59,7 +59,7 @@ class Proxy:
         """End it."""
         if self.process is not None:
             self.process.terminate()
-            self.process.wait(20)
+            self.process.wait(120)
 
     def _render(self) -> str:
         text = CONFIGURATION.read_text(encoding="utf-8")
@@ -128,7 +128,7 @@ class Visitor:
     def ask(self, method: str, path: str, body: str = "", headers: dict[str, str] | None = None) -> Answer:
         trusting = ssl.create_default_context()
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-        connection = http.client.HTTPSConnection("127.0.0.1", self.proxy.port, timeout=60, context=trusting)
+        connection = http.client.HTTPSConnection("127.0.0.1", self.proxy.port, timeout=120, context=trusting)
         sent = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         connection.request(method, path, body or None, sent | (headers or {}))
         response = connection.getresponse()

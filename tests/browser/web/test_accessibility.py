@@ -56,7 +56,7 @@ def list_violations(page: Page) -> Found:
     """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(f"() => {{ {AXE} }}")
-    for _ in range(4):
+    for _ in range(40):
         violations = list(_flatten(page.evaluate(RUN, TAGS)))
         if not violations:
             break

@@ -89,7 +89,7 @@ def test_who_decides_does_not_wait_until_a_release_is_recorded(
     def decide_meanwhile(*given: Any) -> None:
         worker = threading.Thread(target=decide)
         worker.start()
-        worker.join(timeout=20)
+        worker.join(timeout=120)
         waited.append(worker.is_alive())
         plain(*given)
 

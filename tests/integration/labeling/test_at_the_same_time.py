@@ -187,7 +187,7 @@ def test_after_a_storm_of_judgments_decisions_settings_guidelines_and_imports_to
         running = [pool.submit(repeat, annotator.press, 16) for annotator in people]
         running.append(pool.submit(repeat, lead.step, 15))
         for work in running:
-            work.result(60)
+            work.result(120)
     assert find_wrong_rows(database, "d") == []
     stored = {judgment.event_id for judgment in list_judgments(database, OPERATOR, "d", history=True)}
     assert stored.issuperset(event_id for annotator in people for event_id in annotator.stored)
@@ -251,20 +251,20 @@ def test_for_what_an_answer_counts_is_decided_after_the_answers_that_are_being_s
 
     def wait_inside() -> None:
         inside.set()
-        assert go_on.wait(20)
+        assert go_on.wait(120)
 
     with ThreadPoolExecutor(2) as pool, pytest.MonkeyPatch.context() as patch:
         patch.setattr(service, "find_needless", _call_first(wait_inside, find_needless))
         first = pool.submit(world.send, ann, world.event(pair, 0))
-        assert inside.wait(20)
+        assert inside.wait(120)
         patch.undo()
         late = world.event(pair, 3)
         second = pool.submit(world.send, eve, late)
         with pytest.raises(TimeoutError):
             second.result(timeout=0.3)
         go_on.set()
-        assert first.result(20).surplus == ()
-        assert second.result(20).surplus == (late["id"],), "two were wanted, and two had judged"
+        assert first.result(120).surplus == ()
+        assert second.result(120).surplus == (late["id"],), "two were wanted, and two had judged"
     expected = [[(3, 0)], [(3,)]]
     assert fetch(database, "SELECT judged, lacking FROM pair", "SELECT distance FROM dispute") == expected
 
@@ -281,7 +281,7 @@ def test_whoever_only_asks_waits_for_a_pair_that_is_locked_rather_than_hear_that
             waiting = pool.submit(world.send, ann, want=1)
             with pytest.raises(TimeoutError):
                 waiting.result(timeout=0.3)
-        assert len(waiting.result(20).pairs) == 1
+        assert len(waiting.result(120).pairs) == 1
 
 
 @on_postgresql
@@ -297,7 +297,7 @@ def test_settling_and_settings_wait_until_hand_ins_are_over_and_hand_ins_wait_fo
             waiting = pool.submit(world.send, ann, world.event(pair, 3))
             with pytest.raises(TimeoutError):
                 waiting.result(timeout=0.3)
-        assert waiting.result(20).acknowledged
+        assert waiting.result(120).acknowledged
 
 
 @on_postgresql
@@ -379,17 +379,17 @@ def test_a_judgment_that_becomes_visible_after_a_newer_one_still_changes_what_is
 
     def wait_inside() -> None:
         inside.set()
-        assert go_on.wait(20)
+        assert go_on.wait(120)
 
     with ThreadPoolExecutor(1) as pool, pytest.MonkeyPatch.context() as patch:
         patch.setattr(service, "find_needless", _call_first(wait_inside, find_needless))
         first = pool.submit(world.send, ann, world.event(mine, 0))
-        assert inside.wait(20)
+        assert inside.wait(120)
         patch.undo()
         assert run_apart(lambda: _judge_elsewhere(world, bob, mine)).acknowledged
         between = read_stamp(database, OPERATOR, "d")
         go_on.set()
-        first.result(20)
+        first.result(120)
     assert read_stamp(database, OPERATOR, "d") != between
 
 
@@ -403,7 +403,7 @@ def _judge_elsewhere(world: World, actor: Actor, mine: str) -> SubmitResponse:
 def run_apart(work: Callable[[], SubmitResponse]) -> SubmitResponse:
     """Do this in a thread of its own: another connection, another transaction."""
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result(timeout=20)
+        return pool.submit(work).result(timeout=120)
 
 
 def _call_first(before: Callable[[], None], function: Callable[..., Any]) -> Callable[..., Any]:

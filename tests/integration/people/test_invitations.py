@@ -314,7 +314,7 @@ class TestAttacks:
         token, barrier = make_link(world), Barrier(2)
 
         def join(username: str) -> bool:
-            barrier.wait(10)
+            barrier.wait(120)
             try:
                 create_invited_account(
                     world, token, NewAccount(username, username, PASSWORD), address=username, now=NOW

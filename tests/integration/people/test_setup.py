@@ -157,7 +157,7 @@ class TestAttacks:
         token, barrier = make_token(database), Barrier(2)
 
         def make(username: str) -> str | None:
-            barrier.wait(10)
+            barrier.wait(120)
             try:
                 return make_admin(database, token, NewAccount(username, username, PASSWORD), address=username)
             except (AlreadySetUp, LinkRefused):

@@ -20,7 +20,7 @@ _WAITING = text(
 
 def wait_for_the_other(session: Session, entered: list[int]) -> None:
     """Return when the other program waits, longer than it waits for any other lock, or when it migrates too."""
-    for _ in range(200):
+    for _ in range(2_400):
         if len(entered) > 1:
             return
         if session.scalar(_WAITING):
@@ -55,7 +55,7 @@ def test_of_two_programs_that_start_at_once_one_migrates_and_the_other_waits(
     first = Thread(target=start, args=(empty_database,))
     second = Thread(target=start, args=(other,))
     first.start()
-    assert began.wait(30)
+    assert began.wait(120)
     second.start()
     first.join()
     second.join()

@@ -135,6 +135,7 @@ def test_however_many_ask_whether_it_is_ready_there_is_one_attempt(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attempts, all_asked = [0], threading.Event()
+    monkeypatch.setattr(health, "READY_SECONDS", 3_600.0)
 
     def attempt(_self: DatabaseProbe) -> None:
         attempts[0] += 1

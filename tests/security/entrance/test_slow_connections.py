@@ -32,6 +32,11 @@ def use_short_limits() -> None:
     )  # fmt: skip
 
 
+def use_limits_for_a_slow_reader() -> None:
+    """Longer than a machine with other work lets a reader sleep."""
+    LimitedProtocol.limits = ConnectionLimits(stalled_seconds=3.0)
+
+
 def use_small_numbers() -> None:
     """Few may wait, and for long."""
     LimitedProtocol.limits = ConnectionLimits(waiting_per_address=5)
@@ -147,12 +152,11 @@ def test_whoever_reads_nothing_of_an_answer_is_given_up(start: StartServer) -> N
 
 
 def test_whoever_reads_an_answer_slowly_but_steadily_gets_it(start: StartServer) -> None:
-    server = start(use_short_limits)
+    server = start(use_limits_for_a_slow_reader)
     with connect(server, receive_bytes=4096) as wire:
         wire.sendall(f"GET {find_large_file()} HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 8)
-        read_until = (
-            time.monotonic() + 5 * 0.5
-        )  # in which time the system still has enough to send, and asks for no more
+        # whoever reads nothing is given up after 6 seconds; the system has enough to send, and asks for no more
+        read_until = time.monotonic() + 3 * 3.0
         while time.monotonic() < read_until:
             assert wire.recv(2048)
             time.sleep(0.05)

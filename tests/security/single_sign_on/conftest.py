@@ -43,11 +43,11 @@ class RealProvider:
         self.browser = requests.Session()
 
     def set_account(self, subject: str, **claims: object) -> None:
-        requests.put(f"{self.issuer}/accounts/{subject}", data=json.dumps(claims), timeout=10)
+        requests.put(f"{self.issuer}/accounts/{subject}", data=json.dumps(claims), timeout=60)
 
     def sign_in(self, address: str, subject: str, *, deny: bool = False) -> str:
         """Go through the provider's pages as this person; the address of ours to which they lead."""
-        answer = self.browser.get(address, allow_redirects=False, timeout=10)
+        answer = self.browser.get(address, allow_redirects=False, timeout=60)
         while True:
             if answer.is_redirect:
                 location = answer.headers["location"]
@@ -56,14 +56,14 @@ class RealProvider:
                 answer = self.browser.get(
                     location if "://" in location else self.issuer + location,
                     allow_redirects=False,
-                    timeout=10,
+                    timeout=60,
                 )
                 continue
             assert answer.status_code == 200, answer.text
             page = urlsplit(answer.url)
             if deny:
                 answer = self.browser.get(
-                    f"{self.issuer}{page.path}/abort", allow_redirects=False, timeout=10
+                    f"{self.issuer}{page.path}/abort", allow_redirects=False, timeout=60
                 )
                 continue
             prompt = "login" if 'value="login"' in answer.text else "consent"
@@ -71,7 +71,7 @@ class RealProvider:
                 f"{self.issuer}{page.path}",
                 data={"prompt": prompt, "login": subject, "password": "any"},
                 allow_redirects=False,
-                timeout=10,
+                timeout=60,
             )
 
 
@@ -96,7 +96,7 @@ def running_provider(project: Path) -> Iterator[str]:
         finally:
             assert process.stdin is not None
             process.stdin.close()
-            process.wait(10)
+            process.wait(60)
 
 
 @pytest.fixture
@@ -106,6 +106,7 @@ def provider(running_provider: str) -> RealProvider:
 
 @pytest.fixture
 def settings(running_provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    monkeypatch.setattr("annotator.people.single_sign_on.provider.TIMEOUT", (60.0, 60.0))  # a loaded machine
     roles, secret = tmp_path / "roles.yaml", tmp_path / "secret"
     roles.write_text(ROLES, encoding="utf-8")
     secret.write_text("a-secret-of-the-client\n", encoding="utf-8")

@@ -227,14 +227,14 @@ def test_signing_out_ends_the_session_here_and_at_the_provider(
     address = unescape(found[1])
     assert urlsplit(address).netloc == urlsplit(provider.issuer).netloc
     assert parse_qs(urlsplit(address).query)["post_logout_redirect_uri"] == [f"{OWN}/login"]
-    asked = provider.browser.get(address, timeout=10)
+    asked = provider.browser.get(address, timeout=60)
     secret = re.search(r'name="xsrf" value="([^"]+)"', asked.text)
     assert secret is not None, asked.text
     ended = provider.browser.post(
         f"{provider.issuer}/session/end/confirm",
         data={"xsrf": secret[1], "logout": "yes"},
         allow_redirects=False,
-        timeout=10,
+        timeout=60,
     )
     assert ended.headers["location"].startswith(f"{OWN}/login")
 

@@ -18,10 +18,10 @@ def test_the_same_work_is_never_under_way_twice_and_other_keys_go_on() -> None:
     with pytest.raises(StateError, match="lea is already working on this"):
         board.start("d", ADA, "pool", lambda report: 8, now=NOW)
     other = board.start("e", ADA, "pool", lambda report: 8, now=NOW)
-    assert other.ended.wait(20) and board.find_ended("e", ADA) is other
+    assert other.ended.wait(120) and board.find_ended("e", ADA) is other
     assert board.find_running("d") is first and board.find_ended("d", LEA) is None
     go.set()
-    assert first.ended.wait(20)
+    assert first.ended.wait(120)
     kept = board.find_ended("d", LEA)
     assert kept is first and kept.result == 7 and board.find_running("d") is None
     assert board.find_ended("d", ADA) is None, "what one person did is not shown to another"
@@ -39,10 +39,10 @@ def test_work_that_is_stopped_ends_where_it_reports() -> None:
         steps.append("stored")
 
     work = board.start("d", LEA, "pool", act, now=NOW)
-    assert begun.wait(20) and (work.step, work.share) == ("reading", 0.5)
+    assert begun.wait(120) and (work.step, work.share) == ("reading", 0.5)
     board.stop("d")
     go.set()
-    assert work.ended.wait(20) and work.stopped and not steps and work.failure is None
+    assert work.ended.wait(120) and work.stopped and not steps and work.failure is None
 
 
 def test_a_refusal_is_kept_and_an_unexpected_error_says_nothing_of_itself() -> None:
@@ -54,9 +54,9 @@ def test_a_refusal_is_kept_and_an_unexpected_error_says_nothing_of_itself() -> N
     def fail(report: ReportStep) -> None:
         raise RuntimeError("a password")
 
-    assert board.start("d", LEA, "pool", refuse, now=NOW).ended.wait(20)
+    assert board.start("d", LEA, "pool", refuse, now=NOW).ended.wait(120)
     refused = board.find_ended("d", LEA)
     assert refused is not None and str(refused.failure) == "depth: expected 1"
-    assert board.start("d", LEA, "pool", fail, now=NOW).ended.wait(20)
+    assert board.start("d", LEA, "pool", fail, now=NOW).ended.wait(120)
     failed = board.find_ended("d", LEA)
     assert failed is not None and str(failed.failure) == "Something went wrong. See the server's log."
