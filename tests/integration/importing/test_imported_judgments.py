@@ -219,7 +219,7 @@ def test_what_is_declared_of_a_file_that_is_imported_already_is_kept_with_that_i
         done = import_judgments(
             world.database, OPERATOR, "d", path, now=LATER, declared={"who": who}, **options
         )
-        return " ".join(note for note in done.notes if "declare" in note)
+        return " ".join(note for note in done.notes if "declaration" in note)
 
     kept = "your declaration is kept with the earlier import of this file: later releases show it"
     assert again(world.path, "a", dry_run=True) == kept
