@@ -25,7 +25,7 @@ from annotator.labeling.pair_records import RepeatTarget
 from annotator.storage.labeling_tables import CheckRow, RepeatRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import Eligibility, OpenPairsRequest, count_done, find_eligibility
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
 from annotator.storage.tables import PairRow
 
 ROWS_LOOKED_AT = 20_000
@@ -272,5 +272,5 @@ def count_checks(session: Session, request: OpenPairsRequest, shown: Collection[
     if not shown:
         return StoredChecks(session, request).count_answered_checks(), 0
     values = {**_own(request), "keys": list(shown)}
-    answered, among_shown = execute_sql(session, _ANSWERED_AND_SHOWN, values).one()
+    ((answered, among_shown),) = fetch_tuples(session, _ANSWERED_AND_SHOWN, values)
     return int(answered), int(among_shown)

@@ -21,7 +21,7 @@ from annotator.people.service import HeldRoles, require_held_role
 from annotator.storage.database import describe_archived
 from annotator.storage.disagreements import MeaningChange
 from annotator.storage.open_pairs import Eligibility, OpenPairsRequest, QueryBounds, make_eligibility
-from annotator.storage.sql import execute_sql, prepare_sql, read_json, read_time
+from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 
 _AGGREGATES = {
     "sqlite": {"list_all": "json_group_array", "list": "json_array"},
@@ -171,7 +171,7 @@ def read_context(
     """
     values = {"dataset": dataset, "person_pk": actor.person_id or 0, "events": event_ids, "tab": tab}
     statement = _STATEMENTS[session.get_bind().dialect.name]
-    rows = [_ContextRow._make(row) for row in execute_sql(session, statement, values)]
+    rows = [_ContextRow._make(row) for row in fetch_tuples(session, statement, values)]
     if not rows:
         raise DatasetNotOpen(describe_unknown_dataset(dataset))
     first = rows[0]

@@ -17,7 +17,7 @@ from annotator.labeling.pair_records import NextPair
 from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.open_pairs import COUNT_WORK, Eligibility, OpenPairsRequest
 from annotator.storage.outdated import describe_outdated
-from annotator.storage.sql import execute_sql, prepare_sql, read_json
+from annotator.storage.sql import fetch_tuples, prepare_sql, read_json
 from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow
 
 _COLUMNS = """p.pk, p.query_pk, p.key, q.query_id, q.text, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type,
@@ -111,7 +111,7 @@ def read_handed_out(
         "most": SHOWN_CHARACTERS,
         "most_left": most_left,
     }
-    rows = execute_sql(session, statement, values).all()
+    rows = fetch_tuples(session, statement, values)
     size = len(_ViewRow._fields)
     work = _HandedOutRow._make(rows[0][size:])
     views, counts = {}, {}
@@ -138,7 +138,7 @@ def read_pair_views(
         "most": SHOWN_CHARACTERS,
         "pairs": [pair.pair_pk for pair in pairs],
     }
-    rows = {row.pair_pk: row for row in map(_ViewRow._make, execute_sql(session, _VIEWS, values))}
+    rows = {row.pair_pk: row for row in map(_ViewRow._make, fetch_tuples(session, _VIEWS, values))}
     return _to_views(session, request, pairs, rows, columns)
 
 

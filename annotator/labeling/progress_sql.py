@@ -18,7 +18,7 @@ from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import key_of
 from annotator.storage.open_pairs import OpenPairsRequest
-from annotator.storage.sql import execute_sql, fetch, prepare_sql
+from annotator.storage.sql import execute_sql, fetch, prepare_sql, run_sql
 from annotator.storage.tables import (
     MembershipRow,
     PairRow,
@@ -167,7 +167,7 @@ def advance_progress(
             "total": progress.total,
             "reserve_until": progress.reserve_until,
         }
-        execute_sql(session, _KEEP, {**_name_owner(request), **kept})
+        run_sql(session, _KEEP, {**_name_owner(request), **kept})
     return progress
 
 

@@ -29,7 +29,7 @@ from annotator.storage.labeling_tables import RepeatRow
 from annotator.storage.missing_judgments import forget_unanswered_queries, lock_counters
 from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.quality_pairs import DECIDED_SINCE, follow_answers
-from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, read_json
+from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_json
 from annotator.storage.tables import CurrentJudgmentRow
 
 _COLUMNS = """
@@ -166,7 +166,7 @@ def _fetch_pair_states(
 ) -> list[_PairStateRow]:
     statement = _STATES[column, session.get_bind().dialect.name, bool(answered)]
     values = {**own, "named": list(named), "answered": list(answered)}
-    return list(map(_PairStateRow._make, execute_sql(session, statement, values)))
+    return list(map(_PairStateRow._make, fetch_tuples(session, statement, values)))
 
 
 def _to_state(row: _PairStateRow) -> AnnotatorPairState:

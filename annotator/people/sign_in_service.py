@@ -173,7 +173,7 @@ def find_session(database: Database, token: str | None, *, now: datetime) -> Sig
     """Return whose session the token opens; None if it is unknown, expired or revoked, or the person is disabled."""
     if not token:
         return None
-    with database.read() as session:
+    with database.ask() as session:
         opened = find_live_session(session, _digest(token), now=now)
         if opened is None:
             return None

@@ -25,7 +25,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES, Answer
 from annotator.domain.overlap import allows_further, conditional_distance, count_lacking
 from annotator.domain.settling import QueueEntry
 from annotator.storage.disagreements import MeaningChange, describe_entry, find_entry
-from annotator.storage.sql import execute_sql, prepare_sql, run_many
+from annotator.storage.sql import prepare_sql, run_many, run_sql
 
 LATER = "later"
 
@@ -78,7 +78,7 @@ def store_answers(session: Session, rules: AnswerRules, answers: Sequence[NewAns
     session.flush()
     if session.get_bind().dialect.name == "postgresql":
         written = json.dumps(rows, default=datetime.isoformat)
-        execute_sql(session, _STORE, {"answers": written}).close()
+        run_sql(session, _STORE, {"answers": written})
         return left
     try:
         run_many(session, _STORE_ON_SQLITE, rows)
@@ -182,19 +182,19 @@ def _describe_effect(rules: AnswerRules, answer: NewAnswer, effect: _Effect | No
 
 
 _JUDGMENT = {
-    "event_id": "TEXT", "pair_pk": "INTEGER", "annotator_pk": "INTEGER", "rubric_pk": "INTEGER", "outcome": "TEXT",
-    "grade": "INTEGER", "note": "TEXT", "reason": "TEXT", "purpose": "TEXT", "document_sha256": "TEXT",
-    "judged_at": "TIMESTAMPTZ", "received_at": "TIMESTAMPTZ", "seconds": "DOUBLE PRECISION", "browser": "TEXT",
-    "browser_number": "BIGINT", "late": "BOOLEAN",
+    "event_id": "TEXT", "pair_pk": "INT", "annotator_pk": "INT", "rubric_pk": "INT", "outcome": "TEXT",
+    "grade": "INT", "note": "TEXT", "reason": "TEXT", "purpose": "TEXT", "document_sha256": "TEXT",
+    "judged_at": "TIMESTAMPTZ", "received_at": "TIMESTAMPTZ", "seconds": "FLOAT8", "browser": "TEXT",
+    "browser_number": "INT8", "late": "BOOLEAN",
 }  # fmt: skip
 _EFFECT = {
-    "dataset_pk": "INTEGER", "query_pk": "INTEGER", "counts": "BOOLEAN", "stale": "INTEGER", "made_at": "BIGINT",
-    "imported": "INTEGER", "judged": "INTEGER", "lacking": "INTEGER", "open_change": "INTEGER", "begun_change": "INTEGER",
-    "own_change": "INTEGER", "own_open_change": "INTEGER", "others_change": "INTEGER",
+    "dataset_pk": "INT", "query_pk": "INT", "counts": "BOOLEAN", "stale": "INT", "made_at": "INT8",
+    "imported": "INT", "judged": "INT", "lacking": "INT", "open_change": "INT", "begun_change": "INT",
+    "own_change": "INT", "own_open_change": "INT", "others_change": "INT",
 }  # fmt: skip
 _ENTRY = {
-    "queue": "TEXT", "open": "BOOLEAN", "reasons": "INTEGER", "waiting": "INTEGER", "distance": "INTEGER", "low": "INTEGER",
-    "high": "INTEGER", "since": "TIMESTAMPTZ", "taste": "BOOLEAN",
+    "queue": "TEXT", "open": "BOOLEAN", "reasons": "INT", "waiting": "INT", "distance": "INT", "low": "INT",
+    "high": "INT", "since": "TIMESTAMPTZ", "taste": "BOOLEAN",
 }  # fmt: skip
 _EFFECT_COLUMNS = (*_EFFECT, *_ENTRY)
 _COLUMNS = {**_JUDGMENT, **_EFFECT, **_ENTRY}
@@ -217,7 +217,9 @@ _DUE = "ON CONFLICT (query_pk) DO UPDATE SET dataset_pk = excluded.dataset_pk"
 _QUEUE = f"ON CONFLICT (pair_pk) DO UPDATE SET {_take_over(_OF_ENTRY)}"
 
 # Each part locks rows in the order of their keys, and the parts run in one order in every transaction: no circle of waiting.
-_STORE = prepare_sql(f"""
+# The spaces that it can do without would make it longer than what psycopg keeps (`prepare_sql`).
+_STORE = prepare_sql(
+    f"""
 WITH answer AS MATERIALIZED (SELECT * FROM ROWS FROM (json_to_recordset(CAST(:answers AS JSON)) AS (
     {", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())})) WITH ORDINALITY),
 added AS (
@@ -249,7 +251,10 @@ answers AS (
 due AS (
   INSERT INTO score_due (query_pk, dataset_pk) SELECT DISTINCT query_pk, dataset_pk FROM answer WHERE counts
   ORDER BY query_pk {_DUE})
-DELETE FROM lease USING answer a WHERE lease.pair_pk = a.pair_pk AND lease.annotator_pk = a.annotator_pk""")
+DELETE FROM lease USING answer a WHERE lease.pair_pk = a.pair_pk AND lease.annotator_pk = a.annotator_pk""".replace(
+        ", ", ","
+    )
+)
 
 _STORE_ON_SQLITE = prepare_sql(
     f"INSERT INTO answer_to_store ({', '.join(_COLUMNS)}) VALUES ({', '.join(f':{name}' for name in _COLUMNS)})"

@@ -12,7 +12,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -187,6 +187,7 @@ _POSTGRESQL_OPTIONS = {
     "tcp_user_timeout": 20_000,  # milliseconds: a server that fell off the network is noticed
 }
 _READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+_ASKING = {"isolation_level": "AUTOCOMMIT"}
 _ARCHIVED_NAME = text("SELECT name FROM dataset WHERE pk = :d AND archived_at IS NOT NULL")
 _LOCK = text("SELECT pg_advisory_xact_lock(:d)")
 _LOCK_RELEASES = text("SELECT pg_advisory_xact_lock(1, :d)")  # two numbers: never the same lock as of one
@@ -250,6 +251,16 @@ class Database:
             session.commit()  # a ROLLBACK makes psycopg forget every statement that PostgreSQL has planned
 
     @contextmanager
+    def ask(self) -> Iterator[Session]:
+        """Open a session for one statement that reads. PostgreSQL is asked once, without the beginning and the end of a transaction.
+
+        Raises DatabaseUnavailable if the database cannot work now.
+        """
+        with self._session(write=False, wait=self._patience, options=_ASKING) as session:
+            yield session
+            session.commit()
+
+    @contextmanager
     def write(self, *, before_parents: bool = False) -> Iterator[Session]:
         """Open a session that commits if the block succeeds.
 
@@ -300,12 +311,17 @@ class Database:
             self._turn.release()
 
     @contextmanager
-    def _session(self, *, write: bool, wait: float, unchecked: bool = False) -> Iterator[Session]:
-        options: dict[str, Any] = {} if write or self.is_sqlite else _READING
+    def _session(
+        self, *, write: bool, wait: float, unchecked: bool = False, options: Mapping[str, Any] = _READING
+    ) -> Iterator[Session]:
+        """`options`: with which a connection to PostgreSQL reads."""
         with explain_unavailable(self.shown_url, write=write):
             asked = time.perf_counter()
             connection = self.engine.connect().execution_options(
-                annotator_write=write, annotator_wait=wait, annotator_unchecked=unchecked, **options
+                annotator_write=write,
+                annotator_wait=wait,
+                annotator_unchecked=unchecked,
+                **({} if write or self.is_sqlite else options),
             )
             began = time.perf_counter()
             self.note_time("connection", began - asked)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import fetch_tuples, prepare_sql
 
 # The locks of the dataset and of the person are kept in memory: a lock of the dataset's row would write to it, and hand-ins of
 # everybody would write to the one row. The dataset comes first: whoever has it alone waits for no pair.
@@ -57,5 +57,5 @@ def share_dataset(
     if session.get_bind().dialect.name != "postgresql":
         return None
     values = {"dataset": dataset, "person_pk": person_pk, "named": list(pair_keys)}
-    dataset_pk, pair_pks = execute_sql(session, _SHARE, values).one()
+    ((dataset_pk, pair_pks),) = fetch_tuples(session, _SHARE, values)
     return SharedLocks(dataset_pk is not None, frozenset(pair_pks or ()))

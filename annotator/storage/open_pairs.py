@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import OpenPair
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import PreparedSql, execute_sql, prepare_sql, read_json
+from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_json, run_sql
 
 _ASSIGNED_TO_THEM = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
@@ -237,7 +237,7 @@ def _list_open(
         return []
     statement = eligibility.prepare(_OPEN_PAIRS.replace("{column}", column), query="p.query_pk")
     values = {**request.values, **eligibility.values, "chosen": list(chosen)}
-    rows = execute_sql(session, statement, values)
+    rows = fetch_tuples(session, statement, values)
     return [OpenPair(pk, key, query, bool(begun), bool(put_off)) for pk, key, query, begun, put_off in rows]
 
 
@@ -267,7 +267,7 @@ def find_open_queries(
     statement = eligibility.prepare(_FIRST_OPEN_QUERIES, query="w.query_pk")
     span = {"lowest": bounds.lowest, "before": middle - 1, "middle": middle, "highest": bounds.highest}
     first: dict[tuple[bool, bool], list[int]] = {}
-    rows = execute_sql(session, statement, {**request.values, **eligibility.values, **span})
+    rows = fetch_tuples(session, statement, {**request.values, **eligibility.values, **span})
     for begun, later, query_pk in rows:
         first.setdefault((bool(begun), bool(later)), []).append(query_pk)
     return OpenQueries(middle, bounds, first)
@@ -295,7 +295,7 @@ def list_open_queries(
                 break
             most = min(4 * most, 50)
             span = {**values, "first": query_pks[-1] + 1, "last": last, "most": most}
-            query_pks = list(execute_sql(session, statement, span).scalars())
+            query_pks = [query_pk for (query_pk,) in fetch_tuples(session, statement, span)]
 
 
 def list_assigned_queries(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> list[int]:
@@ -313,7 +313,8 @@ def list_put_off_queries(session: Session, request: OpenPairsRequest) -> list[in
 
 def find_last_query(session: Session, request: OpenPairsRequest) -> int | None:
     """Return the query of the annotator's latest judgment in this dataset, None if it is not among the LATEST."""
-    query_pk: int | None = execute_sql(session, _LAST_QUERY, request.values).scalar()
+    rows = fetch_tuples(session, _LAST_QUERY, request.values)
+    query_pk: int | None = rows[0][0] if rows else None
     return query_pk
 
 
@@ -371,12 +372,12 @@ def take_leases(
     locked = sorted(chosen)
     if locked and session.get_bind().dialect.name == "postgresql":
         statement = _LOCK_PAIRS if wait else _LOCK_FREE_PAIRS
-        locked = list(execute_sql(session, statement, {"pairs": locked}).scalars())
+        locked = [pair_pk for (pair_pk,) in fetch_tuples(session, statement, {"pairs": locked})]
     if not held and not locked:
         return set(chosen)
     lease = {"tab": request.tab, "until": until, "held": sorted(held), "chosen": locked}
-    taken = execute_sql(session, _TAKE, {**request.values, **lease}).scalars()
-    return set(chosen).difference(taken)
+    taken = fetch_tuples(session, _TAKE, {**request.values, **lease})
+    return set(chosen).difference(pair_pk for (pair_pk,) in taken)
 
 
 def list_leased_elsewhere(session: Session, request: OpenPairsRequest) -> set[int]:
@@ -391,4 +392,4 @@ def drop_every_lease(session: Session, person_pk: int) -> None:
 
 def drop_expired_leases(session: Session, request: OpenPairsRequest) -> None:
     """Delete the annotator's leases that have expired, and those made while the clock was ahead of the present."""
-    execute_sql(session, _DROP_EXPIRED, request.values)
+    run_sql(session, _DROP_EXPIRED, request.values)

@@ -26,6 +26,7 @@ from sqlmodel import SQLModel
 
 LENGTHS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 _NAME = re.compile(r"(?<![:\w]):(\w+)")
+_LINE_END = re.compile(r"[ \t]*(?:--[^\n]*)?\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,12 @@ class PreparedSql:
 
 
 def prepare_sql(statement: str, *, lists: Collection[str] = ()) -> PreparedSql:
-    """Return a statement. `lists`: the names that stand for lists (`IN :name`). Write no colon between quotes."""
-    return PreparedSql(statement, tuple(lists))
+    """Return a statement, in one line. `lists`: the names that stand for lists (`IN :name`). Write no colon and no line end
+    between quotes.
+
+    psycopg reads a statement of more than 4,096 characters anew each time it is run.
+    """
+    return PreparedSql(_LINE_END.sub(" ", statement.strip()), tuple(lists))
 
 
 def quote_texts(texts: Collection[str]) -> str:
@@ -52,20 +57,80 @@ def execute_sql(
     """Run a statement in the session's transaction. Ignores values that the statement does not name.
 
     Does not flush the session: flush first where that matters. Columns come as the driver gives them; `fetch` returns typed
-    rows.
+    rows, and `fetch_tuples` is for statements that run on every key press.
     """
     connection = session.connection()
+    rendered, given = _bind(statement, values, connection.dialect.name)
+    result: CursorResult[*tuple[Any, ...]] = connection.exec_driver_sql(rendered, given)
+    return result
+
+
+def _bind(statement: PreparedSql, values: Mapping[str, Any], dialect: str) -> tuple[str, dict[str, Any]]:
+    """Return the statement and its values as the driver takes them."""
     given: dict[str, Any] = {}
     lengths = []
     for name in statement.lists:
         items = _fill(values[name])
         lengths.append(len(items))
         given.update((f"{name}_{index}", item) for index, item in enumerate(items))
-    rendered, names = _render(statement, tuple(lengths), connection.dialect.name)
+    rendered, names = _render(statement, tuple(lengths), dialect)
     for name in names:
-        given[name] = _write(values[name], connection.dialect.name)
-    result: CursorResult[*tuple[Any, ...]] = connection.exec_driver_sql(rendered, given)
-    return result
+        given[name] = _write(values[name], dialect)
+    return rendered, given
+
+
+def run_sql(session: Session, statement: PreparedSql, values: Mapping[str, Any]) -> None:
+    """Run a statement that returns no rows. Does not flush the session."""
+    connection = session.connection()
+    rendered, given = _bind(statement, values, connection.dialect.name)
+    _run_on_cursor(connection, rendered, given)
+
+
+class _RunningStatement:
+    """What SQLAlchemy's context of a statement is to those that listen (`slow_statements.py`)."""
+
+    annotator_began = 0.0
+
+    def __init__(self, *, executemany: bool) -> None:
+        self.executemany = executemany
+
+    def handle_dbapi_exception(self, error: BaseException) -> None:
+        """Called by SQLAlchemy before it raises the error as its own."""
+
+
+def _run_on_cursor(
+    connection: Connection,
+    statement: str,
+    given: Any,
+    take: Callable[[Any], Any] | None = None,
+    *,
+    many: bool = False,
+) -> Any:
+    """Run a statement on a cursor of the driver, and return what `take` makes of the cursor.
+
+    Those that listen to the engine hear of it, and errors are raised as SQLAlchemy raises them, which also gives up a lost
+    connection. What SQLAlchemy does beside that for each statement, and for each result, takes longer than a short statement.
+    """
+    cursor: Any = None
+    running: Any = _RunningStatement(executemany=many)
+    dispatch = connection.dispatch
+    try:
+        cursor = connection.connection.cursor()
+        for tell in dispatch.before_cursor_execute:
+            tell(connection, cursor, statement, given, running, many)
+        (cursor.executemany if many else cursor.execute)(statement, given)
+        for tell in dispatch.after_cursor_execute:
+            tell(connection, cursor, statement, given, running, many)
+        taken = take(cursor) if take else None
+        cursor.close()
+    except BaseException as error:  # noqa: BLE001 - raised again, as SQLAlchemy's
+        connection._handle_dbapi_exception(error, statement, given, cursor, running)
+    return taken
+
+
+def _fetch_all(cursor: Any) -> list[Any]:
+    rows: list[Any] = cursor.fetchall()
+    return rows
 
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
@@ -93,15 +158,30 @@ def fetch(
     reads of a million rows.
     """
     session.flush()
-    with execute_sql(session, statement, values or {}) as result:
-        make, conversions = _plan_rows(row_type, tuple(result.keys()))
-        rows = result.cursor.fetchall() if result.cursor is not None else []
+    connection = session.connection()
+    rendered, given = _bind(statement, values or {}, connection.dialect.name)
+    take = partial(_fetch_typed, row_type, rendered)
+    (make, conversions), rows = _run_on_cursor(connection, rendered, given, take)
     if conversions:
         return [make(_convert(row, conversions)) for row in rows]
     return list(map(make, rows))
 
 
-@lru_cache(maxsize=512)
+_Plan = tuple[Callable[[Any], Any], tuple[tuple[int, Convert], ...]]
+_plans: dict[tuple[type[Any], str], _Plan] = {}  # by the statement: its columns are asked for once
+_MOST_PLANS = 2_048
+
+
+def _fetch_typed(row_type: type[Any], statement: str, cursor: Any) -> tuple[_Plan, list[Any]]:
+    plan = _plans.get((row_type, statement))
+    if plan is None:
+        plan = _plan_rows(row_type, tuple(column[0] for column in cursor.description))
+        if len(_plans) >= _MOST_PLANS:
+            _plans.clear()
+        _plans[row_type, statement] = plan
+    return plan, cursor.fetchall()
+
+
 def _plan_rows(
     row_type: type[Row], columns: tuple[str, ...]
 ) -> tuple[Callable[[Any], Row], tuple[tuple[int, Convert], ...]]:
@@ -152,7 +232,7 @@ def run_many(session: Session, statement: PreparedSql, rows: Sequence[Mapping[st
     dialect = connection.dialect.name
     rendered, names = _render(statement, (), dialect)
     given = [{name: _write(row[name], dialect) for name in names} for row in rows]
-    connection.exec_driver_sql(rendered, given)
+    _run_on_cursor(connection, rendered, given, many=True)
 
 
 def read_json(value: Any) -> Any:
@@ -225,9 +305,14 @@ def fetch_plain(session: Session, statement: Executable) -> list[Any]:
 
 
 def fetch_tuples(session: Session, statement: PreparedSql, values: Mapping[str, Any]) -> list[Any]:
-    """Return every row as the driver's tuple, for reads of a million rows. Does not flush the session."""
-    with execute_sql(session, statement, values) as result:
-        return list(result.cursor.fetchall()) if result.cursor is not None else []
+    """Return every row as the driver's tuple, for reads of a million rows and for statements that run on every key press.
+
+    Does not flush the session.
+    """
+    connection = session.connection()
+    rendered, given = _bind(statement, values, connection.dialect.name)
+    rows: list[Any] = _run_on_cursor(connection, rendered, given, _fetch_all)
+    return rows
 
 
 _JOIN_BY_HASH = prepare_sql(

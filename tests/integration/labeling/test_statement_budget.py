@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from psycopg._queries import MAX_CACHED_STATEMENT_LENGTH
 from sqlalchemy import event
 
 from annotator.domain.judgments import PairView
@@ -87,6 +88,8 @@ def test_within_a_query(ann: Browser, answers: int, want: int) -> None:
         response = ann.exchange(answers, want)
     assert len(response.pairs) == want
     assert len(statements) <= WITHIN_A_QUERY, "\n".join(statements)
+    longest = max(statements, key=len)
+    assert len(longest.encode()) <= MAX_CACHED_STATEMENT_LENGTH, f"psycopg reads it anew each time: {longest}"
 
 
 def test_the_first_pairs_of_a_page(ann: Browser) -> None:

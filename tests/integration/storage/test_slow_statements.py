@@ -6,7 +6,7 @@ from sqlalchemy.exc import DBAPIError
 
 from annotator.storage.database import Database
 from annotator.storage.slow_statements import MOST_CHARACTERS, SlowStatement, watch_statements
-from annotator.storage.sql import execute_sql, prepare_sql
+from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
 from annotator.storage.tables import DatasetRow
 
 
@@ -21,10 +21,13 @@ def test_expressions_and_prepared_sql_are_reported_on_one_line_without_values(da
     reported = watch(database, 0.0)
     with database.read() as session:
         session.scalars(select(DatasetRow).where(DatasetRow.name == "hunter2")).all()
-        execute_sql(session, prepare_sql("SELECT pk\n  FROM dataset WHERE name = :name"), {"name": "hunter2"})
+        named = prepare_sql("SELECT pk\n  FROM dataset WHERE name = :name")
+        execute_sql(session, named, {"name": "hunter2"})
+        fetch_tuples(session, named, {"name": "hunter2"})
     texts = [statement.text for statement in reported if "FROM dataset" in statement.text]
-    assert len(texts) == 2
+    assert len(texts) == 3
     assert texts[1].startswith("SELECT pk FROM dataset WHERE name = ")
+    assert texts[2] == texts[1]
     assert not [said for said in texts if "hunter2" in said or "\n" in said]
     assert not [statement for statement in reported if statement.failed or statement.seconds < 0]
 
@@ -33,7 +36,9 @@ def test_a_statement_that_failed_is_reported_as_such(database: Database) -> None
     reported = watch(database, 0.0)
     with pytest.raises(DBAPIError), database.read() as session:
         session.execute(text("SELECT nothing FROM nowhere"))
-    assert [statement.failed for statement in reported if "nowhere" in statement.text] == [True]
+    with pytest.raises(DBAPIError), database.read() as session:
+        fetch_tuples(session, prepare_sql("SELECT nothing FROM nowhere"), {})
+    assert [statement.failed for statement in reported if "nowhere" in statement.text] == [True, True]
 
 
 def test_a_quick_statement_is_not_reported_and_a_long_text_is_cut(database: Database) -> None:

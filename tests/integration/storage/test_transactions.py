@@ -1,8 +1,10 @@
 """What a read and a labeling transaction ask of PostgreSQL beyond their statements. SQLite has none of this."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from psycopg.pq import TransactionStatus
 from sqlalchemy import text
 from sqlalchemy.exc import InternalError
 from sqlalchemy.orm import Session
@@ -33,6 +35,23 @@ def test_what_is_planned_once_is_kept_over_reads(database: Database) -> None:
             session.execute(text("SELECT count(*) FROM lease")).scalar_one()
     with database.read() as session:
         assert session.execute(KEPT).scalar_one() > 0
+
+
+def test_one_statement_is_asked_for_without_a_transaction_and_the_next_ones_have_theirs(
+    database: Database,
+) -> None:
+    def find_status(session: Session) -> TransactionStatus:
+        session.execute(text("SELECT count(*) FROM lease")).scalar_one()
+        driver: Any = session.connection().connection.driver_connection
+        return TransactionStatus(driver.info.transaction_status)
+
+    with database.ask() as session:
+        assert find_status(session) is TransactionStatus.IDLE
+    with database.read() as session:
+        assert find_status(session) is TransactionStatus.INTRANS
+    with database.write() as session:
+        assert find_status(session) is TransactionStatus.INTRANS
+        assert session.execute(text("SHOW transaction_isolation")).scalar_one() == "read committed"
 
 
 @pytest.fixture

@@ -6,10 +6,22 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.sql import LENGTHS, _fill, _render, execute_sql, prepare_sql, read_json, read_time
+from annotator.storage.sql import (
+    LENGTHS,
+    _fill,
+    _render,
+    execute_sql,
+    fetch_tuples,
+    prepare_sql,
+    read_json,
+    read_time,
+    run_many,
+    run_sql,
+)
 from annotator.storage.tables import PersonRow
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
@@ -38,6 +50,31 @@ def database(tmp_path: Path) -> Iterator[Database]:
 def test_a_statement_is_written_as_its_driver_reads_it(dialect: str, expected: str) -> None:
     statement = prepare_sql("SELECT '50 %' WHERE a = :a AND b IN :b AND a::text = :a", lists=["b"])
     assert _render(statement, (2,), dialect) == (expected, ("a",))
+
+
+def test_a_statement_is_one_line_without_comments() -> None:
+    statement = prepare_sql("\nSELECT a -- in this order: few rows\n  FROM b\n\n  WHERE c = 1 - -1 ")
+    assert statement.text == "SELECT a FROM b WHERE c = 1 - -1"
+
+
+def test_what_runs_on_a_cursor_of_the_driver_finds_the_same_and_fails_the_same(database: Database) -> None:
+    add = prepare_sql(
+        "INSERT INTO person (username, name, must_change_password, simulated, created_at) "
+        "VALUES (:username, '', false, false, :at)"
+    )
+    with database.write() as session:
+        assert sorted(fetch_tuples(session, FOUND, {"names": ["花子", "ada"], "at": NOW})) == [(1,), (3,)]
+        run_sql(session, add, {"username": "bob", "at": NOW})
+        run_many(session, add, [{"username": "eve", "at": NOW}, {"username": "mia", "at": NOW}])
+        added = fetch_tuples(session, FOUND, {"names": ["bob", "eve", "mia"], "at": NOW})
+        assert sorted(added) == [(4,), (5,), (6,)]
+    for run in (
+        lambda session: run_sql(session, add, {"username": "ada", "at": NOW}),
+        lambda session: run_many(session, add, [{"username": "ada", "at": NOW}]),
+    ):
+        with pytest.raises(IntegrityError) as raised, database.write() as session:
+            run(session)
+        assert "INSERT INTO person" in (raised.value.statement or "")
 
 
 def test_a_list_finds_each_of_its_items_and_an_empty_one_nothing(database: Database) -> None:
