@@ -170,6 +170,7 @@ def test_offline_and_back_loses_nothing(
 ) -> None:
     start(page, database, sign_in)
     press(page, "23123")
+    wait_saved(page)
     context.set_offline(True)
     press(page, "12312")
     expect(panel(page)).to_have_attribute("data-unsaved", "5")

@@ -1,5 +1,7 @@
 // What a screen reader is told in words beside what is on the screen.
 
+import { runAfterPaint } from "./after_paint.js";
+
 export class Announcer {
   /** @param {HTMLElement} host an `aria-live` region */
   constructor(host) {
@@ -10,13 +12,22 @@ export class Announcer {
   }
 
   /**
-   * Say a text; behind what was said of the same subject before.
+   * Say a text once the screen is painted; behind what was said of the same subject before.
    * @param {string} text
    * @param {unknown} subject the pair that is on the screen
    */
   say(text, subject) {
-    this.text = this.subject === subject ? `${this.text} ${text}` : text;
+    this.sayAlone(this.subject === subject ? `${this.text} ${text}` : text, subject);
+  }
+
+  /**
+   * Say a text instead of what was said before.
+   * @param {string} text
+   * @param {unknown} subject
+   */
+  sayAlone(text, subject) {
+    this.text = text;
     this.subject = subject;
-    this.host.textContent = this.text;
+    runAfterPaint(() => { if (this.host.textContent !== this.text) this.host.textContent = this.text; });
   }
 }

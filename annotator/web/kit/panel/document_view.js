@@ -2,7 +2,8 @@
 // query's terms marked, a find box, and its metadata. What comes next is prepared ahead, in small steps, so that no
 // document delays a key press. Texts are set as text; formatted documents come as safe HTML from /api/rendering.
 
-import { make } from "./elements.js";
+import { runAfterPaint } from "./after_paint.js";
+import { make, writeText } from "./elements.js";
 import { takeFirstRendering } from "./first_answer.js";
 import { MarkedText, runAtOnce, runQuietly } from "./marked_text.js";
 import { extractTerms } from "./query_terms.js";
@@ -13,6 +14,7 @@ const MOST_QUERIES = 20;  // whose terms are kept
 const WAIT_MS = 350;
 const FIRST_WAIT_MS = 1500;
 const FIND_MS = 120;
+const LONG_BEGINNING = 600;  // characters: a document opens at a best match only if it is further down
 const SOURCE_FILE = /\.(?!(?:txt|md|rst|html?|pdf|docx?)(?:#|$))\w{1,12}(?:#|$)/i;
 
 /** @typedef {import("./messages.js").ShownPair} ShownPair */
@@ -131,12 +133,15 @@ export class DocumentView {
     const before = this.current;
     if (before?.whole && before.pair.pair !== pair.pair) this.prepared.delete(before.pair.pair);
     const prepared = this.findPrepared(pair), turn = ++this.turn;
+    if (this.region.scrollTop) this.region.scrollTop = 0;  // first: once something has changed, this would lay out the whole page
     this.current = prepared;
     this.closeFind();
     this.say("");
     const mode = this.chooseMode(prepared);
     if (mode !== null) return this.place(prepared, mode);
-    this.layOut(prepared, make("div", "text"));  // what comes in an instant is waited for, and then nothing is swapped any more
+    this.layOut(prepared, make("div", "text"));
+    this.paintTools();
+    // What comes in an instant is waited for, and then nothing is swapped any more.
     const settle = () => { if (turn === this.turn && !prepared.shown) this.place(prepared, this.chooseMode(prepared) ?? "source"); };
     prepared.asked?.then(settle);
     setTimeout(settle, before ? WAIT_MS : FIRST_WAIT_MS);
@@ -299,12 +304,11 @@ export class DocumentView {
     this.matchNumber = null;
     this.bestMatch = null;
     this.region.replaceChildren(...prepared.head, element, ...after);
-    this.region.scrollTop = 0;
-    this.paintTools();
   }
 
   /**
-   * Put a document on the screen; at its best match if it is long, or scrolled as `scrollTop` says.
+   * Put a document on the screen; at its best match if it is long, or scrolled as `scrollTop` says. Asks for no position of
+   * anything where that is not needed: for each question after a change the browser lays out the page anew.
    * @param {Prepared} prepared
    * @param {TextMode | "missing"} mode
    * @param {number | null} [scrollTop]
@@ -312,7 +316,8 @@ export class DocumentView {
   place(prepared, mode, scrollTop = null) {
     if (mode === "missing") {
       const words = prepared.pair.document.text === null ? this.words.doc_notext : this.words.doc_empty;
-      return this.layOut(prepared, make("div", "missing", words));
+      this.layOut(prepared, make("div", "missing", words));
+      return this.paintTools();
     }
     const text = this.finish(prepared, mode);
     prepared.mode = mode;
@@ -320,18 +325,23 @@ export class DocumentView {
     this.layOut(prepared, text.element, ...(prepared.cut && !prepared.whole ? [this.makeEnd(prepared)] : []));
     this.paintNote(prepared);
     if (scrollTop !== null) this.region.scrollTop = scrollTop;
-    else if (this.region.scrollHeight > 2 * this.region.clientHeight) this.openAtBest(text);
-    text.paintNear(this.region);
+    else this.openAtBest(text);
+    if (scrollTop !== null || text.isShort) text.paintNear(this.region);
+    else runAfterPaint(() => { if (text === this.current?.shown) text.paintNear(this.region); });  // its beginning is marked
     this.paintTools();
   }
 
-  /** @param {MarkedText} text */
+  /**
+   * Go to the best match of a document that is longer than two views.
+   * @param {MarkedText} text
+   */
   openAtBest(text) {
-    this.bestMatch = text.findBest();
-    if (this.bestMatch === null) return;
-    const [, unit, number] = text.listMatches("terms")[this.bestMatch];
-    if (unit.index + unit.terms[number][0] > 600) this.goToBest(text);
-    else this.bestMatch = null;
+    const best = text.length > LONG_BEGINNING ? text.findBest() : null;
+    if (best === null) return;
+    const [, unit, number] = text.listMatches("terms")[best];
+    if (unit.index + unit.terms[number][0] <= LONG_BEGINNING || this.region.scrollHeight <= 2 * this.region.clientHeight) return;
+    this.bestMatch = best;
+    this.goToBest(text);
   }
 
   /** @param {MarkedText} text */
@@ -587,18 +597,18 @@ export class DocumentView {
 
   paintTools() {
     const prepared = this.current, text = prepared?.shown;
-    this.matchCount.textContent = this.describeMatches();
-    this.hitCount.textContent = this.findBox.hidden ? "" : this.describeHits();
+    writeText(this.matchCount, this.describeMatches());
+    writeText(this.hitCount, this.findBox.hidden ? "" : this.describeHits());
     for (const button of this.stepButtons) button.hidden = !text?.matches;
     this.startButton.hidden = this.bestMatch === null;
-    this.startButton.textContent = this.region.scrollTop > 0 ? this.words.doc_start : this.words.doc_best;
+    if (!this.startButton.hidden) writeText(this.startButton, this.region.scrollTop > 0 ? this.words.doc_start : this.words.doc_best);
     this.sourceButton.style.visibility = prepared?.rendering && text ? "visible" : "hidden";
     this.sourceButton.setAttribute("aria-pressed", String(prepared?.mode === "source"));
     this.findButton.style.visibility = text ? "visible" : "hidden";
   }
 
   /** @param {string} text */
-  say(text) { this.live.textContent = text; }
+  say(text) { writeText(this.live, text); }
 }
 
 /**

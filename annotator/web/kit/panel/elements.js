@@ -154,6 +154,13 @@ export function findAround(event, selector) {
 }
 
 /**
+ * Write a text; leave an element that shows it already as it is, so that it need not be laid out again.
+ * @param {HTMLElement} element
+ * @param {string} text
+ */
+export function writeText(element, text) { if (element.textContent !== text) element.textContent = text; }
+
+/**
  * Call `work` when the browser has nothing better to do.
  * @param {() => void} work
  */

@@ -9,6 +9,7 @@ const LINES_PER_PART = 60;
 const PART_CHARACTERS = 3000;
 const LONGEST_PIECE = 20000;
 const MOST_MATCHES = 200000;
+const PARTS_AT_ONCE = 2;  // of the beginning: laid out and marked before it comes to the screen
 const WINDOW = 1500;
 const BLOCKS = "p,li,pre,td,th,h3,h4,h5,h6,dt,dd,caption,figcaption,blockquote,div";
 
@@ -50,6 +51,8 @@ export class MarkedText {
     this.needle = "";
     this.hitCount = 0;
     this.searchNumber = 0;
+    /** @type {number | null | undefined} the number of the best match; undefined: it is not known yet */
+    this.best = undefined;
   }
 
   /**
@@ -96,9 +99,16 @@ export class MarkedText {
       unit.terms = this.matches < MOST_MATCHES ? findTerms(unit.text, this.terms) : [];
       this.matches += unit.terms.length;
     }
+    this.best = undefined;
     this.parts.push({ element, units });
     this.element.append(element);
+    if (this.parts.length > PARTS_AT_ONCE) return;
+    element.classList.add("open");
+    for (const unit of units) paint(unit);
   }
+
+  /** Whether all of it is marked, so that nothing depends on what is in the view. */
+  get isShort() { return this.parts.length <= PARTS_AT_ONCE; }
 
   /**
    * Return every match in order.
@@ -115,6 +125,11 @@ export class MarkedText {
 
   /** Return the number of the first match of the stretch that holds the most different terms (rare ones count more). */
   findBest() {
+    if (this.best === undefined) this.best = this.searchBest();
+    return this.best;
+  }
+
+  searchBest() {
     const all = this.matches > 20000 ? [] : this.listMatches("terms").map(([, unit, i]) => ({ index: unit.index + unit.terms[i][0], term: unit.terms[i][2] }));
     /** @type {Map<string, number>} */
     const counts = new Map();
@@ -159,10 +174,14 @@ export class MarkedText {
   }
 
   /**
-   * Mark what is near the view.
+   * Mark what is near the view. A short text is marked as a whole, which asks for no position.
    * @param {HTMLElement} region
    */
   paintNear(region) {
+    if (this.isShort) {
+      for (const part of this.parts) for (const unit of part.units) paint(unit);
+      return;
+    }
     const view = region.getBoundingClientRect();
     const top = view.top - view.height, bottom = view.bottom + view.height;
     let low = 0, high = this.parts.length;

@@ -163,6 +163,7 @@ export class PairNotice {
   hide() {
     this.event = null;
     this.feedback = null;
+    if (this.host.hidden) return;
     this.host.hidden = true;
     this.host.replaceChildren();
   }

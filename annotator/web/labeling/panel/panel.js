@@ -3,12 +3,13 @@
 // above it, what has been saved, the list of a whole query. Everything shown is set as text: a document cannot run anything.
 
 import { ActiveTime } from "../../kit/panel/active_time.js";
+import { runAfterPaint } from "../../kit/panel/after_paint.js";
 import { Announcer } from "../../kit/panel/announcer.js";
 import { VisitedPairs } from "../../kit/panel/browser_storage.js";
 import { describeChanges } from "../../kit/panel/changes.js";
 import { hasOpenDialog } from "../../kit/panel/dialogs.js";
 import { DocumentView } from "../../kit/panel/document_view.js";
-import { findActButton, findAround, findElement, findFocused, findPart, isFocusLost, make, makeHiddenKey, nameButton, runWhenIdle } from "../../kit/panel/elements.js";
+import { findActButton, findAround, findElement, findFocused, findPart, isFocusLost, make, makeHiddenKey, nameButton, runWhenIdle, writeText } from "../../kit/panel/elements.js";
 import { GuidelineView } from "../../kit/panel/guideline_view.js";
 import { newId } from "../../kit/panel/ids.js";
 import { findAct } from "../../kit/panel/keys.js";
@@ -261,7 +262,7 @@ export class LabelingPanel {
     forgetAddress();
     this.behind.push(pair);
     this.next();
-    this.exchange.flush();
+    this.flushAfterPaint();
   }
 
   /**
@@ -291,7 +292,12 @@ export class LabelingPanel {
       if (event.outcome !== "later") this.remember(pair);
       this.next();
     }
-    this.exchange.flush();
+    this.flushAfterPaint();
+  }
+
+  /** Hand in the press once the next pair is on the screen. Until then the outbox has it, and a page that is left sends it. */
+  flushAfterPaint() {
+    runAfterPaint(() => { if (!this.isEnded) this.exchange.flush(); });
   }
 
   /**
@@ -312,6 +318,7 @@ export class LabelingPanel {
       return null;
     }
     this.saveStatus.isStorageFull = false;
+    this.saveStatus.countPress();
     if (this.progress && !pair.answer && outcome !== "later") this.progress.done = Math.min(this.progress.total, this.progress.done + 1);
     pair.before = pair.answer;
     pair.answer = outcome === "later" ? null : { outcome, grade, note, reason };
@@ -606,20 +613,23 @@ export class LabelingPanel {
     this.root.dataset.pairId = pair.pair;
     this.tabs.tell(pair.pair);
     const wasEmpty = at.work.hidden;
-    at.empty.hidden = true;
-    at.work.hidden = false;
+    if (wasEmpty) {
+      at.empty.hidden = true;
+      at.work.hidden = false;
+    }
     if (!this.queryText.isShown(pair.query)) this.queryText.show(pair.query, pair.query.language);
-    at.position.textContent = pair.position ? ` · ${fill(this.words.pair_position, { at: pair.position[0], of: pair.position[1] })}` : "";
     this.notice.show(pair);
     this.view.show(pair);
-    at.note.value = this.noteDrafts.read(pair.pair) || pair.answer?.note || pair.laterNote || "";
+    writeText(at.position, pair.position ? ` · ${fill(this.words.pair_position, { at: pair.position[0], of: pair.position[1] })}` : "");
+    const note = this.noteDrafts.read(pair.pair) || pair.answer?.note || pair.laterNote || "";
+    if (at.note.value !== note) at.note.value = note;
     this.notice.markGrades(pair.answer?.grade, null);
     findActButton(this.root, "unrateable").setAttribute("aria-pressed", String(pair.answer?.outcome === "unrateable"));
     findActButton(this.root, "back").disabled = !this.behind.length && !this.visited.list().length;
     if (wasEmpty || isFocusLost(this.root)) this.view.focus();
     this.time.begin();
-    this.paintProgress();
-    this.saveStatus.paint();
+    if (wasEmpty || !at.alert.hidden) this.paintState();  // an alert may be about the pair before
+    else runAfterPaint(() => this.paintState());
     const title = pair.document.title || pair.document.doc_id;
     this.say(`${this.words.query}: ${pair.query.text}. ${this.words.document}: ${title} ${at.strip.hidden ? "" : at.strip.textContent}`);
     runWhenIdle(() => { for (const ahead of this.queue.slice(0, 2)) this.view.prepare(ahead); });
@@ -669,12 +679,17 @@ export class LabelingPanel {
     this.saveStatus.paint();
   }
 
+  paintState() {
+    this.paintProgress();
+    this.saveStatus.paint();
+  }
+
   paintProgress() {
     const { at, words } = this, { done, total } = this.progress ?? { done: 0, total: 0 };
     at.filled.style.width = total ? `${(100 * done) / total}%` : "0";
     at.progress.setAttribute("aria-valuemax", String(total));
     at.progress.setAttribute("aria-valuenow", String(Math.min(done, total)));
-    at.count.textContent = this.progress ? fill(words.count, { done: this.formatNumber(done), total: this.formatNumber(total) }) : "";
+    writeText(at.count, this.progress ? fill(words.count, { done: this.formatNumber(done), total: this.formatNumber(total) }) : "");
   }
 
   /** @param {string} text */

@@ -245,7 +245,8 @@ export class QueryList {
     this.paintCount();
     if (heldFocus) row.element.focus({ preventScroll: true });
     row.element.scrollIntoView({ block: "nearest" });
-    this.panel.at.live.textContent = heldFocus ? stateBefore : `${stateBefore} ${this.describePosition(row)} ${nameDocument(row.pair)}. ${this.describeState(row)}`;
+    const text = heldFocus ? stateBefore : `${stateBefore} ${this.describePosition(row)} ${nameDocument(row.pair)}. ${this.describeState(row)}`;
+    this.panel.announcer.sayAlone(text, row.pair);
     runWhenIdle(() => { for (const other of this.listFollowing(row, 2)) this.panel.view.prepare(other.pair); });
   }
 

@@ -1,7 +1,7 @@
 // What has been saved and what has not, and what stands in the way: said quietly at once, and unmissably when it
 // lasts. Says of each what happened and what is kept.
 
-import { make, makeActButton, makeText } from "../../kit/panel/elements.js";
+import { make, makeActButton, makeText, writeText } from "../../kit/panel/elements.js";
 import { makeSignInLink } from "../../kit/panel/sign_in_link.js";
 import { fill } from "../../kit/panel/sentences.js";
 
@@ -37,13 +37,16 @@ export class SaveStatus {
     this.alertState = "";
   }
 
+  /** Count a press that was stored, for whoever asks before `paint` counts anew. */
+  countPress() { this.root.dataset.unsaved = String(Number(this.root.dataset.unsaved) + 1); }
+
   paint() {
     const { hasBegun, pair } = this.findState();
     const waiting = this.outbox.list();
     const isLate = waiting.length > 0 && this.outbox.now() - Date.parse(waiting[0].pressed_at) > LATE_MS;
     this.root.dataset.unsaved = String(waiting.length);
     this.root.toggleAttribute("data-late", isLate);
-    this.saved.textContent = waiting.length ? fill(this.words.unsaved, { n: waiting.length }) : hasBegun ? this.words.allsaved : "";
+    writeText(this.saved, waiting.length ? fill(this.words.unsaved, { n: waiting.length }) : hasBegun ? this.words.allsaved : "");
     const cause = isLate ? (navigator.onLine ? "slow" : "offline") : null;
     this.paintAlert(this.isStorageFull ? "storage" : this.trouble ?? cause, waiting.length, pair === null ? null : this.elsewhere.get(pair) ?? null);
   }
