@@ -169,7 +169,7 @@ def test_on_a_narrow_screen_choosing_a_page_uncovers_it(page: Page, server: Serv
     sign_in(page, "lea", to="/help?dataset=demo")
     expect(page.get_by_role("heading", name="Help", exact=True)).to_be_visible()
     wait_until_quiet(page)
-    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("button", name="Open the sidebar").click()  # named by what also closes it
     expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "false")
     page.get_by_role("link", name="People").click()
     expect(page.get_by_role("heading", name=PEOPLE_TITLE)).to_be_visible()
