@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 from unicodedata import east_asian_width
 
+from sqlalchemy import update
+from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
@@ -21,6 +23,7 @@ from annotator.releases.gates_service import check_release
 from annotator.releases.releases_sql import list_pseudonyms
 from annotator.releases.service import publish_release
 from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.tables import PersonRow
 from annotator.web.agreement.downloads import write_figures
 from annotator.web.agreement.tables import TableRequest
 from tests.integration.agreement_world import AgreementWorld
@@ -357,6 +360,9 @@ def read_page(world: AgreementWorld, json_figures: Mapping[Path_, object]) -> Pl
 
 
 def _open_tab(world: AgreementWorld, tab: str, table: str) -> AppTest:
+    """Open a tab of the page. People have their usernames as names, since these name the figures everywhere else."""
+    with world.database.write() as session:
+        session.execute(update(PersonRow).values(name=col(PersonRow.username)))
     url = world.database.url.render_as_string(hide_password=False)
     arguments = (url, "agreement", world.lead.username, world.lead.person_id, "d", "")
     app = AppTest.from_function(run_page, args=arguments)

@@ -53,7 +53,7 @@ from annotator.agreement.records import (
     PairAgreement,
     PairSelection,
 )
-from annotator.domain.messages import Message, say
+from annotator.domain.messages import Message, join, say
 from annotator.labeling.records import AnnotatorResult
 
 
@@ -106,7 +106,7 @@ def describe_simulated(simulated: Sequence[str]) -> Message:
     """Say that some annotators are not people."""
     return say(
         "Simulated judgments are included ({people}): the figures only show how the program works.",
-        people=", ".join(simulated),
+        people=join(simulated),
     )
 
 

@@ -253,8 +253,12 @@ def chart_grades(summary: QueueSummary, names: Sequence[str]) -> Chart:
         ],
     )
     picked = alt.selection_point(name="cell", fields=["low", "high"], on="click", clear=False)
-    cells = base.mark_rect(cursor="pointer").encode(color=alt.Color("fill:N", scale=None)).add_params(picked)
-    counts = base.mark_text(fontSize=15, cursor="pointer").encode(
+    cells = (
+        base.mark_rect(cursor="pointer", aria=False)
+        .encode(color=alt.Color("fill:N", scale=None))
+        .add_params(picked)
+    )
+    counts = base.mark_text(fontSize=15, cursor="pointer", aria=False).encode(
         text=alt.Text("disputes:Q", format=",d"), color=alt.Color("ink:N", scale=None)
     )
     return alt.layer(cells, counts).properties(height=HEIGHT)

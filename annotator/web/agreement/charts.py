@@ -18,6 +18,7 @@ from annotator.web.kit.charts import AMBER, TEAL, label_counts, show_value, spac
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.heat_map import PALE, name_grades, tint_cell, tint_neutral
 from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.person_names import find_username
 from annotator.web.kit.words import name_word
 
 if TYPE_CHECKING:
@@ -244,10 +245,10 @@ def chart_matrix(pairs: Sequence[PairAgreement], kind: str) -> "alt.LayerChart":
     picked = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
     written = len(names) <= MOST_WRITTEN
     colour = alt.Color("fill:N", scale=None) if written else _colour_with_legend(alt, pairs, kind)
-    drawn = [base.mark_rect(cursor="pointer").encode(color=colour).add_params(picked)]
+    drawn = [base.mark_rect(cursor="pointer", aria=False).encode(color=colour).add_params(picked)]
     if written:
         drawn.append(
-            base.mark_text(fontSize=12, cursor="pointer").encode(
+            base.mark_text(fontSize=12, cursor="pointer", aria=False).encode(
                 text="shown:N", color=alt.Color("ink:N", scale=None)
             )
         )
@@ -342,15 +343,15 @@ BAR_ROW, BAR_EDGE = 28, 140
 def list_shares(counts: Mapping[str, Sequence[int]], grade_names: Sequence[str]) -> list[dict[str, Any]]:
     """Return a row for each grade of each annotator: all annotators together first, then each by name.
 
-    Of more than MOST_BARS annotators, those who judged the most. `place`: the grade; `whose`: the annotator, "" for
-    all of them.
+    Of more than MOST_BARS annotators, those who judged the most. `place`: the grade; `whose`: the annotator's username, ""
+    for all of them.
     """
     names = name_grades(grade_names)
-    chosen = sorted(sorted(counts, key=lambda point: (-sum(counts[point]), point))[:MOST_BARS])
+    chosen = sorted(sorted(counts, key=lambda name: (-sum(counts[name]), name))[:MOST_BARS])
     everybody = tuple(sum(column) for column in zip(*counts.values(), strict=True))
     people = [
         (tr("all annotators"), "", everybody),
-        *((point, point, tuple(counts[point])) for point in chosen),
+        *((name, find_username(name), tuple(counts[name])) for name in chosen),
     ]
     labels = label_counts([name for name, *_ in people], [sum(given) for *_, given in people])
     drawn = []

@@ -17,6 +17,7 @@ from annotator.domain.grades import GRADES
 from annotator.domain.messages import join
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.messages import tr
+from annotator.web.kit.person_names import find_username
 from annotator.web.kit.words import name_word
 
 KINDS = ("shared", "differing", "given", "repeat", "gold", "quick")
@@ -29,8 +30,8 @@ Parameters = list[tuple[str, str]]
 
 def list_parameters(selection: PairSelection) -> Parameters:
     """Return the selection as query parameters, in their order."""
-    parameters = [("pairs", selection.kind), *(("who", name) for name in selection.annotators)]
-    parameters += [("without", name) for name in selection.without]
+    parameters = [("pairs", selection.kind), *(("who", find_username(name)) for name in selection.annotators)]
+    parameters += [("without", find_username(name)) for name in selection.without]
     if selection.grades is not None:
         parameters.append(("grades", "-".join(map(str, selection.grades))))
     if selection.grade is not None:
@@ -39,7 +40,7 @@ def list_parameters(selection: PairSelection) -> Parameters:
         parameters.append(("when", "/".join(f"{_moment(second):{MOMENT}}" for second in selection.span)))
     if selection.by is not None:
         parameters.append(("of", selection.by))
-        parameters += [("is", selection.value)] if selection.value is not None else []
+        parameters += [("is", find_username(selection.value))] if selection.value is not None else []
     return parameters
 
 

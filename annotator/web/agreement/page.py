@@ -12,11 +12,13 @@ from annotator.agreement.records import AgreementReport, CoefficientValue
 from annotator.agreement.service import list_groupings
 from annotator.domain.errors import ValidationError
 from annotator.web.agreement.links import TOO_MANY, find_first_grouping, find_selection
+from annotator.web.agreement.people import name_report
 from annotator.web.agreement.report_cache import KeptReport, ProgressCallback, find_kept_report
 from annotator.web.kit.controls import find_chosen_option, note_press
 from annotator.web.kit.figures import show_number, show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import require_dataset
+from annotator.web.kit.person_names import list_person_names
 from annotator.web.page_context import PageContext
 
 ANEW = "measure_anew"
@@ -136,4 +138,5 @@ def draw(context: PageContext) -> None:
         report = find_report(context, dataset, None)
     from annotator.web.agreement.report_view import draw_report
 
-    draw_report(context, report, list_fields(context, dataset))
+    named = name_report(report, list_person_names(context, dataset))
+    draw_report(context, named, list_fields(context, dataset))

@@ -4,6 +4,7 @@ The address holds the selection, so that it can be sent to somebody. `list_selec
 pair.
 """
 
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -18,10 +19,12 @@ from annotator.web.agreement.links import (
     find_start,
     list_parameters,
 )
+from annotator.web.agreement.people import name_selection
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.pager import show_part
+from annotator.web.kit.person_names import PersonName, list_person_names
 from annotator.web.kit.tables import Cell, Link, draw_link_table
 from annotator.web.kit.text import show_as
 from annotator.web.kit.words import name_word
@@ -36,9 +39,10 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
     selected = list_selected_pairs(
         context.database, context.actor, dataset, selection, limit=SIZE, offset=start, now=context.now
     )
+    names = list_person_names(context, dataset)
     draw_page_links(dataset, [(tr("Back to Agreement"), [])])
     st.html(
-        show_as("verdict", describe_selection(selection), tag="h2")
+        show_as("verdict", describe_selection(name_selection(selection, names)), tag="h2")
     )  # a heading of Streamlit's would link names
     if not selected.total:
         st.text(tr("No pair matches."))
@@ -57,17 +61,17 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
         draw_note(tr("A, B …: the annotators of a pair, without their names."))
     columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
     draw_link_table(
-        tr("List of pairs"), columns, [_describe(dataset, pair) for pair in selected.pairs], tall=True
+        tr("List of pairs"), columns, [_describe(dataset, pair, names) for pair in selected.pairs], tall=True
     )
     _draw_paging(dataset, selection, start, selected.total)
     draw_file_link(tr("All pairs as CSV"), list_pairs_file_address(dataset, selection))
     keep_focus(from_top=True)
 
 
-def _describe(dataset: str, pair: SelectedPair) -> list[Cell]:
+def _describe(dataset: str, pair: SelectedPair, names: Mapping[str, PersonName]) -> list[Cell]:
     if pair.hidden:
         return [tr("judge it first"), "–", "–", "–", "–"]
-    grades = [f"{grade}\u00a0{name}" for name, grade in pair.grades]
+    grades = [f"{grade}\u00a0{names.get(name, name)}" for name, grade in pair.grades]
     note = [tr(pair.note)] if pair.note is not None else []
     document: list[str | Link] = [pair.doc_id]
     if pair.title and pair.title != pair.doc_id:

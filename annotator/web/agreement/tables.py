@@ -18,6 +18,7 @@ from annotator.web.agreement.links import name_field
 from annotator.web.kit.figures import show_share
 from annotator.web.kit.heat_map import name_grades
 from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.person_names import find_username
 from annotator.web.kit.words import name_word
 
 KINDS = ("unweighted", "linear", "quadratic")
@@ -236,7 +237,8 @@ class TableRequest:
 
     def list_parameters(self) -> list[tuple[str, str]]:
         """Return the request as query parameters, without the empty ones."""
-        parameters = (("table", self.table), ("by", self.by), ("first", self.first), ("second", self.second))
+        first, second = find_username(self.first), find_username(self.second)
+        parameters = (("table", self.table), ("by", self.by), ("first", first), ("second", second))
         return [(name, value) for name, value in parameters if value]
 
 

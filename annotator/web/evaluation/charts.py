@@ -224,8 +224,8 @@ def chart_groups(evaluation: Evaluation, measure: str) -> "alt.LayerChart":
         ],
     )
     return alt.layer(
-        base.mark_rect().encode(color=alt.Color("fill:N", scale=None)),
-        base.mark_text(fontSize=12).encode(text="shown:N", color=alt.Color("ink:N", scale=None)),
+        base.mark_rect(aria=False).encode(color=alt.Color("fill:N", scale=None)),
+        base.mark_text(fontSize=12, aria=False).encode(text="shown:N", color=alt.Color("ink:N", scale=None)),
     ).properties(height=len(groups) * CELL + EDGE)
 
 

@@ -1,6 +1,8 @@
 """Draw the page Evaluation: the choices, the evaluation that is kept or made now, or the ranked lists of one query."""
 
+from dataclasses import replace
 from html import escape
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -10,7 +12,11 @@ from annotator.web.kit.controls import keep_focus, note_press
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_link, require_dataset
+from annotator.web.kit.person_names import list_person_names, name_person
 from annotator.web.page_context import PageContext
+
+if TYPE_CHECKING:
+    from annotator.evaluation.service import EvaluationResult
 
 ANEW = "evaluate anew"
 
@@ -60,8 +66,20 @@ def draw(context: PageContext) -> None:
     if query_id is not None:
         draw_query(context, dataset, choice, kept.value, query_id)
     else:
-        draw_report(context, dataset, choice, choices, kept.value)
+        draw_report(context, dataset, choice, choices, _name_people(context, dataset, kept.value))
     keep_focus()
+
+
+def _name_people(context: PageContext, dataset: str, result: "EvaluationResult") -> "EvaluationResult":
+    """Return the result with annotators by the names that people know."""
+    robustness = result.robustness
+    if robustness is None or not robustness.by_annotator:
+        return result
+    names = list_person_names(context, dataset)
+    by_annotator = tuple(
+        replace(variant, variant=name_person(variant.variant, names)) for variant in robustness.by_annotator
+    )
+    return replace(result, robustness=replace(robustness, by_annotator=by_annotator))
 
 
 def _ask_anew() -> None:

@@ -115,20 +115,10 @@ def _draw_item(context: PageContext, job: FileJob, item: Mapping[str, Any]) -> N
         return
     request = _make_request(item["path"], choices, dry_run=True)
     checked = job.requests.get("import")
-    is_checked = checked is not None and _is_same(checked, request)
-    if not is_checked and (checked is None or checked["path"] != item["path"]):
-        start_task(context, job, request)  # a file that is new here is checked as it was recognised
+    if checked is None or not _is_same(checked, request):
+        start_task(context, job, request)  # a new file as it was recognised, then again after each change
         st.rerun()
     result = job.results.get("import", {})
-    if not is_checked:
-        st.button(
-            tr("Check again"),
-            type="primary",
-            key=f"import check {job.number}",
-            on_click=_start,
-            args=(job.dataset, request),
-        )
-        return
     if job.ended != "done" or not result:
         draw_ended(job)
         _draw_again(job, request)

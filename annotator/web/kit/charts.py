@@ -18,6 +18,7 @@ from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.labeling.service import LabelingProgress
 from annotator.web.kit.figures import show_percentage
 from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.person_names import make_unique
 from annotator.web.kit.words import name_word
 
 if TYPE_CHECKING:
@@ -128,13 +129,16 @@ def name_people(annotators: Sequence[AnnotatorProgress]) -> list[tuple[str, Anno
 
     Namesakes get their usernames too: a chart would put them in one row.
     """
-    known = [annotator.name or annotator.annotator for annotator in annotators]
-    named = []
-    for name, annotator in zip(known, annotators, strict=True):
-        shown = f"{name} ({annotator.annotator})" if known.count(name) > 1 else name
-        named.append(
-            (tr("{annotator} (simulated)", annotator=shown) if annotator.simulated else shown, annotator)
+    names = make_unique({annotator.annotator: annotator.name for annotator in annotators})
+    named = [
+        (
+            tr("{annotator} (simulated)", annotator=names[annotator.annotator])
+            if annotator.simulated
+            else names[annotator.annotator],
+            annotator,
         )
+        for annotator in annotators
+    ]
     return sorted(named, key=lambda item: sort_naturally(item[0]))
 
 

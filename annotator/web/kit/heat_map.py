@@ -1,6 +1,7 @@
 """Colour the cells of heat maps, and chart the confusion matrix of two annotators: the more, the deeper; differences in another hue.
 
 Cells let the page through, so that pale ones are pale on a light page and dark on a dark one; their figures can be read on both.
+A screen reader would read out the colours of every cell, so it gets the words and the table of the chart instead (`aria=False`).
 """
 
 from collections.abc import Sequence
@@ -66,8 +67,12 @@ def chart_confusion(pair: PairAgreement, grade_names: Sequence[str]) -> "alt.Lay
         ],
     )
     picked = alt.selection_point(name="cell", fields=["row", "column"], on="click", clear=False)
-    cells = base.mark_rect(cursor="pointer").encode(color=alt.Color("fill:N", scale=None)).add_params(picked)
-    counts = base.mark_text(fontSize=14, cursor="pointer").encode(
+    cells = (
+        base.mark_rect(cursor="pointer", aria=False)
+        .encode(color=alt.Color("fill:N", scale=None))
+        .add_params(picked)
+    )
+    counts = base.mark_text(fontSize=14, cursor="pointer", aria=False).encode(
         text=alt.Text("pairs:Q", format=",d"), color=alt.Color("ink:N", scale=None)
     )
     return alt.layer(cells, counts).properties(height=340)

@@ -3,7 +3,8 @@
 Results show where people do not share the guideline yet. People are listed by name, never by how well they did.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -25,10 +26,11 @@ from annotator.labeling.my_work_service import compute_times
 from annotator.labeling.records import KINDS, AnnotatorResult, CheckCandidate, CheckPair, MedianTimes
 from annotator.labeling.service import read_whole_text
 from annotator.web.dataset.words import name_setting
-from annotator.web.kit.charts import AMBER, TEAL, VIOLET, space_percent
+from annotator.web.kit.charts import AMBER, TEAL, VIOLET, sort_naturally, space_percent
 from annotator.web.kit.figures import show_difference, show_median, show_number, show_share
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_chart, draw_note, draw_numbers, require_dataset
+from annotator.web.kit.person_names import PersonName, list_person_names, name_person
 from annotator.web.kit.tables import draw_link_table, draw_table
 from annotator.web.kit.words import name_word
 from annotator.web.page_context import PageContext
@@ -255,7 +257,7 @@ LEGEND, ROOM = 96, 18
 
 
 def name_result(result: AnnotatorResult) -> str:
-    """Return the username, marked if the annotator is simulated."""
+    """Return the name, marked if the annotator is simulated."""
     return tr("{name} (simulated)", name=result.annotator) if result.simulated else result.annotator
 
 
@@ -403,7 +405,14 @@ def draw(context: PageContext) -> None:
     )
     draw_done()
     checks = list_checks(context.database, context.actor, dataset, now=context.now)
-    results = compute_results(context.database, context.actor, dataset, now=context.now)
+    names = list_person_names(context, dataset)
+    results = sorted(
+        (
+            replace(result, annotator=name_person(result.annotator, names))
+            for result in compute_results(context.database, context.actor, dataset, now=context.now)
+        ),
+        key=lambda result: sort_naturally(result.annotator),
+    )
     if not checks:
         st.text(tr("No pairs are marked yet. Mark about ten pairs for training and more for gold."))
     if any(result.training or result.gold.answered or result.repeats.n for result in results):
@@ -417,7 +426,7 @@ def draw(context: PageContext) -> None:
     st.header(tr("Check settings"))
     draw_settings(context, next(item for item in context.datasets if item.name == dataset))
     st.header(tr("Time per pair"))
-    _draw_times(context, dataset)
+    _draw_times(context, dataset, names)
 
 
 def _draw_results(results: list[AnnotatorResult]) -> None:
@@ -438,8 +447,8 @@ def _draw_results(results: list[AnnotatorResult]) -> None:
         draw_numbers(tr("Wrong judgments on gold pairs"), misses)
 
 
-def _draw_times(context: PageContext, dataset: str) -> None:
-    times = compute_times(context.database, context.actor, dataset)
+def _draw_times(context: PageContext, dataset: str, names: Mapping[str, PersonName]) -> None:
+    times = _name_times(compute_times(context.database, context.actor, dataset), names)
     if not times.n:
         st.text(tr("No judgment has a recorded time yet."))
         return
@@ -454,4 +463,14 @@ def _draw_times(context: PageContext, dataset: str) -> None:
     )
     draw_table(
         tr("Median active time per pair"), (tr("what"), tr("median"), tr("judgments")), list_time_rows(times)
+    )
+
+
+def _name_times(times: MedianTimes, names: Mapping[str, PersonName]) -> MedianTimes:
+    """Return the times with people by the names that others know, in the order of the names."""
+    named = {name_person(username, names): time for username, time in times.annotators.items()}
+    return replace(
+        times,
+        annotators={name: named[name] for name in sorted(named, key=sort_naturally)},
+        simulated=frozenset(name_person(username, names) for username in times.simulated),
     )

@@ -11,13 +11,13 @@ import streamlit as st
 
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import say
-from annotator.people.service import list_people
 from annotator.quality.records import DEFAULT_RATE, QualityExpert, QualityPreview, QualityStatus
 from annotator.quality.service import draw_sample, list_experts, preview_sample
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
+from annotator.web.kit.person_names import list_person_names, name_person
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, find_context, require_context
@@ -379,12 +379,6 @@ def _draw(dataset: str, form_values: DrawFormValues) -> None:
         "{n:,} pair drawn. It appears for {annotator} on the page Label.",
         "{n:,} pairs drawn. They appear for {annotator} on the page Label.",
         made.pairs,
-        annotator=_name_checker(context, dataset, made.annotator),
+        annotator=name_person(made.annotator, list_person_names(context, dataset)),
     )
     note_press()
-
-
-def _name_checker(context: PageContext, dataset: str, username: str) -> str:
-    """Return the name by which people know the checker."""
-    people = list_people(context.database, context.actor, dataset=dataset)
-    return next((person.name for person in people if person.username == username and person.name), username)

@@ -13,7 +13,6 @@ import streamlit as st
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.messages import Message, say
-from annotator.people.service import list_people
 from annotator.quality.records import RULES, ErrorRate, QualityDraw, QualityStatus
 from annotator.quality.service import project_bound, show_quality
 from annotator.web.agreement.links import draw_file_link
@@ -22,6 +21,7 @@ from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_number, show_time
 from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_numbers, require_dataset
+from annotator.web.kit.person_names import PersonName, list_person_names, name_people_in
 from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import escape_markdown, show_as
 from annotator.web.page_context import PageContext
@@ -131,8 +131,8 @@ def list_waiting_pairs(status: QualityStatus) -> list[str]:
     ]
 
 
-def draw_counts(status: QualityStatus) -> None:
-    """Draw how far the sample of this round is, and what it says nothing about."""
+def draw_counts(status: QualityStatus, names: Mapping[str, PersonName]) -> None:
+    """Draw how far the sample of this round is, and what it says nothing about. `names`: of people, by username."""
     counts = (
         (tr("drawn"), status.drawn),
         (tr("checked"), status.checked),
@@ -144,7 +144,7 @@ def draw_counts(status: QualityStatus) -> None:
     items = "".join(f"<div><dt>{escape(name)}</dt><dd>{show_number(n)}</dd></div>" for name, n in counts)
     st.html(f'<dl class="annotator-counts">{items}</dl>')
     for sentence in list_limits(status):
-        draw_note(tr(sentence))
+        draw_note(tr(name_people_in(sentence, names)))
 
 
 def list_limits(status: QualityStatus) -> list[Message]:
@@ -277,14 +277,13 @@ def draw(context: PageContext) -> None:
     dataset = require_dataset(context)
     draw_done()
     status = show_quality(context.database, context.actor, dataset, now=context.now)
-    people = list_people(context.database, context.actor, dataset=dataset)
-    names = {person.username: person.name or person.username for person in people}
+    names = list_person_names(context, dataset)
     draw_verdict(status, context.actor.username, names)
     if status.checked:
         draw_evidence(context, status)
     if status.round:
         st.header(tr("Sample"))
-        draw_counts(status)
+        draw_counts(status, names)
         st.header(tr("Draw more"))
         draw_more(context, dataset, status)
         st.header(tr("Draws"))

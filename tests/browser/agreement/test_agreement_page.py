@@ -13,7 +13,7 @@ from annotator.storage.pool import pair_key
 from tests.browser.conftest import Server, SignIn
 from tests.integration.judged_world import NOW, JudgedWorld
 
-DISAGREED = "Pairs graded 0 by ann and 3 by 花子 🌱"
+DISAGREED = "Pairs graded 0 by ann Realname and 3 by 花子 🌱 Realname"
 
 
 @pytest.fixture
@@ -71,14 +71,14 @@ def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_tabl
     bar = page.locator('.st-key-grades .mark-rect path[aria-label*="花子"][aria-label*="grade: 3"]')
     expect(bar).to_have_attribute("aria-label", re.compile("judgments: 3;"))
     bar.click(position={"x": 4, "y": 4})
-    heading = page.get_by_role("heading", name="Pairs graded 3 by 花子 🌱")
+    heading = page.get_by_role("heading", name="Pairs graded 3 by 花子 🌱 Realname")
     expect(heading).to_be_visible()
     expect(page.get_by_text("3 pairs, largest difference first.")).to_be_visible()
     expect(page.get_by_role("row")).to_have_count(4)
     page.get_by_role("link", name="Back to Agreement").click()
     page.get_by_role("tab", name="Grades").click()
     page.get_by_text("Table of grades").click()
-    link = page.get_by_role("link", name="3 Perfect 3: Pairs graded 3 by 花子 🌱")
+    link = page.get_by_role("link", name="3 Perfect 3: Pairs graded 3 by 花子 🌱 Realname")
     link.focus()
     page.keyboard.press("Enter")
     expect(heading).to_be_visible()
@@ -100,8 +100,8 @@ def test_a_point_opens_the_pairs_of_its_period_and_of_its_annotator(
     expect(page.get_by_text(re.compile(r"^\d\d pairs, largest difference first"))).to_be_visible()
     page.go_back()
     page.go_back()  # the tab leaves the address after the click
-    page.locator('.st-key-leanings .mark-symbol path[aria-label*=": ann;"]').last.click()
-    of_one = page.get_by_role("heading", name="Pairs judged by ann and others; second judgment")
+    page.locator('.st-key-leanings .mark-symbol path[aria-label*=": ann Realname;"]').last.click()
+    of_one = page.get_by_role("heading", name="Pairs judged by ann Realname and others; second judgment")
     expect(of_one).to_be_visible()
     expect(of_one).to_be_in_viewport()  # the click was far down the page
     assert "when=" in page.url and "who=ann" in page.url
@@ -117,7 +117,7 @@ def test_the_keyboard_opens_the_same_pairs(world: JudgedWorld, page: Page, sign_
     table = page.get_by_text("Matrix as a table with links to the pairs").locator("xpath=ancestor::summary")
     table.focus()
     page.keyboard.press("Enter")
-    link = page.get_by_role("link", name="1 pair graded 0 by ann and 3 by 花子 🌱")
+    link = page.get_by_role("link", name="1 pair graded 0 by ann Realname and 3 by 花子 🌱 Realname")
     expect(link).to_be_visible()
     for _ in range(12):
         page.keyboard.press("Tab")

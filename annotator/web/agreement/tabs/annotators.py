@@ -19,12 +19,14 @@ from annotator.web.agreement.charts import (
 from annotator.web.agreement.downloads import list_figures_address
 from annotator.web.agreement.figures import draw_figures
 from annotator.web.agreement.links import go_to, list_page_address
+from annotator.web.agreement.people import find_shown
 from annotator.web.agreement.tables import KINDS, TableRequest, find_pair
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.heat_map import chart_confusion, describe_confusion, name_grades
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
+from annotator.web.kit.person_names import find_username
 from annotator.web.kit.tables import Link, draw_link_table
 from annotator.web.kit.words import name_word
 
@@ -43,7 +45,7 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
             caption=tr("All annotator pairs"),
             csv=list_figures_address(report.dataset, TableRequest("annotators")),
             name=f"{report.dataset}-kappa",
-            pick=_pick_two,
+            pick=lambda cell: _pick_two(report, cell),
         )
         _draw_matrix_notes(pairs)
         draw_figures(report, TableRequest("annotators"), tr("Table of annotator pairs"))
@@ -88,17 +90,9 @@ def _choose_person(pairs: Sequence[PairAgreement]) -> str | None:
     people = list_people(pairs)
     if len(people) <= MOST_PEOPLE:
         return None
-    apply_url_choice("about", people)
-    chosen: str | None = st.selectbox(
-        tr("Find a person"),
-        people,
-        index=None,
-        key="about",
-        bind="query-params",
-        placeholder=tr("most shared pairs"),
-        width=360,
+    return _choose_from(
+        tr("Find a person"), "about", people, None, placeholder=tr("most shared pairs"), width=360
     )
-    return chosen
 
 
 def _draw_matrix_notes(pairs: Sequence[PairAgreement]) -> None:
@@ -124,13 +118,13 @@ def _choose_two(report: AgreementReport) -> PairAgreement | None:
     names = sorted({name for pair in report.measured.annotator_pairs for name in pair.annotators})
     with st.container(horizontal=True):
         first, second = (
-            st.selectbox(label, names, index=names.index(at_first), key=key, bind="query-params", width=260)
+            _choose_from(label, key, names, at_first, width=260)
             for label, key, at_first in (
                 (tr("Rows"), "rows", largest.annotators[0]),
                 (tr("Columns"), "columns", largest.annotators[1]),
             )
         )
-    return find_pair(report, first, second)
+    return None if first is None or second is None else find_pair(report, first, second)
 
 
 def _draw_cells(dataset: str, pair: PairAgreement, grade_names: Sequence[str]) -> None:
@@ -165,11 +159,44 @@ def _link_cell(dataset: str, pair: PairAgreement, row: int, column: int) -> str 
     return Link(f"{count:,}", list_page_address(dataset, selection), says)
 
 
-def _pick_two(cell: Mapping[str, Any]) -> None:
-    go_to(PairSelection(annotators=tuple(sorted((str(cell["row"]), str(cell["column"]))))))
+def _pick_two(report: AgreementReport, cell: Mapping[str, Any]) -> None:
+    who = (find_shown(report, cell["row"]), find_shown(report, cell["column"]))
+    go_to(PairSelection(annotators=tuple(sorted(who))))
 
 
 def _pick_cell(pair: PairAgreement, cell: Mapping[str, Any]) -> None:
     row, column = int(cell["row"]), int(cell["column"])
     if pair.confusion[row][column]:
         go_to(PairSelection(annotators=pair.annotators, grades=(row, column)))
+
+
+def _choose_from(
+    label: str, key: str, people: Sequence[str], at_first: str | None, *, placeholder: str = "", width: int
+) -> str | None:
+    """Ask for one of the people; the parameter `key` of the address keeps the username."""
+    by_username = {find_username(name): name for name in people}
+    asked = st.query_params.get(key)
+    if asked in by_username and st.session_state.get(key) != asked:
+        st.session_state[key] = asked
+    if key not in st.session_state:
+        st.session_state[key] = None if at_first is None else find_username(at_first)
+    chosen = st.selectbox(
+        label,
+        list(by_username),
+        index=None,
+        format_func=lambda username: str(by_username[username]),
+        key=key,
+        placeholder=placeholder or None,
+        on_change=_put_into_address,
+        args=(key,),
+        width=width,
+    )
+    return by_username.get(chosen or "")
+
+
+def _put_into_address(key: str) -> None:
+    chosen = st.session_state[key]
+    if chosen is None:
+        st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = chosen

@@ -9,6 +9,7 @@ from annotator.agreement.records import AgreementReport, PairSelection
 from annotator.web.agreement.downloads import list_figures_address
 from annotator.web.agreement.figures import draw_figures
 from annotator.web.agreement.links import go_to
+from annotator.web.agreement.people import find_shown
 from annotator.web.agreement.tables import TableRequest
 from annotator.web.agreement.time_charts import (
     MOST_LINES,
@@ -71,4 +72,5 @@ def _pick_period(report: AgreementReport, cell: Mapping[str, Any]) -> None:
     index = cell.get("at")
     span = None if index is None else report.periods[int(index)].span
     if span is not None:
-        go_to(PairSelection(annotators=(str(cell["name"]),) if "name" in cell else (), span=span))
+        who = (find_shown(report, cell["name"]),) if "name" in cell else ()
+        go_to(PairSelection(annotators=who, span=span))

@@ -14,6 +14,7 @@ from annotator.agreement.records import PairSelection
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotFound
 from annotator.domain.people import OPERATOR
+from annotator.people.service import change_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.agreement.downloads import write_figures, write_left_out, write_pairs
@@ -69,6 +70,20 @@ def test_groups_stand_against_the_target_with_the_dataset_first(world: JudgedWor
     app = open_page(world, "agreement", tab="Annotators")
     assert "the same grade on 2, different grades on 2" in alternatives(app)[0]
     assert f"who=simulated_1&amp;who={quote('花子')}&amp;grades=3-0" in words(app)
+
+
+def test_people_have_the_names_that_others_know_and_addresses_and_files_their_usernames(
+    world: JudgedWorld,
+) -> None:
+    change_person(world.database, OPERATOR, "花子", name="Hanako", now=NOW)
+    app = open_page(world, "agreement", tab="Annotators", rows="花子", columns="simulated_1")
+    assert [app.selectbox(key=key).value for key in ("rows", "columns")] == ["花子", "simulated_1"]
+    assert "rows Hanako, columns simulated_1 Realname" in alternatives(app)[0]
+    assert "Hanako ↓ simulated_1 Realname →" in words(app)
+    assert f"who={quote('花子')}" in words(app) and "who=Hanako" not in words(app)
+    listed = open_page(world, "agreement", pairs="differing", who="花子")
+    assert "Pairs graded differently by Hanako and others" in words(listed)
+    assert f"who={quote('花子')}" in words(listed)
 
 
 def test_with_more_categories_than_can_be_compared_nothing_is_grouped_at_first(

@@ -10,7 +10,9 @@ import altair  # noqa: F401  (imported before a page is timed)
 import pytest
 
 from annotator.domain.errors import NotAllowed, NotFound
+from annotator.domain.people import OPERATOR
 from annotator.evaluation.service import evaluate_dataset
+from annotator.people.service import change_person
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
@@ -98,6 +100,7 @@ def test_differences_are_a_forest_plot_in_words_with_their_verdicts(world: Evalu
 def test_what_the_dataset_can_tell_names_the_order_under_each_annotators_grades(
     world: EvaluatedWorld,
 ) -> None:
+    change_person(world.database, OPERATOR, "花子", name="Hanako", now=NOW)
     app = open_page(world, "evaluation", world.lead, tab="Reliability")
     assert headings(app)[2:] == [
         "What to judge next",
@@ -107,7 +110,7 @@ def test_what_the_dataset_can_tell_names_the_order_under_each_annotators_grades(
         "Score loss if a system had not been pooled",
     ]
     said = words(app)
-    assert "花子" in said and "민준" in said
+    assert "Hanako" in said and "花子" not in said and "민준" in said
     assert "the highest grade for every disagreement" in said
 
 

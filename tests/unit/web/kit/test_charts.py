@@ -2,13 +2,17 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from annotator.adjudication.queue.queue_records import QueueSummary
 from annotator.agreement.records import CoefficientValue, PairAgreement
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
+from annotator.web.adjudication.queue_table import chart_grades
+from annotator.web.agreement.charts import chart_matrix
 from annotator.web.kit import charts
 from annotator.web.kit.heat_map import chart_confusion, describe_confusion, list_cells, tint_cell
 
@@ -133,6 +137,17 @@ def test_a_column_stands_for_neighbouring_queries_where_there_are_more_than_a_sc
     ]
     assert sum(row["pairs"] for row in rows) == 3_000
     assert drawn["encoding"]["x"]["title"] == "queries, in the order of their file, 9 in each column"
+
+
+def test_a_screen_reader_hears_no_colours_of_a_heat_map() -> None:
+    """Vega reads out every field of a cell; the chart's words and its table say what the cells show."""
+    matrix = replace(MATRIX, cohen_kappa={"unweighted": CoefficientValue(0.5)})
+    for drawn in (
+        chart_confusion(MATRIX, NAMES),
+        chart_matrix([matrix], "unweighted"),
+        chart_grades(QueueSummary({}, {(0, 3): 2}, {}, 0, 0, {}, 0), NAMES),
+    ):
+        assert [layer["mark"]["aria"] for layer in drawn.to_dict()["layer"]] == [False, False]
 
 
 def test_who_is_simulated_is_named_so() -> None:

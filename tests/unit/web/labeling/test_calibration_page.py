@@ -8,7 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotator.dataset.service import show_dataset
+from annotator.domain.people import OPERATOR
 from annotator.labeling.calibration_service import import_checks, list_checks
+from annotator.people.service import change_person
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.dataset.words import list_fields
@@ -85,20 +87,21 @@ def test_results_stand_by_name_in_words_with_the_figures_one_click_away(world: J
     import_checks(world.database, lead, "d", data, "m.csv", now=NOW)
     world.judge(hanako, "Q1", "遠い", 2, purpose="gold")
     repeat(world, hanako, "Q1", "同じ", 0)
+    change_person(world.database, OPERATOR, "花子", name="Hanako", now=NOW)
     app = open_page(world, "calibration")
     assert headings(app)[1:3] == ["Check results", "Marked pairs"]
     assert alternatives(app) == [
-        "Share of judgments that are right (for repeats: the same as before): 花子: gold 0\u00a0% of 1; 花子: repeat 100\u00a0% of 1."
+        "Share of judgments that are right (for repeats: the same as before): Hanako: gold 0\u00a0% of 1; Hanako: repeat 100\u00a0% of 1."
     ]
     drawn = json.loads(app.get("vega_lite_chart")[0].proto.spec)["encoding"]
     assert drawn["color"]["legend"]["columns"] == 2, "three in a row are cut on a narrow screen"
     assert drawn["x"]["axis"]["values"][-1] == 1, "the axis says where all is right"
     figures, misses = app.dataframe[0].value, app.dataframe[1].value
-    assert list(figures["annotator"]) == ["simulated_1 (simulated)", "花子"]
-    assert list(figures["mean difference (+: more generous)"]) == ["–", "+2.00"]
-    assert "no gold pair has been judged" in figures["undefined because"][0]
+    assert list(figures["annotator"]) == ["Hanako", "simulated_1 Realname (simulated)"]
+    assert list(figures["mean difference (+: more generous)"]) == ["+2.00", "–"]
+    assert "no gold pair has been judged" in figures["undefined because"][1]
     assert list(misses["given"]) == ["2"]
-    assert "simulated_1 (simulated)" in words(app)  # the medians
+    assert "simulated_1 Realname (simulated)" in words(app)  # the medians
     config = json.loads(app.get("vega_lite_chart")[0].proto.spec)["config"]
     assert config["numberFormat"] == ",.4~f", "a screen reader does not read eleven decimals"
     assert config["axis"]["labelColor"] == "currentcolor"

@@ -1,0 +1,77 @@
+"""Name people as others know them: by their display names, in charts, tables and sentences alike.
+
+Addresses, files and the database keep usernames: `find_username` returns that of a name on the page.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from annotator.domain.messages import Message
+from annotator.people.service import list_people
+from annotator.web.page_context import PageContext
+
+PEOPLE = ("annotator", "than", "first", "second", "part_")
+"""How the values of sentences that are usernames are called, or how that begins (`join` calls its values part_0, part_1 …)."""
+
+
+class PersonName(str):
+    """The name of a person on the pages of a dataset, and the username."""
+
+    username: str
+
+    def __new__(cls, shown: str, username: str) -> "PersonName":
+        made = super().__new__(cls, shown)
+        made.username = username
+        return made
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Any]]:
+        """Return the arguments for a copy."""
+        return (str(self), self.username), {}
+
+
+def find_username(name: str) -> str:
+    """Return the username of a name on the page; any other text is returned unchanged."""
+    return name.username if isinstance(name, PersonName) else name
+
+
+def list_person_names(context: PageContext, dataset: str) -> dict[str, PersonName]:
+    """Return the name of each person of the dataset by username. For leads of the dataset."""
+    people = list_people(context.database, context.actor, dataset=dataset)
+    return make_unique({person.username: person.name for person in people})
+
+
+def make_unique(names: Mapping[str, str]) -> dict[str, PersonName]:
+    """Return a name for each username, no two alike. `names`: as people gave them, empty if they did not.
+
+    Namesakes get their usernames too, and so does who is called as somebody else's username is.
+    """
+    known = {username: name or username for username, name in names.items()}
+    times = Counter(known.values())
+    return {
+        username: PersonName(
+            f"{name} ({username})" if times[name] > 1 or (name != username and name in names) else name,
+            username,
+        )
+        for username, name in known.items()
+    }
+
+
+def name_person(username: str, names: Mapping[str, PersonName]) -> PersonName:
+    """Return the name of a person; of who has no role on the dataset any more, the username."""
+    return names.get(username) or PersonName(username, username)
+
+
+def name_people_in(sentence: str, names: Mapping[str, PersonName]) -> str:
+    """Return the sentence with the people's names in place of their usernames. Text that is no Message is returned unchanged."""
+    if not isinstance(sentence, Message):
+        return sentence
+    values = {
+        key: name_people_in(value, names)
+        if isinstance(value, Message)
+        else names.get(value, value)
+        if isinstance(value, str) and key.startswith(PEOPLE)
+        else value
+        for key, value in sentence.values.items()
+    }
+    return Message(sentence.template, values, plural=sentence.plural, n=sentence.n)
