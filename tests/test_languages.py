@@ -119,6 +119,16 @@ def test_a_percentage_has_a_space_in_english_and_none_in_japanese_and_korean() -
         )
 
 
+def test_a_page_breaks_no_line_within_95_percent_confidence() -> None:
+    """Sentences of rules also go to files and terminals, which have ordinary spaces."""
+    spaced = [
+        key[0]
+        for key, files in list_sentences().items()
+        if "95 % confidence" in key[0] and all(name.startswith("web/") for name in files)
+    ]
+    assert spaced == []
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_space_is_between_a_number_and_its_counter(language: str) -> None:
     counter = {"ja": "件|人|回|組|個|分|秒|日|行|時間|文字", "ko": "건|개|명|회|분|초|일|줄|쌍|자"}[language]

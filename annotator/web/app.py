@@ -104,7 +104,7 @@ def make_app(database: Database, settings: Settings, place: WorkerPlace | None =
             Middleware(RequestGate, database=database, settings=settings, own=[route.path for route in own]),
             Middleware(Admission, own=[route.path for route in own]),
             Middleware(HostConfig),
-            Middleware(StartPage),
+            Middleware(StartPage, database=database),
             Middleware(UploadGuard),
         ],
         exception_handlers=EXCEPTION_HANDLERS,

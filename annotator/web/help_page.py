@@ -203,7 +203,7 @@ def describe_quality() -> str:
             ),
             tr(
                 "Teams usually require an observed error rate below 5 % in the sample. The guaranteed "
-                "maximum is stricter: 60 pairs without an error guarantee, with 95 % confidence, that fewer "
+                "maximum is stricter: 60 pairs without an error guarantee, with 95\N{NO-BREAK SPACE}% confidence, that fewer "
                 "than 5 % of all settled pairs are wrong; with three errors, about 150 pairs are needed. The "
                 "page shows both figures; a setting decides which of them a release requires."
             ),

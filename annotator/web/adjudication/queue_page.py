@@ -127,8 +127,8 @@ def draw_nothing_open(context: PageContext, dataset: str, *, decided: int) -> No
         else:
             st.text(
                 tr_n(
-                    "Cohen's kappa: {kappa} ({pairs} pair, 95 % confidence interval {low} to {high}).",
-                    "Cohen's kappa: {kappa} ({pairs} pairs, 95 % confidence interval {low} to {high}).",
+                    "Cohen's kappa: {kappa} ({pairs} pair, 95\N{NO-BREAK SPACE}% confidence interval {low} to {high}).",
+                    "Cohen's kappa: {kappa} ({pairs} pairs, 95\N{NO-BREAK SPACE}% confidence interval {low} to {high}).",
                     report.measured.pairs,
                     low=show_number(low, 2),
                     high=show_number(high, 2),

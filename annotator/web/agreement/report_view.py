@@ -36,7 +36,10 @@ def draw_verdict(report: AgreementReport) -> None:
     )  # why not is a sentence, and no figure to stand among the others
     state = "met" if verdict.state == "met" else "unmet"
     counts = [
-        (tr("Cohen's κ (95 % confidence interval)"), show_value(verdict.kappa) if is_defined else ""),
+        (
+            tr("Cohen's κ (95\N{NO-BREAK SPACE}% confidence interval)"),
+            show_value(verdict.kappa) if is_defined else "",
+        ),
         (tr("target"), f"{verdict.target:g}"),
         (tr("pairs judged by two or more"), show_number(report.measured.pairs)),
         (tr("more such pairs needed to decide"), _describe_further(verdict)),

@@ -54,7 +54,7 @@ def describe_basis(report: AgreementReport) -> str:
     """Describe what the figures rest on: pairs, queries, resamples, and whose judgments count."""
     measured = report.measured
     basis = tr(
-        "{pairs} of {queries}; observed agreement {observed}. Bounds: 95 % confidence intervals from "
+        "{pairs} of {queries}; observed agreement {observed}. Bounds: 95\N{NO-BREAK SPACE}% confidence intervals from "
         "{resamples:,} bootstrap resamples of the queries, seed {seed}.",
         pairs=tr_n("{n:,} pair", "{n:,} pairs", measured.pairs),
         queries=tr_n("{n:,} query", "{n:,} queries", measured.queries),

@@ -225,7 +225,7 @@ def _draw_limit(alt: Any, axis: str, scale: Any) -> Any:
 
 def _describe_rate(name: str, rate: ErrorRate) -> str:
     return tr(
-        "{kind}: {errors:,} of {checked:,}, {rate} (95 % confidence interval {interval}), guaranteed "
+        "{kind}: {errors:,} of {checked:,}, {rate} (95\N{NO-BREAK SPACE}% confidence interval {interval}), guaranteed "
         "maximum {bound}",
         kind=name,
         errors=rate.errors,

@@ -114,7 +114,7 @@ def _describe_rate(error_rate: ErrorRate) -> tuple[str, str]:
 def _describe_bound(status: QualityStatus) -> tuple[str, str]:
     return (
         tr(
-            "Maximum error rate among the {population} settled pairs covered by the sample, with 95 % "
+            "Maximum error rate among the {population} settled pairs covered by the sample, with 95\N{NO-BREAK SPACE}% "
             "confidence. Below 5 % passes.",
             population=show_number(status.population),
         ),
@@ -239,7 +239,11 @@ def draw_evidence(context: PageContext, status: QualityStatus) -> None:
             csv=list_address(status.dataset, "kinds"),
             name=f"{status.dataset}-quality",
         )
-        draw_note(tr("The line through the circle is the exact 95 % confidence interval of the error rate."))
+        draw_note(
+            tr(
+                "The line through the circle is the exact 95\N{NO-BREAK SPACE}% confidence interval of the error rate."
+            )
+        )
         draw_numbers(tr("Table of error kinds"), charts.list_rate_rows(status.rates))
     with right:
         _draw_further(status)

@@ -13,11 +13,14 @@ from html import escape
 from pathlib import Path
 
 import streamlit
+from anyio import to_thread
 from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from annotator.dataset.service import list_datasets
 from annotator.domain.people import SignedIn, includes
+from annotator.storage.database import Database
 from annotator.web.navigation import PAGES
 
 START = "<script>window.__streamlit = { BACKEND_BASE_URL: location.origin }</script>"
@@ -49,10 +52,11 @@ def read_start_page() -> str:
     return page.replace("<script", f"{START}\n    {first_pairs}\n    {links}<script", 1)
 
 
-def describe_labeling(scope: Scope) -> str:
+def describe_labeling(scope: Scope, database: Database) -> str:
     """Return the `<meta>` by which the page asks for the first pairs; "" unless the person may label the dataset in the address.
 
-    An answered pair that is opened (`pair` in the address) comes first, so then nothing is asked for.
+    An answered pair that is opened (`pair` in the address) comes first, so then nothing is asked for. Who has a role on every
+    dataset has one on a name without a dataset too, so that name is looked up.
     """
     person: SignedIn | None = scope.get("state", {}).get("signed_in")
     parameters = QueryParams(scope["query_string"])
@@ -62,6 +66,9 @@ def describe_labeling(scope: Scope) -> str:
     role = person.role_on(dataset)
     if person.must_change_password or role is None or not includes(role, "annotator"):
         return ""
+    has_own_role = any(held.dataset == dataset for held in person.memberships)
+    if not has_own_role and all(item.name != dataset for item in list_datasets(database, person.actor)):
+        return ""
     told = json.dumps({"dataset": dataset, "annotator": person.actor.username})
     return f'<meta name="annotator-label" content="{escape(told)}">'
 
@@ -69,12 +76,15 @@ def describe_labeling(scope: Scope) -> str:
 class StartPage:
     """ASGI middleware: answers the pages' addresses, and leaves everything else alone."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, *, database: Database) -> None:
+        self.app, self.database = app, database
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and scope["path"] in ADDRESSES:
-            page = read_start_page().replace("<head>", f"<head>{describe_labeling(scope)}", 1)
+            meta = ""
+            if scope["path"] == LABEL:
+                meta = await to_thread.run_sync(describe_labeling, scope, self.database)
+            page = read_start_page().replace("<head>", f"<head>{meta}", 1)
             await HTMLResponse(page)(scope, receive, send)
             return
         await self.app(scope, receive, send)

@@ -55,7 +55,7 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
         st.header(tr("Leniency by annotator"))
         draw_note(
             tr(
-                "Mean difference from the grades of the others on the same pairs, with 95 % confidence "
+                "Mean difference from the grades of the others on the same pairs, with 95\N{NO-BREAK SPACE}% confidence "
                 "intervals. Above 0: higher grades than the others."
             )
         )

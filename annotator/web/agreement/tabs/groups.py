@@ -50,7 +50,7 @@ def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
         pick=lambda cell: _pick_group(report, cell),
     )
     sentence = tr(
-        "In brackets: number of pairs. Lines: 95 % confidence intervals. Hollow: too few pairs for a "
+        "In brackets: number of pairs. Lines: 95\N{NO-BREAK SPACE}% confidence intervals. Hollow: too few pairs for a "
         "conclusion."
     )
     draw_note(join_sentences([sentence, tr("Click a point to show its pairs.")]))

@@ -137,7 +137,7 @@ def _draw_notes(comparison: VersionComparison) -> None:
     sentences.append(
         tr(
             "The two sides contain different pairs, so a difference may also come from easier or harder "
-            "pairs. Lines: 95 % confidence intervals. Hollow: too few pairs for a conclusion."
+            "pairs. Lines: 95\N{NO-BREAK SPACE}% confidence intervals. Hollow: too few pairs for a conclusion."
         )
     )
     if comparison.simulated:

@@ -97,7 +97,7 @@ def test_what_nothing_is_known_of_is_a_dash_and_not_drawn() -> None:
     assert [row["guaranteed maximum"] for row in list_rate_rows(STATUS.rates)] == ["7.6\u00a0%", "–", "–"]
     assert list_rate_rows(STATUS.rates)[0]["95 % interval"] == "0.6\u00a0% – 8.5\u00a0%"
     assert describe_rates(STATUS.rates) == (
-        "Error rates and the limit of 5 %: another grade: 3 of 100, 3.0\u00a0% (95 % confidence interval 0.6\u00a0% – 8.5\u00a0%), "
+        "Error rates and the limit of 5 %: another grade: 3 of 100, 3.0\u00a0% (95\u00a0% confidence interval 0.6\u00a0% – 8.5\u00a0%), "
         "guaranteed maximum 7.6\u00a0%."
     )
     drawn = chart_rates(STATUS.rates).to_dict()
