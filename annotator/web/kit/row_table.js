@@ -144,14 +144,18 @@ function drawRow(row, message, kinds, link) {
   line.dataset.key = row.key;
   row.cells.forEach((text, i) => {
     const isName = i === message.button;
-    const cell = make(isName ? "th" : "td", isName ? "" : text, kinds[i]);
+    const isClamped = message.tall && text !== "";
+    const cell = make(isName ? "th" : "td", isName || isClamped ? "" : text, kinds[i]);
     cell.dir = "auto";
     cell.dataset.name = message.columns[i];
     cell.setAttribute("role", isName ? "rowheader" : "cell");
     if (isName) {
       cell.scope = "row";
       cell.append(makeControl(text, link));
+    } else if (isClamped) {
+      cell.append(make("span", text, "text"));
     }
+    if (isClamped) cell.title = text;  // a wide screen shows its first lines
     line.append(cell);
   });
   return line;

@@ -183,7 +183,7 @@ def _choose_from(
     chosen = st.selectbox(
         label,
         list(by_username),
-        index=None,
+        index=None if at_first is None else 0,
         format_func=lambda username: str(by_username[username]),
         key=key,
         placeholder=placeholder or None,
