@@ -23,6 +23,8 @@ def back_to_english() -> Iterator[None]:
         ("each doc_id once (first on line 12)", "各doc_idは1回（最初は12行目）"),
         ("each document of a query once (first on line 3)", "クエリごとに各文書は1回（最初は3行目）"),
         ("'D 1' again", "'D 1'が重複"),
+        ("6 fields: query_id Q0 doc_id rank score tag", "6つのフィールド: query_id Q0 doc_id rank score tag"),
+        ("a file of at most 1,048,576 bytes", "1,048,576バイト以下のファイル"),
         ("title to be a text that is not empty", "titleは空でない文字列"),
         ("a query_id of this dataset (annotator import queries d FILE)", "このデータセットのquery_id"),
         ("'Q{9}'", "'Q{9}'"),
