@@ -46,6 +46,10 @@ class DatasetNotOpen(NotAllowed, NotFound):
     """There is no dataset of that name, or the person has no role on it. Nobody learns which, so both kinds say the same."""
 
 
+class TooManyRequests(AnnotatorError):
+    """One person has more requests under way than people make; a later one will be answered."""
+
+
 class InsufficientData(AnnotatorError):
     """A figure is undefined for this data; the message says why."""
 

@@ -63,7 +63,7 @@ def routes(database: Database) -> list[Route]:
                 now=datetime.now(UTC),
             )
 
-        exchange = await turns.run(dataset, submit)
+        exchange = await turns.run(dataset, submit, person=actor.person_id)
         note_hand_in(
             accepted=len(exchange.acknowledged) - len(exchange.surplus),
             refused=len(exchange.refused),

@@ -16,6 +16,7 @@ from annotator.domain.errors import (
     NotAllowed,
     NotFound,
     StateError,
+    TooManyRequests,
     ValidationError,
 )
 from annotator.domain.people import describe_unknown_dataset
@@ -32,6 +33,7 @@ STATUSES: Mapping[type[AnnotatorError], int] = {
     NotAllowed: 403,  # also DatasetNotOpen, which is NotFound too: the panels keep what was typed, as a role may come back
     NotFound: 404,
     ConflictError: 409,
+    TooManyRequests: 429,
 }  # DatabaseUnavailable passes through to the gate, which also meets it before any route is called
 
 
@@ -55,7 +57,8 @@ async def respond_to_refusal(request: Request, error: Exception) -> Response:
     if not isinstance(error, AnnotatorError):
         raise error
     error = hide_dataset(request, error)
-    return JSONResponse({"error": show_refusal(error)}, find_status(error))
+    headers = {"Retry-After": "1"} if isinstance(error, TooManyRequests) else None
+    return JSONResponse({"error": show_refusal(error)}, find_status(error), headers)
 
 
 EXCEPTION_HANDLERS: Mapping[type[AnnotatorError], Callable[[Request, Exception], Awaitable[Response]]] = (

@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import pytest
 
-from annotator.domain.errors import DatabaseUnavailable
+from annotator.domain.errors import DatabaseUnavailable, TooManyRequests
 from annotator.storage.database import Database
-from annotator.web.server.turns import Turns
+from annotator.web.server.turns import WAITING_OF_ONE, Turns
 
 T = TypeVar("T")
 
@@ -120,3 +120,47 @@ def test_names_that_nobody_waits_for_are_forgotten(lost: Database) -> None:
         return len(turns._limiters)
 
     assert run(ask()) == 0
+
+
+def test_one_person_holds_one_turn_however_many_requests_they_send(lost: Database) -> None:
+    work = Work()
+
+    async def ask() -> None:
+        turns = Turns(lost, most=2)
+        flood = [
+            asyncio.create_task(turns.run("d", work.make(f"flood {number}"), person=1)) for number in range(6)
+        ]
+        await work.wait_until_begun("flood 0")
+        other = asyncio.create_task(turns.run("d", work.make("other"), person=2))
+        await work.wait_until_begun("other")
+        assert work.begun == ["flood 0", "other"]
+        elsewhere = asyncio.create_task(turns.run("e", work.make("elsewhere"), person=1))
+        await asyncio.sleep(0)
+        assert "elsewhere" not in work.begun, "another dataset gives the same person no second turn"
+        work.may_end.set()
+        await asyncio.gather(*flood, other, elsewhere)
+
+    run(ask())
+    assert len(work.begun) == 8, "whoever waits is served later"
+
+
+def test_more_requests_of_one_person_than_a_browser_sends_are_refused_at_once(lost: Database) -> None:
+    work = Work()
+
+    async def ask() -> None:
+        turns = Turns(lost, most=2)
+        waiting = [
+            asyncio.create_task(turns.run("d", work.make(str(number)), person=1))
+            for number in range(WAITING_OF_ONE + 1)
+        ]
+        await work.wait_until_begun("0")
+        with pytest.raises(TooManyRequests):
+            await turns.run("d", work.make("one more"), person=1)
+        work.may_end.set()
+        await asyncio.gather(*waiting)
+        assert await turns.run("d", work.make("later"), person=1) == "later"
+        gc.collect()
+        assert len(turns._own_limiters) == 0, "people who wait for nothing are forgotten"
+
+    run(ask())
+    assert "one more" not in work.begun
