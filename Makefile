@@ -175,6 +175,15 @@ nginx:
 screenshots: setup-test chromium ## make the pictures of the README again
 	$(BIN)/python docs/make_screenshots.py $(ARGS)
 
+# Atheris is no dependency of the tests: its wheel has 35 MB, and there is none for every platform.
+ATHERIS := atheris==3.0.0
+FUZZ_SECONDS ?= 3600
+.PHONY: fuzz
+fuzz: setup-test ## fuzz every reader for an hour: FUZZ_SECONDS=600 for less, ARGS="--only law" for some
+	@work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; \
+	$(PIP) install --no-deps --target "$$work" '$(ATHERIS)' && \
+	PYTHONPATH="$$work" $(BIN)/python -m tests.fuzz.guided --seconds $(FUZZ_SECONDS) $(ARGS)
+
 .PHONY: kept-database
 kept-database: setup-test ## keep the database of this version for the tests of later ones; once for each release
 	$(BIN)/python -m tests.kept_databases

@@ -4,6 +4,7 @@ Every file is compared with its checksum first. Rows get new numbers, above thos
 somebody unknown becomes a person without a sign-in. A dataset of the same name is never touched: choose another name. For admins.
 """
 
+import errno
 import hashlib
 import json
 import uuid
@@ -41,6 +42,7 @@ from annotator.storage.database import Database
 from annotator.storage.pool import pair_key
 from annotator.storage.tables import PersonRow
 
+WHOLE = "a whole zip made by annotator dataset export"
 MOST_OF_A_LINE = 64 * 1_024 * 1_024  # bytes
 MOST_OF_A_MANIFEST = 1_000_000  # bytes
 _AT_ONCE = 1_000
@@ -83,8 +85,12 @@ def restore_dataset(
                 add_events(
                     session, [AuditEvent("restored dataset", dataset_pk, actor.person_id, now, after=after)]
                 )
-    except (BadZipFile, EOFError, NotImplementedError, zlib.error) as error:
-        raise _refuse(path, None, "a whole zip made by annotator dataset export", str(error)) from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a damaged zip names a place before the file's beginning
+            raise
+        raise _refuse(path, None, WHOLE, str(error)) from None
+    except (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error) as error:
+        raise _refuse(path, None, WHOLE, str(error)) from None
     except (IntegrityError, DataError, StatementError) as error:
         detail = str(error.orig or error).splitlines()[0]
         raise StateError(f"{path}: its rows do not fit together, so nothing is restored ({detail})") from None
@@ -103,7 +109,7 @@ def _read_manifest(archive: ZipFile, path: Path) -> dict[str, Any]:
         listed = {entry["file"]: (entry["rows"], entry["sha256"]) for entry in manifest["files"]}
         kind = (manifest["format"], manifest["format_version"])
         texts = (manifest["dataset"], manifest["schema"], manifest["exported_at"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise _refuse(path, None, "a manifest of annotator dataset export", "another", MANIFEST) from None
     if kind != (FORMAT, FORMAT_VERSION) or not all(isinstance(item, str) for item in texts):
         raise _refuse(
@@ -160,7 +166,7 @@ def _read_lines(archive: ZipFile, path: Path, name: str) -> Iterator[bytes]:
 def _parse(line: bytes, path: Path, name: str, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict) or type(row.get("pk", 0)) is not int:
         raise _refuse(path, number, "a row as a JSON object", line[:80].decode(errors="replace"), name)

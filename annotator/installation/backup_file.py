@@ -32,7 +32,8 @@ PIECE = 1_024 * 1_024  # bytes
 MOST_OF_A_MANIFEST = 200_000_000  # bytes
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # that a zip can name
 _SUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
-_DAMAGES = (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error)
+_DAMAGES = (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError, zlib.error)
+"""What reading a damaged zip raises; OSError for a place before the file's beginning."""
 
 
 class BackupWriter:
@@ -191,18 +192,22 @@ class BackupReader:
     def copy_member(self, member: BackupMember, target: IO[bytes]) -> None:
         """Write a member to an open file or pipe. Raises BadInput if its bytes are not the ones that were saved."""
         digest, size = hashlib.sha256(), 0
-        try:
-            with self._archive.open(member.path) as entry:
-                while piece := entry.read(PIECE):
-                    digest.update(piece)
-                    size += len(piece)
-                    target.write(piece)
-        except _DAMAGES as error:
-            raise self._refuse(f"{member.path} as it was saved", f"damaged bytes ({error})") from None
+        for piece in self._read_pieces(member):
+            digest.update(piece)
+            size += len(piece)
+            target.write(piece)
         if (size, digest.hexdigest()) != (member.bytes, member.sha256):
             raise self._refuse(
                 f"{member.path} with the SHA-256 {member.sha256}", f"another ({digest.hexdigest()})"
             )
+
+    def _read_pieces(self, member: BackupMember) -> Iterator[bytes]:
+        try:
+            with self._archive.open(member.path) as entry:
+                while piece := entry.read(PIECE):
+                    yield piece
+        except _DAMAGES as error:
+            raise self._refuse(f"{member.path} as it was saved", f"damaged bytes ({error})") from None
 
     def check_members(self, members: list[BackupMember], progress: ReportProgress) -> None:
         """Read the members and compare them with their checksums."""
@@ -233,7 +238,7 @@ class BackupReader:
             shown = json.loads(self._archive.read(MANIFEST))
             kind = (shown["format"], shown["format_version"])
             manifest = _to_manifest(shown)
-        except (*_DAMAGES, ValueError, KeyError, TypeError):
+        except (*_DAMAGES, AttributeError, KeyError, OverflowError, TypeError):
             raise self._refuse(f"a backup with {MANIFEST}", "another zip") from None
         if kind != (FORMAT, FORMAT_VERSION):
             raise self._refuse(f"{FORMAT}, version {FORMAT_VERSION}", f"{kind[0]}, version {kind[1]}")

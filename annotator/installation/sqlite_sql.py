@@ -66,15 +66,6 @@ def check_file(path: Path) -> dict[str, int]:
         raise StateError(f"the database is damaged: {error}") from None
 
 
-def read_schema(path: Path) -> str | None:
-    """Return the revision of the schema; None if it is no database of this program."""
-    with closing(sqlite3.connect(path)) as connection:
-        if "alembic_version" not in _list_names(connection):
-            return None
-        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-        return None if row is None else str(row[0])
-
-
 def _list_names(connection: sqlite3.Connection) -> list[str]:
     statement = (
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"

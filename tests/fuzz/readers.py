@@ -1,4 +1,4 @@
-"""Feed every reader damaged and contrived files: `python -m tests.fuzz.readers --minutes 60 --seed 0`.
+"""Feed every reader damaged and contrived files: `python -m tests.fuzz.readers --minutes 60 --seed 0 [--only NAME]`.
 
 A reader may do two things: return its records, or raise one of the project's errors; BadInput names for every bad place a
 line of the file (or none), what was expected and what was found. Everything else is a failure: another exception, more than
@@ -17,7 +17,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +38,9 @@ from annotator.importing.remapping.remapping import read_remap
 from annotator.importing.texts.law_articles import CUTS, cut_law
 from annotator.importing.texts.sections import read_page, split_sections
 from annotator.labeling.calibration import read_check_lines
+from tests.fuzz.further_targets import list_further_targets
+from tests.fuzz.target import PROJECT, Read, Target
 
-PROJECT = Path(__file__).parents[2]
 SAMPLES = PROJECT / "annotator" / "formats" / "samples"
 KOREAN_LAW = """##### 제1조 (목적)
 
@@ -60,22 +60,10 @@ MOST_SECONDS = 10
 MOST_BYTES = 3_000_000_000
 MOST_LENGTH = 200_000
 
-Read = Callable[[bytes, Path], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A reader with files that it reads: `read` gets the content and a path that names the kind of file."""
-
-    name: str
-    suffix: str
-    read: Read
-    seeds: tuple[bytes, ...]
-
 
 def list_targets() -> list[Target]:
     """Every reader of the program, each with at least one good file."""
-    targets = [*_list_formats(), *_list_tables()]
+    targets = [*_list_formats(), *_list_tables(), *list_further_targets()]
     pages = (
         b"# Title\n\ntext\n\n## Part\n",
         "제목\n====\n\n본문 🔎\n\n절\n--\n".encode(),
@@ -86,7 +74,7 @@ def list_targets() -> list[Target]:
     targets.append(Target("law", ".md", _cut_law, tuple(law.encode() for law in (KOREAN_LAW, JAPANESE_LAW))))
     rubric = (PROJECT / "datasets" / "demo" / "rubric.yaml").read_bytes()
     templates = sorted((PROJECT / "annotator" / "dataset" / "templates").glob("*.yaml"))
-    provenance = b'who: two experts\nwhen: "2019"\nhow: "\xe7\xb4\x99"\nblind: yes\nlicence: CC0\n'
+    provenance = b'who: two experts\nwhen: "2019"\nhow: "\xe7\xb4\x99"\nblind: true\nlicence: CC0\n'
     targets += [
         Target("rubric", ".yaml", lambda data, path: read_rubric(data, str(path)), (rubric,)),
         Target(
@@ -313,6 +301,11 @@ def make_case(seed: int, number: int, targets: list[Target]) -> tuple[Target, by
     return target, damage(draw, target.seeds, target.suffix)
 
 
+def name_file(target: Target) -> str:
+    """Return the target's name as the name of a file."""
+    return target.name.replace("?", "-any").replace(" ", "-").replace("/", "-")
+
+
 def _too_slow(*_: object) -> None:
     raise TimeoutError(f"more than {MOST_SECONDS} seconds of processor time")
 
@@ -321,17 +314,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="the targets whose names begin so")
     parser.add_argument("--most", type=int, default=10, help="end after so many failures")
     chosen = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     signal.signal(signal.SIGPROF, _too_slow)
-    targets, failures, number, slowest = list_targets(), 0, 0, (0.0, "")
+    targets = [target for target in list_targets() if target.name.startswith(chosen.only)]
+    failures, number, cases, slowest = 0, 0, 0, (0.0, "")
     FAILURES.mkdir(parents=True, exist_ok=True)
     folder = Path(
         tempfile.mkdtemp(prefix=f"case-{chosen.seed}-", dir=FAILURES)
     )  # another run may go on beside this one
     end = time.monotonic() + 60 * chosen.minutes
     while time.monotonic() < end and failures < chosen.most:
+        round_of_all, index = divmod(number, len(targets))
+        if round_of_all % targets[index].every and not chosen.only:
+            number += 1
+            continue
         target, data = make_case(chosen.seed, number, targets)
         began = time.process_time()
         signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
@@ -341,16 +340,16 @@ def main() -> int:
             if isinstance(error, KeyboardInterrupt):
                 raise
             failures += 1
-            name = FAILURES / f"{chosen.seed}-{number}-{target.name.replace('?', '')}"
+            name = FAILURES / f"{chosen.seed}-{number}-{name_file(target)}"
             name.write_bytes(data)
             print(f"case {number} of seed {chosen.seed}: {target.name}, kept in {name}", file=sys.stderr)
             traceback.print_exc()
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
         slowest = max(slowest, (time.process_time() - began, f"case {number}, {target.name}"))
-        number += 1
+        number, cases = number + 1, cases + 1
     print(
-        f"{number:,} cases of {len(targets)} readers, {failures} failures; slowest {slowest[0]:.1f} s ({slowest[1]})"
+        f"{cases:,} cases of {len(targets)} readers, {failures} failures; slowest {slowest[0]:.1f} s ({slowest[1]})"
     )
     return 1 if failures else 0
 

@@ -17,7 +17,7 @@ def read_group_roles(path: Path) -> GroupRoles:
 
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, RecursionError, ValueError, yaml.YAMLError) as error:
         raise ValidationError(f"ANNOTATOR_OIDC_ROLES_FILE: {path}: {error}") from None
     if not isinstance(content, dict):
         raise _fault(path, "expected groups with the roles of their members", content)

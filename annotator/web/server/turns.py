@@ -46,7 +46,10 @@ class Turns:
         async with AsyncExitStack() as turns:
             try:
                 with fail_after(self._within):
-                    for needed in (own, limiter):  # one's own turn first: waiting for it takes no turn of the subject
+                    for needed in (
+                        own,
+                        limiter,
+                    ):  # one's own turn first: waiting for it takes no turn of the subject
                         await turns.enter_async_context(needed)
             except TimeoutError:
                 raise DatabaseUnavailable(

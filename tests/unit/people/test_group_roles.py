@@ -35,6 +35,7 @@ def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
         "a: {1: lead}",
         "a: [",
         "a: {law: [lead]}",
+        pytest.param("[" * 5_000, id="nested without end"),
     ],
 )
 def test_an_entry_that_means_nothing_is_refused_with_the_setting(tmp_path: Path, content: str) -> None:
