@@ -83,7 +83,9 @@ class PageContext:
 def find_context() -> PageContext | None:
     """Return the context of this run; None when the browser's session has ended."""
     served, now = find_served(), datetime.now(UTC)
-    audit_origin.set(AuditOrigin("web", current_request_id(), st.context.ip_address))
+    address = st.context.ip_address
+    known = address if isinstance(address, str) else None  # Streamlit names none for this machine
+    audit_origin.set(AuditOrigin("web", current_request_id(), known))
     token = read_cookie(st.context.cookies, COOKIE, st.context.headers.get("Host") or "") or ""
     accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
     use_language(find_language(None, accepted))  # in which it is said if the database does not answer
