@@ -237,6 +237,7 @@ def check_upgrade(
                 "needed": check.needed,
                 "ready": check.is_ready,
                 "migrations": check.migrations,
+                "rolling": check.rolls,
                 "refusals": check.refusals,
                 "bytes": check.bytes,
                 "free_bytes": check.free_bytes,
@@ -273,6 +274,13 @@ def _print_check(check: "UpgradeCheck") -> None:
             typer.echo("Nothing to do.")
         return
     print_table(("migration", "does"), [(item.revision, item.summary) for item in check.migrations], empty="")
+    if check.rolls:
+        typer.echo(
+            "Several servers can be restarted with the new version one after the other, while people work."
+        )
+    else:
+        stopping = ", ".join(item.revision for item in check.migrations if not item.rolls)
+        typer.echo(f"Stop all servers first: those of the version before cannot go on after {stopping}.")
     free = "" if check.free_bytes is None else f", {check.free_bytes / 1e6:,.0f} MB free on its disk"
     typer.echo(f"Size of the database: {check.bytes / 1e6:,.0f} MB{free}.")
     if check.rehearsed and check.is_ready:

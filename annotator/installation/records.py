@@ -98,10 +98,11 @@ class CopyReport:
 
 @dataclass(frozen=True, slots=True)
 class PendingMigration:
-    """A migration that would run, and what it does."""
+    """A migration that would run, what it does, and whether servers of the schema before may go on meanwhile."""
 
     revision: str
     summary: str
+    rolls: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,11 @@ class UpgradeCheck:
     rehearsed: bool
     backup_at: datetime | None
     judgments_since: int | None
+
+    @property
+    def rolls(self) -> bool:
+        """Whether replicas may be restarted with the new version one after the other; else all are stopped first."""
+        return all(migration.rolls for migration in self.migrations)
 
     @property
     def is_ready(self) -> bool:

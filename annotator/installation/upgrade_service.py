@@ -61,7 +61,7 @@ def check_upgrade(database: Database, *, backup: Path | None, rehearse: bool) ->
         database.shown_url,
         schema,
         known[-1].revision,
-        tuple(PendingMigration(item.revision, item.summary) for item in pending),
+        tuple(PendingMigration(item.revision, item.summary, item.rolls) for item in pending),
         tuple(refusals),
         size,
         free,

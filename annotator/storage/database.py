@@ -9,12 +9,13 @@ connections and waits at most a second for a lock, so that it tests the database
 """
 
 import os
+import platform
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -186,6 +187,9 @@ _POSTGRESQL_OPTIONS = {
     "keepalives_count": 3,
     "tcp_user_timeout": 20_000,  # milliseconds: a server that fell off the network is noticed
 }
+CONNECTION = "annotator"
+"""What the name of each connection to PostgreSQL begins with; then the newest schema that the program knows, its process, its machine."""
+_MIGRATIONS = Path(__file__).parent / "migrations" / "versions"
 _READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _ASKING = {"isolation_level": "AUTOCOMMIT"}
 _ARCHIVED_NAME = text("SELECT name FROM dataset WHERE pk = :d AND archived_at IS NOT NULL")
@@ -382,10 +386,27 @@ class Database:
             connection.execute(f"PRAGMA {pragma}")
 
     def _prepare_postgresql(self, connection: Any, _record: Any) -> None:
-        """Let a statement fail by itself if it waits longer for somebody's lock."""
+        """Let a statement fail by itself if it waits longer for somebody's lock, and name the connection, unless the URL does."""
         with connection.cursor() as cursor:
             cursor.execute(f"SET lock_timeout = {round(self._patience * 1_000)}")
+            if "application_name" not in self.url.query:
+                cursor.execute("SELECT set_config('application_name', %s, false)", (name_connection(),))
         connection.commit()
+
+
+def name_connection() -> str:
+    """Return the name of this process's connections: `annotator 0026 4711 host`, as PostgreSQL keeps it.
+
+    A newer program sees by it whether an older one is connected.
+    """
+    host = platform.node().encode("ascii", "replace").decode()
+    return f"{CONNECTION} {find_newest_revision()} {os.getpid()} {host}"[:63]
+
+
+@cache
+def find_newest_revision() -> str:
+    """Return the newest schema that this program knows."""
+    return max(path.name[:4] for path in _MIGRATIONS.glob("[0-9]*.py"))
 
 
 _USED_AT = "annotator_used_at"  # in the pool's notes on a connection
@@ -535,12 +556,13 @@ class DatabaseProbe:
 
     def __init__(self, database: Database) -> None:
         self._database = Database(database.url, patience=PROBE_SECONDS, beside=database)
+        self.schema: str | None = None  # of the database when it was read last
 
     def find_read_problem(self) -> str | None:
         """Read a row. Returns why that failed, for the log; None if it succeeded. Waits for no writer."""
         try:
             with self._database.read() as session:
-                session.execute(_READ).scalar()
+                self.schema = session.execute(_READ).scalar()
         except (AnnotatorError, SQLAlchemyError) as error:
             return _explain(error)
         return None

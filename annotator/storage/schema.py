@@ -12,7 +12,7 @@ from sqlalchemy import and_, inspect, select, text
 from sqlalchemy.orm import Session, aliased
 
 from annotator.domain.errors import StateError
-from annotator.storage.database import Database
+from annotator.storage.database import CONNECTION, Database, name_connection
 
 DISAGREEMENTS_SINCE = "0006"
 RECEIPT_ORDER_SINCE = "0009"
@@ -22,21 +22,28 @@ _WAIT_FOR_WHOEVER_MIGRATES = (
         "SELECT pg_advisory_xact_lock(2, 0)"
     ),  # two numbers, the first neither 1 (publishing) nor negative (people)
 )
+ROLLING = frozenset({"0021", "0026"})
+"""Migrations beside which servers of the schema before go on working: they add what those neither read nor have to write. All others
+need every server to be stopped, also those that only add a table from which a newer program derives something."""
+_OLDER_PROGRAMS = text(
+    "SELECT application_name FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE :own"
+)
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A step of the schema: its number, and what it does in a sentence."""
+    """A step of the schema: its number, what it does in a sentence, and whether servers of the schema before may run meanwhile."""
 
     revision: str
     summary: str
+    rolls: bool
 
 
 def list_migrations() -> list[Migration]:
     """Return every migration that this program knows, in order. Does not use Alembic, which takes long to import."""
     paths = sorted((MIGRATIONS / "versions").glob("[0-9]*.py"))
-    return [Migration(path.name[:4], _read_summary(path)) for path in paths]
+    return [Migration(path.name[:4], _read_summary(path), path.name[:4] in ROLLING) for path in paths]
 
 
 def _read_summary(path: Path) -> str:
@@ -54,17 +61,22 @@ def upgrade_schema(database: Database) -> None:
         if find_revision(session) == revisions[-1]:
             return
     with database.write() as session:
-        upgrade_within(session, database.shown_url)
+        upgrade_within(session, database.shown_url, beside_older=False)
 
 
-def upgrade_within(session: Session, shown_url: str) -> None:
-    """Create or update the tables in an open write transaction, as `upgrade_schema`."""
+def upgrade_within(session: Session, shown_url: str, *, beside_older: bool = True) -> None:
+    """Create or update the tables in an open write transaction, as `upgrade_schema`.
+
+    `beside_older`: whether older programs may be connected whatever the migrations do, since nothing is kept.
+    """
     _let_one_migrate(session)
     revisions = sorted(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
     revision = find_revision(session)
     if revision is not None and revision not in revisions:
         raise StateError(describe_newer(shown_url, revision, revisions[-1]))
     if revision != revisions[-1]:
+        if not beside_older and not {each for each in revisions if each > (revision or "")} <= ROLLING:
+            _require_no_older_program(session, revisions[-1])
         _upgrade(session)
         if revision is not None and revision < RECEIPT_ORDER_SINCE:
             _derive_where_the_clock_was_set_back(session)
@@ -83,6 +95,25 @@ def _let_one_migrate(session: Session) -> None:
     for statement in _WAIT_FOR_WHOEVER_MIGRATES:
         session.execute(statement)
     session.execute(text("SELECT set_config('lock_timeout', :usual, true)"), {"usual": usual})
+
+
+def _require_no_older_program(session: Session, newest: str) -> None:
+    """Raise StateError while a program of an older schema is connected: it would store what the newer schema does not mean.
+
+    PostgreSQL knows who is connected, by the names that programs give their connections (`name_connection`).
+    """
+    if session.get_bind().dialect.name != "postgresql":
+        return
+    names = session.scalars(_OLDER_PROGRAMS, {"own": f"{CONNECTION} %"}).all()
+    own = name_connection()
+    older = {name for name in names if name != own and name.split()[1] < newest}
+    if older:
+        processes = ", ".join(" ".join(name.split()[2:]) for name in sorted(older))
+        raise StateError(
+            f"older versions of this program are connected to the database (process and machine: {processes}), and this "
+            "upgrade cannot be done beside them; stop them first (annotator check-upgrade lists the migrations). "
+            "Nothing was changed"
+        )
 
 
 def describe_newer(shown_url: str, revision: str, newest: str) -> str:

@@ -33,6 +33,12 @@ from annotator.web.server.turns import Turns
 from annotator.web.session import require_same_origin, require_signed_in
 
 MAX_BODY = 2_000_000
+EXCHANGE_VERSION = 1
+"""Of what panel and server say to each other (`EXCHANGE_VERSION` in panel/exchange.js). It rises when a server of the version before
+would refuse, or misunderstand, what a panel sends. A panel that says none is of version 1."""
+OLDEST_EXCHANGE = 1
+"""The oldest version that this server understands: a tab may stay open over any number of upgrades."""
+UPGRADE_REQUIRED = 426
 HAND_INS_AT_A_TIME = 6
 """Of each dataset, in one process: while some wait for the database, another one computes."""
 
@@ -45,6 +51,8 @@ def routes(database: Database) -> list[Route]:
         require_same_origin(request)
         content = _read_body(await _read_bytes(request), request.headers.get("content-type", ""))
         actor = require_signed_in(request).actor
+        if not OLDEST_EXCHANGE <= _version(content.get("version", 1)) <= EXCHANGE_VERSION:
+            return JSONResponse({"error": "this server has another version than the page"}, UPGRADE_REQUIRED)
         _require_same_person(content, actor)
         dataset = _text(content, "dataset")
         have, want = _have(content.get("have", [])), _want(content.get("want", 0))
@@ -131,6 +139,12 @@ def _have(keys: object) -> list[str]:
 def _want(value: object) -> int:
     if type(value) is not int or value < 0:
         raise ValidationError(f"want: expected a whole number from 0, found {value!r}")
+    return value
+
+
+def _version(value: object) -> int:
+    if type(value) is not int or value < 1:
+        raise ValidationError(f"version: expected a whole number from 1, found {value!r:.80}")
     return value
 
 

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from annotator import __version__
-from annotator.storage.database import Database, DatabaseProbe
+from annotator.storage.database import Database, DatabaseProbe, find_newest_revision
 from annotator.web.server.shared_attempt import SharedAttempt
 
 READY_SECONDS = 5.0
@@ -23,6 +23,20 @@ def routes(database: Database) -> list[Route]:
     """Return the routes `/healthz` and `/readyz`: 200, or 503 when it is not so."""
     probe = DatabaseProbe(database)
     problems: list[str | None] = [None]
+    known = find_newest_revision()  # not of files that are replaced while this server runs
+    is_noted = [False]
+
+    def try_read() -> str | None:
+        problem = probe.find_read_problem()
+        if not is_noted[0] and (probe.schema or known) > known:
+            is_noted[0] = True
+            log.warning(
+                "a newer version has upgraded the database",
+                schema=probe.schema,
+                known=known,
+                mend="restart with it",
+            )
+        return problem
 
     def try_write() -> str | None:
         problem, before = probe.find_write_problem(), problems[0]
@@ -34,7 +48,7 @@ def routes(database: Database) -> list[Route]:
         return problem
 
     late = "no answer in time"
-    reading = SharedAttempt[str | None](probe.find_read_problem, late=late, within=WITHIN_SECONDS)
+    reading = SharedAttempt[str | None](try_read, late=late, within=WITHIN_SECONDS)
     writing = SharedAttempt[str | None](try_write, late=late, within=WITHIN_SECONDS, keep=READY_SECONDS)
 
     async def report_health(_request: Request) -> Response:

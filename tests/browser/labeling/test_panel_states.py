@@ -15,6 +15,7 @@ from annotator.storage.database import Database
 from annotator.storage.labeling_tables import DisclosureRow, LeaseRow
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.tables import JudgmentRow, MembershipRow, PairRow
+from annotator.web.labeling.api import EXCHANGE_VERSION
 from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
 
@@ -226,6 +227,14 @@ def test_forbidden_storage_is_said_before_the_first_press_and_an_answer_of_anoth
     press(page, "2")
     seen = pressed(page)
     expect(alert(page, "The server has another version than this page.")).to_be_visible()
+    page.evaluate(
+        """() => { window.sent = null;
+        window.fetch = (to, asked) => to === '/api/judgments'
+          ? (window.sent = JSON.parse(asked.body), Promise.resolve(Response.json({ error: 'older' }, { status: 426 }))) : own(to, asked); }"""
+    )
+    page.wait_for_function("() => window.sent?.events.length === 1")
+    assert page.evaluate("window.sent.version") == EXCHANGE_VERSION
+    expect(alert(page, "Reload the page: nothing will be lost.")).to_be_visible()
     page.evaluate("window.fetch = own")
     wait_saved(page)
     page.add_init_script(

@@ -67,7 +67,10 @@ def test_pending_migrations_are_listed_and_rehearsed_and_nothing_is_changed(
     before, files = read_all(rich), sorted(tmp_path.iterdir())
     code, report, _ = check(rich, "--rehearse", "--backup", str(path))
     assert (code, report["ready"], report["rehearsed"]) == (0, True, True)
-    assert report["migrations"] == [{"revision": "9998", "summary": "Every annotator has a language"}]
+    assert report["migrations"] == [
+        {"revision": "9998", "summary": "Every annotator has a language", "rolls": False}
+    ]
+    assert report["rolling"] is False
     assert report["backup_at"] == "2026-03-04T05:06:07Z" and report["judgments_since"] == 0
     assert (report["free_bytes"] is None) == (not rich.is_sqlite) and report["bytes"] > 100_000
     assert read_all(rich) == before and sorted(tmp_path.iterdir()) == files
@@ -75,6 +78,11 @@ def test_pending_migrations_are_listed_and_rehearsed_and_nothing_is_changed(
     shown = CliRunner().invoke(app, ["check-upgrade", "--database", url]).stdout
     assert "Every annotator has a language" in shown and "annotator backup FILE" in shown
     assert "Not rehearsed" in shown
+    assert "Stop all servers first: those of the version before cannot go on after 9998." in shown
+    monkeypatch.setattr(schema, "ROLLING", frozenset({"9998"}))
+    assert check(rich)[1]["rolling"] is True
+    shown = CliRunner().invoke(app, ["check-upgrade", "--database", url]).stdout
+    assert "restarted with the new version one after the other" in shown
 
 
 def test_a_rehearsal_finds_rows_that_a_migration_does_not_allow(

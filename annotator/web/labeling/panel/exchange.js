@@ -6,12 +6,13 @@ import { sendJson, sendJsonWhileLeaving } from "../../kit/panel/requests.js";
 
 const ROUTE = "/api/judgments";
 const MOST_WHILE_LEAVING = 50;
+const EXCHANGE_VERSION = 1;  // as in web/labeling/api.py
 
 /** @typedef {import("./messages.js").ExchangeRequest} ExchangeRequest */
 /** @typedef {import("./messages.js").ExchangeAnswer} ExchangeAnswer */
 
 /** Why a request was not answered, by its status. @type {Record<number, string>} */
-const TROUBLES = { 401: "signedout", 403: "notallowed", 404: "nodataset", 409: "other_person", 423: "archived", 429: "unreachable", 503: "database" };
+const TROUBLES = { 401: "signedout", 403: "notallowed", 404: "nodataset", 409: "other_person", 423: "archived", 426: "other_version", 429: "unreachable", 503: "database" };
 
 /**
  * What the exchange needs of the panel.
@@ -87,7 +88,7 @@ export class Exchange {
       this.againWanted = false;
       this.noticeStart();
       const special = this.special[0];
-      if (!(await this.exchange({ ...this.makeRequest(), ...special?.fields }))) break;
+      if (!(await this.exchange({ version: EXCHANGE_VERSION, ...this.makeRequest(), ...special?.fields }))) break;
       if (special) {
         this.special.shift();
         special.resolve();

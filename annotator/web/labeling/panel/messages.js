@@ -63,6 +63,7 @@
 
 /**
  * @typedef {object} ExchangeRequest
+ * @property {number} [version] of the exchange; none means 1
  * @property {string} dataset
  * @property {string} annotator
  * @property {string} tab

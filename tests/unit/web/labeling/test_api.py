@@ -1,6 +1,8 @@
 """`POST /api/judgments` and `GET /api/text` to the letter: what they answer, and what they refuse."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +14,8 @@ from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pool import PoolCandidate, add_candidates
 from annotator.storage.tables import DocumentRow, DocumentTextRow, QueryRow
+from annotator.web.labeling import panel
+from annotator.web.labeling.api import EXCHANGE_VERSION, OLDEST_EXCHANGE
 from tests.unit.web.conftest import NOW, Visitor
 
 TEXT = "本文 <b>& 텍스트</b> 🙂 שלום"
@@ -67,6 +71,35 @@ def test_a_hand_in_is_answered_with_everything_the_contract_names(
     assert [refused["id"] for refused in answer.json()["refused"]] == [bad]
     assert answer.json()["progress"] == {"done": 1, "total": 5, "answered": 1}
     assert [(j.annotator, j.grade) for j in list_judgments(database, OPERATOR, "demo")] == [("hanako", 3)]
+
+
+@pytest.mark.parametrize("version", [0, "1", None, True, -1, 1.0])
+def test_a_version_of_the_exchange_that_is_none_is_refused(visitor: Visitor, version: object) -> None:
+    visitor.sign_in("hanako")
+    assert ask(visitor, version=version).status_code == 400
+
+
+def test_a_page_of_a_newer_version_is_told_so_and_nothing_is_stored(
+    visitor: Visitor, database: Database
+) -> None:
+    visitor.sign_in("hanako")
+    before = list_judgments(database, OPERATOR, "demo")
+    pair = ask(visitor, want=1, version=EXCHANGE_VERSION).json()["pairs"][0]["pair"]
+    event = {
+        "id": str(UUID(int=8)), "pair": pair, "outcome": "graded", "grade": 1, "pressed_at": "2026-01-03T00:00:00Z",
+    }  # fmt: skip
+    answer = ask(visitor, events=[event], version=EXCHANGE_VERSION + 1)
+    assert (answer.status_code, list(answer.json())) == (426, ["error"])
+    assert list_judgments(database, OPERATOR, "demo") == before
+
+
+def test_panel_and_server_say_the_same_version_and_the_first_request_is_of_the_oldest() -> None:
+    folder = Path(panel.__file__).parent
+    (said,) = re.findall(
+        r"^const EXCHANGE_VERSION = (\d+);", (folder / "exchange.js").read_text(), re.MULTILINE
+    )
+    assert int(said) == EXCHANGE_VERSION
+    assert "version" not in (folder / "first_pairs.js").read_text() and OLDEST_EXCHANGE == 1
 
 
 def test_who_judged_is_told_by_the_cookie_alone(visitor: Visitor, database: Database) -> None:
