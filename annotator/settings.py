@@ -109,4 +109,5 @@ class Settings:
     secure_cookie: bool = field(default_factory=lambda: read_switch("SECURE_COOKIE"))
     log_format: str = field(default_factory=lambda: read_text("LOG_FORMAT", "console"))
     log_level: str = field(default_factory=lambda: read_text("LOG_LEVEL", "info"))
+    metrics_token_file: Path | None = field(default_factory=lambda: read_path("METRICS_TOKEN_FILE"))
     slow_statement_ms: int = field(default_factory=lambda: read_number("SLOW_STATEMENT_MS", 1_000))

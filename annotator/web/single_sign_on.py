@@ -25,6 +25,7 @@ from annotator.people.single_sign_on.records import (
 from annotator.people.single_sign_on.service import begin_single_sign_on, finish_single_sign_on
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import note_outage
 from annotator.web.session import (
     choose_local_path,
@@ -134,8 +135,10 @@ class SingleSignOnRoutes:
         except SingleSignOnRefused as error:
             return self._refuse(request, error)
         except DatabaseUnavailable as error:
+            note_sign_in("unavailable", by="provider")
             note_outage(error)
             return RedirectResponse("/login?problem=unavailable", 303)
+        note_sign_in("signed in", by="provider")
         response = RedirectResponse(wanted, 303)
         set_cookie(response, session_token, request, self.settings)
         set_begun_cookie(response, "", request, self.settings)
@@ -151,6 +154,7 @@ class SingleSignOnRoutes:
 
     def _refuse(self, request: Request, error: SingleSignOnRefused) -> Response:
         address = request.client.host if request.client else ""
+        note_sign_in("refused", by="provider")
         log.warning("single sign-on refused", address=address, refusal=error.refusal, why=error.why)
         response = RedirectResponse(f"/login?sso={error.refusal}", 303)
         set_begun_cookie(response, "", request, self.settings)

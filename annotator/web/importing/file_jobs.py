@@ -29,6 +29,7 @@ from annotator.importing.search_endpoint.server_rules import MOST_SECONDS
 from annotator.importing.uploads.staging import stage_files
 from annotator.storage.database import Database, find_sqlite_file
 from annotator.web.importing.message_json import read_message
+from annotator.web.server.figures import note_task_begun, note_task_ended
 
 State = Literal["idle", "waiting", "running"]
 COMMAND = (sys.executable, "-P", "-m", "annotator.web.importing.worker")
@@ -268,9 +269,19 @@ class FileJobs:
                 COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
             )
             job.state = "running"
+        note_task_begun(job.task)
+        try:
+            self._talk(job, request, was_stored)
+        finally:
+            note_task_ended(job.task, job.ended or "failed")
+
+    def _talk(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
+        """Give the process that was started its task, and note how it ends."""
         answer: dict[str, Any] = {}
         most = MOST_TASK_SECONDS.get(job.task)
-        late = None if most is None else threading.Timer(most, self._end_late, args=(job, job.process))
+        late = (
+            threading.Timer(most, self._end_late, args=(job, job.process)) if most and job.process else None
+        )
         if late is not None:
             late.daemon = True
             late.start()

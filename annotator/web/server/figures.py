@@ -1,18 +1,18 @@
 """Count what `/metrics` shows to Prometheus: requests, judgments, sign-ins, waits for the database, queues, and each process.
 
-prometheus_client counts. With several workers each process counts in its own files (its multiprocess mode), and the first worker
-answers for all of them: counters are sums over the processes, including those that have ended. Without `--metrics-port` nothing
-is imported and nothing is counted. Labels have a fixed set of values: never a path as the client sent it, a name or a dataset.
+prometheus_client counts. With several workers each process counts in its own files (its multiprocess mode), and one of them answers
+for all: counters are sums over the processes, including those that have ended. Without `--metrics-port` and without a token
+nothing is imported and nothing is counted. Labels have a fixed set of values: never a path as the client sent it, a name or a dataset.
 """
 
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from annotator import __version__
 from annotator.domain.errors import AnnotatorError
@@ -49,7 +49,17 @@ class Figures:
             registry=registry,
         )
         self.pairs = Counter("annotator_pairs_handed_out", "Pairs given to annotators.", registry=registry)
-        self.sign_ins = Counter("annotator_sign_ins", "Sign-in attempts.", ["outcome"], registry=registry)
+        self.sign_ins = Counter("annotator_sign_ins", "Sign-in attempts.", ["by", "outcome"], registry=registry)
+        self.background = Counter(
+            "annotator_background_tasks", "Background tasks that ended.", ["task", "outcome"], registry=registry
+        )
+        self.running = Gauge(
+            "annotator_background_tasks_running",
+            "Background tasks that run now.",
+            ["task"],
+            multiprocess_mode="livesum",
+            registry=registry,
+        )
         self.statements = Counter("annotator_slow_statements", "Slow database statements.", registry=registry)
         self.database = Histogram(
             "annotator_database_seconds",
@@ -94,10 +104,23 @@ def note_hand_in(*, accepted: int, refused: int, surplus: int, handed_out: int) 
             _figures.pairs.inc(handed_out)
 
 
-def note_sign_in(outcome: str) -> None:
-    """Count an attempt: signed in, wrong, limited, or unavailable."""
+def note_sign_in(outcome: str, *, by: Literal["password", "provider"] = "password") -> None:
+    """Count an attempt: signed in, wrong, limited, unavailable, or (by the provider) refused."""
     if _figures is not None:
-        _figures.sign_ins.labels(outcome).inc()
+        _figures.sign_ins.labels(by, outcome).inc()
+
+
+def note_task_begun(task: str) -> None:
+    """Count a task in the background as running. `task`: one of a fixed set of names."""
+    if _figures is not None:
+        _figures.running.labels(task).inc()
+
+
+def note_task_ended(task: str, outcome: str) -> None:
+    """Count a task in the background that has ended: done, cancelled, late, failed, or no_memory."""
+    if _figures is not None:
+        _figures.running.labels(task).dec()
+        _figures.background.labels(task, outcome).inc()
 
 
 def note_websocket(change: int) -> None:
@@ -121,7 +144,32 @@ def forget_process(pid: int) -> None:
 
 def serve_figures(database: Database, host: str, port: int) -> Any:
     """Serve `/metrics` on a port of its own, in a thread of this process, which stops with it; return the server."""
-    from prometheus_client import CollectorRegistry, multiprocess, start_http_server
+    from prometheus_client import start_http_server
+
+    server, _thread = start_http_server(port, addr=host, registry=_make_registry(database))
+    return server
+
+
+def collect_figures(database: Database) -> Callable[[str], tuple[bytes, str]]:
+    """Return a function that collects the figures, in the form that this Accept header asks for, with their content type."""
+    registry: list[Any] = []  # made when it is first asked for, by the process that answers
+    lock = Lock()
+
+    def collect(accept: str) -> tuple[bytes, str]:
+        from prometheus_client.exposition import choose_encoder
+
+        with lock:
+            if not registry:
+                registry.append(_make_registry(database))
+        encode, kind = choose_encoder(accept)  # type: ignore[no-untyped-call]
+        return encode(registry[0]), kind
+
+    return collect
+
+
+def _make_registry(database: Database) -> Any:
+    """Return what is shown: counted by this process or by all workers, and read from the system and the database."""
+    from prometheus_client import CollectorRegistry, multiprocess
 
     shown = CollectorRegistry()
     folder = os.environ.get(FOLDER)
@@ -131,8 +179,7 @@ def serve_figures(database: Database, host: str, port: int) -> Any:
         shown = _figures.registry
     shown.register(_Processes(Path(folder) if folder else None))
     shown.register(_Load(database))
-    server, _thread = start_http_server(port, addr=host, registry=shown)
-    return server
+    return shown
 
 
 def _gauge(name: str, about: str, value: float) -> "GaugeMetricFamily":

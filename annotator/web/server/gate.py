@@ -128,8 +128,9 @@ def limit_body(request: HTTPConnection, receive: Receive) -> Receive:
 
 
 HEALTH = ("/healthz", "/readyz")
+METRICS = "/metrics"  # asks for a token of its own
 OPEN = frozenset(
-    {"/login", "/logout", "/setup", "/join", "/oidc/sign-in", "/oidc/callback", *HEALTH, *OWN_FILES}
+    {"/login", "/logout", "/setup", "/join", "/oidc/sign-in", "/oidc/callback", METRICS, *HEALTH, *OWN_FILES}
 )
 OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -241,7 +242,9 @@ class RequestGate:
     def _log(self, scope: Scope, status: int, seconds: float) -> None:
         """Write the line of a request. Its number and route are in the context, as in every other line of it."""
         person = scope["state"].get("signed_in")
-        write = log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", *HEALTH)) else log.info
+        write = (
+            log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", METRICS, *HEALTH)) else log.info
+        )
         method = scope["method"] if scope["method"] in METHODS else OTHER
         note_request(name_route(scope["path"], self.own), method, status, seconds)
         write(
@@ -260,7 +263,7 @@ class RequestGate:
                 require_same_origin(request)
             except NotAllowed as error:
                 return JSONResponse({"error": str(error)}, 403)
-        if path.startswith(OPEN_FOLDER) or path in (*HEALTH, *OWN_FILES):
+        if path.startswith(OPEN_FOLDER) or path in (METRICS, *HEALTH, *OWN_FILES):
             return None
         person = scope["state"]["signed_in"] = await self._find(request)
         use_language_of(request)

@@ -77,16 +77,18 @@ def serve_app(
         check_port(*metrics, option="--metrics-port")
     set_up_logs(settings.log_format, settings.log_level)
     from annotator.web import app as _app  # noqa: F401 - every worker begins with what is imported here
+    from annotator.web.server.metrics_route import read_metrics_token
     from annotator.web.server.outage import PATIENCE_SECONDS
     from annotator.web.single_sign_on import make_provider
 
     make_provider(settings)  # refuses settings that mean nothing, before anything is served
+    is_counting = metrics is not None or read_metrics_token(settings) is not None
     warn_of_open_files(database, settings)
     raise_open_files(OPEN_FILES)
     database.wait_at_most(PATIENCE_SECONDS)
     if settings.slow_statement_ms > 0:
         watch_statements(database, settings.slow_statement_ms / 1_000, SlowStatementLog().report)
-    with count_figures(database, is_shared=workers > 1) if metrics is not None else nullcontext():
+    with count_figures(database, is_shared=workers > 1) if is_counting else nullcontext():
         gc.collect()
         gc.freeze()  # what was imported stays: a collection that looked through it all would hold up every request
         gc.set_threshold(*USUAL_THRESHOLD)  # cli/main.py raises it for the start
@@ -102,7 +104,7 @@ def serve_app(
 
         database.dispose()  # no process may use the connections of another
         with bind(host, port, BACKLOG) as bound:
-            Workers(bound, workers, run_worker, forget_process if metrics is not None else None).run()
+            Workers(bound, workers, run_worker, forget_process if is_counting else None).run()
 
 
 @contextmanager

@@ -25,7 +25,10 @@ from annotator.web.server.figures import (
     Figures,
     begin_to_count,
     note_hand_in,
+    note_sign_in,
     note_slow_statement,
+    note_task_begun,
+    note_task_ended,
     serve_figures,
 )
 from annotator.web.server.gate import RequestGate
@@ -80,6 +83,10 @@ def use_everything(browser: TestClient) -> None:
     browser.post("/login", data={"username": "hanako", "password": PASSWORD})
     note_hand_in(accepted=2, refused=1, surplus=0, handed_out=5)
     note_slow_statement()
+    note_sign_in("refused", by="provider")
+    note_task_begun("import")
+    note_task_begun("import")
+    note_task_ended("import", "done")
 
 
 def test_requests_hand_ins_sign_ins_and_database_times_are_counted(browser: TestClient, address: str) -> None:
@@ -88,8 +95,11 @@ def test_requests_hand_ins_sign_ins_and_database_times_are_counted(browser: Test
     assert shown["annotator_requests_total", ("GET", "other", "303")] == 1
     assert shown["annotator_requests_total", ("POST", "/login", "401")] == 1
     assert shown["annotator_request_seconds_count", ("/login",)] == 3
-    assert shown["annotator_sign_ins_total", ("wrong",)] == 1
-    assert shown["annotator_sign_ins_total", ("signed in",)] == 1
+    assert shown["annotator_sign_ins_total", ("password", "wrong")] == 1
+    assert shown["annotator_sign_ins_total", ("password", "signed in")] == 1
+    assert shown["annotator_sign_ins_total", ("provider", "refused")] == 1
+    assert shown["annotator_background_tasks_total", ("done", "import")] == 1
+    assert shown["annotator_background_tasks_running", ("import",)] == 1
     assert shown["annotator_judgments_total", ("accepted",)] == 2
     assert shown["annotator_judgments_total", ("refused",)] == 1
     assert ("annotator_judgments_total", ("surplus",)) not in shown
