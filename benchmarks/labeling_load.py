@@ -167,6 +167,19 @@ def _judge(
 def serve(database: Database, folder: Path, workers: int = 1) -> Iterator[tuple[int, int]]:
     """The port and the process of a real server on this database, with so many worker processes."""
     port = find_free_port()
+    server = start(database, folder, port, *(["--workers", str(workers)] if workers > 1 else []))
+    try:
+        wait_for_server(port)
+        yield port, server.pid
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def start(
+    database: Database, folder: Path, port: int, *options: str, source: Path | None = None
+) -> subprocess.Popen[bytes]:
+    """Start `annotator serve` in this folder, whose server.log it writes. `source`: a checkout to run instead of this one."""
     command = [
         sys.executable,
         "-c",
@@ -174,17 +187,14 @@ def serve(database: Database, folder: Path, workers: int = 1) -> Iterator[tuple[
         "serve",
         "--port",
         str(port),
-        *(["--workers", str(workers)] if workers > 1 else []),
+        *options,
     ]
     command += ["--database", database.url.render_as_string(hide_password=False)]
     with (folder / "server.log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
-    try:
-        wait_for_server(port)
-        yield port, server.pid
-    finally:
-        server.terminate()
-        server.wait(30)
+        if source is None:
+            return subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+        environment = {**os.environ, "PYTHONPATH": str(source)}
+        return subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, env=environment)
 
 
 def wait_for_server(port: int) -> None:

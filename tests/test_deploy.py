@@ -117,6 +117,7 @@ def test_the_proxy_lets_large_imports_through_and_says_itself_who_asks() -> None
     assert headers["X-Forwarded-For"] == "$remote_addr"
     assert headers["X-Forwarded-Proto"] == "$scheme"
     assert headers["Forwarded"] == '""'
+    assert headers["X-Request-Id"] == "$request_id"
     (logged,) = re.findall(r"log_format \w+ '(.*)';", NGINX)
     assert not set(re.findall(r"\$\w+", logged)) & {
         "$request",
@@ -125,7 +126,9 @@ def test_the_proxy_lets_large_imports_through_and_says_itself_who_asks() -> None
         "$query_string",
         "$remote_addr",
     }
+    assert "$request_id" in logged.split()
     assert "non_idempotent" not in NGINX
+    assert re.search(r"location = /metrics \{\s+return 404;\s+\}", NGINX)
 
 
 def test_the_unit_of_systemd_is_hardened_and_fits_the_program() -> None:

@@ -49,9 +49,14 @@ class Figures:
             registry=registry,
         )
         self.pairs = Counter("annotator_pairs_handed_out", "Pairs given to annotators.", registry=registry)
-        self.sign_ins = Counter("annotator_sign_ins", "Sign-in attempts.", ["by", "outcome"], registry=registry)
+        self.sign_ins = Counter(
+            "annotator_sign_ins", "Sign-in attempts.", ["by", "outcome"], registry=registry
+        )
         self.background = Counter(
-            "annotator_background_tasks", "Background tasks that ended.", ["task", "outcome"], registry=registry
+            "annotator_background_tasks",
+            "Background tasks that ended.",
+            ["task", "outcome"],
+            registry=registry,
         )
         self.running = Gauge(
             "annotator_background_tasks_running",

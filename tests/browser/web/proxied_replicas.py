@@ -2,9 +2,7 @@
 
 import http.client
 import json
-import os
 import re
-import shutil
 import ssl
 import subprocess
 import time
@@ -16,10 +14,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from benchmarks.nginx_before import find_nginx, make_certificate, render_configuration
 from tests.browser.conftest import PASSWORD, Server, find_free_port
 
-CONFIGURATION = Path(__file__).parents[3] / "deploy" / "nginx.conf"
-UPSTREAM = re.compile(r"server \S+:8501 (.*);")
 COOKIE = "annotator_replica"
 
 
@@ -39,11 +36,15 @@ class Proxy:
 
     def start(self) -> None:
         """Start it and wait until it answers."""
-        nginx = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin")
+        nginx = find_nginx()
         if nginx is None:
             pytest.fail("no nginx found: make nginx (Debian: apt-get install nginx-light)")
-        _make_certificate(self.folder)
-        (self.folder / "nginx.conf").write_text(self._render(), encoding="utf-8")
+        make_certificate(self.folder)
+        ports = [server.port for server in self.servers]
+        configuration = render_configuration(
+            self.folder, port=self.port, plain_port=self.plain_port, servers=ports
+        )
+        (self.folder / "nginx.conf").write_text(configuration, encoding="utf-8")
         command = [nginx, "-c", str(self.folder / "nginx.conf"), "-p", str(self.folder), "-g", "daemon off;"]
         with (self.folder / "nginx.log").open("wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -61,48 +62,15 @@ class Proxy:
             self.process.terminate()
             self.process.wait(120)
 
-    def _render(self) -> str:
-        text = CONFIGURATION.read_text(encoding="utf-8")
-        replacements = {
-            "listen 8443 ssl": f"listen 127.0.0.1:{self.port} ssl",
-            "listen 8080": f"listen 127.0.0.1:{self.plain_port}",
-            "/run/secrets/": f"{self.folder}/",
-            "/tmp/nginx": f"{self.folder}/nginx",
-            "worker_processes auto": "worker_processes 1",
-        }
-        for old, new in replacements.items():
-            assert old in text, old
-            text = text.replace(old, new)
-        options = UPSTREAM.findall(text)
-        assert len(options) == 2
-        servers = iter(self.servers)
-        text = UPSTREAM.sub(lambda found: f"server 127.0.0.1:{next(servers).port} {found[1]};", text)
-        is_root = os.geteuid() == 0  # then its workers would be somebody else, who cannot enter this folder
-        return f"user root;\n{text}" if is_root else text
+    def read_answered(self) -> list[str]:
+        """Return the lines of the log about requests that a server answered."""
+        lines = (self.folder / "nginx.log").read_text(encoding="utf-8").splitlines()
+        return [line for line in lines if re.search(r"127\.0\.0\.1:\d+$", line)]
 
     def find_server(self) -> Server:
         """Return the server that answered the latest request in the log."""
-        lines = (self.folder / "nginx.log").read_text(encoding="utf-8").splitlines()
-        answered = [line for line in lines if re.search(r"127\.0\.0\.1:\d+$", line)]
-        port = int(answered[-1].rpartition(":")[2])
+        port = int(self.read_answered()[-1].rpartition(":")[2])
         return next(server for server in self.servers if server.port == port)
-
-
-def _make_certificate(folder: Path) -> None:
-    command = [
-        "openssl",
-        "req",
-        "-x509",
-        "-newkey",
-        "ec",
-        "-pkeyopt",
-        "ec_paramgen_curve:P-256",
-        "-nodes",
-        "-days",
-        "2",
-    ]
-    files = ["-keyout", str(folder / "tls.key"), "-out", str(folder / "tls.crt"), "-subj", "/CN=127.0.0.1"]
-    subprocess.run([*command, *files], check=True, capture_output=True)
 
 
 @dataclass

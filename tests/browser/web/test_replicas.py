@@ -1,16 +1,22 @@
 """Two replicas behind nginx as in deploy/: what one does, the other knows, and the end of one costs no judgment."""
 
-from collections.abc import Iterator
+import re
+import shutil
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from annotator.domain.people import Actor
+from annotator.domain.people import OPERATOR, Actor
+from annotator.importing.texts.texts_service import import_queries
 from annotator.people.sign_in_limits import PER_ADDRESS_AND_NAME
 from annotator.people.sign_in_service import revoke_sessions
+from annotator.releases.gates_service import check_release
+from annotator.releases.service import publish_release
+from annotator.storage import schema
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_person, key_of
 from tests.browser.conftest import PASSWORD, Server, find_free_port
@@ -18,6 +24,9 @@ from tests.browser.panel_world import fill_pool, open_panel, press, pressed, sto
 from tests.browser.web.proxied_replicas import COOKIE, Proxy, Visitor
 from tests.browser.web.test_workers import database as database
 from tests.integration.conftest import postgres_url as postgres_url
+from tests.integration.storage.test_upgrading_beside_older import LATER
+
+JUDGED = "guide/0/0.md"
 
 
 @pytest.fixture
@@ -82,6 +91,181 @@ def test_what_one_replica_does_the_other_knows(proxy: Proxy, database: Database)
     assert again.exchange([], 1).status == 401
 
 
+OpenPage = Callable[[Server, str], Page]
+
+
+@pytest.fixture
+def open_page(proxy: Proxy, browser: Browser) -> Iterator[OpenPage]:
+    """`open_page(server, "lea")`: a page of a browser of its own that the proxy keeps at this server; signed in, unless it is nobody."""
+    opened = []
+
+    def do(server: Server, username: str) -> Page:
+        context = browser.new_context(locale="en-US", ignore_https_errors=True)
+        opened.append(context)
+        context.set_default_timeout(30_000)
+        visitor = Visitor(proxy)
+        visitor.go_to(server)
+        cookie = {"name": COOKIE, "value": visitor.cookies[COOKIE], "url": proxy.address}
+        context.add_cookies([cookie])  # type: ignore[list-item]
+        page = context.new_page()
+        if username:
+            sign_in(page, proxy, username)
+        return page
+
+    yield do
+    for context in opened:
+        context.close()
+
+
+def sign_in(page: Page, proxy: Proxy, username: str) -> None:
+    page.goto(f"{proxy.address}/login")
+    page.fill("#username", username)
+    page.fill("#password", PASSWORD)
+    page.press("#password", "Enter")
+    page.wait_for_url(lambda url: "/login" not in url)
+
+
+def go_by_sidebar(page: Page, name: str) -> None:
+    """Go to another page on the same websocket, without loading anything anew."""
+    page.get_by_test_id("stSidebar").get_by_role("link", name=name, exact=True).click()
+    expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
+
+
+def count_queries(page: Page) -> Locator:
+    return page.get_by_role("table", name="Contents of the dataset").get_by_role("row", name="Queries")
+
+
+def judge_one_pair(proxy: Proxy, server: Server, username: str) -> None:
+    """The first pair of the first query, on this server."""
+    visitor = Visitor(proxy)
+    visitor.go_to(server)
+    assert visitor.sign_in(username) == 303
+    given = visitor.exchange([], 20).json["pairs"]
+    (pair,) = [each for each in given if each["document"]["doc_id"] == JUDGED]
+    event = make_event(pair, 2)
+    assert visitor.exchange([event], 0).json["acknowledged"] == [event["id"]]
+
+
+def test_a_page_that_is_open_on_one_replica_shows_what_was_imported_judged_and_published_elsewhere(
+    proxy: Proxy, database: Database, open_page: OpenPage, tmp_path: Path
+) -> None:
+    first, second = proxy.servers
+    page = open_page(second, "lea")
+    page.goto(f"{proxy.address}/import?dataset=demo")
+    expect(count_queries(page)).to_contain_text("3")
+    page.evaluate("() => { window.same = true; }")
+    queries = tmp_path / "질의.csv"
+    queries.write_text("query_id,text\nN1,ログの出力先\nN2,토지거래허가\n", encoding="utf-8")
+    import_queries(database, OPERATOR, "demo", queries, now=datetime.now(UTC))
+    judge_one_pair(proxy, first, "hanako")
+    judge_one_pair(proxy, second, "minjun")
+    go_by_sidebar(page, "Releases")
+    expect(page.get_by_text("The release will contain 1 pair")).to_be_visible()
+    go_by_sidebar(page, "Queries and documents")
+    expect(count_queries(page)).to_contain_text("5")
+    with database.read() as session:
+        lea = Actor(person_id=key_of(find_person(session, "lea").pk), username="lea")
+    unmet = {gate.name: "아직" for gate in check_release(database, lea, "demo").gates if not gate.met}
+    folder = tmp_path / "exports"
+    publish_release(
+        database, lea, "demo", "1.0.0", exports_dir=folder, now=datetime.now(UTC), overrides=unmet
+    )
+    go_by_sidebar(page, "Releases")
+    expect(page.get_by_text("Nothing has changed since 1.0.0.")).to_be_visible()
+    assert page.evaluate("window.same") is True
+    visitor = Visitor(proxy)
+    assert visitor.sign_in("lea") == 303
+    for server in proxy.servers:
+        visitor.go_to(server)
+        answer = visitor.ask("GET", "/api/release?dataset=demo&version=1.0.0&file=qrels.trec.txt")
+        assert answer.body == (folder / "demo" / "1.0.0" / "qrels.trec.txt").read_bytes()
+        assert JUDGED.encode() in answer.body
+    assert "page failed" not in first.log + second.log
+
+
+def test_files_are_uploaded_through_the_proxy_and_imported(
+    proxy: Proxy, open_page: OpenPage, tmp_path: Path
+) -> None:
+    page = open_page(proxy.servers[0], "lea")
+    page.goto(f"{proxy.address}/import?dataset=demo")
+    queries = tmp_path / "질의.csv"
+    queries.write_text("id,text\nN1,ログの出力先\nN2,토지거래허가\n", encoding="utf-8")
+    page.locator("input[type=file]").set_input_files(queries)
+    page.get_by_role("button", name="Import 2 records").click()
+    expect(page.get_by_text("질의.csv is imported: 2 new")).to_be_visible()
+
+
+def test_a_link_made_on_one_replica_is_used_on_the_other_and_signing_out_everywhere_reaches_open_pages(
+    proxy: Proxy, open_page: OpenPage
+) -> None:
+    first, second = proxy.servers
+    one, other, guest = open_page(first, "lea"), open_page(second, "lea"), open_page(second, "")
+    one.goto(f"{proxy.address}/people?dataset=demo")
+    one.get_by_role("button", name="Invite a person").click()
+    one.get_by_label("For whom").fill("Hana")
+    one.keyboard.press("Tab")
+    one.get_by_role("button", name="Make the link").click()
+    link = one.get_by_label("Link to send to Hana")
+    expect(link).to_have_value(re.compile(f"^{proxy.address}/join#"))
+    guest.goto(link.input_value())
+    for name, typed in (("Name, as", "하나"), ("Username,", "hana"), ("Password (", PASSWORD)):
+        guest.get_by_role("textbox", name=name).fill(typed)
+    guest.get_by_role("button", name="Create account").click()
+    expect(guest).to_have_url(re.compile(r"/label\?dataset=demo"))
+    other.goto(f"{proxy.address}/overview?dataset=demo")
+    expect(other.get_by_role("heading", level=1, name="Overview")).to_be_visible()
+    one.goto(f"{proxy.address}/account")
+    one.get_by_role("button", name="Sign out everywhere else").click()
+    expect(one.get_by_role("button", name="Sign out everywhere else")).to_have_count(0)
+    other.get_by_test_id("stSidebar").get_by_role("link", name="Releases", exact=True).click()
+    expect(other.get_by_role("link", name="Sign in again")).to_be_visible()
+
+
+def serve_a_newer_version() -> None:
+    """In the new process: the program knows a migration more, which servers of the schema before can live with."""
+    folder = Path("newer")
+    shutil.copytree(schema.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    text = LATER.format(last=schema.list_migrations()[-1].revision)
+    (folder / "versions" / "9998_later.py").write_text(text, encoding="utf-8")
+    schema.MIGRATIONS, schema.ROLLING = folder.resolve(), frozenset({"9998"})
+
+
+def test_replicas_are_upgraded_one_after_the_other_while_somebody_labels(
+    proxy: Proxy, database: Database, open_page: OpenPage
+) -> None:
+    first, second = proxy.servers
+    page = open_page(second, "hanako")
+    open_panel(page)
+    press(page, "2")
+    wait_saved(page)
+    first.first = second.first = serve_a_newer_version
+    assert first.stop() == 0
+    first.start()  # migrates
+    with database.read() as session:
+        assert schema.find_revision(session) == "9998"
+    press(page, "31")  # the old one goes on with the newer schema
+    wait_saved(page)
+    assert proxy.find_server() is second
+    Visitor(proxy).ask("GET", "/healthz", headers={"Cookie": f"{COOKIE}={find_cookie(page)}"})
+    assert "a newer version has upgraded the database" in second.log
+    assert second.stop() == 0
+    press(page, "123")
+    wait_saved(page)
+    second.start()
+    press(page, "2")
+    seen = pressed(page)
+    wait_saved(page)
+    assert len(seen) == 7
+    assert stored(database) == seen
+    for server in proxy.servers:
+        assert "request failed" not in server.log
+
+
+def find_cookie(page: Page) -> str:
+    (value,) = [cookie["value"] for cookie in page.context.cookies() if cookie["name"] == COOKIE]  # type: ignore[typeddict-item]
+    return value
+
+
 def test_wrong_passwords_count_for_all_replicas_and_the_address_is_the_proxy_s_word(proxy: Proxy) -> None:
     stranger = Visitor(proxy)
     for number in range(PER_ADDRESS_AND_NAME):
@@ -92,6 +276,14 @@ def test_wrong_passwords_count_for_all_replicas_and_the_address_is_the_proxy_s_w
         assert stranger.sign_in("hanako", **{"X-Forwarded-For": "10.0.1.1"}) == 429
         assert "address=127.0.0.1" in server.log
         assert "address=10.0" not in server.log
+
+
+def test_a_request_has_one_number_in_both_logs_which_no_browser_chooses(proxy: Proxy) -> None:
+    answer = Visitor(proxy).ask("GET", "/login", headers={"X-Request-Id": "chosen-by-the-browser"})
+    (number,) = [value for name, value in answer.headers if name.lower() == "x-request-id"]
+    assert proxy.read_answered()[-1].split()[1] == number
+    assert f"request_id={number}" in proxy.find_server().log
+    assert all("chosen-by-the-browser" not in server.log for server in proxy.servers)
 
 
 def test_a_browser_keeps_its_replica_until_that_one_ends(proxy: Proxy) -> None:
@@ -113,16 +305,9 @@ def test_a_browser_keeps_its_replica_until_that_one_ends(proxy: Proxy) -> None:
 
 
 def test_a_replica_killed_while_somebody_labels_costs_no_press(
-    proxy: Proxy, database: Database, browser: Browser
+    proxy: Proxy, database: Database, open_page: OpenPage
 ) -> None:
-    context = browser.new_context(locale="en-US", ignore_https_errors=True)
-    context.set_default_timeout(30_000)
-    page = context.new_page()
-    page.goto(f"{proxy.address}/login")
-    page.fill("#username", "hanako")
-    page.fill("#password", PASSWORD)
-    page.press("#password", "Enter")
-    page.wait_for_url(lambda url: "/login" not in url)
+    page = open_page(proxy.servers[0], "hanako")
     open_panel(page)
     press(page, "231")
     wait_saved(page)
@@ -138,4 +323,3 @@ def test_a_replica_killed_while_somebody_labels_costs_no_press(
     assert stored(database) == seen
     page.goto(f"{proxy.address}/work?dataset=demo")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    context.close()
