@@ -10,7 +10,7 @@ from typing import cast, get_args
 from urllib.parse import quote
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.people import LocalAccounts
+from annotator.domain.people import LocalAccounts, SecondFactor
 
 PREFIX = "ANNOTATOR_"
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
@@ -77,6 +77,15 @@ def read_local_accounts() -> LocalAccounts:
     raise ValidationError(f"{PREFIX}LOCAL_ACCOUNTS: expected true, false or admins, found {value!r:.80}")
 
 
+def read_second_factor() -> SecondFactor:
+    """Return of whom a second factor is required. ValidationError if the environment says something else."""
+    value = read_text("SECOND_FACTOR", "optional").strip().lower()
+    for known in get_args(SecondFactor):
+        if value == known:
+            return cast(SecondFactor, known)
+    raise ValidationError(f"{PREFIX}SECOND_FACTOR: expected optional, leads or all, found {value!r:.80}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The settings from the environment. The database URL may hold a password: it is never shown with the others."""
@@ -106,6 +115,8 @@ class Settings:
     oidc_groups_claim: str = field(default_factory=lambda: read_text("OIDC_GROUPS_CLAIM", "groups"))
     oidc_roles_file: Path | None = field(default_factory=lambda: read_path("OIDC_ROLES_FILE"))
     local_accounts: LocalAccounts = field(default_factory=read_local_accounts)
+    second_factor: SecondFactor = field(default_factory=read_second_factor)
+    second_factor_key_file: Path | None = field(default_factory=lambda: read_path("SECOND_FACTOR_KEY_FILE"))
     secure_cookie: bool = field(default_factory=lambda: read_switch("SECURE_COOKIE"))
     log_format: str = field(default_factory=lambda: read_text("LOG_FORMAT", "console"))
     log_level: str = field(default_factory=lambda: read_text("LOG_LEVEL", "info"))

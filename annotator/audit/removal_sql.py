@@ -11,13 +11,16 @@ from annotator.domain.audit import PERSONAL_FIELDS
 from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.audit_tables import AuditEntryRow, AuditPersonalRow
 from annotator.storage.tables import (
+    HalfSignInRow,
     ImportRecordRow,
     KnownDeviceRow,
     LoginAttemptRow,
     LoginSessionRow,
     OneTimeLinkRow,
     ProviderIdentityRow,
+    RecoveryCodeRow,
     ReleaseRow,
+    SecondFactorRow,
 )
 
 NAMES = [field for field in PERSONAL_FIELDS if field != "address"]
@@ -47,7 +50,12 @@ def remove_sign_in_data(session: Session, person_pk: int, username: str, *, now:
     statements = {
         "login_session": delete(LoginSessionRow).where(col(LoginSessionRow.person_pk) == person_pk),
         "known_device": delete(KnownDeviceRow).where(col(KnownDeviceRow.person_pk) == person_pk),
-        "login_attempt": delete(LoginAttemptRow).where(col(LoginAttemptRow.username) == username),
+        "login_attempt": delete(LoginAttemptRow).where(
+            col(LoginAttemptRow.username).in_((username, f"code/{username}"))
+        ),
+        "half_sign_in": delete(HalfSignInRow).where(col(HalfSignInRow.person_pk) == person_pk),
+        "recovery_code": delete(RecoveryCodeRow).where(col(RecoveryCodeRow.person_pk) == person_pk),
+        "second_factor": delete(SecondFactorRow).where(col(SecondFactorRow.person_pk) == person_pk),
         "provider_identity": delete(ProviderIdentityRow).where(
             col(ProviderIdentityRow.person_pk) == person_pk
         ),

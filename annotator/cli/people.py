@@ -329,6 +329,26 @@ def link_identity(
     typer.echo(f"{subject} of {chosen} signs in as {user} from now on.")
 
 
+@app.command("reset-second-factor")
+def reset_second_factor(
+    user: UserArgument,
+    as_: AsOption = None,
+    database: DatabaseOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Remove the second factor of somebody who lost the phone and the recovery codes. Ends all their sessions."""
+    from annotator.people.second_factor.service import reset_second_factor as reset
+
+    opened, actor = open_as(database, as_)
+    reset(opened, actor, user, now=now())
+    if json:
+        print_json({"username": user, "second_factor": False})
+        return
+    typer.echo(
+        f"The second factor of {user} is removed. They are signed out everywhere, and told at the next sign-in."
+    )
+
+
 def _print_link(link: str, expires_at: "datetime") -> None:
     typer.echo(f"  {link}")
     typer.echo(f"It works once, until {expires_at:%Y-%m-%d %H:%M} UTC, and is shown only now.")

@@ -7,6 +7,7 @@ appear in logs and tracebacks.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, get_args
@@ -75,6 +76,7 @@ class Person:
     disabled: bool
     simulated: bool
     created_at: datetime
+    second_factor: bool = False  # whether signing in with a password takes a code too
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +177,15 @@ class WrongSignIn(NotAllowed):
 
 LocalAccounts = Literal["true", "false", "admins"]
 """Who may sign in with a password: everybody who has one, nobody, or admins of every dataset."""
+
+
+SecondFactor = Literal["optional", "leads", "all"]
+"""Of whom who signs in with a password a second factor is required: nobody, leads and admins of any dataset, everybody."""
+
+
+def requires_second_factor(required: SecondFactor, roles: Iterable[str]) -> bool:
+    """Return whether somebody with these roles needs a second factor."""
+    return required == "all" or (required == "leads" and any(includes(role, "lead") for role in roles))
 
 
 class LocalAccountsOff(StateError):

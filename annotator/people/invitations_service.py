@@ -25,6 +25,7 @@ from annotator.domain.people import (
     LocalAccounts,
     NewInvitation,
     PasswordLink,
+    SecondFactor,
     includes,
 )
 from annotator.people.credentials import check_name, check_new_password, hash_password
@@ -187,11 +188,12 @@ def create_invited_account(
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
     local_accounts: LocalAccounts = "true",
+    required: SecondFactor = "optional",
 ) -> tuple[str, str | None]:
     """Make an account with the invitation's role, use the invitation up, and sign the person in.
 
     Returns the token of the session, and the dataset's name. Raises AccountRefused with the problems of each field; the
-    invitation then still works.
+    invitation then still works. Raises SecondFactorNeeded, once the account is made, if one is `required`.
     """
     look_at_link(database, token, address=address, now=now)
     account = check_new_account(account)
@@ -207,15 +209,16 @@ def create_invited_account(
         session.flush()
         note_act(session, AuditAction.account_made, person.pk, at=now, address=address)
         dataset = _accept(session, row, key_of(person.pk), now=now)
-        opened = open_session(
+        step = open_session(
             session,
             key_of(person.pk),
             now=now,
             lifetime=lifetime,
             local_accounts=local_accounts,
             address=address,
+            required=required,
         )
-        return opened, dataset
+    return step.require_session(), dataset
 
 
 def accept_invitation(
@@ -246,10 +249,12 @@ def choose_password(
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
     local_accounts: LocalAccounts = "true",
+    required: SecondFactor = "optional",
 ) -> str:
     """Store the password of the link's person, use the link up, and sign the person in here and out everywhere else.
 
     Returns the token of the session. Raises AccountRefused if the password cannot be accepted; the link then still works.
+    Raises SecondFactorNeeded, once the password is stored, if the person has a second factor or one is `required`.
     """
     offer = look_at_link(database, token, address=address, now=now)
     try:
@@ -278,9 +283,16 @@ def choose_password(
             details={"link": row.pk},
             address=address,
         )
-        return open_session(
-            session, person_pk, now=now, lifetime=lifetime, local_accounts=local_accounts, address=address
+        step = open_session(
+            session,
+            person_pk,
+            now=now,
+            lifetime=lifetime,
+            local_accounts=local_accounts,
+            required=required,
+            address=address,
         )
+    return step.require_session()
 
 
 def _check_days(days: int) -> None:

@@ -34,6 +34,7 @@ from annotator.people.credentials import (
     make_one_time_password,
 )
 from annotator.people.links_sql import revoke_password_links
+from annotator.people.second_factor.second_factor_sql import list_enrolled
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
 from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
@@ -197,9 +198,12 @@ def list_people(database: Database, actor: Actor, *, dataset: str | None = None)
                 raise NotAllowed(say("this needs the role lead on every dataset"))
         else:
             require_role(session, actor, key_of(find_dataset(session, dataset).pk), "lead")
-        memberships = list_held_roles(session)
+        memberships, enrolled = list_held_roles(session), list_enrolled(session)
         rows = session.scalars(select(PersonRow).order_by(col(PersonRow.username))).all()
-        people = [_to_person(row, memberships.get(key_of(row.pk), ())) for row in rows]
+        people = [
+            _to_person(row, memberships.get(key_of(row.pk), ()), second_factor=row.pk in enrolled)
+            for row in rows
+        ]
     if dataset is None:
         return people
     shown = ((person, _select_memberships(person.memberships, dataset)) for person in people)
@@ -403,10 +407,11 @@ def require_may_manage(session: Session, actor: Actor, row: PersonRow) -> None:
 
 def _read_person(session: Session, row: PersonRow) -> Person:
     person_pk = key_of(row.pk)
-    return _to_person(row, list_held_roles(session, person_pk).get(person_pk, ()))
+    memberships = list_held_roles(session, person_pk).get(person_pk, ())
+    return _to_person(row, memberships, second_factor=person_pk in list_enrolled(session, person_pk))
 
 
-def _to_person(row: PersonRow, memberships: tuple[Membership, ...]) -> Person:
+def _to_person(row: PersonRow, memberships: tuple[Membership, ...], *, second_factor: bool) -> Person:
     return Person(
         username=row.username,
         name=row.name,
@@ -416,6 +421,7 @@ def _to_person(row: PersonRow, memberships: tuple[Membership, ...]) -> Person:
         disabled=row.disabled_at is not None,
         simulated=row.simulated,
         created_at=row.created_at,
+        second_factor=second_factor,
     )
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
-from annotator.domain.people import LinkRefused, LocalAccounts
+from annotator.domain.people import LinkRefused, LocalAccounts, SecondFactor
 from annotator.people.credentials import hash_password
 from annotator.people.links_sql import (
     begin_guess,
@@ -91,10 +91,12 @@ def make_first_admin(
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
     local_accounts: LocalAccounts = "true",
+    required: SecondFactor = "optional",
 ) -> str:
     """Make the admin of everything, use the link up, and return the token of the admin's session.
 
     Raises what `check_setup_link` does, and AccountRefused with the problems of each field; the link then still works.
+    Raises SecondFactorNeeded, once the account is made, if one is `required`.
     """
     check_setup_link(database, token, address=address, now=now)
     account = check_new_account(account)
@@ -123,9 +125,16 @@ def make_first_admin(
         )
         details = {"role": "admin", "everywhere": True}
         note_act(session, AuditAction.role_given, person_pk, at=now, subject=person_pk, details=details)
-        return open_session(
-            session, person_pk, now=now, lifetime=lifetime, local_accounts=local_accounts, address=address
+        step = open_session(
+            session,
+            person_pk,
+            now=now,
+            lifetime=lifetime,
+            local_accounts=local_accounts,
+            required=required,
+            address=address,
         )
+    return step.require_session()
 
 
 def _require_link(session: Session, token: str, *, now: datetime) -> OneTimeLinkRow:

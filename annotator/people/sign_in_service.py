@@ -7,6 +7,7 @@ import hashlib
 import secrets
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -20,9 +21,11 @@ from annotator.domain.people import (
     LocalAccounts,
     LocalAccountsOff,
     LoginSession,
+    SecondFactor,
     SignedIn,
     TooManyAttempts,
     WrongSignIn,
+    requires_second_factor,
 )
 from annotator.people.credentials import (
     NOBODYS_HASH,
@@ -33,6 +36,8 @@ from annotator.people.credentials import (
     is_password,
 )
 from annotator.people.links_sql import revoke_password_links
+from annotator.people.second_factor.records import Need, SignInStep
+from annotator.people.second_factor.second_factor_sql import add_half_sign_in, find_factor
 from annotator.people.service import require_person
 from annotator.people.sign_in_limits import (
     PER_ADDRESS_AND_NAME,
@@ -46,6 +51,7 @@ from annotator.people.sign_in_sql import (
     clear_old,
     clear_own_failures,
     count_other_devices,
+    delete_attempt,
     find_live_session,
     forget_devices,
     is_known_device,
@@ -63,6 +69,16 @@ from annotator.storage.roles import list_active_roles
 from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
 
 SESSION_LIFETIME = timedelta(hours=12)
+HALF_LIFETIME = timedelta(minutes=10)
+"""How long after the password the second factor may follow."""
+
+
+class CountedAttempt(NamedTuple):
+    """An attempt that counts as failed until it is cleared."""
+
+    person: PersonRow | None
+    device_sha256: str | None  # of the browser's token, if the browser is known for that person
+    pk: int
 
 
 def sign_in(
@@ -75,13 +91,15 @@ def sign_in(
     now: datetime,
     lifetime: timedelta = SESSION_LIFETIME,
     local_accounts: LocalAccounts = "true",
+    required: SecondFactor = "optional",
 ) -> str:
     """Check the password, open a session and return its token. Only the token's hash is stored.
 
     Raises WrongSignIn if the username or the password is wrong or the person is disabled: the message and the time taken
     are the same for each. Raises TooManyAttempts before anything is checked; see `sign_in_limits`. `device` is the token
     by which the browser may be known from an earlier sign-in (`know_device`). Raises LocalAccountsOff, after the password was
-    right, unless `local_accounts` lets the person sign in with one.
+    right, unless `local_accounts` lets the person sign in with one; and SecondFactorNeeded if the person has a second factor, or
+    must have one (`required`).
     """
     try:
         username = check_username(username.strip())
@@ -89,10 +107,11 @@ def sign_in(
         username = ""
     address_group = group_address(address)
     try:
-        person, device_sha256 = _begin_attempt(database, username, address_group, device, now=now)
+        attempt = begin_attempt(database, username, address_group, device, now=now)
     except TooManyAttempts:
-        _note_limited(database, username, address, now=now)
+        note_limited(database, username, address, now=now)
         raise
+    person = attempt.person
     stored_hash = person.password_hash if person is not None and person.disabled_at is None else None
     is_right = is_password(password, stored_hash or NOBODYS_HASH)
     if person is None or stored_hash is None or not is_right:
@@ -104,16 +123,22 @@ def sign_in(
         if row is None or row.disabled_at is not None or row.password_hash != stored_hash:
             raise WrongSignIn
         row.password_hash = new_hash
-        clear_own_failures(session, username=username, address=address_group, device_sha256=device_sha256)
         session.add(row)
-        return open_session(
+        step = open_session(
             session,
             key_of(row.pk),
             now=now,
             lifetime=lifetime,
             local_accounts=local_accounts,
             address=address,
+            required=required,
         )
+        if step.need is None:
+            device_sha256 = attempt.device_sha256
+            clear_own_failures(session, username=username, address=address_group, device_sha256=device_sha256)
+        else:  # a right password leaves the failures of codes counted, and others'
+            delete_attempt(session, attempt.pk)
+    return step.require_session()
 
 
 def open_session(
@@ -123,22 +148,59 @@ def open_session(
     now: datetime,
     lifetime: timedelta,
     local_accounts: LocalAccounts = "true",
+    required: SecondFactor = "optional",
+    address: str | None = None,
+) -> SignInStep:
+    """Sign the person in by a local account within this transaction, or half: if a second factor is on or `required`.
+
+    Somebody whose second factor was removed by another person is asked to set it up again. Raises LocalAccountsOff unless
+    `local_accounts` lets the person sign in here. The caller commits, and then calls `require_session`. `address`: of the browser,
+    for the audit log.
+    """
+    _require_local_account(session, person_pk, local_accounts)
+    factor = find_factor(session, person_pk)
+    if factor is not None:
+        need: Need = "set-up" if factor.secret is None else "code"
+        return SignInStep(add_half_session(session, person_pk, need, now=now), need)
+    if required != "optional":
+        roles = [role.role for role in list_active_roles(session, person_pk)]
+        if requires_second_factor(required, roles):
+            return SignInStep(add_half_session(session, person_pk, "set-up", now=now), "set-up")
+    return SignInStep(add_session(session, person_pk, now=now, lifetime=lifetime, address=address))
+
+
+def add_session(
+    session: Session,
+    person_pk: int,
+    *,
+    now: datetime,
+    lifetime: timedelta,
+    second_factor: bool = False,
     by_provider: Mapping[str, object] | None = None,
     address: str | None = None,
 ) -> str:
-    """Sign the person in within this transaction, and return the token. Only its hash is stored.
+    """Store a session within this transaction, and return its token. Only its hash is stored. Nothing is checked here.
 
-    `by_provider`: what is kept of an OpenID Connect provider's sign-in. Otherwise raises LocalAccountsOff unless
-    `local_accounts` lets the person sign in here. `address`: of the browser, for the audit log.
+    `second_factor`: whether a code was asked for. `by_provider`: what is kept of an OpenID Connect provider's sign-in.
+    `address`: of the browser, for the audit log.
     """
-    if by_provider is None:
-        _require_local_account(session, person_pk, local_accounts)
     token = secrets.token_urlsafe(32)
-    opened = {"token_sha256": _digest(token), "person_pk": person_pk}
+    opened = {"token_sha256": digest_token(token), "person_pk": person_pk, "second_factor": second_factor}
     times = {"created_at": now, "expires_at": now + lifetime}
     session.add(LoginSessionRow.model_validate({**opened, **times, **(by_provider or {})}))
-    details = {"by": "password" if by_provider is None else "provider"}
+    by = "password" if by_provider is None else "provider"
+    details = {"by": by, **({"second_factor": True} if second_factor else {})}
     note_act(session, AuditAction.signed_in, person_pk, at=now, details=details, address=address)
+    return token
+
+
+def add_half_session(session: Session, person_pk: int, need: Need, *, now: datetime) -> str:
+    """Keep that the password was right, for HALF_LIFETIME, and return the token by which the sign-in goes on."""
+    token = secrets.token_urlsafe(32)
+    expires_at = now + HALF_LIFETIME
+    add_half_sign_in(
+        session, person_pk, token_sha256=digest_token(token), need=need, now=now, expires_at=expires_at
+    )
     return token
 
 
@@ -161,22 +223,31 @@ def know_device(database: Database, token: str, *, device: str | None, now: date
     with database.write() as session:
         keep_device(
             session,
-            session_sha256=_digest(token),
-            old_sha256=_digest(device) if device else None,
-            new_sha256=_digest(new_token),
+            session_sha256=digest_token(token),
+            old_sha256=digest_token(device) if device else None,
+            new_sha256=digest_token(new_token),
             now=now,
         )
     return new_token
 
 
-def find_session(database: Database, token: str | None, *, now: datetime) -> SignedIn | None:
-    """Return whose session the token opens; None if it is unknown, expired or revoked, or the person is disabled."""
+def find_session(
+    database: Database, token: str | None, *, now: datetime, required: SecondFactor = "optional"
+) -> SignedIn | None:
+    """Return whose session the token opens; None if it is unknown, expired or revoked, or the person is disabled.
+
+    None too if a second factor is `required` of a person who signed in with a password alone: they sign in again.
+    """
     if not token:
         return None
     with database.ask() as session:
-        opened = find_live_session(session, _digest(token), now=now)
+        opened = find_live_session(session, digest_token(token), now=now)
         if opened is None:
             return None
+        if not (opened.by_provider or opened.second_factor):
+            roles = (membership.role for membership in opened.memberships)
+            if requires_second_factor(required, roles):
+                return None
         return SignedIn(
             actor=Actor(person_id=opened.person_pk, username=opened.username),
             name=opened.name or opened.username,
@@ -192,8 +263,11 @@ def sign_out(database: Database, token: str | None, *, now: datetime) -> None:
     """End the sign-in of this token. Does nothing for an unknown token."""
     if token:
         with database.write() as session:
-            opened = session.get(LoginSessionRow, _digest(token))
-            if revoke_live_sessions(session, token_sha256=_digest(token), now=now) and opened is not None:
+            opened = session.get(LoginSessionRow, digest_token(token))
+            if (
+                revoke_live_sessions(session, token_sha256=digest_token(token), now=now)
+                and opened is not None
+            ):
                 note_act(session, AuditAction.signed_out, opened.person_pk, at=now)
 
 
@@ -203,7 +277,7 @@ def list_sessions(
     """Return the actor's own live sessions, the newest first; `token` marks the current one."""
     with database.read() as session:
         rows = list_live_sessions(session, require_person(actor), now=now)
-    current = _digest(token or "")
+    current = digest_token(token or "")
     return [LoginSession(row.created_at, row.expires_at, row.token_sha256 == current) for row in rows]
 
 
@@ -212,7 +286,7 @@ def revoke_sessions(database: Database, actor: Actor, *, keep_token: str | None 
 
     Returns how many sessions ended.
     """
-    keep = _digest(keep_token) if keep_token else None
+    keep = digest_token(keep_token) if keep_token else None
     with database.write() as session:
         forget_devices(session, require_person(actor), keep_session_sha256=keep)
         ended = revoke_live_sessions(session, person_pk=require_person(actor), keep_sha256=keep, now=now)
@@ -223,7 +297,9 @@ def revoke_sessions(database: Database, actor: Actor, *, keep_token: str | None 
 def count_known_browsers(database: Database, actor: Actor, *, token: str, now: datetime) -> int:
     """Count the other browsers in which the actor signed in lately. Wrong guesses elsewhere do not limit these."""
     with database.read() as session:
-        return count_other_devices(session, require_person(actor), session_sha256=_digest(token), now=now)
+        return count_other_devices(
+            session, require_person(actor), session_sha256=digest_token(token), now=now
+        )
 
 
 def change_password(
@@ -237,7 +313,7 @@ def change_password(
     if old == new:
         raise ValidationError(say("expected a new password, found the current one"))
     require_person(actor)
-    person, _device_sha256 = _begin_attempt(database, actor.username, None, None, now=now)
+    person = begin_attempt(database, actor.username, None, None, now=now).person
     if (
         person is None
         or person.disabled_at is not None
@@ -246,7 +322,7 @@ def change_password(
         note_failure(database, AuditAction.sign_in_failed, person, address="", now=now)
         raise WrongSignIn
     new_hash = hash_password(new)
-    keep = _digest(keep_token) if keep_token else None
+    keep = digest_token(keep_token) if keep_token else None
     with database.write() as session:
         row = lock_person(session, actor.username)
         if row is None or row.disabled_at is not None or row.password_hash != person.password_hash:
@@ -269,7 +345,7 @@ def replace_one_time_password(
     replaced meanwhile.
     """
     check_new_password(new, username=actor.username)
-    person_pk, keep = require_person(actor), _digest(keep_token)
+    person_pk, keep = require_person(actor), digest_token(keep_token)
     with database.read() as session:
         person = session.get_one(PersonRow, person_pk)
         stored_hash, is_one_time = person.password_hash or "", person.must_change_password
@@ -290,18 +366,18 @@ def replace_one_time_password(
         revoke_live_sessions(session, person_pk=person_pk, keep_sha256=keep, now=now)
 
 
-def _begin_attempt(
+def begin_attempt(
     database: Database, username: str, address: str | None, device: str | None, *, now: datetime
-) -> tuple[PersonRow | None, str | None]:
+) -> CountedAttempt:
     """Count the attempt as failed before it is checked, so that guesses at the same moment all count.
 
-    Returns the person, and the hash of the browser's token if the browser is known for that person. `address` is None
+    `address` is None
     for somebody who is signed in already.
     """
     with database.write() as session:
         clear_old(session, now=now, window=WINDOW)
         row = lock_person(session, username)
-        digest = _digest(device) if device else None
+        digest = digest_token(device) if device else None
         is_known = (
             digest is not None
             and row is not None
@@ -321,8 +397,10 @@ def _begin_attempt(
             check_unknown_browser(unknown if username else [], at_address, address, now=now)
         attempt = {"username": username, "address": address or "", "at": now}
         stored_device = digest if is_known else None
-        session.add(LoginAttemptRow.model_validate({**attempt, "device_sha256": stored_device}))
-        return row, stored_device
+        counted = LoginAttemptRow.model_validate({**attempt, "device_sha256": stored_device})
+        session.add(counted)
+        session.flush()
+        return CountedAttempt(row, stored_device, key_of(counted.pk))
 
 
 def note_failure(
@@ -339,11 +417,13 @@ def note_failure(
             note_act(session, action, "unknown", at=now, subject=person_pk, address=address or None)
 
 
-def _note_limited(database: Database, username: str, address: str, *, now: datetime) -> None:
+def note_limited(database: Database, username: str, address: str, *, now: datetime) -> None:
+    """Note in the audit log that somebody guesses, or types too many codes."""
     with database.read() as session:
         person = session.scalars(select(PersonRow).where(col(PersonRow.username) == username)).first()
     note_failure(database, AuditAction.sign_in_limited, person, address=address, now=now)
 
 
-def _digest(token: str) -> str:
+def digest_token(token: str) -> str:
+    """Return the hash to store of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

@@ -11,14 +11,20 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
 from annotator.storage.sql import fetch, prepare_sql
-from annotator.storage.tables import KnownDeviceRow, LoginAttemptRow, LoginSessionRow, PersonRow
+from annotator.storage.tables import (
+    HalfSignInRow,
+    KnownDeviceRow,
+    LoginAttemptRow,
+    LoginSessionRow,
+    PersonRow,
+)
 
 FAILURES_PER_MINUTE = 60
 """How many entries about failed sign-ins the audit log takes in a minute. Each takes about 600 bytes: 50 MB a day at most."""
 _LIVE_SESSION = prepare_sql(
     """
 SELECT p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
-  CASE WHEN s.identity_pk IS NULL THEN 0 ELSE 1 END AS by_provider,
+  CASE WHEN s.identity_pk IS NULL THEN 0 ELSE 1 END AS by_provider, s.second_factor,
   d.name AS dataset, m.role, m.categories, m.languages
 FROM login_session s JOIN person p ON p.pk = s.person_pk
 LEFT JOIN membership m ON m.person_pk = p.pk LEFT JOIN dataset d ON d.pk = m.dataset_pk
@@ -46,6 +52,7 @@ class OpenedSession(NamedTuple):
     expires_at: datetime
     memberships: tuple[Membership, ...]  # the role on every dataset first
     by_provider: bool  # an OpenID Connect provider's sign-in, not by a password
+    second_factor: bool  # a code was asked for
 
 
 class _LiveSessionRow(NamedTuple):
@@ -58,6 +65,7 @@ class _LiveSessionRow(NamedTuple):
     language: str | None
     expires_at: datetime
     by_provider: int
+    second_factor: bool
     dataset: str | None
     role: str | None
     categories: list[str] | None
@@ -137,6 +145,11 @@ def clear_own_failures(session: Session, *, username: str, address: str, device_
     else:
         statement = statement.where(device.is_(None), col(LoginAttemptRow.address) == address)
     session.execute(statement)
+
+
+def delete_attempt(session: Session, pk: int) -> None:
+    """Delete one counted attempt: it did not fail."""
+    session.execute(delete(LoginAttemptRow).where(col(LoginAttemptRow.pk) == pk))
 
 
 def clear_old(session: Session, *, now: datetime, window: timedelta) -> None:
@@ -238,6 +251,7 @@ def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> 
         first.expires_at,
         memberships,
         bool(first.by_provider),
+        bool(first.second_factor),
     )
 
 
@@ -268,7 +282,10 @@ def revoke_live_sessions(
     token_sha256: str | None = None,
     keep_sha256: str | None = None,
 ) -> int:
-    """Revoke one session by its token's hash, or a person's sessions except one; return how many were revoked."""
+    """Revoke one session by its token's hash, or a person's sessions except one; return how many were revoked.
+
+    With a person's sessions, sign-ins of the person end that wait for a second factor.
+    """
     statement = (
         update(LoginSessionRow)
         .where(col(LoginSessionRow.revoked_at).is_(None))
@@ -278,6 +295,7 @@ def revoke_live_sessions(
         statement = statement.where(col(LoginSessionRow.token_sha256) == token_sha256)
     if person_pk is not None:
         statement = statement.where(col(LoginSessionRow.person_pk) == person_pk)
+        session.execute(delete(HalfSignInRow).where(col(HalfSignInRow.person_pk) == person_pk))
     if keep_sha256 is not None:
         statement = statement.where(col(LoginSessionRow.token_sha256) != keep_sha256)
     result = session.execute(statement)

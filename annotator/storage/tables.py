@@ -368,6 +368,7 @@ class LoginSessionRow(SQLModel, table=True):
     """A signed-in browser; only the hash of its cookie's token is stored.
 
     `identity_pk`, `provider_session`, `id_token`: of the OpenID Connect provider that it was begun by; null: by a password.
+    `second_factor`: a code of a second factor was asked for.
     """
 
     __tablename__ = "login_session"
@@ -381,6 +382,52 @@ class LoginSessionRow(SQLModel, table=True):
     identity_pk: int | None = Field(default=None, foreign_key="provider_identity.pk")
     provider_session: str | None = None
     id_token: str | None = None
+    second_factor: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
+
+
+class SecondFactorRow(SQLModel, table=True):
+    """A person's second factor, or the note that somebody removed it, until the person has been told.
+
+    `secret`: the key of the authenticator app, as `people/second_factor/sealing.py` writes it. `last_step`: of the newest code
+    that was used, in steps of 30 seconds since 1970: no code works twice. `remover_pk`: null for the operator.
+    """
+
+    __tablename__ = "second_factor"
+    __table_args__ = (
+        CheckConstraint("(secret IS NULL) = (removed_at IS NOT NULL)", name="secret_or_removed"),
+        CheckConstraint("(secret IS NULL) = (confirmed_at IS NULL)", name="confirmed_iff_secret"),
+    )
+
+    person_pk: int = Field(primary_key=True, foreign_key="person.pk")
+    secret: str | None = None
+    confirmed_at: datetime | None = time_column(nullable=True)
+    last_step: int | None = Field(default=None, sa_type=BigInteger)
+    removed_at: datetime | None = time_column(nullable=True)
+    remover_pk: int | None = Field(default=None, foreign_key="person.pk")
+
+
+class RecoveryCodeRow(SQLModel, table=True):
+    """A code that signs in once without the authenticator app; only its hash is stored. Deleted when it is used."""
+
+    __tablename__ = "recovery_code"
+
+    code_sha256: str = Field(primary_key=True)
+    person_pk: int = Field(foreign_key="person.pk", index=True)
+
+
+class HalfSignInRow(SQLModel, table=True):
+    """A sign-in whose password was right and that needs a second factor: no session. Only the hash of its token is stored.
+
+    `need`: "code", or "set-up" of a second factor.
+    """
+
+    __tablename__ = "half_sign_in"
+    __table_args__ = (CheckConstraint("need IN ('code', 'set-up')", name="need"),)
+
+    token_sha256: str = Field(primary_key=True)
+    person_pk: int = Field(foreign_key="person.pk", index=True)
+    need: str
+    expires_at: datetime = time_column()
 
 
 class KnownDeviceRow(SQLModel, table=True):

@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import LocalAccounts, LocalAccountsOff, TooManyAttempts, WrongSignIn
+from annotator.people.second_factor.records import SecondFactorNeeded
 from annotator.people.setup_service import is_set_up
 from annotator.people.sign_in_service import find_session, know_device, sign_in, sign_out
 from annotator.people.single_sign_on.provider import Provider
@@ -37,12 +38,14 @@ from annotator.web.session import (
     choose_local_path,
     clear_cookie,
     find_device,
+    find_half,
     find_own_address,
     find_signed_in,
     find_token,
     list_tokens,
     set_cookie,
     set_device_cookie,
+    set_half_cookie,
 )
 
 HERE = Path(__file__).parent
@@ -110,6 +113,8 @@ class SignInRoutes:
             token, device = await to_thread.run_sync(
                 lambda: self._check(username, password, address, request), limiter=self.limiter
             )
+        except SecondFactorNeeded as needed:
+            return lead_to_second_factor(needed, wanted, request, self.settings)
         except WrongSignIn:
             note_sign_in("wrong")
             log.info("sign-in refused", address=address)
@@ -135,7 +140,7 @@ class SignInRoutes:
             )
         note_sign_in("signed in")
         if wanted == "/":
-            wanted = await to_thread.run_sync(lambda: self._find_first_page(token))
+            wanted = await to_thread.run_sync(lambda: find_first_page(self.database, token, self.settings))
         return make_session_answer(wanted, token, device, request, self.settings)
 
     async def ask(self, request: Request) -> Response:
@@ -175,23 +180,9 @@ class SignInRoutes:
             now=now,
             lifetime=lifetime,
             local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
         )
         return token, keep_signed_in(self.database, request, token, now=now)
-
-    def _find_first_page(self, token: str) -> str:
-        """Return the address to which `/` would lead, so that the browser need not ask for it; "/" if nobody can say now.
-
-        Whoever has signed in stays so, also when the database goes away just then.
-        """
-        try:
-            person = find_session(self.database, token, now=datetime.now(UTC))
-            if person is None:
-                return "/"
-            prepare_pages(person)
-            return find_home(self.database, person)
-        except DatabaseUnavailable as error:
-            note_outage(error)
-            return "/"
 
     def _find_provider_sign_out(self, request: Request) -> str | None:
         if self.provider is None:
@@ -216,6 +207,32 @@ def keep_signed_in(database: Database, request: Request, token: str, *, now: dat
     return know_device(database, token, device=find_device(request), now=now)
 
 
+def find_first_page(database: Database, token: str, settings: Settings) -> str:
+    """Return the address to which `/` would lead, so that the browser need not ask for it; "/" if nobody can say now.
+
+    Whoever has signed in stays so, also when the database goes away just then.
+    """
+    try:
+        person = find_session(database, token, now=datetime.now(UTC), required=settings.second_factor)
+        if person is None:
+            return "/"
+        prepare_pages(person)
+        return find_home(database, person)
+    except DatabaseUnavailable as error:
+        note_outage(error)
+        return "/"
+
+
+def lead_to_second_factor(
+    needed: SecondFactorNeeded, wanted: str, request: Request, settings: Settings
+) -> Response:
+    """Return the answer that leads to the page for the second factor, and then on to the path."""
+    query = "" if wanted == "/" else f"?next={quote(wanted, safe='/')}"
+    response = RedirectResponse(f"/login/{needed.need}{query}", 303)
+    set_half_cookie(response, needed.token, request, settings)
+    return response
+
+
 def make_session_answer(
     wanted: str, token: str, device: str, request: Request, settings: Settings
 ) -> Response:
@@ -223,6 +240,8 @@ def make_session_answer(
     response = RedirectResponse(wanted, 303)
     set_cookie(response, token, request, settings)
     set_device_cookie(response, device, request, settings)
+    if find_half(request) is not None:
+        set_half_cookie(response, "", request, settings)
     return response
 
 

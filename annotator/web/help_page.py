@@ -279,6 +279,10 @@ def describe_records() -> str:
                 "You are signed out automatically after some hours. On the page *Account* you can sign out "
                 "everywhere at any time."
             ),
+            tr(
+                "Who signs in with a password can add a second factor there: a code from an app on the phone. "
+                "Keep the recovery codes for the day on which the phone is lost."
+            ),
         )
     )
 

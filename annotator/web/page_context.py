@@ -89,7 +89,7 @@ def find_context() -> PageContext | None:
     token = read_cookie(st.context.cookies, COOKIE, st.context.headers.get("Host") or "") or ""
     accepted = st.context.headers.get("Accept-Language") or st.context.locale or ""
     use_language(find_language(None, accepted))  # in which it is said if the database does not answer
-    person = find_session(served.database, token, now=now)
+    person = find_session(served.database, token, now=now, required=served.settings.second_factor)
     use_language(find_language(person, accepted))
     if person is None:
         st.session_state.clear()

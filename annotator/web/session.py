@@ -16,12 +16,14 @@ from starlette.responses import Response
 
 from annotator.domain.errors import NotAllowed
 from annotator.domain.people import DEVICE_LIFETIME, SignedIn
+from annotator.people.sign_in_service import HALF_LIFETIME
 from annotator.people.single_sign_on.service import REQUEST_LIFETIME
 from annotator.settings import Settings
 
 COOKIE = "annotator_session"
 DEVICE_COOKIE = "annotator_device"
 BEGUN_COOKIE = "annotator_sign_in"
+HALF_COOKIE = "annotator_half_sign_in"
 PORT = re.compile(r":([0-9]{1,5})$")
 ORIGIN = re.compile(r"https?://[^/?#@\\\s]+", re.IGNORECASE)
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
@@ -175,6 +177,24 @@ def set_begun_cookie(response: Response, token: str, request: HTTPConnection, se
     )
 
 
+def find_half(request: HTTPConnection) -> str | None:
+    """Return the token of the sign-in that waits for the second factor in this browser, if any."""
+    return request.cookies.get(name_cookie(HALF_COOKIE, request.headers.get("host", "")))
+
+
+def set_half_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
+    """Let this browser go on with the second factor. "" takes the cookie away."""
+    response.set_cookie(
+        name_cookie(HALF_COOKIE, request.headers.get("host", "")),
+        token,
+        max_age=int(HALF_LIFETIME.total_seconds()) if token else 0,
+        path="/login",
+        httponly=True,
+        samesite="lax",
+        secure=is_https(request, settings),
+    )
+
+
 def clear_cookie(response: Response, request: HTTPConnection, settings: Settings) -> None:
     """Make the browser forget the token that it sent."""
     secure = is_https(request, settings)
@@ -189,5 +209,5 @@ def choose_local_path(wanted: str | None) -> str:
     if not wanted or not re.fullmatch(r"/(?![/\\])[!-~]*", wanted) or "\\" in wanted:
         return "/"
     path = urlsplit(wanted).path
-    closed = path in ("/login", "/logout") or path.startswith(("/api/", "/_stcore/", "/oidc/"))
+    closed = path in ("/login", "/logout") or path.startswith(("/api/", "/_stcore/", "/oidc/", "/login/"))
     return "/" if closed else wanted

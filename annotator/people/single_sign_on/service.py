@@ -26,7 +26,7 @@ from annotator.people.credentials import (
 )
 from annotator.people.service import require_admin
 from annotator.people.sign_in_limits import WINDOW
-from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
+from annotator.people.sign_in_service import SESSION_LIFETIME, add_session
 from annotator.people.sign_in_sql import clear_old, revoke_live_sessions
 from annotator.people.single_sign_on.group_roles import choose_roles
 from annotator.people.single_sign_on.identities_sql import (
@@ -122,7 +122,7 @@ def finish_single_sign_on(
         unknown, is_taken = set_group_roles(session, person_pk, roles, now=now)
         if is_taken:
             drop_every_lease(session, person_pk)
-        opened = open_session(
+        opened = add_session(
             session,
             person_pk,
             now=now,

@@ -1,10 +1,14 @@
-"""One's own account: the password, and where one is signed in."""
+"""One's own account: the password, the second factor, and where one is signed in."""
+
+from html import escape
 
 import streamlit as st
 
 from annotator.domain.errors import AnnotatorError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import WrongSignIn
+from annotator.people.second_factor.sealing import read_sealing_key
+from annotator.people.second_factor.service import remove_second_factor, show_second_factor
 from annotator.people.sign_in_service import (
     change_password,
     count_known_browsers,
@@ -32,6 +36,7 @@ def draw(context: PageContext) -> None:
     with st.container(width=480):
         if not context.person.by_provider:
             _draw_password(context)
+            _draw_second_factor(context)
         _draw_sessions(context)
         st.header(tr("Language"))
         draw_language_choice("account_language", label_visibility="collapsed")
@@ -89,6 +94,60 @@ def _change(context: PageContext, old: str, new: str, again: str) -> None:
     if new != again:
         raise ValidationError(say("the two new passwords differ"))
     change_password(context.database, context.actor, old, new, keep_token=context.token, now=context.now)
+
+
+def _draw_second_factor(context: PageContext) -> None:
+    """Draw whether the second factor is on, the way to set it up, and the form that removes it."""
+    st.header(tr("Second factor"))
+    state = show_second_factor(context.database, context.actor, required=context.settings.second_factor)
+    if st.session_state.pop("second_factor_removed", False):
+        st.success(
+            tr("The second factor is off. You are signed out everywhere else."), icon=":material/check:"
+        )
+    if state.since is None:
+        st.text(tr("Off. A second factor protects your account if somebody learns your password."))
+        _draw_way_to_set_up(tr("Set up the second factor"))
+        return
+    since = show_time(state.since)
+    st.text(tr("On since {since}. Signing in takes a code from your authenticator app.", since=since))
+    st.text(tr_n("{n} recovery code is left.", "{n} recovery codes are left.", state.recovery_codes))
+    _draw_way_to_set_up(tr("Set it up again, with new recovery codes"))
+    if state.is_required:
+        st.text(tr("A second factor is required for your account."))
+        return
+    with st.expander(tr("Remove the second factor")), st.form("second_factor", border=False):
+        password = st.text_input(
+            tr("Current password"), type="password", autocomplete="current-password", key="factor_password"
+        )
+        code = st.text_input(tr("Code, or a recovery code"), autocomplete="one-time-code")
+        pressed = st.form_submit_button(tr("Remove"))
+    if pressed:
+        _remove_second_factor(context, password, code)
+
+
+def _draw_way_to_set_up(label: str) -> None:
+    st.html(f'<a href="/login/set-up" target="_self">{escape(label)}</a>')
+
+
+def _remove_second_factor(context: PageContext, password: str, code: str) -> None:
+    try:
+        remove_second_factor(
+            context.database,
+            context.actor,
+            password,
+            code,
+            token=context.token,
+            required=context.settings.second_factor,
+            now=context.now,
+            key=read_sealing_key(context.settings.second_factor_key_file),
+        )
+    except WrongSignIn:
+        st.error(tr("The current password is wrong."))
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+    else:
+        st.session_state["second_factor_removed"] = True
+        st.rerun()
 
 
 def _draw_sessions(context: PageContext) -> None:

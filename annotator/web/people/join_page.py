@@ -25,10 +25,11 @@ from annotator.people.invitations_service import (
     look_at_link,
 )
 from annotator.people.new_account import AccountRefused, NewAccount
+from annotator.people.second_factor.records import SecondFactorNeeded
 from annotator.people.sign_in_service import find_session, sign_in
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.auth import AT_ONCE, keep_signed_in, make_session_answer
+from annotator.web.auth import AT_ONCE, keep_signed_in, lead_to_second_factor, make_session_answer
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.people.link_forms import (
     answer_page,
@@ -38,6 +39,7 @@ from annotator.web.people.link_forms import (
     list_account_fields,
     list_password_field,
 )
+from annotator.web.people.second_factor_page import answer_second_factor
 from annotator.web.plain_page import PlainField, fill_markup
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
 from annotator.web.session import find_device, find_signed_in
@@ -99,6 +101,13 @@ class JoinPage:
                 return await self._enter(request, lambda: self._create(typed, address, now), now=now)
             if how == ENTER and offer.role is not None:
                 return await self._enter(request, lambda: self._sign_in(typed, request, now), now=now)
+        except SecondFactorNeeded as needed:
+            if how == ENTER:  # with the link's token in the form only, which is in no address
+                return answer_second_factor(
+                    self.database, needed, f"{JOIN}#{token}", request, self.settings, now=now
+                )
+            log.info("one-time link used", address=address)
+            return lead_to_second_factor(needed, "/", request, self.settings)
         except AccountRefused as error:
             problems = {name: tr(problem) for name, problem in error.problems.items()}
             return _draw_offer(offer, typed, problems=problems, status=400)
@@ -141,6 +150,7 @@ class JoinPage:
             now=now,
             lifetime=lifetime,
             local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
         )
         return made, None
 
@@ -157,6 +167,7 @@ class JoinPage:
             now=now,
             lifetime=lifetime,
             local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
         )
 
     def _sign_in(self, typed: Mapping[str, str], request: Request, now: datetime) -> tuple[str, str | None]:
@@ -171,8 +182,9 @@ class JoinPage:
             now=now,
             lifetime=self._lifetime(),
             local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
         )
-        person = find_session(self.database, session_token, now=now)
+        person = find_session(self.database, session_token, now=now, required=self.settings.second_factor)
         if person is None:
             raise WrongSignIn
         try:

@@ -14,6 +14,7 @@ import streamlit as st
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import ROLES, Person, PersonChange, includes
 from annotator.labeling.assignment_service import list_left, show_assignment
+from annotator.people.second_factor.service import reset_second_factor
 from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.messages import show_refusal, tr, tr_n
@@ -144,8 +145,22 @@ def _draw_change(username: str) -> None:
                 )
             )
 
+        if person.second_factor and st.button(
+            tr("Remove the second factor"), icon=":material/phonelink_erase:"
+        ):
+            _reset_second_factor(context, person)
+
     if wants_link:
         draw_password_link(context, username)
+
+
+def _reset_second_factor(context: PageContext, person: Person) -> None:
+    try:
+        reset_second_factor(context.database, context.actor, person.username, now=context.now)
+    except AnnotatorError as error:
+        st.error(escape_markdown(show_refusal(error)))
+    else:
+        st.rerun()
 
 
 def _change_role(context: PageContext, person: Person) -> None:
@@ -278,6 +293,7 @@ def _describe(person: Person, dataset: str | None, activity: str) -> str:
             (tr("disabled"), person.disabled),
             (tr("no sign-in"), not person.can_sign_in and not person.disabled),
             (tr("one-time password"), person.must_change_password and not person.disabled),
+            (tr("second factor"), person.second_factor and not person.disabled),
             (tr("simulated"), person.simulated),
         )
         if applies

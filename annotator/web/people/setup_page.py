@@ -19,6 +19,7 @@ from starlette.routing import Route
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import LinkRefused, LocalAccountsOff, TooManyAttempts
 from annotator.people.new_account import AccountRefused, NewAccount
+from annotator.people.second_factor.records import SecondFactorNeeded
 from annotator.people.setup_service import (
     AlreadySetUp,
     check_setup_link,
@@ -27,7 +28,7 @@ from annotator.people.setup_service import (
 )
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.auth import AT_ONCE, keep_signed_in, make_session_answer, send_file
+from annotator.web.auth import AT_ONCE, keep_signed_in, lead_to_second_factor, make_session_answer, send_file
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.people.link_forms import answer_page, draw_form, draw_link_opener, list_account_fields
 from annotator.web.plain_page import fill_markup
@@ -74,6 +75,9 @@ class SetupPage:
                 await self._run(lambda: check_setup_link(self.database, token, address=address, now=now))
                 return _draw_form({"token": token})
             session_token, device = await self._run(lambda: self._make_admin(typed, address, request, now))
+        except SecondFactorNeeded as needed:
+            log.info("first admin created", address=address)
+            return lead_to_second_factor(needed, FIRST_PAGE, request, self.settings)
         except AlreadySetUp:
             log.info("setup refused", address=address, why="set up already")
             return _draw_done(status=409)
@@ -114,6 +118,7 @@ class SetupPage:
             now=now,
             lifetime=timedelta(hours=self.settings.session_hours),
             local_accounts=self.settings.local_accounts,
+            required=self.settings.second_factor,
         )
         return token, keep_signed_in(self.database, request, token, now=now)
 

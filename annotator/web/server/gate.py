@@ -86,6 +86,8 @@ def secure(headers: MutableHeaders, path: str, *, https: bool) -> None:
 
 OF_ADDRESSES = {
     "/login": 20_000,
+    "/login/code": 20_000,
+    "/login/set-up": 20_000,
     "/setup": 20_000,
     "/join": 20_000,
     "/logout": 1_000,
@@ -130,7 +132,21 @@ def limit_body(request: HTTPConnection, receive: Receive) -> Receive:
 HEALTH = ("/healthz", "/readyz")
 METRICS = "/metrics"  # asks for a token of its own
 OPEN = frozenset(
-    {"/login", "/logout", "/setup", "/join", "/oidc/sign-in", "/oidc/callback", METRICS, *HEALTH, *OWN_FILES}
+    {
+        *(
+            "/login",
+            "/login/code",
+            "/login/set-up",
+            "/logout",
+            "/setup",
+            "/join",
+            "/oidc/sign-in",
+            "/oidc/callback",
+        ),
+        METRICS,
+        *HEALTH,
+        *OWN_FILES,
+    }
 )
 OPEN_FOLDER = "/static/"  # Streamlit's own scripts and fonts: public files, the same for everybody
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
@@ -279,7 +295,10 @@ class RequestGate:
         token = find_token(connection)
         if not token:
             return None
-        return await self.turns.run("", lambda: find_session(self.database, token, now=datetime.now(UTC)))
+        required = self.settings.second_factor
+        return await self.turns.run(
+            "", lambda: find_session(self.database, token, now=datetime.now(UTC), required=required)
+        )
 
     async def _fail(self, request: HTTPConnection, receive: Receive, send: Send) -> None:
         """Say that something went wrong, by the request's number, which is also in the log; nothing else goes out."""

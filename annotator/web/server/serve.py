@@ -76,12 +76,14 @@ def serve_app(
     if metrics is not None:
         check_port(*metrics, option="--metrics-port")
     set_up_logs(settings.log_format, settings.log_level)
+    from annotator.people.second_factor.sealing import read_sealing_key
     from annotator.web import app as _app  # noqa: F401 - every worker begins with what is imported here
     from annotator.web.server.metrics_route import read_metrics_token
     from annotator.web.server.outage import PATIENCE_SECONDS
     from annotator.web.single_sign_on import make_provider
 
     make_provider(settings)  # refuses settings that mean nothing, before anything is served
+    read_sealing_key(settings.second_factor_key_file)
     is_counting = metrics is not None or read_metrics_token(settings) is not None
     warn_of_open_files(database, settings)
     raise_open_files(OPEN_FILES)

@@ -14,7 +14,7 @@ from sqlalchemy import event
 
 from annotator.domain.judgments import PairView
 from annotator.labeling.service import SubmitResponse, submit_judgments
-from annotator.people.sign_in_service import find_session, open_session
+from annotator.people.sign_in_service import add_session, find_session
 from annotator.storage.database import Database
 from tests.integration.labeling_world import World
 
@@ -29,7 +29,7 @@ class Browser:
         self.world = world
         actor = world.person(name)
         with world.database.write() as session:
-            self.token = open_session(
+            self.token = add_session(
                 session, actor.person_id or 0, now=world.now, lifetime=timedelta(hours=1)
             )
         self.shown: list[PairView] = []

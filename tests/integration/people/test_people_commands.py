@@ -17,6 +17,8 @@ from annotator.people.invitations_service import look_at_link
 from annotator.people.setup_service import check_setup_link
 from annotator.people.sign_in_service import sign_in
 from annotator.storage.database import Database
+from annotator.storage.lookup import find_person
+from annotator.storage.tables import SecondFactorRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -239,3 +241,17 @@ def test_an_identity_of_the_provider_is_linked_to_one_account_until_it_is_moved(
     moved = ("people", "link-identity", "minji", "--subject", "1001")
     assert "account of hanako" in str(run(database, *moved).exception)
     assert "signs in as minji" in run(database, *moved, "--move").stdout
+
+
+def test_a_lost_second_factor_is_reset(database: Database) -> None:
+    assert run(database, "people", "add", "hanako").exit_code == 0
+    assert "has no second factor" in str(run(database, "people", "reset-second-factor", "hanako").exception)
+    with database.write() as session:
+        pk = find_person(session, "hanako").pk
+        at = datetime.now(UTC)
+        values = {"person_pk": pk, "secret": "plain:A", "confirmed_at": at}
+        session.add(SecondFactorRow.model_validate(values))
+    assert [person["second_factor"] for person in run_json(database, "people", "list")] == [True]
+    reset = run_json(database, "people", "reset-second-factor", "hanako")
+    assert reset == {"username": "hanako", "second_factor": False}
+    assert [person["second_factor"] for person in run_json(database, "people", "list")] == [False]

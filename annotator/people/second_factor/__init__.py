@@ -1,0 +1,1 @@
+"""The second factor of local accounts: codes of an authenticator app (TOTP, RFC 6238) and recovery codes."""

@@ -1,0 +1,69 @@
+"""The rules of codes: which code is right when, the key of an authenticator app, and recovery codes.
+
+Codes are those of RFC 6238 as every authenticator app makes them: SHA-1, six digits, steps of 30 seconds, by pyotp.
+"""
+
+import base64
+import hashlib
+import hmac
+import secrets
+import unicodedata
+from datetime import datetime
+
+import pyotp
+
+STEP_SECONDS = 30
+DRIFT = 1  # steps by which the two clocks may differ, either way
+DIGITS = 6
+RECOVERY_CODES = 10
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that is read as something else
+
+
+def derive_secret(token: str) -> str:
+    """Return the key of the app that this half sign-in sets up: 160 bits in base 32.
+
+    It follows from the token, which only the browser has. So nothing is stored before the person confirms it.
+    """
+    digest = hmac.digest(token.encode("utf-8", "surrogatepass"), b"second factor", "sha256")
+    return base64.b32encode(digest[:20]).decode("ascii")
+
+
+def make_provisioning_uri(secret: str, username: str) -> str:
+    """Return what the QR code tells the app."""
+    return pyotp.TOTP(secret).provisioning_uri(name=username, issuer_name="Annotator")
+
+
+def normalize_code(typed: str) -> str:
+    """Return the code without spaces and hyphens, in lower case and half width."""
+    normal = unicodedata.normalize("NFKC", typed).lower()
+    return "".join(character for character in normal if not character.isspace() and character != "-")
+
+
+def is_app_code(code: str) -> bool:
+    """Return whether this has the form of an app's code, not of a recovery code."""
+    return len(code) == DIGITS and code.isascii() and code.isdigit()
+
+
+def find_step(secret: str, code: str, *, now: datetime) -> int | None:
+    """Return the number of the step whose code this is, of those near `now`; None if the code is wrong."""
+    generator = pyotp.TOTP(secret, digits=DIGITS, interval=STEP_SECONDS)
+    present = int(now.timestamp()) // STEP_SECONDS
+    right = [
+        step
+        for step in range(present - DRIFT, present + DRIFT + 1)
+        if hmac.compare_digest(generator.generate_otp(step).encode(), code.encode("utf-8", "surrogatepass"))
+    ]
+    return right[-1] if right else None
+
+
+def make_recovery_codes() -> tuple[str, ...]:
+    """Return new codes of sixteen random letters and digits, about 79 bits each: too many to guess, also from their hashes."""
+    return tuple(
+        "-".join("".join(secrets.choice(_ALPHABET) for _ in range(4)) for _ in range(4))
+        for _ in range(RECOVERY_CODES)
+    )
+
+
+def digest_recovery_code(code: str) -> str:
+    """Return the hash to store of a recovery code, however it is typed."""
+    return hashlib.sha256(normalize_code(code).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,449 @@
+"""The pages `/login/code` and `/login/set-up`: the second factor, between the password and the session.
+
+`/login/code` asks for a code of the authenticator app, or a recovery code. `/login/set-up` shows the key of a new second factor
+as a QR code and as text, takes a code that proves the app has it, and then shows the recovery codes, once. Who is signed in
+already proves the password (and the present second factor) there first. Plain HTML forms that work without a script.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+from urllib.parse import quote, urlencode
+
+import structlog
+from anyio import CapacityLimiter, to_thread
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from annotator.domain.errors import DatabaseUnavailable, NotAllowed, StateError
+from annotator.domain.people import SignedIn, TooManyAttempts, WrongSignIn
+from annotator.people.second_factor.codes import derive_secret, make_provisioning_uri
+from annotator.people.second_factor.records import (
+    HalfSignIn,
+    SecondFactorNeeded,
+    SignInExpired,
+    WrongCode,
+)
+from annotator.people.second_factor.sealing import read_sealing_key
+from annotator.people.second_factor.service import (
+    begin_set_up,
+    decline_second_factor,
+    finish_sign_in,
+    look_at_half_sign_in,
+    set_up_second_factor,
+    show_second_factor,
+)
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.web.auth import AT_ONCE, find_first_page, keep_signed_in, make_session_answer
+from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.plain_page import draw_plain_page, fill_markup
+from annotator.web.server.figures import note_sign_in
+from annotator.web.server.outage import RETRY_SECONDS, note_outage
+from annotator.web.session import (
+    choose_local_path,
+    find_device,
+    find_half,
+    find_signed_in,
+    set_half_cookie,
+)
+
+CODE, SET_UP = "/login/code", "/login/set-up"
+Done = TypeVar("Done")
+
+log = structlog.stdlib.get_logger("annotator.web")
+
+
+def routes(database: Database, settings: Settings) -> list[Route]:
+    """Return the routes of both pages."""
+    page = SecondFactorPages(database, settings)
+    return [
+        Route(CODE, page.show_code, methods=["GET"]),
+        Route(CODE, page.check_code, methods=["POST"]),
+        Route(SET_UP, page.show_set_up, methods=["GET"]),
+        Route(SET_UP, page.set_up, methods=["POST"]),
+    ]
+
+
+class SecondFactorPages:
+    """The handlers, bound to what is served."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self.database, self.settings = database, settings
+        self.key = read_sealing_key(settings.second_factor_key_file)
+        self.limiter: CapacityLimiter | None = None
+
+    async def show_code(self, request: Request) -> Response:
+        """Return the form for the code; without a sign-in that waits for one, the way to the password."""
+        wanted, half = choose_local_path(request.query_params.get("next")), await self._find_half(request)
+        if half is None or half.need != "code":
+            return RedirectResponse(wanted if find_signed_in(request) is not None else "/login", 303)
+        return draw_code_form(wanted, recovery="recovery" in request.query_params)
+
+    async def check_code(self, request: Request) -> Response:
+        """Check the code; 303 with the session's cookie, or the form again with the reason."""
+        typed = await _read_form(request)
+        wanted, recovery = choose_local_path(typed.get("next")), bool(typed.get("recovery"))
+
+        def finish(now: datetime, address: str) -> tuple[str, str, str]:
+            token = finish_sign_in(
+                self.database,
+                find_half(request),
+                typed.get("code", ""),
+                address=address,
+                device=find_device(request),
+                now=now,
+                lifetime=self._lifetime(),
+                key=self.key,
+            )
+            return self._keep(request, token, wanted, now)
+
+        try:
+            token, device, first = await self._run(request, finish)
+        except SignInExpired:
+            return RedirectResponse("/login", 303)
+        except (NotAllowed, StateError, DatabaseUnavailable) as error:
+            status, seconds, problem = _explain(error, request)
+            return draw_code_form(wanted, recovery=recovery, problem=problem, status=status, seconds=seconds)
+        note_sign_in("signed in")
+        return make_session_answer(first, token, device, request, self.settings)
+
+    async def show_set_up(self, request: Request) -> Response:
+        """Return the key and the form for its first code; who is signed in proves the password first."""
+        wanted = choose_local_path(request.query_params.get("next"))
+        half, token = await self._find_half(request), find_half(request)
+        if half is not None and half.need == "set-up" and token:
+            return draw_set_up_form(half, token, wanted)
+        person = find_signed_in(request)
+        if person is None:
+            return RedirectResponse("/login", 303)
+        return await self._draw_proof(person)
+
+    async def set_up(self, request: Request) -> Response:
+        """Take the step whose form was posted: the proof of the password, the first code, or no second factor for now."""
+        typed = await _read_form(request)
+        wanted, step = choose_local_path(typed.get("next")), typed.get("step", "")
+        if step == "prove":
+            return await self._prove(request, typed.get("password", ""), typed.get("code", ""))
+        half, token = await self._find_half(request), find_half(request)
+        if half is None or half.need != "set-up" or not token:
+            return RedirectResponse("/login", 303)
+        if step == "decline":
+            return await self._decline(request, half, token, wanted)
+        return await self._confirm(request, half, token, typed.get("code", ""), wanted)
+
+    async def _confirm(
+        self, request: Request, half: HalfSignIn, token: str, code: str, wanted: str
+    ) -> Response:
+        def confirm(now: datetime, address: str) -> tuple[tuple[str, ...], tuple[str, str, str]]:
+            made = set_up_second_factor(
+                self.database,
+                token,
+                code,
+                address=address,
+                device=find_device(request),
+                now=now,
+                lifetime=self._lifetime(),
+                key=self.key,
+            )
+            return made.recovery_codes, self._keep(request, made.token, wanted, now)
+
+        try:
+            recovery_codes, (session_token, device, first) = await self._run(request, confirm)
+        except SignInExpired:
+            return RedirectResponse("/login", 303)
+        except (NotAllowed, StateError, DatabaseUnavailable) as error:
+            status, seconds, problem = _explain(error, request)
+            return draw_set_up_form(half, token, wanted, problem=problem, status=status, seconds=seconds)
+        note_sign_in("signed in")
+        answer = make_session_answer(first, session_token, device, request, self.settings)
+        page = _draw_recovery_codes(recovery_codes, first)
+        page.raw_headers.extend(item for item in answer.raw_headers if item[0] == b"set-cookie")
+        return page
+
+    async def _decline(self, request: Request, half: HalfSignIn, token: str, wanted: str) -> Response:
+        def decline(now: datetime, _address: str) -> tuple[str, str, str]:
+            required = self.settings.second_factor
+            opened = decline_second_factor(
+                self.database, token, now=now, required=required, lifetime=self._lifetime()
+            )
+            return self._keep(request, opened, wanted, now)
+
+        try:
+            session_token, device, first = await self._run(request, decline)
+        except SignInExpired:
+            return RedirectResponse("/login", 303)
+        except (StateError, DatabaseUnavailable) as error:
+            status, seconds, problem = _explain(error, request)
+            return draw_set_up_form(half, token, wanted, problem=problem, status=status, seconds=seconds)
+        note_sign_in("signed in")
+        return make_session_answer(first, session_token, device, request, self.settings)
+
+    async def _prove(self, request: Request, password: str, code: str) -> Response:
+        person = find_signed_in(request)
+        if person is None:
+            return RedirectResponse("/login", 303)
+
+        def begin(now: datetime, _address: str) -> str:
+            return begin_set_up(self.database, person.actor, password, code, now=now, key=self.key)
+
+        try:
+            token = await self._run(request, begin)
+        except (NotAllowed, StateError, DatabaseUnavailable) as error:
+            status, seconds, problem = _explain(error, request)
+            return await self._draw_proof(person, problem=problem, status=status, seconds=seconds)
+        response = RedirectResponse(f"{SET_UP}?next=/account", 303)
+        set_half_cookie(response, token, request, self.settings)
+        return response
+
+    async def _draw_proof(
+        self, person: SignedIn, *, problem: str = "", status: int = 200, seconds: int = 0
+    ) -> Response:
+        """Return the form that asks somebody signed in for the password, and for a code of the present second factor."""
+        if person.by_provider:
+            return RedirectResponse("/account", 303)
+        required = self.settings.second_factor
+        state = await to_thread.run_sync(
+            lambda: show_second_factor(self.database, person.actor, required=required)
+        )
+        return _draw_proof_form(person, problem, status, seconds, asks_code=state.since is not None)
+
+    async def _find_half(self, request: Request) -> HalfSignIn | None:
+        now, required = datetime.now(UTC), self.settings.second_factor
+        return await to_thread.run_sync(
+            lambda: look_at_half_sign_in(self.database, find_half(request), now=now, required=required)
+        )
+
+    async def _run(self, request: Request, act: Callable[[datetime, str], Done]) -> Done:
+        self.limiter = self.limiter or CapacityLimiter(AT_ONCE)
+        address = request.client.host if request.client else ""
+        return await to_thread.run_sync(lambda: act(datetime.now(UTC), address), limiter=self.limiter)
+
+    def _keep(self, request: Request, token: str, wanted: str, now: datetime) -> tuple[str, str, str]:
+        """Return the tokens of the session and of the browser, and where to go on."""
+        device = keep_signed_in(self.database, request, token, now=now)
+        first = find_first_page(self.database, token, self.settings) if wanted == "/" else wanted
+        return token, device, first
+
+    def _lifetime(self) -> timedelta:
+        return timedelta(hours=self.settings.session_hours)
+
+
+def answer_second_factor(
+    database: Database,
+    needed: SecondFactorNeeded,
+    wanted: str,
+    request: Request,
+    settings: Settings,
+    *,
+    now: datetime,
+) -> Response:
+    """Return the page for the second factor as the answer itself, for a path that must be in no address."""
+    if needed.need == "code":
+        response = draw_code_form(wanted)
+    else:
+        half = look_at_half_sign_in(database, needed.token, now=now, required=settings.second_factor)
+        if half is None:
+            return RedirectResponse("/login", 303)
+        response = draw_set_up_form(half, needed.token, wanted)
+    set_half_cookie(response, needed.token, request, settings)
+    return response
+
+
+async def _read_form(request: Request) -> dict[str, str]:
+    async with request.form(max_files=0, max_fields=10) as form:
+        return {name: str(value) for name, value in form.items()}
+
+
+def _explain(error: Exception, request: Request) -> tuple[int, int, str]:
+    """Return the status, when to come back, and what to show; and log it."""
+    address = request.client.host if request.client else ""
+    if isinstance(error, DatabaseUnavailable):
+        note_sign_in("unavailable")
+        note_outage(error)
+        return 503, RETRY_SECONDS, tr("The database is unavailable. Try again in a moment.")
+    if isinstance(error, TooManyAttempts):
+        note_sign_in("limited")
+        log.warning("second factor limited", address=address, retry_seconds=error.seconds)
+        minutes = -(-error.seconds // 60)
+        return (
+            429,
+            error.seconds,
+            tr("Too many failed attempts. Try again in {minutes} min.", minutes=minutes),
+        )
+    if isinstance(error, WrongCode):
+        note_sign_in("wrong")
+        log.info("second factor refused", address=address)
+        return 401, 0, tr("The code is wrong, or it was used already. Wait for the next one and type that.")
+    if isinstance(error, WrongSignIn):
+        note_sign_in("wrong")
+        log.info("second factor refused", address=address)
+        return 401, 0, tr("The current password is wrong.")
+    return 400, 0, show_refusal(error)
+
+
+def draw_code_form(
+    wanted: str, *, recovery: bool = False, problem: str = "", status: int = 200, seconds: int = 0
+) -> Response:
+    """Return the form for a code of the app, or for a recovery code."""
+    title = tr("Enter a recovery code") if recovery else tr("Enter the code")
+    further = "" if recovery else "&recovery=1"
+    other = CODE + "?" + urlencode({"next": wanted.partition("#")[0]}, safe="/") + further
+    values = {
+        "title": title,
+        "lead": tr("Each of your recovery codes works once.")
+        if recovery
+        else tr("Open your authenticator app. It shows a code of 6 digits for Annotator."),
+        "label": tr("Recovery code") if recovery else tr("Code"),
+        "button": tr("Sign in"),
+        "other": tr("Use the authenticator app") if recovery else tr("Use a recovery code"),
+        "other_address": other,
+        "again": tr("Sign in as somebody else"),
+        "lost": tr("Lost your phone and your recovery codes? Ask an admin."),
+        "wanted": wanted,
+        "recovery": "1" if recovery else "",
+        "problem": problem,
+    }
+    body = fill_markup(
+        '<h1>$title</h1><p class="lead">$lead</p><div role="alert" id="problem">$problem</div>'
+        f'<form method="post" action="{CODE}"><input type="hidden" name="next" value="$wanted">'
+        '<input type="hidden" name="recovery" value="$recovery"><label for="code">$label</label>$field'
+        '<button type="submit">$button</button></form><a href="$other_address">$other</a><br><a href="/login">$again</a>'
+        '<p class="lost">$lost</p>',
+        values,
+        field=_draw_code_field(recovery=recovery, invalid=bool(problem)),
+    )
+    return _answer(title, body, status, seconds)
+
+
+def draw_set_up_form(
+    half: HalfSignIn, token: str, wanted: str, *, problem: str = "", status: int = 200, seconds: int = 0
+) -> Response:
+    """Return the key of the app that this half sign-in sets up, and the form for its first code."""
+    secret, title = derive_secret(token), tr("Set up the second factor")
+    values = {
+        "title": title,
+        "lead": _describe_reason(half),
+        "why": tr("From then on, signing in takes your password and a code from an app on your phone."),
+        "scan": tr("Scan this picture with an authenticator app."),
+        "picture": tr("QR code with the key"),
+        "type": tr("Without a camera, type this key into the app:"),
+        "key": " ".join(secret[at : at + 4] for at in range(0, len(secret), 4)),
+        "label": tr("Code that the app shows"),
+        "button": tr("Confirm"),
+        "wanted": wanted,
+        "problem": problem,
+    }
+    body = fill_markup(
+        '<h1>$title</h1><p class="lead">$lead</p><p>$why</p><div role="alert" id="problem">$problem</div>'
+        '<h2>1. $scan</h2><div class="qr" role="img" aria-label="$picture">$qr</div><p>$type</p>'
+        '<p><code class="key" translate="no">$key</code></p>'
+        f'<form method="post" action="{SET_UP}"><input type="hidden" name="next" value="$wanted">'
+        '<label for="code">2. $label</label>$field<button type="submit">$button</button></form>$decline',
+        values,
+        qr=_draw_qr_code(make_provisioning_uri(secret, half.username)),
+        field=_draw_code_field(recovery=False, invalid=bool(problem)),
+        decline="" if half.is_required or half.removed_by is None else _draw_decline_form(wanted),
+    )
+    return _answer(title, body, status, seconds)
+
+
+def _describe_reason(half: HalfSignIn) -> str:
+    if half.removed_by is not None:
+        if half.removed_by:
+            return tr("{name} removed your second factor. Set it up again.", name=half.removed_by)
+        return tr("The operator removed your second factor. Set it up again.")
+    if half.is_required:
+        return tr("A second factor is required for your account.")
+    return tr("A second factor protects your account if somebody learns your password.")
+
+
+def _draw_decline_form(wanted: str) -> str:
+    return fill_markup(
+        f'<form method="post" action="{SET_UP}" class="other"><input type="hidden" name="next" value="$wanted">'
+        '<input type="hidden" name="step" value="decline"><button type="submit">$button</button></form>',
+        {"wanted": wanted, "button": tr("Continue without it")},
+    )
+
+
+def _draw_proof_form(
+    person: SignedIn, problem: str, status: int, seconds: int, *, asks_code: bool
+) -> Response:
+    title = tr("Set up the second factor")
+    code = fill_markup(
+        '<label for="code">$label</label>$field',
+        {"label": tr("Present code, or a recovery code")},
+        field=_draw_code_field(recovery=True, invalid=False, focused=False),
+    )
+    values = {
+        "title": title,
+        "lead": tr("Type your password first."),
+        "problem": problem,
+        "username": person.actor.username,
+        "label": tr("Current password"),
+        "button": tr("Continue"),
+        "back": tr("Back"),
+    }
+    body = fill_markup(
+        '<h1>$title</h1><p class="lead">$lead</p><div role="alert" id="problem">$problem</div>'
+        f'<form method="post" action="{SET_UP}"><input type="hidden" name="step" value="prove">'
+        '<input type="text" name="username" value="$username" autocomplete="username" readonly hidden>'
+        '<label for="password">$label</label><input id="password" name="password" type="password" required '
+        'autocomplete="current-password" aria-describedby="problem" autofocus>$code'
+        '<button type="submit">$button</button></form><a href="/account">$back</a>',
+        values,
+        code=code if asks_code else "",
+    )
+    return _answer(title, body, status, seconds)
+
+
+def _draw_recovery_codes(codes: tuple[str, ...], first: str) -> Response:
+    title = tr("Your recovery codes")
+    text = "Annotator\n\n" + "\n".join(codes) + "\n"
+    values = {
+        "title": title,
+        "done": tr("The second factor is on. All other browsers are signed out."),
+        "lead": tr(
+            "Each of these codes signs you in once when you do not have your phone. Keep them in a safe place."
+        ),
+        "once": tr("They are shown only now."),
+        "download": tr("Download"),
+        "file": "data:text/plain;charset=utf-8," + quote(text),
+        "go_on": tr("Continue"),
+        "first": first,
+    }
+    items = "".join(fill_markup("<li><code>$code</code></li>", {"code": code}) for code in codes)
+    body = fill_markup(
+        '<h1>$title</h1><p role="status">$done</p><p class="lead">$lead <strong>$once</strong></p>'
+        '<ul class="codes" translate="no">$items</ul>'
+        '<a href="$file" download="annotator-recovery-codes.txt">$download</a><br>'
+        '<a class="provider" href="$first">$go_on</a>',
+        values,
+        items=items,
+    )
+    return _answer(title, body, 200, 0)
+
+
+def _draw_code_field(*, recovery: bool, invalid: bool, focused: bool = True) -> str:
+    kind = (
+        'autocomplete="off" autocapitalize="none" autocorrect="off" maxlength="40"'
+        if recovery
+        else 'inputmode="numeric" autocomplete="one-time-code" maxlength="20"'
+    )
+    focus = " autofocus" if focused else ""
+    wrong = ' aria-invalid="true"' if invalid else ""
+    return f'<input id="code" name="code" required spellcheck="false" aria-describedby="problem" {kind}{wrong}{focus}>'
+
+
+def _draw_qr_code(text: str) -> str:
+    """Return the QR code as inline SVG: dark on white, also on a dark page, since many apps read no other."""
+    import segno
+
+    made: Any = segno.make(text, error="m")
+    return str(made.svg_inline(omitsize=True, border=4, dark="#000", light="#fff"))
+
+
+def _answer(title: str, body: str, status: int, seconds: int) -> Response:
+    headers = {"Retry-After": str(seconds)} if seconds else None
+    return HTMLResponse(draw_plain_page(title, body), status, headers=headers)
