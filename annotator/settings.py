@@ -114,6 +114,7 @@ class Settings:
     )
     oidc_groups_claim: str = field(default_factory=lambda: read_text("OIDC_GROUPS_CLAIM", "groups"))
     oidc_roles_file: Path | None = field(default_factory=lambda: read_path("OIDC_ROLES_FILE"))
+    oidc_back_channel_logout: bool = field(default_factory=lambda: read_switch("OIDC_BACK_CHANNEL_LOGOUT"))
     local_accounts: LocalAccounts = field(default_factory=read_local_accounts)
     second_factor: SecondFactor = field(default_factory=read_second_factor)
     second_factor_key_file: Path | None = field(default_factory=lambda: read_path("SECOND_FACTOR_KEY_FILE"))

@@ -49,6 +49,7 @@ FURTHER: Mapping[str, Mapping[str, Any]] = {
     "second_factor": {"secret": "plain:GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", "confirmed_at": AT, "last_step": 58_000_000},
     "recovery_code": {"code_sha256": "1" * 64},
     "half_sign_in": {"token_sha256": "2" * 64, "need": "code", "expires_at": AT},
+    "used_logout_token": {"token_sha256": "3" * 64, "expires_at": AT},
     "one_time_link": {"token_sha256": "a" * 64, "purpose": "invitation", "role": "annotator", "note": "민지에게", "created_at": AT,
                       "expires_at": AT + timedelta(days=7)},
     "pool_round": {"number": 1, "made_at": AT, "strategy": "depth", "options": {"depth": 3}, "figures": {"Σ": [0.1, 1e300]}},

@@ -22,6 +22,7 @@ LEFT_OUT = (
     "known_device",
     "provider_identity",
     "sign_in_request",
+    "used_logout_token",
     "second_factor",
     "recovery_code",
     "half_sign_in",

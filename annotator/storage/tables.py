@@ -430,6 +430,15 @@ class HalfSignInRow(SQLModel, table=True):
     expires_at: datetime = time_column()
 
 
+class UsedLogoutTokenRow(SQLModel, table=True):
+    """A logout token of the OpenID Connect provider that was used, until it is too old to be used; only the hash of its id."""
+
+    __tablename__ = "used_logout_token"
+
+    token_sha256: str = Field(primary_key=True)
+    expires_at: datetime = time_column()
+
+
 class KnownDeviceRow(SQLModel, table=True):
     """A browser in which a person has signed in before; only the hash of its cookie's token is stored.
 

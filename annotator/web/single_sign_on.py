@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import structlog
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable, ValidationError
@@ -22,7 +22,11 @@ from annotator.people.single_sign_on.records import (
     SingleSignOnRefused,
     check_provider_settings,
 )
-from annotator.people.single_sign_on.service import begin_single_sign_on, finish_single_sign_on
+from annotator.people.single_sign_on.service import (
+    begin_single_sign_on,
+    end_sessions_of_provider,
+    finish_single_sign_on,
+)
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.server.figures import note_sign_in
@@ -38,6 +42,7 @@ from annotator.web.session import (
 )
 
 CALLBACK = "/oidc/callback"
+BACK_CHANNEL_LOGOUT = "/oidc/back-channel-logout"
 AT_ONCE = 8  # sign-ins that wait for the provider at the same time
 
 log = structlog.stdlib.get_logger("annotator.web")
@@ -85,6 +90,11 @@ def routes(database: Database, settings: Settings, provider: Provider | None) ->
     return [
         Route("/oidc/sign-in", door.begin, methods=["GET"]),
         Route(CALLBACK, door.finish, methods=["GET"]),
+        *(
+            [Route(BACK_CHANNEL_LOGOUT, door.end_sessions, methods=["POST"])]
+            if settings.oidc_back_channel_logout
+            else []
+        ),
     ]
 
 
@@ -143,6 +153,27 @@ class SingleSignOnRoutes:
         set_cookie(response, session_token, request, self.settings)
         set_begun_cookie(response, "", request, self.settings)
         return response
+
+    async def end_sessions(self, request: Request) -> Response:
+        """End the sessions that the provider's logout token names: 200, or 400 if it is not valid.
+
+        The provider's server sends it, without a cookie: the token's signature says who it is.
+        """
+        async with request.form(max_files=0, max_fields=10) as form:
+            token = str(form.get("logout_token", ""))
+        try:
+            ended = await to_thread.run_sync(
+                lambda: end_sessions_of_provider(self.database, self.provider, token, now=datetime.now(UTC)),
+                limiter=self._limit(),
+            )
+        except SingleSignOnRefused as error:
+            address = request.client.host if request.client else ""
+            log.warning("back-channel logout refused", address=address, refusal=error.refusal, why=error.why)
+            if error.refusal == "unavailable":
+                return JSONResponse({"error": "temporarily_unavailable"}, 503)
+            return JSONResponse({"error": "invalid_request"}, 400)
+        log.info("sessions ended by the provider", sessions=ended)
+        return Response(status_code=200)
 
     def _limit(self) -> CapacityLimiter:
         self.limiter = self.limiter or CapacityLimiter(AT_ONCE)

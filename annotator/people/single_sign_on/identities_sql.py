@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.audit import AuditAction
 from annotator.people.single_sign_on.records import EVERY_DATASET
 from annotator.storage.audit_entries import note_act
+from annotator.storage.database import lock_dataset
 from annotator.storage.roles import delete_role, set_role
 from annotator.storage.tables import (
     DatasetRow,
@@ -19,8 +20,11 @@ from annotator.storage.tables import (
     PersonRow,
     ProviderIdentityRow,
     SignInRequestRow,
+    UsedLogoutTokenRow,
 )
 
+LOGOUT_LOCK = -1
+"""The key of the lock under which logout tokens are used. No dataset has it."""
 MOST_REQUESTS = 10_000  # under way at the same time
 
 
@@ -72,6 +76,36 @@ def find_id_token(session: Session, token_sha256: str) -> str | None:
         col(LoginSessionRow.token_sha256) == token_sha256, col(LoginSessionRow.revoked_at).is_(None)
     )
     return session.scalars(statement).first()
+
+
+def use_logout_token(session: Session, token_sha256: str, *, now: datetime, expires_at: datetime) -> bool:
+    """Remember the logout token until it is too old. Returns False if it was used before, also on another server."""
+    lock_dataset(session, LOGOUT_LOCK)
+    session.execute(delete(UsedLogoutTokenRow).where(col(UsedLogoutTokenRow.expires_at) <= now))
+    if session.get(UsedLogoutTokenRow, token_sha256) is not None:
+        return False
+    session.add(UsedLogoutTokenRow(token_sha256=token_sha256, expires_at=expires_at))
+    return True
+
+
+def end_provider_sessions(
+    session: Session, issuer: str, *, subject: str | None, session_id: str | None, now: datetime
+) -> int:
+    """Revoke the sessions that this issuer's provider began, by subject, by its session, or by both. Returns how many ended."""
+    identities = select(col(ProviderIdentityRow.pk)).where(col(ProviderIdentityRow.issuer) == issuer)
+    if subject is not None:
+        identities = identities.where(col(ProviderIdentityRow.subject) == subject)
+    statement = (
+        update(LoginSessionRow)
+        .where(col(LoginSessionRow.revoked_at).is_(None), col(LoginSessionRow.identity_pk).in_(identities))
+        .values(revoked_at=now, id_token=None)
+    )
+    if session_id is not None:
+        statement = statement.where(col(LoginSessionRow.provider_session) == session_id)
+    ended = list(session.scalars(statement.returning(col(LoginSessionRow.person_pk))))
+    for person_pk in ended:
+        note_act(session, AuditAction.signed_out, person_pk, at=now, details={"by": "provider"})
+    return len(ended)
 
 
 def set_group_roles(

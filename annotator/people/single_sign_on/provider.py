@@ -7,13 +7,15 @@ followed. Addresses are https, or http on this machine. Nothing of an answer is 
 """
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 from typing import Any
 
 from annotator.people.single_sign_on.records import (
+    LogoutNotice,
     ProviderAnswer,
     ProviderSettings,
     SingleSignOnRefused,
@@ -29,6 +31,10 @@ LEEWAY = 60  # seconds that the two clocks may differ
 REQUIRED = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 OPTIONAL = ("userinfo_endpoint", "end_session_endpoint")
 MOST_GROUPS = 1_000
+LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
+LOGOUT_TYPES = ("jwt", "logout+jwt")
+LOGOUT_AGE = timedelta(minutes=10)  # of a logout token
+KEYS_AGAIN_SECONDS = 30.0
 
 
 class Provider:
@@ -120,8 +126,35 @@ class Provider:
             raise SingleSignOnRefused("refused", "the id token names nobody")
         return dict(claims)
 
-    def _read_token(self, text: str) -> Any:
-        """Return the token if a key of the provider has signed it. Keys are asked for again once if none fits."""
+    def check_logout_token(self, token: str, *, now: datetime) -> LogoutNotice:
+        """Return whose sessions the logout token ends (OpenID Connect Back-Channel Logout 1.0, section 2.6).
+
+        Raises SingleSignOnRefused unless the provider signed it for this client at most LOGOUT_AGE ago, and it is no id token.
+        Whether it was used before, the caller looks up.
+        """
+        from joserfc.errors import JoseError
+
+        try:
+            read = self._read_token(token, keys_asked_before=KEYS_AGAIN_SECONDS)
+        except (JoseError, ValueError, TypeError) as error:
+            raise SingleSignOnRefused("refused", f"the logout token: {describe(error)}") from None
+        fault = _find_fault(read.header, read.claims, self.settings, now=now)
+        if fault is not None:
+            raise SingleSignOnRefused("refused", f"the logout token: {fault}")
+        claims = read.claims
+        return LogoutNotice(
+            claims["jti"],
+            claims.get("sub"),
+            claims.get("sid"),
+            datetime.fromtimestamp(claims["iat"], UTC),
+        )
+
+    def _read_token(self, text: str, *, keys_asked_before: float = 0.0) -> Any:
+        """Return the token if a key of the provider has signed it. Keys are asked for again once if none fits.
+
+        `keys_asked_before`: how many seconds ago at least they were asked for then. Without it, strangers who send tokens that
+        name unknown keys could make this server ask all the time.
+        """
         from joserfc import jwt
         from joserfc.errors import InvalidKeyIdError
         from joserfc.jwk import KeySet
@@ -131,7 +164,8 @@ class Provider:
         try:
             return jwt.decode(text, KeySet.import_key_set(self._load_keys()), registry=registry)  # type: ignore[arg-type]
         except InvalidKeyIdError:
-            keys = KeySet.import_key_set(self._load_keys(again=True))  # type: ignore[arg-type]
+            again = self._load_keys(at_most=keys_asked_before)
+            keys = KeySet.import_key_set(again)  # type: ignore[arg-type]
             return jwt.decode(text, keys, registry=registry)
 
     def _to_answer(self, claims: Mapping[str, Any], id_token: str) -> ProviderAnswer:
@@ -172,13 +206,14 @@ class Provider:
                 raise SingleSignOnRefused("refused", f"the provider's configuration has no safe {name}")
         return metadata
 
-    def _load_keys(self, *, again: bool = False) -> dict[str, Any]:
-        return self._load(self._load_metadata()["jwks_uri"], "the provider's keys", again=again)
+    def _load_keys(self, *, at_most: float = KEPT_SECONDS) -> dict[str, Any]:
+        return self._load(self._load_metadata()["jwks_uri"], "the provider's keys", at_most=at_most)
 
-    def _load(self, address: str, what: str, *, again: bool = False) -> dict[str, Any]:
+    def _load(self, address: str, what: str, *, at_most: float = KEPT_SECONDS) -> dict[str, Any]:
+        """Return what is kept, if it is less than `at_most` seconds old; otherwise ask for it."""
         with self._lock:
             at, content = self._kept.get(address, (0.0, {}))
-            if content and not again and self._clock() - at < KEPT_SECONDS:
+            if content and self._clock() - at < at_most:
                 return content
             content = self._fetch(address, what, {})
             self._kept[address] = (self._clock(), content)
@@ -230,6 +265,37 @@ def describe(error: Exception) -> str:
     """Return the kind of an error and, for a claim, which: never a value of an answer."""
     claim = getattr(error, "claim", None) or getattr(error, "claim_name", None)
     return f"{type(error).__name__} {claim}" if isinstance(claim, str) else type(error).__name__
+
+
+def _find_fault(
+    header: Mapping[str, Any], claims: Mapping[str, Any], settings: ProviderSettings, *, now: datetime
+) -> str | None:
+    """Return which part of a signed logout token is wrong, without its value; None if none is."""
+    audience, issued, expires = claims.get("aud"), claims.get("iat"), claims.get("exp", math.inf)
+    audiences = audience if isinstance(audience, list) else [audience]
+    events, seconds = claims.get("events"), now.timestamp()
+    named = [claims[name] for name in ("sub", "sid") if name in claims]
+    youngest, oldest = seconds + LEEWAY, seconds - LOGOUT_AGE.total_seconds()
+    checks = {
+        "typ": str(header.get("typ", "JWT")).lower().removeprefix("application/") in LOGOUT_TYPES,
+        "iss": claims.get("iss") == settings.issuer,
+        "aud": settings.client_id in audiences,
+        "iat": _is_number(issued) and oldest <= issued <= youngest,
+        "exp": _is_number(expires) and seconds - LEEWAY < expires,
+        "events": isinstance(events, dict) and isinstance(events.get(LOGOUT_EVENT), dict),
+        "nonce": "nonce" not in claims,
+        "jti": _is_name(claims.get("jti")),
+        "sub or sid": bool(named) and all(_is_name(name) for name in named),
+    }
+    return next((name for name, is_right in checks.items() if not is_right), None)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 255
 
 
 def _unavailable(what: str, error: Exception) -> SingleSignOnRefused:

@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -55,6 +56,16 @@ class ProviderAnswer:
     groups: tuple[str, ...]
     session_id: str | None  # at the provider
     id_token: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LogoutNotice:
+    """What a valid logout token says: whose sessions end. One of `subject` and `session_id` can be missing."""
+
+    token_id: str
+    subject: str | None
+    session_id: str | None  # at the provider
+    issued_at: datetime
 
 
 def check_provider_settings(settings: ProviderSettings) -> ProviderSettings:

@@ -31,13 +31,15 @@ from annotator.people.sign_in_sql import clear_old, revoke_live_sessions
 from annotator.people.single_sign_on.group_roles import choose_roles
 from annotator.people.single_sign_on.identities_sql import (
     add_request,
+    end_provider_sessions,
     find_id_token,
     find_identity,
     find_owner,
     set_group_roles,
     take_request,
+    use_logout_token,
 )
-from annotator.people.single_sign_on.provider import Provider
+from annotator.people.single_sign_on.provider import LOGOUT_AGE, Provider
 from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOnRefused
 from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
@@ -153,6 +155,22 @@ def make_provider_sign_out(
     except SingleSignOnRefused as error:
         log.warning("no sign-out at the provider", why=error.why)
         return None
+
+
+def end_sessions_of_provider(database: Database, provider: Provider, token: str, *, now: datetime) -> int:
+    """End the sessions that the provider's logout token names, and return how many did: the person signed out there.
+
+    Raises SingleSignOnRefused if the token is not valid, or was used before.
+    """
+    notice = provider.check_logout_token(token, now=now)
+    issuer, expires_at = provider.settings.issuer, notice.issued_at + LOGOUT_AGE
+    with database.write() as session:
+        digest = _digest(f"{issuer} {notice.token_id}")
+        if not use_logout_token(session, digest, now=now, expires_at=expires_at):
+            raise SingleSignOnRefused("refused", "the logout token was used before")
+        return end_provider_sessions(
+            session, issuer, subject=notice.subject, session_id=notice.session_id, now=now
+        )
 
 
 def link_identity(

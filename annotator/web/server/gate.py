@@ -91,6 +91,7 @@ OF_ADDRESSES = {
     "/setup": 20_000,
     "/join": 20_000,
     "/logout": 1_000,
+    "/oidc/back-channel-logout": 20_000,
     "/api/judgments": 2_000_000,
 }
 OF_FOLDERS = {"/api/": 100_000, "/_stcore/upload_file/": MOST_IMPORT_BYTES}
@@ -142,6 +143,7 @@ OPEN = frozenset(
             "/join",
             "/oidc/sign-in",
             "/oidc/callback",
+            "/oidc/back-channel-logout",
         ),
         METRICS,
         *HEALTH,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyotp
 import pytest
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PASSWORD, Server, SignIn

