@@ -142,7 +142,7 @@ def _draw_discussion(
 def _draw_judgments(discussion: OwnDiscussion, names: Sequence[str]) -> None:
     """Draw a row for each annotator's judgment of the pair, the reader's own first."""
     turns = any(judgment.turn for judgment in (discussion.own, *discussion.others))
-    heads = [tr("annotator"), tr("answer"), tr("note"), *([tr("after discussion")] if turns else [])]
+    heads = [tr("annotator"), tr("judgment"), tr("note"), *([tr("after discussion")] if turns else [])]
     rows = [_row(tr("you ({letter})", letter=discussion.own.letter), discussion.own, names, turns=turns)]
     rows += [
         _row(tr("annotator {letter}", letter=judgment.letter), judgment, names, turns=turns)

@@ -56,7 +56,7 @@ REASONS = ("unreadable", "wrong_language", "document_missing", "query_unclear", 
 def draw_answers(dataset: str, answers: Sequence[OwnJudgment]) -> None:
     """Draw the answers, each with a link to change it or the reason why it cannot change."""
     caption = escape(tr("My judgments"), quote=True)
-    heads = (tr("answer"), tr("query"), tr("document"), tr("change"))
+    heads = (tr("judgment"), tr("query"), tr("document"), tr("change"))
     row = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     body = "".join(_row(dataset, answer) for answer in answers)
     st.html(
@@ -94,7 +94,7 @@ def _row(dataset: str, judgment: OwnJudgment) -> str:
     title = f"<br>{escape(judgment.title)}" if judgment.title and judgment.title != judgment.doc_id else ""
     when = f'<br><span class="annotator-soft">{escape(show_time(judgment.judged_at))}</span>'
     return (
-        f'<tr><th scope="row" dir="auto" data-column="{escape(tr("answer"), quote=True)}">{escape(name_answer(judgment))}</th>'
+        f'<tr><th scope="row" dir="auto" data-column="{escape(tr("judgment"), quote=True)}">{escape(name_answer(judgment))}</th>'
         f'<td class="annotator-long" dir="auto">{escape(judgment.query)}</td>'
         f'<td class="annotator-long" dir="auto">{escape_breakable(judgment.doc_id)}{title}{note}{when}</td>'
         f"<td>{_change(dataset, judgment)}</td></tr>"
@@ -135,7 +135,7 @@ def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
             width=320,
         )
         answer = st.selectbox(
-            tr("Answer"), ANSWERS, format_func=_name_answer, key="answer", on_change=_begin, width=180
+            tr("Judgment"), ANSWERS, format_func=_name_answer, key="answer", on_change=_begin, width=180
         )
         category = ANY
         if categories:
