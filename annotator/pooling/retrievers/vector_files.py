@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from types import TracebackType
 from typing import Any
 
@@ -25,6 +26,8 @@ ID_NAMES = ("id", "_id", "doc_id", "query_id")
 VECTOR_NAMES = ("vector", "embedding")
 ROWS = 8_192  # copied at once
 Vectors = NDArray[Any]
+_BROKEN_ARRAY = (ValueError, EOFError, OSError, SyntaxError, TypeError, TokenError)
+"""What NumPy raises for a damaged file; the last three for its header, which is written as Python."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +122,7 @@ def _open_npy(path: Path) -> VectorTable:
     expected = "an array of numbers, one row for each id"
     try:
         rows = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except _BROKEN_ARRAY as error:
         raise BadInput([FormatError(str(path), None, expected, str(error))]) from None
     _check_array(rows, str(path))
     id_path = next((name for name in _list_id_paths(path) if name.is_file()), None)
@@ -163,7 +166,7 @@ def _copy_npz(path: Path, spool: VectorSpool) -> VectorTable:
                 expected, found = "the arrays ids and vectors", ", ".join(archive.files) or "none"
                 raise BadInput([FormatError(str(path), None, expected, found)])
             ids, rows = archive["ids"], archive["vectors"]
-    except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+    except (*_BROKEN_ARRAY, zipfile.BadZipFile, zlib.error) as error:
         raise BadInput([FormatError(str(path), None, "arrays of ids and vectors", str(error))]) from None
     _check_array(rows, str(path))
     if ids.ndim != 1 or ids.dtype.kind not in "Uiu" or len(ids) != len(rows):
