@@ -59,9 +59,11 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
         st.text(tr("Pairs that you still have to judge are hidden."))
     if any(name not in selection.annotators for pair in selected.pairs for name, _ in pair.grades):
         draw_note(tr("A, B …: the annotators of a pair, without their names."))
+    # Only who is asked about has a name: a letter could be the username of somebody else.
+    named = {who: names[who] for who in selection.annotators if who in names}
     columns = (tr("query"), tr("document"), tr("grades"), tr("apart"), tr("status"))
     draw_link_table(
-        tr("List of pairs"), columns, [_describe(dataset, pair, names) for pair in selected.pairs], tall=True
+        tr("List of pairs"), columns, [_describe(dataset, pair, named) for pair in selected.pairs], tall=True
     )
     _draw_paging(dataset, selection, start, selected.total)
     draw_file_link(tr("All pairs as CSV"), list_pairs_file_address(dataset, selection))
