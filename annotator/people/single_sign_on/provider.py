@@ -271,7 +271,9 @@ def _find_fault(
     header: Mapping[str, Any], claims: Mapping[str, Any], settings: ProviderSettings, *, now: datetime
 ) -> str | None:
     """Return which part of a signed logout token is wrong, without its value; None if none is."""
-    audience, issued, expires = claims.get("aud"), claims.get("iat"), claims.get("exp", math.inf)
+    audience: Any = claims.get("aud")
+    issued: Any = claims.get("iat")
+    expires: Any = claims.get("exp", math.inf)
     audiences = audience if isinstance(audience, list) else [audience]
     events, seconds = claims.get("events"), now.timestamp()
     named = [claims[name] for name in ("sub", "sid") if name in claims]
