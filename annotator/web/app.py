@@ -42,7 +42,7 @@ from annotator.web.pooling import api as pooling_api
 from annotator.web.quality import downloads as quality_downloads
 from annotator.web.releases import downloads as releases_downloads
 from annotator.web.rendering import api as rendering_api
-from annotator.web.server import health, metrics_route
+from annotator.web.server import health
 from annotator.web.server.admission import Admission
 from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import describe_outage, note_outage
@@ -118,7 +118,7 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
     provider = make_provider(settings)
     return [
         *health.routes(database),
-        *metrics_route.routes(database, settings),
+        *_list_metrics_routes(database, settings),
         *auth.routes(database, settings, provider),
         *single_sign_on.routes(database, settings, provider),
         *second_factor_page.routes(database, settings),
@@ -142,6 +142,14 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *releases_downloads.routes(database, settings),
         *dataset_downloads.routes(database),
     ]
+
+
+def _list_metrics_routes(database: Database, settings: Settings) -> list[Route]:
+    if settings.metrics_token_file is None:
+        return []
+    from annotator.web.server import metrics_route
+
+    return metrics_route.routes(database, settings)
 
 
 def show_error(error: Exception) -> bool:

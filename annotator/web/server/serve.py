@@ -78,13 +78,16 @@ def serve_app(
     set_up_logs(settings.log_format, settings.log_level)
     from annotator.people.second_factor.sealing import read_sealing_key
     from annotator.web import app as _app  # noqa: F401 - every worker begins with what is imported here
-    from annotator.web.server.metrics_route import read_metrics_token
     from annotator.web.server.outage import PATIENCE_SECONDS
     from annotator.web.single_sign_on import make_provider
 
     make_provider(settings)  # refuses settings that mean nothing, before anything is served
     read_sealing_key(settings.second_factor_key_file)
-    is_counting = metrics is not None or read_metrics_token(settings) is not None
+    is_counting = metrics is not None or settings.metrics_token_file is not None
+    if settings.metrics_token_file is not None:
+        from annotator.web.server.metrics_route import read_metrics_token
+
+        read_metrics_token(settings)  # refuses a file that holds no token
     warn_of_open_files(database, settings)
     raise_open_files(OPEN_FILES)
     database.wait_at_most(PATIENCE_SECONDS)
