@@ -166,7 +166,7 @@ def collect_figures(database: Database) -> Callable[[str], tuple[bytes, str]]:
         with lock:
             if not registry:
                 registry.append(_make_registry(database))
-        encode, kind = choose_encoder(accept)  # type: ignore[no-untyped-call]
+        encode, kind = choose_encoder(accept)
         return encode(registry[0]), kind
 
     return collect
