@@ -89,7 +89,7 @@ def restore_dataset(
         if error.errno != errno.EINVAL:  # a damaged zip names a place before the file's beginning
             raise
         raise _refuse(path, None, WHOLE, str(error)) from None
-    except (BadZipFile, EOFError, NotImplementedError, RuntimeError, zlib.error) as error:
+    except (BadZipFile, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError, zlib.error) as error:
         raise _refuse(path, None, WHOLE, str(error)) from None
     except (IntegrityError, DataError, StatementError) as error:
         detail = str(error.orig or error).splitlines()[0]

@@ -210,6 +210,15 @@ def test_a_damaged_file_is_refused_and_nothing_is_restored(
     assert read_everything(empty) == before
 
 
+def test_a_zip_with_a_file_name_in_no_encoding_is_refused(empty: Database, tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("é.jsonl", b"")
+    damaged = (tmp_path / "a.zip").read_bytes().replace("é".encode(), b"\xa7\xa7")
+    (tmp_path / "a.zip").write_bytes(damaged)
+    with pytest.raises(BadInput, match="a whole zip"):
+        restore_dataset(empty, OPERATOR, tmp_path / "a.zip", now=NOW)
+
+
 def test_a_zip_cut_short_a_taken_name_and_a_stranger_are_refused(world: ReleaseWorld, tmp_path: Path) -> None:
     export(world.database, world.name, tmp_path / "a.zip")
     before = read_everything(world.database)
