@@ -15,7 +15,7 @@ from annotator.web.evaluation.tables import list_comparisons, sort_systems
 from annotator.web.kit.charts import APART, GREY, TEAL, shorten
 from annotator.web.kit.figures import show_number
 from annotator.web.kit.heat_map import PALE, tint_cell, tint_neutral
-from annotator.web.kit.messages import join_sentences, tr
+from annotator.web.kit.messages import join_names, join_sentences, tr
 
 if TYPE_CHECKING:
     import altair as alt
@@ -235,7 +235,7 @@ def describe_groups(evaluation: Evaluation, measure: str) -> str:
         tr(
             "{group}: {systems} {score}",
             group=group.value,
-            systems=", ".join(winners),
+            systems=join_names(winners),
             score=show_number(top, 3),
         )
         for group in list_drawn_groups(evaluation)

@@ -22,7 +22,7 @@ from annotator.web.evaluation.tabs.abilities import have_judged
 from annotator.web.evaluation.tabs.queries import list_query_address
 from annotator.web.kit.controls import apply_url_choice
 from annotator.web.kit.figures import show_number
-from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.text import show_as
 from annotator.web.page_context import PageContext
@@ -114,7 +114,7 @@ def _draw_scores(result: EvaluationResult, rankings: QueryRankings, measure: str
     row = table.query_ids.index(rankings.query_id)
     names = [one.name for one in table.measures]
     chosen = measure if measure in names else names[0]
-    scores = ", ".join(
+    scores = join_names(
         f"{system.system} {show_number(float(system.values[chosen][row]), 3)}"
         for system in table.systems
         if system.values[chosen][row] == system.values[chosen][row]

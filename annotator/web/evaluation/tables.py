@@ -13,7 +13,7 @@ from annotator.evaluation.evaluate import Evaluation, SystemSummary
 from annotator.evaluation.service import EvaluationResult
 from annotator.web.agreement.links import name_field
 from annotator.web.kit.figures import show_number, show_share
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import join_names, tr
 
 Row = dict[str, object]
 QUERIES = "queries"
@@ -98,7 +98,7 @@ def list_group_rows(result: EvaluationResult, measure: str) -> list[Row]:
             name_field(group.field): group.value,
             tr("queries"): group.queries,
             **{system.system: system.measures[measure].score.value for system in group.systems},
-            tr("best"): ", ".join(group.best.get(measure, ())),
+            tr("best"): join_names(group.best.get(measure, ())),
         }
         for group in result.evaluation.groups
     ]
@@ -202,7 +202,7 @@ def list_hole_rows(result: EvaluationResult, _measure: str) -> list[Row]:
         {
             tr("query"): hole.query_id,
             tr("document"): hole.doc_id,
-            tr("ranks"): ", ".join(f"{system} {rank}" for system, rank in hole.ranks.items()),
+            tr("ranks"): join_names(f"{system} {rank}" for system, rank in hole.ranks.items()),
             tr("influence"): hole.influence,
         }
         for hole in need.holes[:MOST_HOLES]

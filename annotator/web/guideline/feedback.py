@@ -22,7 +22,7 @@ from annotator.web.adjudication.queue_url import QueueAddress, write_address
 from annotator.web.agreement.links import write_link
 from annotator.web.guideline.draft import CHOSEN, find_draft, read_typed, write_field
 from annotator.web.kit.controls import find_key, note_press, read_choice
-from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.text import show_as
 
@@ -196,7 +196,9 @@ def draw_worklist(context: "PageContext", desk: DraftDesk) -> None:
 
 def describe_judgments(decision: DecisionExample) -> str:
     """Return the judgments of a pair and what was decided: "1, 2 → 1"."""
-    given = ", ".join(tr("cannot rate") if grade == "unrateable" else str(grade) for grade in decision.grades)
+    given = join_names(
+        tr("cannot rate") if grade == "unrateable" else str(grade) for grade in decision.grades
+    )
     decided = tr("cannot rate") if decision.decided == "unrateable" else str(decision.decided)
     return f"{given or '–'} → {decided}"
 
@@ -261,7 +263,7 @@ def _list_facts(item: WorklistItem) -> list[str]:
         )
     done = len(item.decisions) - sum(decision.answered_in is None for decision in item.decisions)
     if item.answered_in:
-        versions = ", ".join(map(str, item.answered_in))
+        versions = join_names(map(str, item.answered_in))
         facts.append(tr("answered in version {version}", version=versions))
     elif done:
         facts.append(tr("{n:,} of {all:,} answered", n=done, all=len(item.decisions)))

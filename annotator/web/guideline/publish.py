@@ -34,7 +34,7 @@ from annotator.web.guideline.fields import draw_fields
 from annotator.web.guideline.languages import draw_outdated_translations
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.line_diff import draw_comparison
-from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_problem
 from annotator.web.kit.text import escape_markdown
 from annotator.web.page_context import PageContext, find_context
@@ -149,7 +149,7 @@ def draw_meanwhile(
         version=draft.merged["version"],
     )
     if conflicts:
-        fields = ", ".join(tr(name) for name in conflicts)
+        fields = join_names(tr(name) for name in conflicts)
         st.warning(f"{message} {_explain_marks(fields)}", icon=":material/call_split:")
     else:
         st.info(message, icon=":material/merge:")

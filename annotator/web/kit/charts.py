@@ -17,7 +17,7 @@ from annotator.agreement.records import CoefficientValue
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.labeling.service import LabelingProgress
 from annotator.web.kit.figures import show_percentage
-from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.person_names import make_unique
 from annotator.web.kit.words import name_word
 
@@ -121,7 +121,7 @@ def chart_annotators(annotators: Sequence[AnnotatorProgress], pairs: int) -> "al
 def describe_annotators(progress: LabelingProgress) -> str:
     """Return the same in words."""
     parts = [f"{name} {annotator.judged:,}" for name, annotator in name_people(progress.annotators)]
-    return tr("Pairs judged, of {pairs:,}: {people}.", pairs=progress.pairs, people=", ".join(parts))
+    return tr("Pairs judged, of {pairs:,}: {people}.", pairs=progress.pairs, people=join_names(parts))
 
 
 def name_people(annotators: Sequence[AnnotatorProgress]) -> list[tuple[str, AnnotatorProgress]]:
@@ -256,7 +256,7 @@ def describe_statuses(statuses: Mapping[str, int]) -> str:
     """Return the same in words; what there is none of is left out."""
     parts = [f"{name_word(status)} {pairs:,}" for status, pairs in statuses.items() if pairs]
     pairs = sum(statuses.values())
-    listed = ", ".join(parts) or tr("none")
+    listed = join_names(parts) or tr("none")
     return tr_n(
         "{pairs:,} pair: {statuses}.", "{pairs:,} pairs: {statuses}.", pairs, pairs=pairs, statuses=listed
     )

@@ -131,6 +131,11 @@ def join_sentences(sentences: Iterable[str]) -> str:
     return ("" if current_language() == "ja" else " ").join(sentences)
 
 
+def join_names(names: Iterable[str]) -> str:
+    """Join names or words of a list, with the comma of the language in use."""
+    return ("、" if current_language() == "ja" else ", ").join(names)
+
+
 def show_refusal(error: Exception) -> str:
     """Return the error's message, translated if it is a Message."""
     return tr(error.args[0]) if error.args and isinstance(error.args[0], Message) else str(error)

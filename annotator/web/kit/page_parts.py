@@ -12,7 +12,7 @@ import streamlit as st
 
 from annotator.overview.next_steps import NextStep
 from annotator.people.service import list_role_givers
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import join_names, tr
 from annotator.web.kit.text import escape_markdown
 from annotator.web.navigation import PAGES
 from annotator.web.page_context import PageContext
@@ -42,7 +42,7 @@ def require_dataset(context: PageContext) -> str:
 
 def draw_no_role(context: PageContext) -> None:
     """Tell a person without any role who can give one."""
-    names = ", ".join(list_role_givers(context.database, context.actor))
+    names = join_names(list_role_givers(context.database, context.actor))
     words = (
         tr("You have no role on a dataset yet. Ask one of these people: {names}.", names=names)
         if names

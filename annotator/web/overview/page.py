@@ -24,7 +24,7 @@ from annotator.releases.records import GATE_NAMES
 from annotator.web.kit import charts
 from annotator.web.kit.charts import name_person, split_query
 from annotator.web.kit.figures import show_day, show_number, show_percentage, show_time
-from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import (
     draw_chart,
     draw_note,
@@ -123,7 +123,7 @@ def describe_counts(pairs: PairCounts) -> str:
                 "{n:,} pair waits for a lead ({statuses}).",
                 "{n:,} pairs wait for a lead ({statuses}).",
                 pairs.waiting,
-                statuses=", ".join(counted),
+                statuses=join_names(counted),
             )
         )
     return join_sentences(parts)
@@ -251,7 +251,7 @@ def describe_leader(leader: "LeadingSystem") -> str:
         return join_sentences(
             [first, tr("The difference from every other system is larger than chance explains.")]
         )
-    names = ", ".join(leader.close[:NAMED])
+    names = join_names(leader.close[:NAMED])
     if len(leader.close) > NAMED:
         names = tr("{names} and {n:,} more", names=names, n=len(leader.close) - NAMED)
     return join_sentences([first, tr("Not distinguishable from {systems}.", systems=names)])
@@ -313,7 +313,7 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Call
 
 def list_gate_names(gates: Sequence[str]) -> str:
     """Return the gates' names in the reader's language, one after the other."""
-    return ", ".join(tr(GATE_NAMES.get(gate, gate)) for gate in gates)
+    return join_names(tr(GATE_NAMES.get(gate, gate)) for gate in gates)
 
 
 def _link(dataset: str, page: str, words: str) -> Link:

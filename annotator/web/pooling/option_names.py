@@ -6,7 +6,7 @@ from typing import Any
 
 from annotator.domain.messages import say
 from annotator.web.kit.figures import show_number, show_share
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import join_names, tr
 from annotator.web.pooling.round_form import RETRIEVERS
 
 LONGEST = 60
@@ -62,19 +62,19 @@ def name_rule(rule: str) -> str:
 def _show(name: str, value: Any) -> str:
     """Return the value of an option; of a long one the beginning."""
     if name == "retrievers":
-        text = ", ".join(tr(RETRIEVERS[item]) if item in RETRIEVERS else item for item in value)
+        text = join_names(tr(RETRIEVERS[item]) if item in RETRIEVERS else item for item in value)
     elif name == "filters":
-        text = ", ".join(map(name_rule, value))
+        text = join_names(map(name_rule, value))
     elif name == "strata":
-        text = ", ".join(map(_show_stratum, value))
+        text = join_names(map(_show_stratum, value))
     elif name == "rules":
-        text = ", ".join(f"{item['rule']} ({item['grade']})" for item in value)
+        text = join_names(f"{item['rule']} ({item['grade']})" for item in value)
     elif isinstance(value, int) and name != "seed":
         text = show_number(value)
     elif isinstance(value, Mapping):
-        text = ", ".join(f"{item} {_show_part(part)}" for item, part in value.items())
+        text = join_names(f"{item} {_show_part(part)}" for item, part in value.items())
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        text = ", ".join(map(_show_part, value))
+        text = join_names(map(_show_part, value))
     else:
         text = str(value)
     return text if len(text) <= LONGEST else text[:LONGEST].rstrip() + "…"

@@ -11,7 +11,7 @@ from annotator.pooling.rounds.rounds_service import STORING
 from annotator.storage.database import Database
 from annotator.web.kit.background_work import BackgroundWork, ReportStep, WorkBoard
 from annotator.web.kit.figures import show_duration, show_number
-from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
 from annotator.web.page_context import PageContext, find_context, require_context
 
 ROUNDS = "round"
@@ -80,7 +80,7 @@ def describe_step(work: BackgroundWork) -> str:
             if left < LONG
             else tr("{duration} left", duration=show_duration(left))
         )
-    return ", ".join(part for part in parts if part)
+    return join_names(part for part in parts if part)
 
 
 def describe_seconds(seconds: float) -> str:

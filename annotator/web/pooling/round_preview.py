@@ -5,7 +5,7 @@ import streamlit as st
 from annotator.pooling.rounds.pool_records import PoolReport, SystemCounts
 from annotator.pooling.rounds.strategies import BUDGETED
 from annotator.web.kit.figures import show_number, show_share
-from annotator.web.kit.messages import join_sentences, tr, tr_n
+from annotator.web.kit.messages import join_names, join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.words import name_word
@@ -153,5 +153,5 @@ def _list_notes(report: PoolReport) -> list[str]:
 
 def _name(query_ids: tuple[str, ...]) -> str:
     more = len(query_ids) - MOST_NAMED
-    shown = ", ".join(query_ids[:MOST_NAMED])
+    shown = join_names(query_ids[:MOST_NAMED])
     return shown if more <= 0 else f"{shown}, {tr('and {n:,} more', n=more)}"

@@ -15,7 +15,7 @@ from annotator.quality.records import DEFAULT_RATE, QualityExpert, QualityPrevie
 from annotator.quality.service import draw_sample, list_experts, preview_sample
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_number
-from annotator.web.kit.messages import show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_names, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note
 from annotator.web.kit.person_names import list_person_names, name_person
 from annotator.web.kit.tables import draw_table
@@ -169,7 +169,7 @@ def draw_deciders(context: PageContext, expert: QualityExpert) -> None:
             tr(
                 "Another lead decides the errors found by {name}: {leads}.",
                 name=name,
-                leads=", ".join(expert.other_leads[:SHOWN_LEADS]),
+                leads=join_names(expert.other_leads[:SHOWN_LEADS]),
             )
         )
 

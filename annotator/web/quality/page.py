@@ -19,7 +19,7 @@ from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.chart_files import draw_report_chart
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_number, show_time
-from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_numbers, require_dataset
 from annotator.web.kit.person_names import PersonName, list_person_names, name_people_in
 from annotator.web.kit.tables import draw_link_table
@@ -55,7 +55,7 @@ def _describe_next_step(status: QualityStatus, me: str, names: Mapping[str, str]
             "{n:,} pair to check: {people}, on the page Label, mixed with other pairs and without a mark.",
             "{n:,} pairs to check: {people}, on the page Label, mixed with other pairs and without a mark.",
             status.waiting,
-            people=", ".join(names.get(username, username) for username in others),
+            people=join_names(names.get(username, username) for username in others),
         )
     return tr_n(
         "{n:,} pair to check, also for you: judge the pairs on the page Label. They are mixed with "

@@ -10,7 +10,7 @@ import streamlit as st
 
 from annotator.domain.messages import say
 from annotator.releases.published_service import compare_releases
-from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.messages import join_names, tr, tr_n
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.kit.tables import draw_table
 from annotator.web.kit.words import name_word
@@ -68,7 +68,7 @@ def describe_figures(diff: "ReleaseDiff") -> str:
     return tr(
         "Compared with {before}: {changes}.",
         before=diff.before,
-        changes=", ".join(figures) or tr("no changes"),
+        changes=join_names(figures) or tr("no changes"),
     )
 
 

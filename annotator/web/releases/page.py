@@ -21,7 +21,7 @@ from annotator.releases.records import GATE_NAMES, Release
 from annotator.releases.service import preview_release, publish_release
 from annotator.web.kit.controls import apply_url_tab
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_note, draw_problem, draw_steps, require_dataset
 from annotator.web.kit.row_table import draw_rows
 from annotator.web.kit.text import escape_markdown, show_as
@@ -88,7 +88,7 @@ def _choose(version: str) -> None:
 
 
 def _describe(release: "Release") -> list[str]:
-    gates = ", ".join(tr(GATE_NAMES.get(gate, gate)) for gate in release.overridden)
+    gates = join_names(tr(GATE_NAMES.get(gate, gate)) for gate in release.overridden)
     marks = [tr("overridden: {gates}", gates=gates)] if gates else []
     marks += [tr("simulated judgments")] if release.simulated else []
     marks += [tr("folder {state}", state=name_word(release.folder))] if release.folder != "whole" else []
@@ -214,7 +214,7 @@ def describe_content(check: "ReleaseCheck") -> str:
 def _list_counts(statuses: Mapping[str, int]) -> str:
     """Return how many pairs have each status, most first."""
     ordered = sorted(statuses.items(), key=lambda item: -item[1])
-    return ", ".join(
+    return join_names(
         tr("{status} {pairs:,}", status=name_word(status), pairs=pairs) for status, pairs in ordered
     )
 

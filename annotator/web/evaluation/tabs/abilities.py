@@ -9,7 +9,7 @@ from annotator.web.evaluation.pooled import draw_pooled, note_pooled
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_number, show_share
-from annotator.web.kit.messages import join_sentences, tr
+from annotator.web.kit.messages import join_names, join_sentences, tr
 from annotator.web.kit.page_parts import draw_note
 from annotator.web.page_context import find_context
 
@@ -36,7 +36,7 @@ def _draw_holes(shown: ShownEvaluation) -> None:
     st.text(tr(need.sentence))
     if not need.holes:
         return
-    by_system = ", ".join(f"{system} {show_number(count)}" for system, count in need.by_system.items())
+    by_system = join_names(f"{system} {show_number(count)}" for system, count in need.by_system.items())
     draw_note(tr("Unjudged in the top {n}: {systems}.", n=need.cutoff, systems=by_system))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         count = st.number_input(
@@ -79,7 +79,7 @@ def _draw_saturation(shown: ShownEvaluation) -> None:
         (one for one in shown.evaluation.dataset.saturation if one.measure == shown.measure), None
     )
     if saturation is not None and saturation.shares and saturation.shares[0].share <= 1:
-        largest = ", ".join(
+        largest = join_names(
             f"{share.query_id} {show_share(share.share)}"
             for share in saturation.shares[:5]
             if share.share > 0

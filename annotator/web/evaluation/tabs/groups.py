@@ -11,7 +11,7 @@ from annotator.web.evaluation.charts import (
 )
 from annotator.web.evaluation.tabs.shown import ShownEvaluation
 from annotator.web.kit.chart_files import draw_report_chart
-from annotator.web.kit.messages import tr
+from annotator.web.kit.messages import join_names, tr
 from annotator.web.kit.page_parts import draw_note
 
 
@@ -20,7 +20,7 @@ def draw(shown: ShownEvaluation) -> None:
     by = shown.choice.by
     if by is None:
         st.header(tr("By group"))
-        fields = ", ".join(map(name_field, shown.choices.fields))
+        fields = join_names(map(name_field, shown.choices.fields))
         if fields:
             st.text(
                 tr(
