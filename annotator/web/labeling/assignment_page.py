@@ -5,7 +5,7 @@ again who is signed in. `labeling/assignment_service.py` and `people/service.py`
 is shown where the button was pressed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -21,9 +21,10 @@ from annotator.labeling.assignment_steps import AssignmentPreview, AssignmentSte
 from annotator.people.service import change_person
 from annotator.web.kit.controls import keep_focus
 from annotator.web.kit.figures import show_number
-from annotator.web.kit.messages import join_sentences, show_refusal, tr, tr_n
+from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, draw_problem, require_dataset
-from annotator.web.kit.tables import draw_table
+from annotator.web.kit.person_names import PersonName, list_person_names, name_person
+from annotator.web.kit.tables import draw_link_table
 from annotator.web.kit.text import escape_markdown
 from annotator.web.labeling.assignment_picker import draw_done, draw_step, open_picker
 from annotator.web.page_context import PageContext, require_context
@@ -144,8 +145,8 @@ SHOWN_QUERIES = 100
 SHOWN_PEOPLE = 5
 
 
-def draw_waiting(status: AssignmentStatus) -> None:
-    """Draw the queries that lack judgments, first those that too few people may judge."""
+def draw_waiting(status: AssignmentStatus, names: Mapping[str, PersonName]) -> None:
+    """Draw the queries that lack judgments, first those that too few people may judge. `names`: by username."""
     if not status.queries:
         st.text(tr("No pairs left to judge."))
         return
@@ -160,7 +161,8 @@ def draw_waiting(status: AssignmentStatus) -> None:
         tr("waiting for"),
         tr("pairs with too few people"),
     )
-    draw_table(tr("Queries with pairs left"), columns, [_describe_waiting(query) for query in shown])
+    rows = [_describe_waiting(query, names) for query in shown]
+    draw_link_table(tr("Queries with pairs left"), columns, rows, stacked=True)
     if len(shown) < len(status.queries):
         all_queries = show_number(len(status.queries))
         draw_note(
@@ -172,23 +174,27 @@ def draw_waiting(status: AssignmentStatus) -> None:
         )
 
 
-def _describe_waiting(query: WaitingQuery) -> tuple[str | None, ...]:
-    waits = [f"{name} ({show_number(pairs)})" for name, pairs in query.waits_for.items()]
+def _describe_waiting(query: WaitingQuery, names: Mapping[str, PersonName]) -> tuple[str, ...]:
+    waits = [
+        f"{name_person(username, names)} ({show_number(pairs)})"
+        for username, pairs in query.waits_for.items()
+    ]
+    assigned_to = [name_person(username, names) for username in query.given_to]
     return (
         query.query_id,
-        query.category,
-        query.language,
+        query.category or "–",
+        query.language or "–",
         show_number(query.open_pairs),
         show_number(query.begun_pairs),
-        _name_first(query.given_to) or tr("anybody"),
+        _name_first(assigned_to) or tr("anybody"),
         _name_first(waits) or tr("nobody"),
-        show_number(query.stuck) if query.stuck else None,
+        show_number(query.stuck) if query.stuck else "–",
     )
 
 
 def _name_first(names: Sequence[str]) -> str:
     """Return the first few names and the number of the others, since hundreds may be waited for."""
-    named = ", ".join(names[:SHOWN_PEOPLE])
+    named = join_names(names[:SHOWN_PEOPLE])
     if len(names) <= SHOWN_PEOPLE:
         return named
     return tr("{named} and {n} more", named=named, n=len(names) - SHOWN_PEOPLE)
@@ -361,7 +367,7 @@ def draw(context: PageContext) -> None:
     st.header(tr("People"))
     _draw_people(context, dataset, status)
     st.header(tr("Blocked work"))
-    draw_waiting(status)
+    draw_waiting(status, list_person_names(context, dataset))
     keep_focus()
 
 

@@ -126,7 +126,7 @@ def _draw_second_factor(context: PageContext) -> None:
 
 
 def _draw_way_to_set_up(label: str) -> None:
-    st.html(f'<a href="/login/set-up" target="_self">{escape(label)}</a>')
+    st.html(f'<a href="/login/set-up" target="_self" style="color: inherit">{escape(label)}</a>')
 
 
 def _remove_second_factor(context: PageContext, password: str, code: str) -> None:
