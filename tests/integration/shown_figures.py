@@ -378,7 +378,9 @@ def _read_page_head(surface: Place, app: AppTest, text: str) -> None:
     surface.add(("verdict", "target"), float(counts["target"]), 6)
     surface.add(("kappa_target",), float(counts["target"]), 6)
     surface.add(("pairs",), read_number(counts["pairs judged by two or more"]))
-    surface.add_value(("cohen_kappa", "unweighted"), counts["Cohen&#x27;s κ (95 % confidence interval)"], 2)
+    surface.add_value(
+        ("cohen_kappa", "unweighted"), counts["Cohen&#x27;s κ (95\u00a0% confidence interval)"], 2
+    )
     further = re.search("about ([0-9,]+)", counts.get("more such pairs needed to decide", ""))
     surface.add(("verdict", "further_pairs"), read_number(further[1]) if further else None)
     state = re.search(r"annotator-(?:met|unmet)\">(.*?)</span>", first)

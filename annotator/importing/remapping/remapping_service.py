@@ -76,16 +76,16 @@ def remap_documents(
         moves = carry_pairs(pairs, moved, plan.leaving)
         work = _RemapWork(session, dataset_pk, row.name, documents, plan, moved, moves, now)
         stored = _store(work)
-        details = {"links": len(file.links), "applied_before": len(applied)}
-        note_act(
-            session,
-            AuditAction.documents_remapped,
-            actor,
-            at=now,
-            dataset=dataset_pk,
-            target=path.name,
-            details=details,
-        )
+        if plan.list_links():
+            note_act(
+                session,
+                AuditAction.documents_remapped,
+                actor,
+                at=now,
+                dataset=dataset_pk,
+                target=path.name,
+                details={"links": len(file.links), "applied_before": len(applied)},
+            )
         if dry_run:
             session.rollback()
     return make_report(file, path, plan, moves, stored, applied=len(applied), dry_run=dry_run)

@@ -24,6 +24,7 @@ def forbid_other_writes() -> None:
     """Let every attempt to write elsewhere fail in this process as it would on a read-only file system, and print it."""
     top = Path.cwd().parent
     allowed = (*(str(top / name) for name in WRITABLE), "/dev/", "/proc/")
+    sys.dont_write_bytecode = True  # as the image and the unit of systemd set it
     tempfile.tempdir = None  # what the warm process has found out
 
     def check(event: str, arguments: tuple[Any, ...]) -> None:

@@ -131,6 +131,7 @@ def _ask_about(visitor: Attacker, method: str, path: str, dataset: str) -> tuple
     body = {
         **fields,
         "dataset": dataset,
+        "version": 1,  # of the exchange with the panel
         "annotator": "nora",
         "lead": "nora",
         "events": [],
