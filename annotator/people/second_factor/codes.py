@@ -10,8 +10,6 @@ import secrets
 import unicodedata
 from datetime import datetime
 
-import pyotp
-
 STEP_SECONDS = 30
 DRIFT = 1  # steps by which the two clocks may differ, either way
 DIGITS = 6
@@ -30,7 +28,9 @@ def derive_secret(token: str) -> str:
 
 def make_provisioning_uri(secret: str, username: str) -> str:
     """Return what the QR code tells the app."""
-    return pyotp.TOTP(secret).provisioning_uri(name=username, issuer_name="Annotator")
+    from pyotp import TOTP
+
+    return TOTP(secret).provisioning_uri(name=username, issuer_name="Annotator")
 
 
 def normalize_code(typed: str) -> str:
@@ -46,7 +46,9 @@ def is_app_code(code: str) -> bool:
 
 def find_step(secret: str, code: str, *, now: datetime) -> int | None:
     """Return the number of the step whose code this is, of those near `now`; None if the code is wrong."""
-    generator = pyotp.TOTP(secret, digits=DIGITS, interval=STEP_SECONDS)
+    from pyotp import TOTP
+
+    generator = TOTP(secret, digits=DIGITS, interval=STEP_SECONDS)
     present = int(now.timestamp()) // STEP_SECONDS
     right = [
         step
