@@ -289,8 +289,11 @@ def _measure_disturbed(name: str, disturb: Callable[[], None], everybody: list[R
     number = sum(1 for client in everybody for at, _took in client.acknowledged if began <= at <= ended)
     repeats = sum(client.repeats for client in everybody) - before
     longest = max(client.longest_unsaved for client in everybody)
-    print(f"  {name:<16} {number / (ended - began):7.1f} items/s, {repeats} requests sent again, "
-          f"a judgment was unsaved for {longest:.1f} s at most", flush=True)  # fmt: skip
+    print(
+        f"  {name:<16} {number / (ended - began):7.1f} items/s, {repeats} requests sent again, "
+        f"a judgment was unsaved for {longest:.1f} s at most",
+        flush=True,
+    )
 
 
 def show_times(ordered: list[float]) -> str:

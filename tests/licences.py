@@ -13,23 +13,47 @@ from pathlib import Path
 LOCK = Path(__file__).parents[1] / "requirements.lock"
 
 ALLOWED = {
-    "0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSD", "CC0-1.0", "ISC", "MIT", "MIT-0", "MIT-CMU", "PSF-2.0", "Zlib",
-}  # fmt: skip
+    "0BSD",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "BSD",
+    "CC0-1.0",
+    "ISC",
+    "MIT",
+    "MIT-0",
+    "MIT-CMU",
+    "PSF-2.0",
+    "Zlib",
+}
 """Licences that ask for their text and the authors' names at most. `BSD`: a package that does not say which of them."""
 
 EXCEPTIONS = {
-    "certifi": ("MPL-2.0", "the list of certificate authorities, unchanged; the licence covers its own files only"),
-    "docutils": ("Public-Domain AND BSD AND GPL", "what is imported is in the public domain or BSD; GPL is one tool for Emacs, not in the wheel"),
+    "certifi": (
+        "MPL-2.0",
+        "the list of certificate authorities, unchanged; the licence covers its own files only",
+    ),
+    "docutils": (
+        "Public-Domain AND BSD AND GPL",
+        "what is imported is in the public domain or BSD; GPL is one tool for Emacs, not in the wheel",
+    ),
     "psycopg": ("LGPL-3.0-only", "imported unchanged as a package of its own, which anybody can replace"),
     "psycopg-binary": ("LGPL-3.0-only", "as psycopg; with libpq, under PostgreSQL's licence"),
-}  # fmt: skip
+}
 """By package: another licence, and why it is taken."""
 
 WORDS = {
-    "3-Clause BSD License": "BSD-3-Clause", "Apache License 2.0": "Apache-2.0", "Apache Software License": "Apache-2.0", "BSD License": "BSD",
-    "GNU General Public License (GPL)": "GPL", "ISC License": "ISC", "ISC License (ISCL)": "ISC", "MIT License": "MIT", "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
+    "3-Clause BSD License": "BSD-3-Clause",
+    "Apache License 2.0": "Apache-2.0",
+    "Apache Software License": "Apache-2.0",
+    "BSD License": "BSD",
+    "GNU General Public License (GPL)": "GPL",
+    "ISC License": "ISC",
+    "ISC License (ISCL)": "ISC",
+    "MIT License": "MIT",
+    "Mozilla Public License 2.0 (MPL 2.0)": "MPL-2.0",
     "Public Domain": "Public-Domain",
-}  # fmt: skip
+}
 """SPDX's name of what packages write."""
 
 

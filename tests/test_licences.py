@@ -31,8 +31,14 @@ def test_another_licence_and_an_exception_that_is_needed_no_more_are_named(
 
 @pytest.mark.parametrize(
     ("licence", "allowed"),
-    [("MIT", True), ("GPL-3.0-only OR MIT", True), ("MIT AND GPL-3.0-only", False), ("(MIT AND ISC) OR GPL-3.0-only", True), ("", False)],
-)  # fmt: skip
+    [
+        ("MIT", True),
+        ("GPL-3.0-only OR MIT", True),
+        ("MIT AND GPL-3.0-only", False),
+        ("(MIT AND ISC) OR GPL-3.0-only", True),
+        ("", False),
+    ],
+)
 def test_of_alternatives_one_is_enough_and_of_parts_none_may_be_missing(licence: str, allowed: bool) -> None:
     assert is_allowed(licence) is allowed
 

@@ -112,13 +112,19 @@ def _list_files() -> Iterator[Target]:
     json_run = b'{"query_id": "Q1", "latency_ms": 3, "results": [{"doc_id": "d", "score": 1.0}]}\n'
     truth = Truth("t", {"Q1": {"d1": 2}, "Q2": {}}, texts={"Q1": "a", "Q2": "a"})
     earlier = {
-        "truth": {"content_sha256": None}, "profile": "trec",
+        "truth": {"content_sha256": None},
+        "profile": "trec",
         "systems": [{"system": "a", "measures": {"P@5": {"value": 0.5}}, "by_query": {"Q1": {"P@5": None}}}],
-    }  # fmt: skip
+    }
     state = {
-        "dataset": "d", "system": "s", "host": "h:80", "depth": 10, "spec_sha256": "0" * 64,
-        "imported_sha256": None, "texts": {query.query_id: hashlib.sha256(query.text.encode()).hexdigest()[:16] for query in QUERIES},
-    }  # fmt: skip
+        "dataset": "d",
+        "system": "s",
+        "host": "h:80",
+        "depth": 10,
+        "spec_sha256": "0" * 64,
+        "imported_sha256": None,
+        "texts": {query.query_id: hashlib.sha256(query.text.encode()).hexdigest()[:16] for query in QUERIES},
+    }
     yield Target("spec", ".yaml", _with_file(read_spec_file), specs)
     yield Target(
         "suggestion rules",
@@ -235,10 +241,14 @@ def _make_zip(members: dict[str, bytes]) -> bytes:
 
 def _list_archives() -> Iterator[Target]:
     members = {
-        "docs/a.md": b"# A\n\ntext\n", "docs/나.html": "<p>둘".encode(), "queries.csv": b"query_id,text\nQ1,a\n",
-        "run.txt": b"Q1 Q0 d1 1 2.5 bm25\n", "beir/qrels/test.tsv": b"query-id\tcorpus-id\tscore\nQ1\td1\t1\n",
-        "beir/queries.jsonl": b'{"_id": "Q1", "text": "a"}\n', "beir/corpus.jsonl": b'{"_id": "d1", "text": "a"}\n',
-    }  # fmt: skip
+        "docs/a.md": b"# A\n\ntext\n",
+        "docs/나.html": "<p>둘".encode(),
+        "queries.csv": b"query_id,text\nQ1,a\n",
+        "run.txt": b"Q1 Q0 d1 1 2.5 bm25\n",
+        "beir/qrels/test.tsv": b"query-id\tcorpus-id\tscore\nQ1\td1\t1\n",
+        "beir/queries.jsonl": b'{"_id": "Q1", "text": "a"}\n',
+        "beir/corpus.jsonl": b'{"_id": "d1", "text": "a"}\n',
+    }
     yield Target("upload.zip", ".zip", _read_upload, (_make_zip(members), _make_zip({"a.txt": b"a" * 9_000})))
     yield Target("upload", ".csv", _read_upload, tuple(members.values()))
     yield Target("backup", ".zip", _with_file(read_backup_file), (make_backup(),))
@@ -291,9 +301,14 @@ def make_export() -> bytes:
         for name, data in members.items()
     ]
     manifest = {
-        "format": FORMAT, "format_version": FORMAT_VERSION, "program": __version__, "schema": "1", "dataset": "d",
-        "exported_at": MOMENT.isoformat(), "files": listed,
-    }  # fmt: skip
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "program": __version__,
+        "schema": "1",
+        "dataset": "d",
+        "exported_at": MOMENT.isoformat(),
+        "files": listed,
+    }
     return _make_zip({**members, "manifest.json": json.dumps(manifest).encode()})
 
 
@@ -409,9 +424,17 @@ def _list_requests() -> Iterator[Target]:
     )
     yield Target("request head", ".txt", _read_head, (head,))
     event = {
-        "id": "6f2c0f0c-7f4e-4e1a-9d5e-0d3c2b1a0f9e", "pair": "p", "outcome": "graded", "grade": 2, "note": "둘",
-        "pressed_at": "2026-01-02T03:04:05+09:00", "seconds": 1.5, "browser": "b", "browser_number": 3, "reason": None,
-    }  # fmt: skip
+        "id": "6f2c0f0c-7f4e-4e1a-9d5e-0d3c2b1a0f9e",
+        "pair": "p",
+        "outcome": "graded",
+        "grade": 2,
+        "note": "둘",
+        "pressed_at": "2026-01-02T03:04:05+09:00",
+        "seconds": 1.5,
+        "browser": "b",
+        "browser_number": 3,
+        "reason": None,
+    }
     body = {
         "dataset": "d",
         "events": [event, {**event, "outcome": "unrateable", "grade": None, "reason": "other"}],
@@ -425,8 +448,21 @@ def _list_requests() -> Iterator[Target]:
         "took": 4,
     }
     yield Target("endpoint answer", ".json", _read_answer, (json.dumps(answer).encode(),))
-    options = ("4=3,-1=unrateable", "0.05", "P@5,nDCG@10", "1-5:1,6-20:0.5", "bm25=2,lsa=1", "2026-01-02", "Q:2,R:3", "{\"a\": 3}",
-               "es.example.org:9200", "domain=law", "p1:3 p2:1", "/label?dataset=d", "a-k1=0.9")  # fmt: skip
+    options = (
+        "4=3,-1=unrateable",
+        "0.05",
+        "P@5,nDCG@10",
+        "1-5:1,6-20:0.5",
+        "bm25=2,lsa=1",
+        "2026-01-02",
+        "Q:2,R:3",
+        '{"a": 3}',
+        "es.example.org:9200",
+        "domain=law",
+        "p1:3 p2:1",
+        "/label?dataset=d",
+        "a-k1=0.9",
+    )
     yield Target("options", ".txt", _read_options, tuple(option.encode() for option in options))
 
 
@@ -466,9 +502,16 @@ def _read_answer(data: bytes, path: Path) -> object:
     except (ValueError, RecursionError):
         return None
     paths = AnswerPaths(
-        "hits.hits", "_id", score="_score", total="hits.total.value", engine_ms="took", failed_if="timed_out",
-        next_cursor="hits.hits[-1].sort", signals={"s": "_source.s"}, query_signals={"t": "took"},
-    )  # fmt: skip
+        "hits.hits",
+        "_id",
+        score="_score",
+        total="hits.total.value",
+        engine_ms="took",
+        failed_if="timed_out",
+        next_cursor="hits.hits[-1].sort",
+        signals={"s": "_source.s"},
+        query_signals={"t": "took"},
+    )
     return read_answer_page(answer, paths)
 
 
@@ -493,14 +536,36 @@ def _read_options(data: bytes, path: Path) -> object:
     }
     readers: list[Any] = [
         *(partial(read_setting, setting.name, text) for setting in SETTINGS),
-        *(partial(file_format.read_graded, InputSource("r", b"[]"), text) for file_format in FORMATS if file_format.read_graded),
-        partial(parse_mapping, text), partial(read_weights, text, option="--weights"), partial(read_strata, text), partial(read_strategy, text),
-        partial(parse_measure_names, words, relevant_from=None), partial(find_profile("trec").parse, text, None, "truth"), partial(find_profile("nablarch").parse, text, None, "truth"),
-        partial(read_measure, text, relevant_from=1), partial(read_filters, exclude=words, exclude_title=[], min_length=None, one_per=text, near_duplicates=text),
-        partial(read_seen, text), partial(read_revision, text), partial(read_reasons, words), partial(read_day_or_time, text, UTC, last=True),
-        partial(read_operator_hosts, text), partial(read_examples, text), partial(read_chosen, text), partial(read_address, address),
-        partial(read_filter, address), partial(read_cell, text), partial(read_shown, text), partial(read_words, text), partial(parse_system_name, text),
-    ]  # fmt: skip
+        *(
+            partial(file_format.read_graded, InputSource("r", b"[]"), text)
+            for file_format in FORMATS
+            if file_format.read_graded
+        ),
+        partial(parse_mapping, text),
+        partial(read_weights, text, option="--weights"),
+        partial(read_strata, text),
+        partial(read_strategy, text),
+        partial(parse_measure_names, words, relevant_from=None),
+        partial(find_profile("trec").parse, text, None, "truth"),
+        partial(find_profile("nablarch").parse, text, None, "truth"),
+        partial(read_measure, text, relevant_from=1),
+        partial(
+            read_filters, exclude=words, exclude_title=[], min_length=None, one_per=text, near_duplicates=text
+        ),
+        partial(read_seen, text),
+        partial(read_revision, text),
+        partial(read_reasons, words),
+        partial(read_day_or_time, text, UTC, last=True),
+        partial(read_operator_hosts, text),
+        partial(read_examples, text),
+        partial(read_chosen, text),
+        partial(read_address, address),
+        partial(read_filter, address),
+        partial(read_cell, text),
+        partial(read_shown, text),
+        partial(read_words, text),
+        partial(parse_system_name, text),
+    ]
     for read in readers:
         _refuse_or(read)
     return len(readers)

@@ -40,9 +40,16 @@ def fuzz_target(name: str, seconds: int) -> None:
         return bytes(atheris.Mutate(data, most))
 
     options = [
-        sys.argv[0], str(corpus), f"-max_total_time={seconds}", f"-timeout={MOST_SECONDS}", f"-rss_limit_mb={MOST_MEGABYTES}",
-        f"-malloc_limit_mb={MOST_MEGABYTES}", "-max_len=100000", f"-artifact_prefix={FAILURES}/{name_file(target)}-", "-verbosity=0",
-    ]  # fmt: skip
+        sys.argv[0],
+        str(corpus),
+        f"-max_total_time={seconds}",
+        f"-timeout={MOST_SECONDS}",
+        f"-rss_limit_mb={MOST_MEGABYTES}",
+        f"-malloc_limit_mb={MOST_MEGABYTES}",
+        "-max_len=100000",
+        f"-artifact_prefix={FAILURES}/{name_file(target)}-",
+        "-verbosity=0",
+    ]
     atheris.Setup(options, lambda data: run_case(target, data, folder), custom_mutator=change)
     atheris.Fuzz()
 

@@ -62,8 +62,18 @@ def test_who_sends_the_token_reads_the_figures(browser: TestClient) -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["", "Bearer", "Bearer ", TOKEN, f"bearer {TOKEN}", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}", "Basic YTpi", "Bearer \xe9"],
-)  # fmt: skip
+    [
+        "",
+        "Bearer",
+        "Bearer ",
+        TOKEN,
+        f"bearer {TOKEN}",
+        f"Bearer {TOKEN}x",
+        f"Bearer {TOKEN[:-1]}",
+        "Basic YTpi",
+        "Bearer \xe9",
+    ],
+)
 def test_nobody_else_reads_them_also_no_admin_who_is_signed_in(browser: TestClient, header: str) -> None:
     browser.post("/login", data={"username": "ada", "password": PASSWORD})
     answer = browser.get(ADDRESS, headers={"Authorization": header.encode("latin-1")})  # type: ignore[dict-item]

@@ -108,13 +108,34 @@ def test_a_right_token_names_the_person_or_the_session_or_both() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"iss": "https://evil.example"}, {"iss": None}, {"aud": "other"}, {"aud": None}, {"aud": ["other"]}, {"nonce": "n"},
-        {"events": None}, {"events": {}}, {"events": {LOGOUT_EVENT: True}}, {"events": [LOGOUT_EVENT]}, {"jti": None}, {"jti": ""}, {"jti": 7},
-        {"jti": "x" * 256}, {"sub": None, "sid": None}, {"sub": 7}, {"sid": ""}, {"sid": ["s1"]}, {"iat": None}, {"iat": True}, {"iat": "1"},
-        {"iat": SECONDS + 61}, {"iat": SECONDS - 601}, {"exp": SECONDS - 61}, {"exp": "never"},
+        {"iss": "https://evil.example"},
+        {"iss": None},
+        {"aud": "other"},
+        {"aud": None},
+        {"aud": ["other"]},
+        {"nonce": "n"},
+        {"events": None},
+        {"events": {}},
+        {"events": {LOGOUT_EVENT: True}},
+        {"events": [LOGOUT_EVENT]},
+        {"jti": None},
+        {"jti": ""},
+        {"jti": 7},
+        {"jti": "x" * 256},
+        {"sub": None, "sid": None},
+        {"sub": 7},
+        {"sid": ""},
+        {"sid": ["s1"]},
+        {"iat": None},
+        {"iat": True},
+        {"iat": "1"},
+        {"iat": SECONDS + 61},
+        {"iat": SECONDS - 601},
+        {"exp": SECONDS - 61},
+        {"exp": "never"},
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_a_token_that_says_something_else_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(SingleSignOnRefused) as refused:
         check(sign(**{**RIGHT, **changes}))

@@ -86,8 +86,12 @@ def test_a_page_of_a_newer_version_is_told_so_and_nothing_is_stored(
     before = list_judgments(database, OPERATOR, "demo")
     pair = ask(visitor, want=1, version=EXCHANGE_VERSION).json()["pairs"][0]["pair"]
     event = {
-        "id": str(UUID(int=8)), "pair": pair, "outcome": "graded", "grade": 1, "pressed_at": "2026-01-03T00:00:00Z",
-    }  # fmt: skip
+        "id": str(UUID(int=8)),
+        "pair": pair,
+        "outcome": "graded",
+        "grade": 1,
+        "pressed_at": "2026-01-03T00:00:00Z",
+    }
     answer = ask(visitor, events=[event], version=EXCHANGE_VERSION + 1)
     assert (answer.status_code, list(answer.json())) == (426, ["error"])
     assert list_judgments(database, OPERATOR, "demo") == before
