@@ -16,11 +16,11 @@ from sqlalchemy import text
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.missing_judgments import derive_work
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.sql import add_rows
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     JudgmentRow,
     PairRow,

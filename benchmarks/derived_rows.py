@@ -10,10 +10,10 @@ from typing import Any
 
 from sqlalchemy import text
 
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.missing_judgments import derive_work
 
 DERIVED = {
     "pair": "SELECT pk, wanted, judged, lacking FROM pair ORDER BY pk",

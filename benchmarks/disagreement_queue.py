@@ -25,10 +25,10 @@ from annotator.adjudication.queue.queue_service import list_queue
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.people import OPERATOR, Actor
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.impact_scores import note_all_due, note_due
 from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pairs.impact_scores import note_all_due, note_due
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables import PersonRow
+from annotator.storage.tables.central import PersonRow
 from benchmarks.disagreements_load import LEADS, PEOPLE, fill
 from benchmarks.labeling_load import DATASET, open_database, serve, show
 from benchmarks.press_to_paint import open_page

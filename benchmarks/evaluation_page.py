@@ -19,7 +19,7 @@ from playwright.sync_api import Locator, Page
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.sql import add_rows
-from annotator.storage.tables import RunEntryRow, RunRow
+from annotator.storage.tables.central import RunEntryRow, RunRow
 from benchmarks import agreement_load
 from benchmarks.agreement_page import read_memory
 from benchmarks.labeling_load import DATASET, NOW, open_database, read_cpu, serve, show, trust

@@ -24,8 +24,8 @@ from uuid import uuid4
 from sqlalchemy import text
 
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
 from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pairs.disagreements import derive_disagreements
 from benchmarks.labeling_load import DATASET, fill, open_database, read_cpu, serve, show
 
 SMALL = "--leads 2 --seconds 4 --queue 100 --kind sqlite"  # what the tests start it with

@@ -25,7 +25,7 @@ from annotator.pooling.analysis.pool_analysis_service import (
 )
 from annotator.storage.database import Database
 from annotator.storage.sql import add_rows
-from annotator.storage.tables import ProvenanceRow
+from annotator.storage.tables.central import ProvenanceRow
 from benchmarks.agreement_page import read_memory
 from benchmarks.labeling_load import DATASET, fill, open_database, trust
 

@@ -26,7 +26,7 @@ from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.sql import add_rows
-from annotator.storage.tables import DocumentRow, QueryRow, RunRow
+from annotator.storage.tables.central import DocumentRow, QueryRow, RunRow
 from benchmarks.labeling_load import DATASET, NOW, open_database, trust
 
 SMALL = "--runs 3 --queries 20 --depth 5 --kind sqlite"  # what the tests start it with

@@ -22,15 +22,15 @@ from uuid import UUID
 from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
+from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.missing_judgments import derive_work
+from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.sql import add_rows
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,

@@ -38,10 +38,10 @@ from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import submit_judgments
 from annotator.people.service import add_person, find_actor
 from annotator.quality.service import draw_sample
-from annotator.storage.adjudication_tables import QualityPairRow
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import PairRow
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.adjudication import QualityPairRow
+from annotator.storage.tables.central import PairRow
 
 HERE = Path(__file__).parent
 ANNOTATOR = (sys.executable, "-c", "from annotator.cli.main import run; run()")

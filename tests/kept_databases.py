@@ -26,10 +26,10 @@ from annotator import __version__
 from annotator.cli.main import app
 from annotator.installation.tables_sql import TableWriter, count_rows, list_tables, read_rows
 from annotator.releases.service import publish_release
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.missing_judgments import derive_work
+from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW
 from tests.integration.release_world import ReleaseWorld

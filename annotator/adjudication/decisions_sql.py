@@ -27,14 +27,14 @@ from annotator.adjudication.records import (
 from annotator.adjudication.second_lead import needs_two_leads, settles_pair
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import Decided, read_decision
-from annotator.storage.adjudication_tables import AdjudicationRow, QualityPairRow
-from annotator.storage.audit_log import Action, AuditEvent, add_events
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.disclosures import add_seen
+from annotator.storage.judgments.missing_judgments import derive_lacking
+from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
+from annotator.storage.logs.disclosures import add_seen
 from annotator.storage.lookup import find_rubric, key_of
-from annotator.storage.missing_judgments import derive_lacking
+from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.sql import PreparedSql, Row, execute_sql, fetch, prepare_sql, split_into_chunks
-from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, JudgmentRow, PersonRow, RubricRow
+from annotator.storage.tables.adjudication import AdjudicationRow, QualityPairRow
+from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, JudgmentRow, PersonRow, RubricRow
 
 CHUNK = 500
 _DROP_CURRENT = "DELETE FROM current_adjudication WHERE pair_pk IN {pairs}"

@@ -30,10 +30,10 @@ from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_sql import QueueReader
 from annotator.adjudication.records import Decision, Outcome
 from annotator.domain.settling import QueueReason, find_stage
-from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
-from annotator.storage.pair_states import FEW, PairState, list_pair_states
+from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata
+from annotator.storage.pairs.pair_states import FEW, PairState, list_pair_states
 from annotator.storage.sql import execute_sql, fetch, prepare_sql, split_into_chunks
-from annotator.storage.tables import DatasetRow
+from annotator.storage.tables.central import DatasetRow
 
 
 class _PairRow(NamedTuple):

@@ -69,11 +69,11 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import Decided
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disclosures import add_seen, find_pair_pks, note_seen
+from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.logs.disclosures import add_seen, find_pair_pks, note_seen
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.tables import DatasetRow
+from annotator.storage.tables.central import DatasetRow
 
 MOST_AT_ONCE = 10
 MOST_TEXTS = 300

@@ -21,11 +21,11 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say
-from annotator.storage.current_judgments import LATEST
+from annotator.storage.judgments.current_judgments import LATEST
 from annotator.storage.lookup import key_of
-from annotator.storage.pair_settlements import GRADED, PairSettlements
+from annotator.storage.pairs.pair_settlements import GRADED, PairSettlements
 from annotator.storage.sql import execute_sql, fetch, fetch_plain, prepare_sql, read_json
-from annotator.storage.tables import DocumentRow, PairRow, QueryRow
+from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
 
 if TYPE_CHECKING:
     import numpy as np

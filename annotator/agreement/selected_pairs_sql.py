@@ -2,7 +2,7 @@
 
 Counts what `agreement/service.py` counts. Queries start from what is selective: the named annotators' judgments, else
 the group's pairs, else all; only one page of pairs is read in full. Annotators appear under the pair's letters unless
-the reader asked for them by name. The caller notes what was shown (`storage/disclosures.py`). Pairs of failed checks
+the reader asked for them by name. The caller notes what was shown (`storage/logs/disclosures.py`). Pairs of failed checks
 come from `labeling/calibration_sql.py`. Raises ValidationError for an unknown person, group or kind.
 """
 
@@ -24,11 +24,11 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import Message, say
 from annotator.domain.shuffling import give_letters, name_checker
 from annotator.labeling.calibration_sql import list_check_answers, list_repeats
-from annotator.storage.disclosures import LISTED
+from annotator.storage.logs.disclosures import LISTED
 from annotator.storage.lookup import find_person, key_of
-from annotator.storage.pair_states import PairState, list_pair_states
+from annotator.storage.pairs.pair_states import PairState, list_pair_states
 from annotator.storage.sql import fetch, prepare_sql, split_into_chunks
-from annotator.storage.tables import DocumentRow, PersonRow, QueryRow
+from annotator.storage.tables.central import DocumentRow, PersonRow, QueryRow
 
 _COUNTS = (
     f"{{c}}.dataset_pk = :dataset_pk AND {{c}}.purpose = '{COUNTED_PURPOSE}' AND {{c}}.outcome = 'graded'"

@@ -90,14 +90,14 @@ from annotator.guideline.feedback_sql import count_decisions_behind
 from annotator.labeling.calibration_service import list_results
 from annotator.labeling.records import AnnotatorResult
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
-from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
-from annotator.storage.pair_settlements import PairSettlements
-from annotator.storage.pair_states import iterate_pair_states
+from annotator.storage.pairs.pair_settlements import PairSettlements
+from annotator.storage.pairs.pair_states import iterate_pair_states
 from annotator.storage.sql import split_into_chunks
-from annotator.storage.tables import DatasetRow, PersonRow
+from annotator.storage.tables.central import DatasetRow, PersonRow
 
 MAX_RESAMPLES = 100_000
 RESAMPLES = 1000  # unless another number is asked for

@@ -8,8 +8,8 @@ from sqlmodel import col
 
 from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, PersonalValue
 from annotator.domain.audit import PERSONAL_FIELDS, ChainedEntry, PersonalField
-from annotator.storage.audit_tables import AuditEntryRow, AuditPersonalRow
-from annotator.storage.tables import PersonRow
+from annotator.storage.tables.audit import AuditEntryRow, AuditPersonalRow
+from annotator.storage.tables.central import PersonRow
 
 AT_ONCE = 1_000
 _COLUMNS = [column for column in AuditEntryRow.__table__.columns]  # type: ignore[attr-defined]  # noqa: C416

@@ -22,10 +22,10 @@ from annotator.domain.audit import AuditAction, write_time
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.people.service import require_admin
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
+from annotator.storage.judgments.open_pairs import drop_every_lease
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_person, key_of
-from annotator.storage.open_pairs import drop_every_lease
 from annotator.storage.roles import is_username_taken, keep_led
 
 

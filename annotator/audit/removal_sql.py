@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.audit import PERSONAL_FIELDS
-from annotator.storage.adjudication_tables import AuditEventRow
-from annotator.storage.audit_tables import AuditEntryRow, AuditPersonalRow
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import AuditEventRow
+from annotator.storage.tables.audit import AuditEntryRow, AuditPersonalRow
+from annotator.storage.tables.central import (
     HalfSignInRow,
     ImportRecordRow,
     KnownDeviceRow,

@@ -22,7 +22,7 @@ from annotator.domain.people import OPERATOR
 
 if TYPE_CHECKING:
     from annotator.pooling.rounds.pool_records import PoolReport, SystemOrder
-    from annotator.storage.pool import Provenance
+    from annotator.storage.pairs.pool import Provenance
 
 SHOWN = 10
 WITH_HOLES = {"dataset", "depth", "systems", "holes", "limit", "dry_run", "database", "json"}

@@ -25,7 +25,7 @@ from annotator.formats.law_annotators import has_mixed_annotators
 from annotator.formats.registry import FORMATS, detect_format, find_format, list_certain, read_truth
 from annotator.formats.syntax.json_text import is_comment
 from annotator.formats.syntax.source import InputSource
-from annotator.storage.pair_settlements import (
+from annotator.storage.pairs.pair_settlements import (
     PairSettlements,
     count_grades_by_query,
     list_open_queries,

@@ -11,11 +11,11 @@ from sqlalchemy import Column, ColumnElement, Integer, Select, Table, and_, func
 from sqlalchemy.orm import Session
 from sqlmodel import SQLModel, col
 
-from annotator.storage import adjudication_tables, labeling_tables, pool_tables
 from annotator.storage.lookup import key_of
-from annotator.storage.tables import DatasetRow, PairRow, PersonRow, ReleaseRecordingRow, ReleaseRow
+from annotator.storage.tables import adjudication, labeling, pooling
+from annotator.storage.tables.central import DatasetRow, PairRow, PersonRow, ReleaseRecordingRow, ReleaseRow
 
-_DEFINED = (adjudication_tables, labeling_tables, pool_tables)  # their import defines the tables
+_DEFINED = (adjudication, labeling, pooling)  # their import defines the tables
 LEFT_OUT = (
     "login_attempt",
     "login_session",

@@ -36,11 +36,11 @@ from annotator.dataset.service import Dataset, check_dataset_name, require_free_
 from annotator.domain.errors import BadInput, FormatError, StateError
 from annotator.domain.people import Actor
 from annotator.people.service import require_admin
-from annotator.storage.audit_log import AuditEvent, add_events
-from annotator.storage.columns import UtcDateTime
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import PersonRow
+from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.central import PersonRow
+from annotator.storage.tables.columns import UtcDateTime
 
 WHOLE = "a whole zip made by annotator dataset export"
 MOST_OF_A_LINE = 64 * 1_024 * 1_024  # bytes

@@ -13,10 +13,10 @@ from sqlmodel import col
 from annotator.dataset.settings import SEARCH_HOSTS, read_setting
 from annotator.domain.people import Actor
 from annotator.people.service import require_role
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
+from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import DatasetRow
+from annotator.storage.tables.central import DatasetRow
 
 
 def show_search_hosts(database: Database, actor: Actor, dataset: str) -> tuple[str, ...]:

@@ -23,13 +23,13 @@ from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
 from annotator.people.service import list_roles, require_admin, require_role
-from annotator.storage.audit_entries import note_act
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import describe_rubric_row, find_dataset, find_rubric, key_of, to_rubric
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.pool import select_documents_left
-from annotator.storage.tables import (
+from annotator.storage.pairs.pool import select_documents_left
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     DocumentRow,

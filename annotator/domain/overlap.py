@@ -74,7 +74,7 @@ def allows_further(rules: Rules | None, wanted: int) -> bool:
 def count_lacking(
     wanted: int, judgments: Sequence[tuple[str, int | None]], *, further_from: int | None
 ) -> int:
-    """Return how many judgments a pair lacks that somebody is to judge. `storage/missing_judgments.py` has the rule in SQL.
+    """Return how many judgments a pair lacks that somebody is to judge. `storage/judgments/missing_judgments.py` has the rule in SQL.
 
     `judgments`: purpose and grade (None: unrateable) of its current judgments. `further_from`: the distance of two grades from
     which one more judgment is asked for; None where none is, or where the cap does not allow one more.

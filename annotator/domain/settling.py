@@ -58,7 +58,7 @@ def settle(
     A disagreement is a pair whose independent judgments differ, or that one annotator graded and another could not rate;
     it has no settled grade until it is adjudicated. One grade alone is "single": a grade, but nobody's second opinion.
     `errors`: the grades of third experts that contradicted the grade that was settled then, and that no lead has
-    decided on since (`storage/pair_states.py`). They reopen the pair, unless the grade that holds now is theirs.
+    decided on since (`storage/pairs/pair_states.py`). They reopen the pair, unless the grade that holds now is theirs.
     """
     settlement = _settle(grades, unrateable, adjudicated, imported)
     is_contradicted = any(grade != settlement.grade for grade in errors)

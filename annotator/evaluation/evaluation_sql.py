@@ -16,12 +16,12 @@ from annotator.domain.messages import say
 from annotator.evaluation.dataset_analysis.robustness import PairGrades
 from annotator.evaluation.records import Order, RankedRun
 from annotator.evaluation.scores.ranking import ResultColumns, order_columns
-from annotator.storage.current_judgments import LATEST
-from annotator.storage.document_text import TEXT_IS_PRESENT
-from annotator.storage.pair_settlements import read_settlements
-from annotator.storage.pair_states import iterate_pair_states, list_queries
+from annotator.storage.judgments.current_judgments import LATEST
+from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
+from annotator.storage.pairs.pair_settlements import read_settlements
+from annotator.storage.pairs.pair_states import iterate_pair_states, list_queries
 from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql, read_json
-from annotator.storage.tables import DocumentRow, DocumentTextRow, ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, ReleaseQrelRow, ReleaseRow
 
 
 class ImportedRun(NamedTuple):

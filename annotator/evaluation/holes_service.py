@@ -22,8 +22,8 @@ from annotator.people.service import require_role
 from annotator.pooling.service import pool_results
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import list_queries
-from annotator.storage.pool import (
+from annotator.storage.pairs.pair_states import list_queries
+from annotator.storage.pairs.pool import (
     PoolCandidate,
     Provenance,
     list_pair_pks,

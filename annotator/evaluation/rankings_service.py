@@ -39,10 +39,10 @@ from annotator.evaluation.scores.summary import summarize_measure
 from annotator.evaluation.service import read_truth
 from annotator.people.service import require_role
 from annotator.storage.database import Database
-from annotator.storage.disclosures import list_to_judge, note_published, note_seen
+from annotator.storage.logs.disclosures import list_to_judge, note_published, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import PairState, iterate_pair_states, list_pair_states, list_queries
-from annotator.storage.pool import list_pair_pks
+from annotator.storage.pairs.pair_states import PairState, iterate_pair_states, list_pair_states, list_queries
+from annotator.storage.pairs.pool import list_pair_pks
 
 DEPTH = 10
 MOST_MISSED = 50

@@ -46,11 +46,11 @@ from annotator.evaluation.targets import TargetCheck, check_targets, list_measur
 from annotator.formats.runs import name_by_file
 from annotator.people.service import require_role
 from annotator.storage.database import Database
-from annotator.storage.disclosures import find_released, note_seen
+from annotator.storage.logs.disclosures import find_released, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_settlements import read_settlements
-from annotator.storage.pair_states import list_queries
-from annotator.storage.published import find_release, list_published_queries
+from annotator.storage.pairs.pair_settlements import read_settlements
+from annotator.storage.pairs.pair_states import list_queries
+from annotator.storage.pairs.published import find_release, list_published_queries
 
 
 @dataclass(frozen=True, slots=True)

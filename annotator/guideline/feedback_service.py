@@ -16,7 +16,7 @@ from annotator.guideline.records import AskedQuestion, DecisionExample, Guidelin
 from annotator.labeling.questions_service import list_for_guideline
 from annotator.people.service import require_role
 from annotator.storage.database import Database
-from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 
 OTHERS_MEASURED = 2_000

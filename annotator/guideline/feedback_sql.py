@@ -18,12 +18,12 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import say
 from annotator.domain.settling import Decided, QueueReason, read_decision
 from annotator.guideline.records import TEACHING, Apart, DecisionExample, find_answer, teaches
-from annotator.storage.adjudication_tables import AdjudicationRow, GuidelineDecisionRow
-from annotator.storage.audit_log import AuditEvent, add_events
-from annotator.storage.labeling_tables import QuestionRow
+from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.adjudication import AdjudicationRow, GuidelineDecisionRow
+from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import QuestionRow
 
 DecisionKey = tuple[str, int]
 """A decision: its pair's key, and its revision."""

@@ -28,18 +28,9 @@ from annotator.guideline.feedback_sql import DecisionKey, add_decisions_behind, 
 from annotator.guideline.merge import GuidelineMerge, merge_rubrics
 from annotator.guideline.validation import check_change, check_rubric, clean_rubric
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.lookup import (
-    describe_rubric_row,
-    find_dataset,
-    find_pair_pk,
-    find_rubric,
-    key_of,
-    to_rubric,
-)
-from annotator.storage.meaning_changes import begin_marking, finish_marking
-from annotator.storage.outdated import (
+from annotator.storage.judgments.meaning_changes import begin_marking, finish_marking
+from annotator.storage.judgments.outdated import (
     OLDER_GUIDELINE,
     OLDER_TEXT,
     OutdatedCount,
@@ -48,7 +39,16 @@ from annotator.storage.outdated import (
     find_judgment_basis,
     find_text,
 )
-from annotator.storage.tables import PersonRow, RubricRow
+from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.lookup import (
+    describe_rubric_row,
+    find_dataset,
+    find_pair_pk,
+    find_rubric,
+    key_of,
+    to_rubric,
+)
+from annotator.storage.tables.central import PersonRow, RubricRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def publish_version(
 
     A "semantic" change (what a grade means) asks every annotator to confirm or change the judgments given so far; a
     "minor" one (wording) none. The version is in force at once; what it makes outdated is marked part by part, so that others label
-    meanwhile (`storage/meaning_changes.py`). `decisions` led to this version. `questions` are answered by it and no longer marked.
+    meanwhile (`storage/judgments/meaning_changes.py`). `decisions` led to this version. `questions` are answered by it and no longer marked.
     Raises VersionConflict if another version was published in between, and StateError if nothing has changed or if
     conflict marks of a merge are left, or if it lacks a language of that version and this was not asked for.
     """

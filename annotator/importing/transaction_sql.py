@@ -14,7 +14,7 @@ from annotator.domain.people import Actor
 from annotator.importing.report import ImportReport
 from annotator.people.service import require_role
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.import_records import add_import_record, list_import_records
+from annotator.storage.logs.import_records import add_import_record, list_import_records
 from annotator.storage.lookup import find_dataset, key_of
 
 

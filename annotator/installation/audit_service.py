@@ -9,8 +9,8 @@ from typing import Any
 
 from annotator.domain.audit import AuditAction
 from annotator.domain.people import OPERATOR
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.schema import find_revision, list_migrations
 
 

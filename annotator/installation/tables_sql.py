@@ -28,15 +28,15 @@ from sqlmodel import SQLModel
 
 from annotator.domain.errors import StateError
 from annotator.installation.records import RECORDED_IN_PARTS
-from annotator.storage import adjudication_tables, audit_tables, labeling_tables, pool_tables, tables
-from annotator.storage.columns import UtcDateTime
+from annotator.storage.tables import adjudication, audit, central, labeling, pooling
+from annotator.storage.tables.columns import UtcDateTime
 
 _DEFINED = (
-    tables,
-    adjudication_tables,
-    audit_tables,
-    labeling_tables,
-    pool_tables,
+    central,
+    adjudication,
+    audit,
+    labeling,
+    pooling,
 )  # their import defines the tables
 AT_ONCE = 5_000
 VERSION_TABLE = "alembic_version"

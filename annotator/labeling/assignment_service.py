@@ -69,7 +69,7 @@ from annotator.people.service import list_roles, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.roles import list_dataset_people
-from annotator.storage.tables import DatasetRow
+from annotator.storage.tables.central import DatasetRow
 
 NAMED = 5
 

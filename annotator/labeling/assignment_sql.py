@@ -12,21 +12,21 @@ from sqlmodel import col
 from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.labeling.assignment import NOBODY, QueryFilter, QueryPage, QueryToAssign
-from annotator.storage.adjudication_tables import CurrentAdjudicationRow
-from annotator.storage.labeling_tables import (
+from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
+from annotator.storage.tables.adjudication import CurrentAdjudicationRow
+from annotator.storage.tables.central import (
+    CurrentJudgmentRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+)
+from annotator.storage.tables.labeling import (
     AssignmentRow,
     CheckRow,
     DisclosureRow,
     LeaseRow,
     QueryAnswersRow,
     QueryWorkRow,
-)
-from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
-from annotator.storage.tables import (
-    CurrentJudgmentRow,
-    PairRow,
-    PersonRow,
-    QueryRow,
 )
 
 CHUNK = 500

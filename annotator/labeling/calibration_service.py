@@ -42,14 +42,13 @@ from annotator.labeling.checks import draw_number
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.records import AnnotatorResult, CheckCandidate, CheckChanges, CheckPair, OwnChecks
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disclosures import list_to_judge, note_seen
-from annotator.storage.labeling_tables import CheckRow
+from annotator.storage.judgments.open_pairs import make_open_pairs_request
+from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.disclosures import list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
-from annotator.storage.open_pairs import make_open_pairs_request
-from annotator.storage.pair_states import PairState, list_pair_states, list_query_pks
-from annotator.storage.tables import (
+from annotator.storage.pairs.pair_states import PairState, list_pair_states, list_query_pks
+from annotator.storage.tables.central import (
     DatasetRow,
     DocumentRow,
     MembershipRow,
@@ -57,6 +56,7 @@ from annotator.storage.tables import (
     PersonRow,
     QueryRow,
 )
+from annotator.storage.tables.labeling import CheckRow
 
 AS_CANDIDATES = ("unanimous", "adjudicated")
 QUERIES_SAMPLED = 60

@@ -12,11 +12,11 @@ from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.storage.labeling_tables import CheckRow, DisclosureRow
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import key_of
-from annotator.storage.missing_judgments import derive_work
 from annotator.storage.sql import fetch, prepare_sql
-from annotator.storage.tables import DocumentRow, PairRow, PersonRow, QueryRow
+from annotator.storage.tables.central import DocumentRow, PairRow, PersonRow, QueryRow
+from annotator.storage.tables.labeling import CheckRow, DisclosureRow
 
 AT_ONCE = 400
 MOST_NAMES = 100

@@ -22,11 +22,11 @@ from annotator.labeling.checks import (
     measure_training,
 )
 from annotator.labeling.pair_records import RepeatTarget
-from annotator.storage.labeling_tables import CheckRow, RepeatRow
+from annotator.storage.judgments.open_pairs import Eligibility, OpenPairsRequest, count_done, find_eligibility
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import Eligibility, OpenPairsRequest, count_done, find_eligibility
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import CheckRow, RepeatRow
 
 ROWS_LOOKED_AT = 20_000
 _OPEN_TO_PERSON = """

@@ -19,8 +19,13 @@ from annotator.labeling.pair_records import StoredEvent
 from annotator.labeling.records import OwnProgress
 from annotator.people.service import HeldRoles, require_held_role
 from annotator.storage.database import describe_archived
-from annotator.storage.disagreements import MeaningChange
-from annotator.storage.open_pairs import Eligibility, OpenPairsRequest, QueryBounds, make_eligibility
+from annotator.storage.judgments.open_pairs import (
+    Eligibility,
+    OpenPairsRequest,
+    QueryBounds,
+    make_eligibility,
+)
+from annotator.storage.pairs.disagreements import MeaningChange
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json, read_time
 
 _AGGREGATES = {

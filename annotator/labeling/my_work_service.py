@@ -35,15 +35,15 @@ from annotator.labeling.records import (
 )
 from annotator.people.service import require_person, require_role
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
-from annotator.storage.open_pairs import (
+from annotator.storage.judgments.open_pairs import (
     count_done,
     count_open_pairs,
     find_eligibility,
     make_open_pairs_request,
 )
-from annotator.storage.quality_pairs import list_waiting
-from annotator.storage.tables import JudgmentRow
+from annotator.storage.judgments.quality_pairs import list_waiting
+from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.tables.central import JudgmentRow
 
 LEAST_TIMED = 10
 

@@ -14,9 +14,8 @@ from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
 from annotator.labeling.records import OwnJudgment, OwnJudgmentFilter
-from annotator.storage.adjudication_tables import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
-from annotator.storage.labeling_tables import CheckRow, DisclosureRow
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
@@ -25,6 +24,7 @@ from annotator.storage.tables import (
     PersonRow,
     QueryRow,
 )
+from annotator.storage.tables.labeling import CheckRow, DisclosureRow
 
 _GOLD = text("""
 SELECT j.pair_pk, j.pk FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j

@@ -10,10 +10,7 @@ from sqlmodel import col
 from annotator.domain.judgments import OpenPair
 from annotator.labeling.checks_sql import list_training
 from annotator.labeling.exchange_sql import ExchangeContext
-from annotator.storage.adjudication_tables import CurrentAdjudicationRow
-from annotator.storage.labeling_tables import DisclosureRow
-from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import (
+from annotator.storage.judgments.open_pairs import (
     OpenPairsRequest,
     OpenQueries,
     find_last_query,
@@ -25,9 +22,12 @@ from annotator.storage.open_pairs import (
     list_open_queries,
     list_put_off_queries,
 )
-from annotator.storage.outdated import list_outdated
-from annotator.storage.quality_pairs import list_changeable
-from annotator.storage.tables import CurrentJudgmentRow, PairRow
+from annotator.storage.judgments.outdated import list_outdated
+from annotator.storage.judgments.quality_pairs import list_changeable
+from annotator.storage.lookup import key_of
+from annotator.storage.tables.adjudication import CurrentAdjudicationRow
+from annotator.storage.tables.central import CurrentJudgmentRow, PairRow
+from annotator.storage.tables.labeling import DisclosureRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from sqlmodel import col
 from annotator.domain.judgments import OutdatedReason, OwnAnswer, PairView
 from annotator.labeling.next_pairs import QueryCount
 from annotator.labeling.pair_records import NextPair
-from annotator.storage.document_text import SHOWN_CHARACTERS, choose_metadata
-from annotator.storage.open_pairs import COUNT_WORK, Eligibility, OpenPairsRequest
-from annotator.storage.outdated import describe_outdated
+from annotator.storage.judgments.open_pairs import COUNT_WORK, Eligibility, OpenPairsRequest
+from annotator.storage.judgments.outdated import describe_outdated
+from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json
-from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow
 
 _COLUMNS = """p.pk, p.query_pk, p.key, q.query_id, q.text, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type,
   d.text_sha256, d.extra, substr(t.text, 1, :most), length(t.text), j.outcome, j.grade, j.note, j.reason, c.stale,

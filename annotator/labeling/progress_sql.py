@@ -14,17 +14,17 @@ from sqlmodel import col
 
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.labeling.records import OwnProgress, OwnWork, advance
-from annotator.storage.adjudication_tables import CurrentAdjudicationRow
-from annotator.storage.labeling_tables import CheckRow
+from annotator.storage.judgments.open_pairs import OpenPairsRequest
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import OpenPairsRequest
 from annotator.storage.sql import execute_sql, fetch, prepare_sql, run_sql
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import CurrentAdjudicationRow
+from annotator.storage.tables.central import (
     MembershipRow,
     PairRow,
     PersonRow,
     QueryRow,
 )
+from annotator.storage.tables.labeling import CheckRow
 
 _BY_OUTCOME = prepare_sql("""
 SELECT m.annotator_pk, m.outcome, m.judgments, (

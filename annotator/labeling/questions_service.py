@@ -27,13 +27,13 @@ from annotator.labeling.questions_sql import (
 )
 from annotator.labeling.records import OwnQuestions, PairQuestion
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.document_text import read_present_text
-from annotator.storage.labeling_tables import QuestionRow
+from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
-from annotator.storage.tables import DatasetRow
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.pairs.document_text import read_present_text
+from annotator.storage.tables.central import DatasetRow
+from annotator.storage.tables.labeling import QuestionRow
 
 MOST_CHARACTERS, SHOWN_CHARACTERS = 5_000, 20_000
 PAGE = 20

@@ -10,11 +10,10 @@ from sqlmodel import col
 
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.labeling.records import PairQuestion
-from annotator.storage.document_text import TEXT_IS_PRESENT
-from annotator.storage.labeling_tables import LeaseRow, QuestionRow, RepeatRow, SeenAnswerRow
 from annotator.storage.lookup import key_of
+from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.sql import execute_sql, prepare_sql
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
@@ -23,6 +22,7 @@ from annotator.storage.tables import (
     PersonRow,
     QueryRow,
 )
+from annotator.storage.tables.labeling import LeaseRow, QuestionRow, RepeatRow, SeenAnswerRow
 
 _NOTE_SEEN = prepare_sql(
     """

@@ -58,18 +58,18 @@ from annotator.labeling.submission_sql import (
     store_plan,
 )
 from annotator.people.service import require_person, require_role
-from annotator.storage.current_judgments import CurrentJudgment, list_current_judgments
 from annotator.storage.database import Database
-from annotator.storage.document_text import DocumentBeginning, find_shown
-from annotator.storage.labeling_locks import share_dataset
-from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
-from annotator.storage.open_pairs import (
+from annotator.storage.judgments.current_judgments import CurrentJudgment, list_current_judgments
+from annotator.storage.judgments.labeling_locks import share_dataset
+from annotator.storage.judgments.open_pairs import (
     OpenPairsRequest,
     drop_expired_leases,
     make_open_pairs_request,
     take_leases,
 )
-from annotator.storage.quality_pairs import list_waiting
+from annotator.storage.judgments.quality_pairs import list_waiting
+from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.pairs.document_text import DocumentBeginning, find_shown
 
 MOST_EVENTS = 500
 MOST_TRIES = 5

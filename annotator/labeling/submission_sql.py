@@ -22,15 +22,15 @@ from annotator.labeling.checks_sql import (
 from annotator.labeling.exchange_sql import ExchangeContext
 from annotator.labeling.pair_records import AnnotatorPairState, StoredEvent
 from annotator.labeling.submission import AcceptedAnswer, SubmissionPlan
-from annotator.storage.answers import AnswerRules, NewAnswer, store_answers
-from annotator.storage.current_judgments import derive_current, mark_late
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.labeling_tables import RepeatRow
-from annotator.storage.missing_judgments import forget_unanswered_queries, lock_counters
-from annotator.storage.open_pairs import OpenPairsRequest
-from annotator.storage.quality_pairs import DECIDED_SINCE, follow_answers
+from annotator.storage.judgments.answers import AnswerRules, NewAnswer, store_answers
+from annotator.storage.judgments.current_judgments import derive_current, mark_late
+from annotator.storage.judgments.missing_judgments import forget_unanswered_queries, lock_counters
+from annotator.storage.judgments.open_pairs import OpenPairsRequest
+from annotator.storage.judgments.quality_pairs import DECIDED_SINCE, follow_answers
+from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_json
-from annotator.storage.tables import CurrentJudgmentRow
+from annotator.storage.tables.central import CurrentJudgmentRow
+from annotator.storage.tables.labeling import RepeatRow
 
 _COLUMNS = """
 SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,

@@ -38,7 +38,7 @@ from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_settlements import UNRATEABLE, PairSettlements, mark_pairs, read_settlements
+from annotator.storage.pairs.pair_settlements import UNRATEABLE, PairSettlements, mark_pairs, read_settlements
 
 OPEN_GATES = frozenset(
     {"unjudged_queries", "relevant", "stale", "quality_control"}

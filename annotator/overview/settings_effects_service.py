@@ -18,11 +18,11 @@ from annotator.domain.people import Actor
 from annotator.people.service import require_role
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.records import GATE_NAMES, ReleaseGate
-from annotator.storage.adjudication_tables import DisagreementRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_settlements import read_settlements
-from annotator.storage.tables import DatasetRow, PairRow
+from annotator.storage.pairs.pair_settlements import read_settlements
+from annotator.storage.tables.adjudication import DisagreementRow
+from annotator.storage.tables.central import DatasetRow, PairRow
 
 GATED = {
     "kappa_target": "kappa",

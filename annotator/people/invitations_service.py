@@ -51,12 +51,12 @@ from annotator.people.service import (
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
-from annotator.storage.audit_entries import note_act
-from annotator.storage.audit_log import Action, AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset, require_not_archived
+from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.roles import ROLES_LOCK, is_username_taken, set_role
-from annotator.storage.tables import DatasetRow, OneTimeLinkRow, PersonRow
+from annotator.storage.tables.central import DatasetRow, OneTimeLinkRow, PersonRow
 
 _AUDITED: Mapping[Action, AuditAction] = {
     "invited": AuditAction.invited,

@@ -36,10 +36,10 @@ from annotator.people.credentials import (
 from annotator.people.links_sql import revoke_password_links
 from annotator.people.second_factor.second_factor_sql import list_enrolled
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
+from annotator.storage.judgments.open_pairs import drop_every_lease
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_dataset, find_person, key_of
-from annotator.storage.open_pairs import drop_every_lease
 from annotator.storage.roles import (
     delete_role,
     is_username_taken,
@@ -50,7 +50,7 @@ from annotator.storage.roles import (
     set_expertise,
     set_role,
 )
-from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow
+from annotator.storage.tables.central import DatasetRow, MembershipRow, PersonRow
 
 GIVERS = 5
 

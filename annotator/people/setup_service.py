@@ -26,11 +26,11 @@ from annotator.people.links_sql import (
 from annotator.people.new_account import AccountRefused, NewAccount, check_new_account
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import ROLES_LOCK, is_username_taken, set_role
-from annotator.storage.tables import OneTimeLinkRow, PersonRow
+from annotator.storage.tables.central import OneTimeLinkRow, PersonRow
 
 LIFETIME = timedelta(hours=24)
 

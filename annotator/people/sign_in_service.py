@@ -62,11 +62,11 @@ from annotator.people.sign_in_sql import (
     lock_person,
     revoke_live_sessions,
 )
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import list_active_roles
-from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
+from annotator.storage.tables.central import LoginAttemptRow, LoginSessionRow, PersonRow
 
 SESSION_LIFETIME = timedelta(hours=12)
 HALF_LIFETIME = timedelta(minutes=10)

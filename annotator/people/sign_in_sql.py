@@ -11,7 +11,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
 from annotator.storage.sql import fetch, prepare_sql
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     HalfSignInRow,
     KnownDeviceRow,
     LoginAttemptRow,
@@ -104,7 +104,7 @@ def is_room_for_failure(
 
     Not if it has one of the same account from the same address, or FAILURES_PER_MINUTE in all.
     """
-    from annotator.storage.audit_tables import AuditEntryRow, AuditPersonalRow
+    from annotator.storage.tables.audit import AuditEntryRow, AuditPersonalRow
 
     minute = now.replace(second=0, microsecond=0)
     statement = select(col(AuditEntryRow.sequence)).where(

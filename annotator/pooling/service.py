@@ -24,8 +24,8 @@ from annotator.pooling.rounds.rounds_sql import (
 )
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import (
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pool import (
     PoolCandidate,
     Provenance,
     add_candidates,

@@ -1,7 +1,7 @@
 """Read what can be drawn for quality control, write draws, and read their results and what changed since.
 
-Runs in the transaction of `quality/service.py`. `storage/pair_settlements.py` reads what is settled,
-`storage/quality_pairs.py` what waits for an expert. A draw never changes: its pairs keep the grade they had. Of pairs
+Runs in the transaction of `quality/service.py`. `storage/pairs/pair_settlements.py` reads what is settled,
+`storage/judgments/quality_pairs.py` what waits for an expert. A draw never changes: its pairs keep the grade they had. Of pairs
 settled or changed after a draw, on which its sample says nothing, only those are read, never the whole pool.
 """
 
@@ -16,13 +16,11 @@ from sqlmodel import col
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.domain.settling import PAIR_STATUSES, Settlement, read_decision, settle
 from annotator.quality.records import QualityDraw, SampledPair
-from annotator.storage.adjudication_tables import AdjudicationRow, QualityDrawRow, QualityPairRow
-from annotator.storage.labeling_tables import CheckRow
+from annotator.storage.judgments.open_pairs import find_eligibility
+from annotator.storage.judgments.quality_pairs import CAN_JUDGE, DECIDED_SINCE
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import find_eligibility
-from annotator.storage.pair_settlements import LATER, find_indexes, read_settlements
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.quality_pairs import CAN_JUDGE, DECIDED_SINCE
+from annotator.storage.pairs.pair_settlements import LATER, find_indexes, read_settlements
+from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.sql import (
     add_rows,
     execute_sql,
@@ -32,13 +30,21 @@ from annotator.storage.sql import (
     quote_texts,
     split_into_chunks,
 )
-from annotator.storage.tables import CurrentJudgmentRow, ImportedQrelRow, JudgmentRow, PairRow, PersonRow
+from annotator.storage.tables.adjudication import AdjudicationRow, QualityDrawRow, QualityPairRow
+from annotator.storage.tables.central import (
+    CurrentJudgmentRow,
+    ImportedQrelRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+)
+from annotator.storage.tables.labeling import CheckRow
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from annotator.storage.pair_settlements import Ints
+    from annotator.storage.pairs.pair_settlements import Ints
 
 
 _NOT_CURRENT = prepare_sql(f"""

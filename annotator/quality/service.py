@@ -66,13 +66,13 @@ from annotator.quality.sampling import (
     find_target,
     project,
 )
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_person, key_of
-from annotator.storage.pair_states import list_pair_states
+from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.roles import list_active_roles, list_dataset_people
-from annotator.storage.tables import DatasetRow
+from annotator.storage.tables.central import DatasetRow
 
 MOST_SEED = 2**31 - 1
 

@@ -16,8 +16,8 @@ from annotator.domain.errors import (
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.people.service import require_role
-from annotator.releases.files import MANIFEST, SIGNATURE, SUMS, WITHOUT_GRADES
-from annotator.releases.folder import (
+from annotator.releases.build.files import MANIFEST, SIGNATURE, SUMS, WITHOUT_GRADES
+from annotator.releases.build.folder import (
     read_sums,
 )
 from annotator.releases.gates import to_gate
@@ -25,17 +25,17 @@ from annotator.releases.records import Release
 from annotator.releases.releases_sql import (
     list_releases_of_dataset,
 )
-from annotator.releases.verified_files import (
+from annotator.releases.verify.verified_files import (
     VerifiedFile,
     find_misplaced,
     list_checksums,
     open_verified,
     refuse_file,
 )
-from annotator.releases.verify import Verification, verify_folder
+from annotator.releases.verify.verify import Verification, verify_folder
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import ReleaseRow
+from annotator.storage.tables.central import ReleaseRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,9 @@ from annotator.releases.survey_sql import read_survey
 from annotator.releases.versions import suggest_version
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_settlements import PairSettlements, read_settlements
-from annotator.storage.pair_states import list_queries
-from annotator.storage.tables import DatasetRow
+from annotator.storage.pairs.pair_settlements import PairSettlements, read_settlements
+from annotator.storage.pairs.pair_states import list_queries
+from annotator.storage.tables.central import DatasetRow
 
 
 @dataclass(frozen=True, slots=True)

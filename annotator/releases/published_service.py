@@ -48,12 +48,12 @@ from annotator.releases.records import (
     ReleaseFacts,
     Renames,
 )
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
-from annotator.storage.disclosures import find_released, note_published, note_seen
+from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.disclosures import find_released, note_published, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.published import find_release, list_published_queries
-from annotator.storage.tables import ReleaseQrelRow, ReleaseRow
+from annotator.storage.pairs.published import find_release, list_published_queries
+from annotator.storage.tables.central import ReleaseQrelRow, ReleaseRow
 
 MAX_PAGE = 1_000
 

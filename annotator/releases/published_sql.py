@@ -21,11 +21,11 @@ from annotator.releases.records import (
     TracedImport,
     TracedJudgment,
 )
-from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.import_records import IMPORT
+from annotator.storage.logs.import_records import IMPORT
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import split_into_chunks
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import (
     DocumentRow,
     ImportedQrelRow,
     JudgmentRow,

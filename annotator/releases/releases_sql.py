@@ -13,14 +13,14 @@ from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.releases.records import Participant, PoolSystem
-from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, QualityDrawRow
-from annotator.storage.current_judgments import list_current_adjudications
+from annotator.storage.judgments.current_judgments import list_current_adjudications
+from annotator.storage.judgments.meaning_changes import write_stale
+from annotator.storage.judgments.outdated import OLDER_GUIDELINE, OLDER_TEXT
 from annotator.storage.lookup import key_of
-from annotator.storage.meaning_changes import write_stale
-from annotator.storage.outdated import OLDER_GUIDELINE, OLDER_TEXT
-from annotator.storage.pair_states import list_open_errors
+from annotator.storage.pairs.pair_states import list_open_errors
 from annotator.storage.sql import add_tuples, fetch_tuples, prepare_sql
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow, QualityDrawRow
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     DocumentRow,
@@ -37,7 +37,7 @@ from annotator.storage.tables import (
 )
 
 if TYPE_CHECKING:
-    from annotator.storage.pair_settlements import Ints
+    from annotator.storage.pairs.pair_settlements import Ints
 
 QUERY_COLUMNS = ("position", "query_id", "text")
 QREL_COLUMNS = (

@@ -33,14 +33,12 @@ from annotator.guideline.feedback_sql import count_causes, count_decisions_behin
 from annotator.people.service import require_person, require_role
 from annotator.pooling.rounds.rounds_sql import read_chances, read_history
 from annotator.quality.records import QualityStatus
-from annotator.releases.comparison import ReleaseComparison
-from annotator.releases.content import assign_numbers, count_content
-from annotator.releases.counts import DatasetSnapshot, list_scale
-from annotator.releases.datasheet import collect_datasheet, hide_people
-from annotator.releases.datasheet_template import write_datasheet
-from annotator.releases.files import without_cycle_search
-from annotator.releases.files_service import to_release
-from annotator.releases.folder import (
+from annotator.releases.build.comparison import ReleaseComparison
+from annotator.releases.build.content import assign_numbers, count_content
+from annotator.releases.build.datasheet import collect_datasheet, hide_people
+from annotator.releases.build.datasheet_template import write_datasheet
+from annotator.releases.build.files import without_cycle_search
+from annotator.releases.build.folder import (
     check_free,
     discard,
     find_whole_partial,
@@ -50,17 +48,8 @@ from annotator.releases.folder import (
     put_in_place,
     sweep,
 )
-from annotator.releases.gates import explain, override_gates
-from annotator.releases.gates_service import ReleaseSurvey, compute_gates, survey_pairs
-from annotator.releases.judged_sql import iterate_documents, iterate_judged_queries
-from annotator.releases.published_service import (
-    list_pairs_of_changes,
-    read_facts,
-    read_qrels,
-    read_renames,
-)
-from annotator.releases.published_sql import list_decision_words
-from annotator.releases.recording_sql import (
+from annotator.releases.build.judged_sql import iterate_documents, iterate_judged_queries
+from annotator.releases.build.recording_sql import (
     begin_recording,
     end_recording,
     is_recorded_in_parts,
@@ -68,6 +57,18 @@ from annotator.releases.recording_sql import (
     record_parts,
     remove_recording,
 )
+from annotator.releases.build.write import ReleaseOrder, WrittenRelease, write_release
+from annotator.releases.counts import DatasetSnapshot, list_scale
+from annotator.releases.files_service import to_release
+from annotator.releases.gates import explain, override_gates
+from annotator.releases.gates_service import ReleaseSurvey, compute_gates, survey_pairs
+from annotator.releases.published_service import (
+    list_pairs_of_changes,
+    read_facts,
+    read_qrels,
+    read_renames,
+)
+from annotator.releases.published_sql import list_decision_words
 from annotator.releases.records import Release, ReleaseDiff, ReleaseFacts, Renames
 from annotator.releases.releases_sql import (
     add_pseudonyms,
@@ -84,17 +85,16 @@ from annotator.releases.releases_sql import (
     list_systems,
     list_versions,
 )
-from annotator.releases.signing import check_key, sign
+from annotator.releases.verify.signing import check_key, sign
 from annotator.releases.versions import check_version
-from annotator.releases.write import ReleaseOrder, WrittenRelease, write_release
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_releases, require_not_archived
-from annotator.storage.disclosures import note_published
-from annotator.storage.import_records import list_import_records
+from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.disclosures import note_published
+from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
-from annotator.storage.pair_settlements import read_settlements
-from annotator.storage.pool import count_documents
-from annotator.storage.tables import DatasetRow, ReleaseRow
+from annotator.storage.pairs.pair_settlements import read_settlements
+from annotator.storage.pairs.pool import count_documents
+from annotator.storage.tables.central import DatasetRow, ReleaseRow
 
 KEPT_CHANGES = 200  # changes of each kind that CHANGES.md lists; it counts all
 NO_RENAMES = Renames()

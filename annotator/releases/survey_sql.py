@@ -1,4 +1,4 @@
-"""Count the pairs of a dataset for the gates and the datasheet of a release, from the columns of `storage/pair_settlements.py`.
+"""Count the pairs of a dataset for the gates and the datasheet of a release, from the columns of `storage/pairs/pair_settlements.py`.
 
 The names of a pair are read only for the few pairs that a gate names as examples.
 """
@@ -19,17 +19,17 @@ from annotator.releases.releases_sql import (
     list_rubric_versions,
 )
 from annotator.storage.lookup import key_of
-from annotator.storage.pair_settlements import (
+from annotator.storage.pairs.pair_settlements import (
     PairSettlements,
     count_grades_by_query,
     find_indexes,
     list_open_queries,
 )
 from annotator.storage.sql import fetch_tuples, prepare_sql, split_into_chunks
-from annotator.storage.tables import DatasetRow
+from annotator.storage.tables.central import DatasetRow
 
 if TYPE_CHECKING:
-    from annotator.storage.pair_settlements import Ints
+    from annotator.storage.pairs.pair_settlements import Ints
 
 _AT_ONCE = 1_000
 _DOC_IDS = prepare_sql(

@@ -13,7 +13,7 @@ from annotator.domain.grades import GradeDefinition, Rubric
 from annotator.domain.messages import say
 from annotator.domain.people import describe_unknown_dataset
 from annotator.storage.database import describe_archived, is_writing
-from annotator.storage.tables import DatasetRow, PairRow, PersonRow, RubricRow
+from annotator.storage.tables.central import DatasetRow, PairRow, PersonRow, RubricRow
 
 
 def key_of(pk: int | None) -> int:
@@ -66,7 +66,7 @@ def find_pair_pk(session: Session, dataset_pk: int, person_pk: int | None, key: 
     pair_pk = session.scalar(own)
     if pair_pk is not None or person_pk is None:
         return pair_pk
-    from annotator.storage.labeling_tables import RepeatRow
+    from annotator.storage.tables.labeling import RepeatRow
 
     repeat = (
         select(col(PairRow.pk))

@@ -14,7 +14,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Membership
 from annotator.storage.database import lock_dataset
 from annotator.storage.sql import execute_sql, fetch, prepare_sql
-from annotator.storage.tables import DatasetRow, MembershipRow, PersonRow, QueryRow
+from annotator.storage.tables.central import DatasetRow, MembershipRow, PersonRow, QueryRow
 
 ROLES_LOCK = 0
 """The key of the lock under which roles change. No dataset has it."""
@@ -227,7 +227,7 @@ class DatasetPerson:
 
 def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson]:
     """Return everybody who may label the dataset, or has judgments or assigned queries in it, by username."""
-    from annotator.storage.labeling_tables import QueryAnswersRow
+    from annotator.storage.tables.labeling import QueryAnswersRow
 
     active: set[int] = set(session.scalars(_select_assigned(dataset_pk)))
     active.update(
@@ -261,7 +261,7 @@ def list_dataset_people(session: Session, dataset_pk: int) -> list[DatasetPerson
 
 
 def _select_assigned(dataset_pk: int) -> Select[Any]:
-    from annotator.storage.labeling_tables import AssignmentRow
+    from annotator.storage.tables.labeling import AssignmentRow
 
     return (
         select(col(AssignmentRow.person_pk))

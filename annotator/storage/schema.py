@@ -137,9 +137,9 @@ def _derive_all_disagreements(session: Session) -> None:
     """Fill the table of disagreements of a database from before that table."""
     from sqlmodel import col
 
-    from annotator.storage.disagreements import derive_disagreements
     from annotator.storage.lookup import key_of
-    from annotator.storage.tables import DatasetRow
+    from annotator.storage.pairs.disagreements import derive_disagreements
+    from annotator.storage.tables.central import DatasetRow
 
     for dataset_pk in session.scalars(select(col(DatasetRow.pk))).all():
         derive_disagreements(session, key_of(dataset_pk))
@@ -152,9 +152,9 @@ def _derive_where_the_clock_was_set_back(session: Session) -> None:
     """
     from sqlmodel import col
 
-    from annotator.storage.current_judgments import derive_current
-    from annotator.storage.quality_pairs import follow_answers
-    from annotator.storage.tables import JudgmentRow, PairRow
+    from annotator.storage.judgments.current_judgments import derive_current
+    from annotator.storage.judgments.quality_pairs import follow_answers
+    from annotator.storage.tables.central import JudgmentRow, PairRow
 
     earlier = aliased(JudgmentRow)
     statement = (

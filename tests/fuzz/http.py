@@ -38,9 +38,9 @@ from annotator.domain.people import OPERATOR
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates, pair_key
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates, pair_key
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,

@@ -8,11 +8,11 @@ from sqlalchemy import select
 from sqlmodel import col
 
 from annotator.domain.people import Actor
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.lookup import find_rubric, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DocumentRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.central import DocumentRow, JudgmentRow, PairRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 QUERIES, PER_QUERY, CORE = 24, 4, 16

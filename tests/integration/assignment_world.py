@@ -5,9 +5,9 @@ from sqlmodel import col
 
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, find_person, key_of
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.tables import PersonRow, QueryRow
+from annotator.storage.tables.central import PersonRow, QueryRow
 from tests.integration.labeling_world import World
 
 FACTS = (("howto", "ja"), ("howto", "ko"), ("判例", "ja"), ("判例", None))

@@ -16,13 +16,13 @@ from annotator.labeling.checks_sql import (
     read_check_rates,
 )
 from annotator.labeling.pair_records import NextPair
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import CheckRow
+from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.judgments.open_pairs import OpenPairsRequest, list_leased_elsewhere
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.open_pairs import OpenPairsRequest, list_leased_elsewhere
-from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow
+from annotator.storage.tables.central import DatasetRow, JudgmentRow, PairRow
+from annotator.storage.tables.labeling import CheckRow
 from tests.integration.labeling_world import World
 
 

@@ -8,10 +8,10 @@ from sqlmodel import col
 from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.service import hand_out_disagreements
 from annotator.domain.people import Actor
-from annotator.storage.adjudication_tables import AuditEventRow, QualityDrawRow, QualityPairRow
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.adjudication import AuditEventRow, QualityDrawRow, QualityPairRow
+from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import DisclosureRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 DOCUMENTS = ("甲", "乙", "丙", "丁")

@@ -5,7 +5,7 @@ from pathlib import Path
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
-from annotator.storage.tables import ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.central import ReleaseQrelRow, ReleaseRow
 from tests.integration.judged_world import NOW
 from tests.integration.scored_world import ScoredWorld
 
@@ -67,7 +67,7 @@ class EvaluatedWorld(ScoredWorld):
         """Every pair lacks further judgments, so that whoever has not judged it may be handed it."""
         from sqlalchemy import update
 
-        from annotator.storage.tables import PairRow
+        from annotator.storage.tables.central import PairRow
 
         with self.database.write() as session:
             session.execute(update(PairRow).values(lacking=lacking))
@@ -77,8 +77,8 @@ class EvaluatedWorld(ScoredWorld):
         from sqlalchemy import select
         from sqlmodel import col
 
-        from annotator.storage.labeling_tables import DisclosureRow
-        from annotator.storage.tables import DocumentRow, PairRow, QueryRow
+        from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
+        from annotator.storage.tables.labeling import DisclosureRow
 
         statement = (
             select(col(QueryRow.query_id), col(DocumentRow.doc_id))

@@ -9,12 +9,12 @@ from annotator.adjudication.decisions_sql import derive_decided
 from annotator.adjudication.records import Outcome
 from annotator.guideline.feedback_sql import DecisionKey
 from annotator.guideline.service import GuidelineVersion, publish_version, read_version
-from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.labeling_tables import QuestionRow
 from annotator.storage.lookup import find_rubric, key_of
-from annotator.storage.tables import PairRow
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import QuestionRow
 from tests.integration.guideline_world import with_fields
 from tests.integration.judged_world import NOW, JudgedWorld
 

@@ -11,13 +11,13 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR, Actor
-from annotator.storage.adjudication_tables import AdjudicationRow, QualityDrawRow, QualityPairRow
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
+from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates, pair_key
-from annotator.storage.tables import (
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates, pair_key
+from annotator.storage.tables.adjudication import AdjudicationRow, QualityDrawRow, QualityPairRow
+from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,

@@ -9,8 +9,8 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DocumentRow, DocumentTextRow, MembershipRow, PersonRow, QueryRow
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PersonRow, QueryRow
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ from sqlmodel import col
 from annotator.pooling.rounds.round_records import LeftOut, NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import DocumentRow, PairRow, ProvenanceRow, QueryRow
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.central import DocumentRow, PairRow, ProvenanceRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 

@@ -10,9 +10,9 @@ from sqlmodel import col
 
 from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.people import Actor
-from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.lookup import find_rubric, key_of
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import (
     ImportedQrelRow,
     JudgmentRow,
     PairRow,

@@ -8,11 +8,11 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import SubmitResponse
 from annotator.quality.records import QualityDraw, QualityStatus
 from annotator.quality.service import draw_sample, show_quality
-from annotator.storage.adjudication_tables import QualityDrawRow, QualityPairRow
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.tables import JudgmentRow, PairRow
+from annotator.storage.tables.adjudication import QualityDrawRow, QualityPairRow
+from annotator.storage.tables.central import JudgmentRow, PairRow
 from tests.integration.labeling_world import World
 
 

@@ -24,7 +24,7 @@ from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
-from annotator.storage.tables import PairRow, QueryRow
+from annotator.storage.tables.central import PairRow, QueryRow
 from tests.integration.labeling_world import World
 
 

@@ -9,9 +9,9 @@ from sqlmodel import col
 
 from annotator.domain.people import OPERATOR
 from annotator.importing.runs.runs_service import import_run
-from annotator.storage.adjudication_tables import DisagreementRow, QueryScoreRow, ScoreDueRow, ScoreTotalRow
 from annotator.storage.database import Database
-from annotator.storage.tables import DocumentRow, PairRow, QueryRow
+from annotator.storage.tables.adjudication import DisagreementRow, QueryScoreRow, ScoreDueRow, ScoreTotalRow
+from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 Grades = dict[str, dict[str, int]]

@@ -14,7 +14,7 @@ from annotator.domain.overlap import (
     wanted_everywhere,
     wanted_for,
 )
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 
 NUMBER = st.integers(1, 20)
 SEEDS = st.integers(0, 2**31 - 1)

@@ -11,8 +11,8 @@ import pytest
 
 from annotator.domain.errors import ConflictError
 from annotator.domain.people import OPERATOR
-from annotator.releases import verified_files
 from annotator.releases.files_service import OpenedRelease, list_releases, open_release
+from annotator.releases.verify import verified_files
 from annotator.web.releases import downloads
 from annotator.web.releases.texts import read_published
 from tests.unit.web.served_release import NAME, Served

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from annotator.releases.recompute import recompute
-from annotator.releases.verify import Verification, verify_folder
+from annotator.releases.verify.recompute import recompute
+from annotator.releases.verify.verify import Verification, verify_folder
 
 RELEASES = Path(__file__).parents[2]
 SAMPLE = RELEASES / "exports" / "sample" / "demo" / "1.0.0"

@@ -29,11 +29,11 @@ from annotator.importing.search_endpoint.server_rules import (
 from annotator.importing.search_endpoint.spec import TEMPLATES, read_spec, show_template
 from annotator.people.service import add_person, find_actor
 from annotator.settings import Settings
-from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database
-from annotator.storage.import_records import list_import_records
+from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import RunRow
+from annotator.storage.tables.adjudication import AuditEventRow
+from annotator.storage.tables.central import RunRow
 from annotator.web.app import make_app
 from annotator.web.importing import file_tasks
 from tests.integration.importing.test_importing import NOW

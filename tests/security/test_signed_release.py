@@ -18,11 +18,11 @@ import pytest
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.people.service import find_actor
+from annotator.releases.build.folder import PartialFolder
 from annotator.releases.files_service import list_releases, open_release, verify_release
-from annotator.releases.folder import PartialFolder
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
-from annotator.releases.signing import check_key
+from annotator.releases.verify.signing import check_key
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -139,7 +139,7 @@ SIGN_AT_A_TERMINAL = """
 import fcntl, sys, termios
 from pathlib import Path
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-from annotator.releases.signing import sign
+from annotator.releases.verify.signing import sign
 print(sign("0  qrels.trec.txt\\n", Path(sys.argv[1])))
 """
 

@@ -63,14 +63,14 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.texts import NO_WORDS, check_text
 from annotator.people.service import require_person, require_role
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disagreements import list_disagreements
-from annotator.storage.disclosures import add_seen, list_to_judge, note_seen
-from annotator.storage.document_order import add_orders, list_orders, list_query_pks_of
+from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.logs.disclosures import add_seen, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.tables import DatasetRow
+from annotator.storage.pairs.disagreements import list_disagreements
+from annotator.storage.pairs.document_order import add_orders, list_orders, list_query_pks_of
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.tables.central import DatasetRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,10 @@ from annotator.adjudication.records import Decision, Outcome, digest_seen_state
 from annotator.adjudication.second_lead import needs_two_leads
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.people import Actor
-from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import PreparedSql, Row, fetch, prepare_sql, split_into_chunks
-from annotator.storage.tables import DatasetRow, PersonRow
+from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
+from annotator.storage.tables.central import DatasetRow, PersonRow
 
 CHUNK = 500
 PairName = tuple[str, str]

@@ -47,20 +47,20 @@ from annotator.domain.people import Actor
 from annotator.domain.settling import Decided
 from annotator.domain.texts import NO_WORDS, check_text
 from annotator.people.service import require_person, require_role
-from annotator.storage.adjudication_tables import (
+from annotator.storage.database import Database, lock_dataset
+from annotator.storage.judgments.open_pairs import make_open_pairs_request
+from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.logs.disclosures import add_seen, has_seen
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pairs.disagreements import derive_disagreements, list_disagreements
+from annotator.storage.pairs.document_text import read_present_text
+from annotator.storage.tables.adjudication import (
     CurrentAdjudicationRow,
     DiscussionRow,
     DiscussionTurnRow,
     ObjectionRow,
 )
-from annotator.storage.audit_log import AuditEvent, add_events
-from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disagreements import derive_disagreements, list_disagreements
-from annotator.storage.disclosures import add_seen, has_seen
-from annotator.storage.document_text import read_present_text
-from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.open_pairs import make_open_pairs_request
-from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow, QueryRow
+from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, PairRow, QueryRow
 
 NOT_JUDGED = say("You have not judged this pair.")
 NOT_DISCUSSED = say(

@@ -32,15 +32,20 @@ from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
-from annotator.storage.adjudication_tables import DisagreementRow, DiscussionRow, DiscussionTurnRow
-from annotator.storage.disagreements import list_disagreements
-from annotator.storage.disclosures import list_seen
+from annotator.storage.judgments.open_pairs import (
+    MAY_COME,
+    OpenPairsRequest,
+    find_eligibility,
+    make_open_pairs_request,
+)
+from annotator.storage.judgments.outdated import STILL_THEIRS
+from annotator.storage.judgments.quality_pairs import CAN_JUDGE
+from annotator.storage.logs.disclosures import list_seen
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import MAY_COME, OpenPairsRequest, find_eligibility, make_open_pairs_request
-from annotator.storage.outdated import STILL_THEIRS
-from annotator.storage.quality_pairs import CAN_JUDGE
+from annotator.storage.pairs.disagreements import list_disagreements
 from annotator.storage.sql import PreparedSql, execute_sql, fetch, prepare_sql, split_into_chunks
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import DisagreementRow, DiscussionRow, DiscussionTurnRow
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     MembershipRow,

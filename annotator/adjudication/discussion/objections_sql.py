@@ -17,19 +17,18 @@ from annotator.adjudication.disagreement_records import DecisionObjection
 from annotator.adjudication.discussion.discussion_records import OwnDecision, OwnDecisions, OwnObjection
 from annotator.adjudication.discussion.discussion_sql import list_busy_queries
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
-from annotator.storage.adjudication_tables import (
+from annotator.storage.judgments.open_pairs import OpenPairsRequest
+from annotator.storage.logs.disclosures import add_seen
+from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
+from annotator.storage.sql import execute_sql, fetch, prepare_sql
+from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     CurrentAdjudicationRow,
     GuidelineDecisionRow,
     ObjectionRow,
     SeenDecisionRow,
 )
-from annotator.storage.disclosures import add_seen
-from annotator.storage.document_text import TEXT_IS_PRESENT
-from annotator.storage.labeling_tables import CheckRow, DisclosureRow
-from annotator.storage.open_pairs import OpenPairsRequest
-from annotator.storage.sql import execute_sql, fetch, prepare_sql
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     DocumentRow,
@@ -38,6 +37,7 @@ from annotator.storage.tables import (
     QueryRow,
     RubricRow,
 )
+from annotator.storage.tables.labeling import CheckRow, DisclosureRow
 
 LATEST = 5_000
 """Unseen decisions are looked for among so many of the latest of everybody."""

@@ -1,7 +1,7 @@
 """Read the audit log, by page or whole, and the history of one pair. For leads only.
 
 For a pair that the reader may still judge, the log says that something was done, but not what. A lead who reads a
-pair's whole history has seen others' judgments and no longer judges the pair. `storage/audit_log.py` appends; nobody
+pair's whole history has seen others' judgments and no longer judges the pair. `storage/logs/audit_log.py` appends; nobody
 changes the log.
 """
 
@@ -35,11 +35,11 @@ from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.people.service import require_role
-from annotator.storage.audit_log import ACTIONS
 from annotator.storage.database import Database
-from annotator.storage.disclosures import find_pair_pks, find_published, list_to_judge, note_seen
+from annotator.storage.logs.audit_log import ACTIONS
+from annotator.storage.logs.disclosures import find_pair_pks, find_published, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import DatasetRow, DocumentRow, PairRow, QueryRow
+from annotator.storage.tables.central import DatasetRow, DocumentRow, PairRow, QueryRow
 
 PAGE = 50
 EVERYTHING = AuditLogFilter()

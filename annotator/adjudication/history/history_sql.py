@@ -2,7 +2,7 @@
 
 Annotators are named here, experts of quality control with "quality " before the username;
 `adjudication/history/history_service.py` replaces the names by letters. Every judgment is in the history, since none is ever
-changed. `storage/audit_log.py` appends to the log.
+changed. `storage/logs/audit_log.py` appends to the log.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,17 +17,16 @@ from sqlmodel import col
 from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
 from annotator.adjudication.queue.lead_holds_sql import list_names
 from annotator.domain.import_records import TAKEN_OVER
-from annotator.storage.adjudication_tables import (
+from annotator.storage.logs.disclosures import list_to_judge
+from annotator.storage.pairs.imported_grades import RELATION
+from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     AuditEventRow,
     DiscussionTurnRow,
     ObjectionRow,
     QualityPairRow,
 )
-from annotator.storage.disclosures import list_to_judge
-from annotator.storage.imported_grades import RELATION
-from annotator.storage.labeling_tables import QuestionRow
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     DocumentRow,
     ImportedQrelRow,
     JudgmentRow,
@@ -38,6 +37,7 @@ from annotator.storage.tables import (
     ReleaseRow,
     RubricRow,
 )
+from annotator.storage.tables.labeling import QuestionRow
 
 OPERATOR = "operator"
 _NAME = func.coalesce(func.nullif(col(PersonRow.name), ""), col(PersonRow.username))

@@ -19,7 +19,8 @@ from annotator.adjudication.impact.impact_sql import (
 )
 from annotator.adjudication.queue.queue_sql import count_due
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.impact_scores import (
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pairs.impact_scores import (
     find_totals,
     list_due,
     store_scores,
@@ -27,7 +28,6 @@ from annotator.storage.impact_scores import (
     sum_scores,
     take_due,
 )
-from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.sql import split_into_chunks
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_sql import QueueReader, filter_disagreements, order_disagreements
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
-from annotator.storage.adjudication_tables import (
+from annotator.storage.tables.adjudication import (
     DecisionProposalRow,
     DisagreementAssignmentRow,
     DisagreementHoldRow,
@@ -31,8 +31,7 @@ from annotator.storage.adjudication_tables import (
     QualityDrawRow,
     QualityPairRow,
 )
-from annotator.storage.labeling_tables import DisclosureRow
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     JudgmentRow,
@@ -41,6 +40,7 @@ from annotator.storage.tables import (
     PersonRow,
     QueryRow,
 )
+from annotator.storage.tables.labeling import DisclosureRow
 
 DISTANCES = (3, 2, 1, 0)
 _DATASET: Any = bindparam("dataset_pk")

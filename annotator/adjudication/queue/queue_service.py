@@ -41,7 +41,7 @@ from annotator.domain.people import Actor
 from annotator.domain.settling import UNGRADED, QueueReason
 from annotator.people.service import require_role
 from annotator.storage.database import Database
-from annotator.storage.disclosures import list_to_judge, note_seen
+from annotator.storage.logs.disclosures import list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 
 EVERYTHING = QueueFilter(shown="all")

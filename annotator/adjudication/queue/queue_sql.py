@@ -18,7 +18,7 @@ from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_records import OpenDisagreementCount, QueueFilter, QueueRow
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import QueueReason, read_decision
-from annotator.storage.adjudication_tables import (
+from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     CurrentAdjudicationRow,
     DisagreementAssignmentRow,
@@ -27,7 +27,7 @@ from annotator.storage.adjudication_tables import (
     PutOffDisagreementRow,
     ScoreDueRow,
 )
-from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, PairRow, PersonRow, QueryRow
+from annotator.storage.tables.central import CurrentJudgmentRow, DocumentRow, PairRow, PersonRow, QueryRow
 
 Columns = TypeVarTuple("Columns")
 

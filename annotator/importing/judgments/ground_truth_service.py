@@ -47,9 +47,9 @@ from annotator.importing.transaction_sql import (
     record_import,
 )
 from annotator.storage.database import Database
-from annotator.storage.import_records import list_import_records
-from annotator.storage.imported_grades import bring_in, list_judged, list_known_qrels
-from annotator.storage.pool import add_missing
+from annotator.storage.logs.import_records import list_import_records
+from annotator.storage.pairs.imported_grades import bring_in, list_judged, list_known_qrels
+from annotator.storage.pairs.pool import add_missing
 
 
 def import_qrels(

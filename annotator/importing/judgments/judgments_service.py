@@ -45,7 +45,7 @@ from annotator.importing.transaction_sql import (
 )
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_rubric, key_of
-from annotator.storage.pool import add_missing
+from annotator.storage.pairs.pool import add_missing
 
 
 def import_judgments(

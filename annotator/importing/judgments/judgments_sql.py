@@ -9,11 +9,11 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.importing.judgments.judgment_plan import ImportedAnnotator
-from annotator.storage.adjudication_tables import CurrentAdjudicationRow
-from annotator.storage.current_judgments import derive_current, mark_late
+from annotator.storage.judgments.current_judgments import derive_current, mark_late
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import add_rows, split_into_chunks
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import CurrentAdjudicationRow
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
     JudgmentRow,

@@ -14,7 +14,7 @@ from annotator.importing.sources import hash_file
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_query_texts
 from annotator.importing.transaction_sql import list_given_options, open_import, record_import
 from annotator.storage.database import Database
-from annotator.storage.pool import PoolCandidate, add_candidates
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 
 
 def import_pairs(

@@ -35,13 +35,13 @@ from annotator.importing.remapping.remapping import (
 )
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_document_keys
 from annotator.people.service import require_role
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.imported_grades import add_suggestions, list_suggestions
+from annotator.storage.judgments.outdated import mark_outdated
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.outdated import mark_outdated
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import PoolCandidate, add_candidates, add_pairs, list_pair_pks, list_queries
+from annotator.storage.pairs.imported_grades import add_suggestions, list_suggestions
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates, add_pairs, list_pair_pks, list_queries
 
 SYSTEM = "remap"
 

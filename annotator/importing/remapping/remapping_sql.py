@@ -1,7 +1,7 @@
 """Read and write in bulk what remapping needs: documents by id, their pairs and run results.
 
 Call every function inside the transaction of `importing/remapping/remapping_service.py`. Judgments, decisions and imported grades
-stay on their pair. A document that has left keeps its row, and is known by having a retired pair (`storage/pool.py`).
+stay on their pair. A document that has left keeps its row, and is known by having a retired pair (`storage/pairs/pool.py`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -12,13 +12,11 @@ from sqlalchemy import delete, insert, select, text, update
 from sqlalchemy.orm import Session
 from sqlmodel import SQLModel, col
 
-from annotator.storage.current_judgments import forget_current
-from annotator.storage.impact_scores import note_all_due
-from annotator.storage.labeling_tables import LeaseRow
+from annotator.storage.judgments.current_judgments import forget_current
 from annotator.storage.lookup import key_of
-from annotator.storage.pool_tables import LeftOutRow
+from annotator.storage.pairs.impact_scores import note_all_due
 from annotator.storage.sql import add_rows, split_into_chunks
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
     PairRow,
@@ -27,6 +25,8 @@ from annotator.storage.tables import (
     RunEntryRow,
     RunRow,
 )
+from annotator.storage.tables.labeling import LeaseRow
+from annotator.storage.tables.pooling import LeftOutRow
 
 CHUNK = 1_000
 Entry = tuple[int, int, int]  # run_pk, query_pk, document_pk

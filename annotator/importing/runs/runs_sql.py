@@ -11,10 +11,10 @@ from sqlmodel import col
 from annotator.domain.ground_truth import Run
 from annotator.importing.texts.text_plan import DocumentKey, QueryText
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_document_keys
-from annotator.storage.impact_scores import note_all_due
 from annotator.storage.lookup import key_of
+from annotator.storage.pairs.impact_scores import note_all_due
 from annotator.storage.sql import add_rows
-from annotator.storage.tables import ImportRecordRow, RunEntryRow, RunRow
+from annotator.storage.tables.central import ImportRecordRow, RunEntryRow, RunRow
 
 
 class StoredRun(NamedTuple):

@@ -17,7 +17,7 @@ from annotator.importing.texts import texts_sql
 from annotator.importing.texts.text_plan import plan_documents, plan_queries
 from annotator.importing.transaction_sql import list_given_options, open_import, record_import
 from annotator.storage.database import Database
-from annotator.storage.outdated import count_on_older_text, mark_outdated
+from annotator.storage.judgments.outdated import count_on_older_text, mark_outdated
 
 
 def import_queries(

@@ -12,12 +12,12 @@ from sqlmodel import col
 from annotator.domain.ground_truth import QUERY_FIELDS, Document, Query
 from annotator.importing.relations.law_relations import LawDocument
 from annotator.importing.texts.text_plan import DocumentKey, QueryText, StoredDocument, StoredQuery
-from annotator.storage.adjudication_tables import CurrentAdjudicationRow
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import key_of
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.pool import select_documents_left
+from annotator.storage.pairs.pool import select_documents_left
 from annotator.storage.sql import add_rows, add_tuples, fetch_plain, split_into_chunks, write_time
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import CurrentAdjudicationRow
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     DocumentRow,

@@ -11,8 +11,8 @@ from sqlmodel import col
 from annotator.domain.import_records import AFTERWARDS, ImportKind
 from annotator.importing.uploads.contents_records import ContentCount, DatasetContents, LastImport
 from annotator.importing.uploads.recognition import ORDER
-from annotator.storage.pool import select_documents_left
-from annotator.storage.tables import (
+from annotator.storage.pairs.pool import select_documents_left
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
     ImportedQrelRow,

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from annotator.people.second_factor.codes import digest_recovery_code
 from annotator.people.second_factor.records import Need
-from annotator.storage.tables import HalfSignInRow, PersonRow, RecoveryCodeRow, SecondFactorRow
+from annotator.storage.tables.central import HalfSignInRow, PersonRow, RecoveryCodeRow, SecondFactorRow
 
 
 def find_factor(session: Session, person_pk: int) -> SecondFactorRow | None:

@@ -71,11 +71,11 @@ from annotator.people.sign_in_sql import (
     lock_person,
     revoke_live_sessions,
 )
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.roles import list_active_roles
-from annotator.storage.tables import LoginAttemptRow, PersonRow
+from annotator.storage.tables.central import LoginAttemptRow, PersonRow
 
 CODES = "code/"
 """Before the username, in the failures that count against codes. No username holds "/"."""

@@ -10,10 +10,10 @@ from sqlmodel import col
 
 from annotator.domain.audit import AuditAction
 from annotator.people.single_sign_on.records import EVERY_DATASET
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import lock_dataset
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.roles import delete_role, set_role
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     DatasetRow,
     LoginSessionRow,
     MembershipRow,

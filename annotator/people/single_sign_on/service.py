@@ -41,12 +41,12 @@ from annotator.people.single_sign_on.identities_sql import (
 )
 from annotator.people.single_sign_on.provider import LOGOUT_AGE, Provider
 from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOnRefused
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.judgments.open_pairs import drop_every_lease
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_person, key_of
-from annotator.storage.open_pairs import drop_every_lease
 from annotator.storage.roles import ROLES_LOCK, is_username_taken
-from annotator.storage.tables import PersonRow, ProviderIdentityRow, SignInRequestRow
+from annotator.storage.tables.central import PersonRow, ProviderIdentityRow, SignInRequestRow
 
 REQUEST_LIFETIME = timedelta(minutes=10)
 

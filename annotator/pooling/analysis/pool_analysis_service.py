@@ -44,7 +44,7 @@ from annotator.pooling.rounds.round_records import PoolRound
 from annotator.pooling.rounds.rounds_sql import list_rounds
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import list_pair_states
+from annotator.storage.pairs.pair_states import list_pair_states
 
 PAGE = 50
 MOST_PAGE = 500

@@ -21,7 +21,7 @@ from annotator.pooling.analysis.pool_analysis_records import (
     PairFilter,
     RoundShare,
 )
-from annotator.storage.current_judgments import LATEST
+from annotator.storage.judgments.current_judgments import LATEST
 from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples, prepare_sql
 
 

@@ -37,12 +37,12 @@ from annotator.pooling.duplicates.duplicates_sql import (
 )
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates, list_pair_pks
-from annotator.storage.tables import DatasetRow
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pair_pks
+from annotator.storage.tables.central import DatasetRow
 
 PROVENANCE = "near duplicate"
 """The system name of a pair with an accepted grade; its signal `of` is the judged document's id."""

@@ -11,12 +11,12 @@ from sqlmodel import col
 from annotator.domain.import_records import TAKEN_OVER
 from annotator.pooling.duplicates.duplicates import DuplicatePair, LeftOutDuplicate
 from annotator.pooling.filters.filter_records import NEAR_DUPLICATE
-from annotator.storage.imported_grades import bring_in, list_kept_imports
 from annotator.storage.lookup import key_of
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool_tables import LeftOutRow, PoolRoundRow
+from annotator.storage.pairs.imported_grades import bring_in, list_kept_imports
+from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.sql import split_into_chunks
-from annotator.storage.tables import DocumentRow, PairRow, QueryRow
+from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
+from annotator.storage.tables.pooling import LeftOutRow, PoolRoundRow
 
 CHUNK = 500
 

@@ -20,10 +20,10 @@ from annotator.pooling.filters.filters import (
 from annotator.pooling.filters.near_duplicates import SimilarTexts
 from annotator.pooling.filters.title_patterns import match_titles
 from annotator.pooling.rounds.round_records import LeftOut
-from annotator.storage.document_text import TEXT_IS_PRESENT
 from annotator.storage.lookup import key_of
+from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.sql import split_into_chunks
-from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow
 
 CHUNK = 500
 SAMPLED_DOCUMENTS, SAMPLED_VALUES, LONGEST_VALUE = 500, 100, 80

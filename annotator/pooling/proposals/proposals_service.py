@@ -33,13 +33,13 @@ from annotator.pooling.proposals.proposals_sql import (
 )
 from annotator.pooling.search.search_sql import read_excerpts
 from annotator.pooling.search.snippets import cut_snippet
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.open_pairs import make_open_pairs_request
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.open_pairs import make_open_pairs_request
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DatasetRow, DocumentRow, QueryRow
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.central import DatasetRow, DocumentRow, QueryRow
 
 
 @dataclass(frozen=True, slots=True)

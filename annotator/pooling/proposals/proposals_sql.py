@@ -14,11 +14,10 @@ from sqlmodel import col
 
 from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.storage.labeling_tables import DisclosureRow, LeaseRow, ProposalRow
+from annotator.storage.judgments.open_pairs import find_eligibility
 from annotator.storage.lookup import key_of
-from annotator.storage.open_pairs import find_eligibility
 from annotator.storage.sql import execute_sql
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
     JudgmentRow,
@@ -27,6 +26,7 @@ from annotator.storage.tables import (
     ProvenanceRow,
     QueryRow,
 )
+from annotator.storage.tables.labeling import DisclosureRow, LeaseRow, ProposalRow
 
 _IS_THEIRS = "SELECT 1 FROM query q WHERE q.pk = :query_pk AND {eligible}"
 

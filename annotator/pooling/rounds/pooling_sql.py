@@ -16,7 +16,7 @@ from sqlmodel import col
 
 from annotator.pooling.rounds.pool_records import CandidateLists, Numbers
 from annotator.storage.sql import execute_sql, fetch_tuples, join_many_rows, prepare_sql, split_into_chunks
-from annotator.storage.tables import DocumentRow, PairRow
+from annotator.storage.tables.central import DocumentRow, PairRow
 
 _NUMBERED = """
 SELECT run_pk, query_pk, document_pk, rank, score, signals, rank - :before AS position

@@ -14,7 +14,7 @@ from annotator.pooling.retrievers.records import (
     SearchedQuery,
 )
 from annotator.pooling.retrievers.registry import ReportProgress, retrieve_candidates
-from annotator.storage.pool import (
+from annotator.storage.pairs.pool import (
     PoolCandidate,
     RetrievalQuery,
     count_documents,

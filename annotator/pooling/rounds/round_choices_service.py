@@ -8,7 +8,7 @@ from annotator.people.service import require_role
 from annotator.pooling.filters.filters_sql import sample_field_values
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import count_documents, list_queries, list_runs
+from annotator.storage.pairs.pool import count_documents, list_queries, list_runs
 
 
 @dataclass(frozen=True, slots=True)

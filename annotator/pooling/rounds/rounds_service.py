@@ -81,12 +81,12 @@ from annotator.pooling.rounds.strategies import (
     measure_chances,
     pair_candidates,
 )
-from annotator.storage.audit_entries import note_act
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.judgments.missing_judgments import want
+from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.missing_judgments import want
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import (
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pool import (
     PoolCandidate,
     RetrievalQuery,
     add_candidates,
@@ -97,7 +97,7 @@ from annotator.storage.pool import (
     pair_key,
 )
 from annotator.storage.sql import split_into_chunks
-from annotator.storage.tables import DatasetRow
+from annotator.storage.tables.central import DatasetRow
 
 Progress = Callable[[str, float], None]
 PAIRS_AT_ONCE = 50_000

@@ -18,11 +18,11 @@ from annotator.pooling.rounds.round_records import (
     PoolHistory,
     PoolRound,
 )
-from annotator.storage.adjudication_tables import CurrentAdjudicationRow
 from annotator.storage.lookup import key_of
-from annotator.storage.pool_tables import LeftOutRow, PoolRoundRow, RoundPairRow
 from annotator.storage.sql import add_rows, execute_sql, prepare_sql, run_many
-from annotator.storage.tables import DocumentRow, PairRow, PersonRow, ProvenanceRow, QueryRow, RunRow
+from annotator.storage.tables.adjudication import CurrentAdjudicationRow
+from annotator.storage.tables.central import DocumentRow, PairRow, PersonRow, ProvenanceRow, QueryRow, RunRow
+from annotator.storage.tables.pooling import LeftOutRow, PoolRoundRow, RoundPairRow
 
 _NEW_PAIRS = prepare_sql(
     "INSERT INTO round_pair (pair_pk, round_pk) "

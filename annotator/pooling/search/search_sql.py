@@ -12,8 +12,8 @@ from sqlmodel import col
 
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
-from annotator.storage.pool import select_documents_left
-from annotator.storage.tables import DocumentRow, DocumentTextRow
+from annotator.storage.pairs.pool import select_documents_left
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow
 
 STAMP_DIGITS = (1, 5, 9, 13, 17, 21, 25, 29)
 

@@ -43,11 +43,11 @@ from annotator.pooling.suggestions.suggestions_sql import (
     list_suggestable_documents,
 )
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_states import PairState, iterate_pair_states, list_pair_states
-from annotator.storage.pool import PoolCandidate, add_candidates, list_pair_pks, list_queries
-from annotator.storage.tables import DatasetRow
+from annotator.storage.pairs.pair_states import PairState, iterate_pair_states, list_pair_states
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates, list_pair_pks, list_queries
+from annotator.storage.tables.central import DatasetRow
 
 PROVENANCE = "relation: "
 """What the system name of a suggested pair begins with; the rule's name follows."""

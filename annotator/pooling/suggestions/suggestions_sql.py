@@ -9,10 +9,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.storage.imported_grades import IS_BY_RELATION, RELATION, add_suggestions
 from annotator.storage.lookup import key_of
-from annotator.storage.pool import select_documents_left
-from annotator.storage.tables import DocumentRow, ImportedQrelRow, PairRow
+from annotator.storage.pairs.imported_grades import IS_BY_RELATION, RELATION, add_suggestions
+from annotator.storage.pairs.pool import select_documents_left
+from annotator.storage.tables.central import DocumentRow, ImportedQrelRow, PairRow
 
 
 @dataclass(frozen=True, slots=True)

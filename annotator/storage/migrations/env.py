@@ -3,12 +3,12 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from annotator.storage import (  # they fill the metadata
-    adjudication_tables,  # noqa: F401
-    audit_tables,  # noqa: F401
-    labeling_tables,  # noqa: F401
-    pool_tables,  # noqa: F401
-    tables,  # noqa: F401
+from annotator.storage.tables import (  # they fill the metadata
+    adjudication,  # noqa: F401
+    audit,  # noqa: F401
+    central,  # noqa: F401
+    labeling,  # noqa: F401
+    pooling,  # noqa: F401
 )
 
 connection = context.config.attributes["connection"]

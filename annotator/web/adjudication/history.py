@@ -11,7 +11,7 @@ import streamlit as st
 from annotator.adjudication.history.history import ACTION_NAMES, describe_entry
 from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
 from annotator.adjudication.history.history_service import PAGE, list_audit_log_people, read_audit_log
-from annotator.storage.audit_log import ACTIONS
+from annotator.storage.logs.audit_log import ACTIONS
 from annotator.web.adjudication.downloads import list_audit_log_address
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.controls import note_press

@@ -14,7 +14,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.questions_service import answer_question, ask_question
 from annotator.people.service import change_person, choose_language, find_actor
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 from tests.browser.conftest import Server, SignIn
 from tests.browser.web.test_accessibility import list_violations, use_theme
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -9,7 +9,7 @@ from annotator.adjudication.service import assign_disagreement
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person, find_actor
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 from tests.browser.conftest import SignIn, wait_until_quiet
 from tests.browser.web.test_accessibility import READY, list_violations, use_theme
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person, find_actor
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 from tests.browser.conftest import Server, SignIn
 from tests.integration.judged_world import NOW, JudgedWorld
 

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import DocumentRow, DocumentTextRow
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow
 from tests.browser.conftest import SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, stored, wait_saved
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from annotator.storage.database import Database
-from annotator.storage.tables import DocumentRow
+from annotator.storage.tables.central import DocumentRow
 from tests.browser.conftest import SignIn
 from tests.browser.document_world import Answers, list_marks, open_view, prepare, show
 from tests.browser.panel_world import fill_pool, open_panel

@@ -13,7 +13,7 @@ from annotator.guideline.service import publish_version
 from annotator.labeling.calibration_service import set_check
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.central import PairRow
 from tests.browser.conftest import SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, stored, wait_saved
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
-from annotator.storage.tables import JudgmentRow
+from annotator.storage.tables.central import JudgmentRow
 from tests.browser.conftest import SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, stored, wait_saved
 

@@ -7,9 +7,9 @@ from annotator.dataset.service import change_settings
 from annotator.domain.people import OPERATOR
 from annotator.labeling.calibration_service import set_check
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.lookup import find_person, key_of
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import DisclosureRow
 from tests.browser.conftest import SignIn
 from tests.browser.panel_world import (
     NOW,

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from annotator.adjudication.decisions_sql import derive_decided
-from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_person, key_of
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import PairRow
 from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, wait_saved
 
@@ -162,8 +162,8 @@ def test_what_was_put_off_comes_back_unanswered_with_its_note_and_the_end_of_the
 
 def fill_pool_again(database: Database) -> None:
     from annotator.storage.lookup import find_dataset
-    from annotator.storage.pool import PoolCandidate, add_candidates
-    from annotator.storage.tables import DocumentRow, QueryRow
+    from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+    from annotator.storage.tables.central import DocumentRow, QueryRow
 
     with database.write() as session:
         dataset_pk = key_of(find_dataset(session, "demo").pk)

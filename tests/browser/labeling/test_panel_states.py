@@ -10,11 +10,11 @@ from annotator.dataset.service import change_settings
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import list_judgments, submit_judgments
 from annotator.people.service import change_person, disable_person
-from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow, LeaseRow
 from annotator.storage.lookup import find_person, key_of
-from annotator.storage.tables import JudgmentRow, MembershipRow, PairRow
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import JudgmentRow, MembershipRow, PairRow
+from annotator.storage.tables.labeling import DisclosureRow, LeaseRow
 from annotator.web.labeling.api import EXCHANGE_VERSION
 from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved

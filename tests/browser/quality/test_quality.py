@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page, Response, expect
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 from tests.browser.conftest import Server, SignIn
 from tests.browser.panel_world import open_panel, panel, wait_saved
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -16,7 +16,7 @@ from annotator.people.service import change_person, find_actor
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 from tests.browser.conftest import Server, SignIn
 from tests.integration.judged_world import NOW, JudgedWorld
 

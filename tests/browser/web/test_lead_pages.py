@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
-from annotator.storage.tables import RubricRow
+from annotator.storage.tables.central import RubricRow
 from tests.browser.conftest import Server, SignIn
 from tests.browser.web.test_accessibility import READY
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -23,11 +23,11 @@ from annotator.domain.errors import (
 )
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import SubmitResponse, submit_judgments
-from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_rubric
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import DocumentRow, DocumentTextRow, MembershipRow, PairRow
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)

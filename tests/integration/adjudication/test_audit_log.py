@@ -27,13 +27,13 @@ from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version, read_version
 from annotator.labeling.questions_service import answer_question
-from annotator.storage.adjudication_tables import DiscussionTurnRow, ObjectionRow
-from annotator.storage.audit_log import Action, AuditEvent, add_events
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.labeling_tables import DisclosureRow, QuestionRow
+from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 from annotator.storage.lookup import key_of
-from annotator.storage.tables import PairRow, ReleaseQrelRow, ReleaseRow
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.tables.adjudication import DiscussionTurnRow, ObjectionRow
+from annotator.storage.tables.central import PairRow, ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.labeling import DisclosureRow, QuestionRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)

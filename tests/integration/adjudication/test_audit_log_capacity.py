@@ -6,8 +6,8 @@ from annotator.adjudication.history import history_sql
 from annotator.adjudication.history.history_service import find_pair_key, iterate_audit_log, read_pair_history
 from annotator.adjudication.service import show_disagreement
 from annotator.domain.errors import NotFound
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
+from annotator.storage.logs.audit_log import AuditEvent, add_events
 from tests.integration.judged_world import NOW, JudgedWorld
 
 

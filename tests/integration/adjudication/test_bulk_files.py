@@ -15,9 +15,9 @@ from annotator.dataset.service import change_settings
 from annotator.domain.errors import BadInput, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
 from annotator.domain.settling import QueueReason
-from annotator.storage.adjudication_tables import AdjudicationRow, AuditEventRow, DecisionProposalRow
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.tables.adjudication import AdjudicationRow, AuditEventRow, DecisionProposalRow
+from annotator.storage.tables.labeling import DisclosureRow
 from tests.integration.adjudication.test_adjudication import LATER, Court
 from tests.integration.judged_world import NOW, JudgedWorld
 

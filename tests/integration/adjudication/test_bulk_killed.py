@@ -9,13 +9,13 @@ from sqlalchemy import func, select
 from sqlmodel import col
 
 from annotator.adjudication.bulk.bulk_service import adjudicate_file
-from annotator.storage.adjudication_tables import (
+from annotator.storage.database import Database
+from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     AuditEventRow,
     CurrentAdjudicationRow,
     DisagreementRow,
 )
-from annotator.storage.database import Database
 from tests.integration.decision_world import DOCUMENTS, DecisionWorld
 from tests.integration.release_world import EPOCH
 

@@ -20,10 +20,10 @@ from annotator.releases.files_service import verify_release
 from annotator.releases.releases_sql import add_release
 from annotator.releases.service import publish_release
 from annotator.storage import roles
-from annotator.storage.adjudication_tables import AdjudicationRow, AuditEventRow
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import ReleaseQrelRow
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.adjudication import AdjudicationRow, AuditEventRow
+from annotator.storage.tables.central import ReleaseQrelRow
 from tests.integration.decision_world import DecisionWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 

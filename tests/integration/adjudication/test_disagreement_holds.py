@@ -24,9 +24,9 @@ from annotator.adjudication.service import (
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.people.service import disable_person
-from annotator.storage.adjudication_tables import DiscussionRow, DiscussionTurnRow
 from annotator.storage.database import Database
-from annotator.storage.tables import MembershipRow, PairRow, PersonRow
+from annotator.storage.tables.adjudication import DiscussionRow, DiscussionTurnRow
+from annotator.storage.tables.central import MembershipRow, PairRow, PersonRow
 from tests.integration.decision_world import DOCUMENTS, DecisionWorld
 from tests.integration.judged_world import NOW
 

@@ -7,11 +7,11 @@ from sqlmodel import col
 
 from annotator.domain.settling import QueueReason
 from annotator.labeling.questions_service import answer_question, ask_question
-from annotator.storage.adjudication_tables import DisagreementRow, ScoreDueRow
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.imported_grades import bring_in
-from annotator.storage.tables import PairRow
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.pairs.imported_grades import bring_in
+from annotator.storage.tables.adjudication import DisagreementRow, ScoreDueRow
+from annotator.storage.tables.central import PairRow
 from tests.integration.quality_world import QualityWorld
 
 Found = dict[str, tuple[bool, QueueReason, QueueReason]]

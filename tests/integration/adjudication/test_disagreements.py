@@ -7,10 +7,10 @@ from sqlmodel import col
 
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.settling import QueueReason
-from annotator.storage.adjudication_tables import CurrentAdjudicationRow, DisagreementRow
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.tables import PairRow
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.tables.adjudication import CurrentAdjudicationRow, DisagreementRow
+from annotator.storage.tables.central import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 Found = dict[str, tuple[bool, QueueReason, int | None, int | None, int]]

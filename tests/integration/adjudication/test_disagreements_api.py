@@ -10,16 +10,16 @@ from sqlmodel import col
 from annotator.adjudication.records import CAUSES
 from annotator.adjudication.service import assign_disagreement
 from annotator.domain.people import Actor
-from annotator.storage.adjudication_tables import (
+from annotator.storage.database import Database
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     AuditEventRow,
     DisagreementHoldRow,
     ObjectionRow,
 )
-from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.labeling_tables import DisclosureRow, QuestionRow
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import DisclosureRow, QuestionRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.lead_browser import LeadBrowser
 

@@ -30,11 +30,11 @@ from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateEr
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import submit_judgments
 from annotator.releases.gates_service import check_release
-from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.tables import CurrentJudgmentRow, PairRow, PersonRow
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.tables.adjudication import AuditEventRow
+from annotator.storage.tables.central import CurrentJudgmentRow, PairRow, PersonRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)

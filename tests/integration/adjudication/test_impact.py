@@ -16,13 +16,13 @@ from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_service import find_disagreements, list_queue
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.people import OPERATOR
-from annotator.storage.adjudication_tables import QueryScoreRow, ScoreTotalRow
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.impact_scores import list_due, note_all_due
 from annotator.storage.lookup import key_of
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import QueryRow
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.pairs.impact_scores import list_due, note_all_due
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.adjudication import QueryScoreRow, ScoreTotalRow
+from annotator.storage.tables.central import QueryRow
 from tests.integration.judged_world import NOW
 from tests.integration.scored_world import Grades, ScoredWorld
 

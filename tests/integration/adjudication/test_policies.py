@@ -23,7 +23,10 @@ from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.questions_service import ask_question
-from annotator.storage.adjudication_tables import (
+from annotator.storage.database import Database
+from annotator.storage.logs.disclosures import has_seen
+from annotator.storage.lookup import key_of
+from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     AuditEventRow,
     DisagreementAssignmentRow,
@@ -32,10 +35,7 @@ from annotator.storage.adjudication_tables import (
     DiscussionRow,
     SettleBatchRow,
 )
-from annotator.storage.database import Database
-from annotator.storage.disclosures import has_seen
-from annotator.storage.lookup import key_of
-from annotator.storage.tables import DocumentRow, PairRow
+from annotator.storage.tables.central import DocumentRow, PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)

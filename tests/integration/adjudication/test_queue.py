@@ -10,15 +10,15 @@ from sqlmodel import col
 from annotator.adjudication.queue.queue_records import SORTS, QueueFilter
 from annotator.adjudication.queue.queue_service import find_disagreements, list_queue
 from annotator.domain.settling import QueueReason
-from annotator.storage.adjudication_tables import (
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_pair_pk
+from annotator.storage.tables.adjudication import (
     DisagreementAssignmentRow,
     DisagreementHoldRow,
     DisagreementRow,
     PutOffDisagreementRow,
     ScoreDueRow,
 )
-from annotator.storage.database import Database
-from annotator.storage.lookup import find_pair_pk
 from tests.integration.judged_world import NOW, JudgedWorld
 
 SOON = NOW + timedelta(minutes=5)

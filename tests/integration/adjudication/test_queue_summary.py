@@ -9,9 +9,9 @@ from sqlmodel import col
 from annotator.adjudication.queue.queue_service import compute_queue_pace, find_disagreements, summarize_queue
 from annotator.domain.errors import NotAllowed
 from annotator.domain.settling import QueueReason
-from annotator.storage.adjudication_tables import DisagreementAssignmentRow, DisagreementRow, SettleBatchRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_pair_pk
+from annotator.storage.tables.adjudication import DisagreementAssignmentRow, DisagreementRow, SettleBatchRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)

@@ -11,9 +11,9 @@ from annotator.adjudication.service import (
     show_disagreement,
 )
 from annotator.domain.people import Actor
-from annotator.storage.adjudication_tables import AuditEventRow, DecisionProposalRow
 from annotator.storage.database import Database
-from annotator.storage.tables import DatasetRow
+from annotator.storage.tables.adjudication import AuditEventRow, DecisionProposalRow
+from annotator.storage.tables.central import DatasetRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 

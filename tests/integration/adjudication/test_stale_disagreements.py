@@ -14,13 +14,13 @@ from annotator.domain.people import Actor
 from annotator.domain.settling import QueueReason
 from annotator.guideline.service import publish_version, read_version
 from annotator.people.service import find_actor
-from annotator.storage.adjudication_tables import DisagreementRow
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.labeling_tables import QuestionRow
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.pairs.pool import pair_key
 from annotator.storage.sql import add_rows
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.adjudication import DisagreementRow
+from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import QuestionRow
 from tests.integration.guideline_world import LATER, GuidelineWorld, with_fields
 from tests.integration.judged_world import NOW, JudgedWorld
 

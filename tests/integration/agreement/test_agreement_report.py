@@ -15,7 +15,7 @@ from annotator.cli.main import app
 from annotator.domain.errors import InsufficientData, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
-from annotator.storage.pair_states import list_pair_states
+from annotator.storage.pairs.pair_states import list_pair_states
 from tests.integration.judged_world import NOW, JudgedWorld
 
 GRADES = [(0, 0, 0), (1, 1, 2), (2, 3, 3), (3, 3, None), (0, 1, None), (2, None, None)]

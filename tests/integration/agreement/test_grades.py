@@ -18,9 +18,9 @@ from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow, RubricRow
+from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow, PairRow, RubricRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 MINUTE = 60

@@ -15,10 +15,10 @@ from annotator.agreement.left_out_sql import WHY, count_left_out, count_outdated
 from annotator.agreement.service import compute_agreement
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.storage.current_judgments import derive_current, forget_current
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_current, forget_current
 from annotator.storage.lookup import find_rubric, key_of
-from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow
+from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow, PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 PURPOSES = (*["independent"] * 9, "conditional", "training", "gold", "repeat", "quality", "draft")

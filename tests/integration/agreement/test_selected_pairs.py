@@ -18,12 +18,12 @@ from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.calibration_service import set_check
 from annotator.people.service import find_actor
-from annotator.storage.adjudication_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow, RepeatRow
 from annotator.storage.lookup import find_rubric, key_of
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import CurrentJudgmentRow, PairRow, RubricRow
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.adjudication import QualityDrawRow, QualityPairRow
+from annotator.storage.tables.central import CurrentJudgmentRow, PairRow, RubricRow
+from annotator.storage.tables.labeling import DisclosureRow, RepeatRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 GRADES = (  # of ann, 민준, 花子 (None: not judged) on each document

@@ -16,8 +16,8 @@ from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
-from annotator.storage.pair_settlements import read_settlements
-from annotator.storage.pair_states import list_queries
+from annotator.storage.pairs.pair_settlements import read_settlements
+from annotator.storage.pairs.pair_states import list_queries
 from tests.integration.judged_world import NOW, JudgedWorld
 
 

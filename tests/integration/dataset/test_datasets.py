@@ -15,10 +15,10 @@ from annotator.dataset.service import (
 )
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor
-from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import PairRow, QueryRow
+from annotator.storage.tables.adjudication import AuditEventRow
+from annotator.storage.tables.central import PairRow, QueryRow
 from tests.integration.labeling_world import World
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

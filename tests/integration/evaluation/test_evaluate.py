@@ -21,7 +21,7 @@ from annotator.evaluation.service import (
 from annotator.importing.runs.runs_service import import_run
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow
+from annotator.storage.tables.labeling import DisclosureRow
 from tests.integration.judged_world import NOW
 from tests.integration.published_world import PublishedWorld
 from tests.integration.release_world import WAIVED, ReleaseWorld

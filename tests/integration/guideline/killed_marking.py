@@ -7,8 +7,8 @@ from pathlib import Path
 
 from annotator.guideline.service import publish_version, read_version
 from annotator.people.service import find_actor
-from annotator.storage import meaning_changes
 from annotator.storage.database import Database
+from annotator.storage.judgments import meaning_changes
 from tests.integration.guideline_world import with_fields
 
 

@@ -12,8 +12,8 @@ from annotator.guideline.feedback_service import count_waiting_feedback, list_de
 from annotator.guideline.feedback_sql import read_lengths
 from annotator.guideline.service import list_versions, publish_version, read_version
 from annotator.labeling.questions_service import list_for_guideline
-from annotator.storage.adjudication_tables import AuditEventRow, GuidelineDecisionRow
 from annotator.storage.database import Database
+from annotator.storage.tables.adjudication import AuditEventRow, GuidelineDecisionRow
 from tests.integration.feedback_world import CATEGORIES, FeedbackWorld
 from tests.integration.judged_world import NOW
 

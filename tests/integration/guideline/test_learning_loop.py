@@ -21,16 +21,16 @@ from annotator.dataset.export_sql import list_tables
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.domain.settling import QueueReason
-from annotator.storage.adjudication_tables import (
+from annotator.storage.database import Database
+from annotator.storage.logs.disclosures import has_seen
+from annotator.storage.lookup import find_dataset, find_rubric
+from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     AuditEventRow,
     GuidelineDecisionRow,
     SeenDecisionRow,
 )
-from annotator.storage.database import Database
-from annotator.storage.disclosures import has_seen
-from annotator.storage.lookup import find_dataset, find_rubric
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.central import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.random_events import play
 

@@ -10,11 +10,11 @@ from sqlmodel import col
 from annotator.agreement.left_out_sql import count_outdated as count_outdated_grades
 from annotator.guideline.service import count_outdated, finish_guideline_changes
 from annotator.releases.releases_sql import list_old_judgments
-from annotator.storage import meaning_changes
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.outdated import OutdatedCount, mark_outdated
-from annotator.storage.tables import CurrentJudgmentRow, GuidelineMarkingRow
+from annotator.storage.judgments import meaning_changes
+from annotator.storage.judgments.outdated import OutdatedCount, mark_outdated
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.tables.central import CurrentJudgmentRow, GuidelineMarkingRow
 from tests.browser.warm_server import start_process
 from tests.integration.adjudication.test_stale_disagreements import read
 from tests.integration.guideline.killed_marking import publish_until_killed

@@ -11,10 +11,10 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import explain_change
 from annotator.importing.remapping.remapping_service import remap_documents
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import CheckRow, DisclosureRow
+from annotator.storage.judgments.outdated import describe_outdated, list_outdated, mark_outdated
 from annotator.storage.lookup import key_of
-from annotator.storage.outdated import describe_outdated, list_outdated, mark_outdated
-from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, PairRow
+from annotator.storage.tables.central import CurrentJudgmentRow, DocumentRow, PairRow
+from annotator.storage.tables.labeling import CheckRow, DisclosureRow
 from tests.integration.guideline.test_versions import decide
 from tests.integration.guideline_world import LATER, GuidelineWorld
 from tests.integration.judged_world import NOW

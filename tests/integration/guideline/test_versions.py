@@ -21,10 +21,10 @@ from annotator.guideline.service import (
     publish_version,
     read_version,
 )
-from annotator.storage.current_judgments import list_current_judgments
 from annotator.storage.database import Database
-from annotator.storage.outdated import OutdatedCount
-from annotator.storage.tables import RubricRow
+from annotator.storage.judgments.current_judgments import list_current_judgments
+from annotator.storage.judgments.outdated import OutdatedCount
+from annotator.storage.tables.central import RubricRow
 from tests.integration.guideline_world import LATER, GuidelineWorld, with_fields
 from tests.integration.judged_world import NOW
 

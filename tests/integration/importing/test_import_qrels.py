@@ -21,14 +21,21 @@ from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.report import ImportReport
 from annotator.labeling.service import compute_progress, submit_judgments
 from annotator.people.service import find_actor
-from annotator.storage.current_judgments import list_current_judgments
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.import_records import list_import_records
-from annotator.storage.imported_grades import ImportedQrel, list_kept_imports, list_suggestions
+from annotator.storage.judgments.current_judgments import list_current_judgments
+from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.tables import DocumentRow, ImportedQrelRow, PairRow, PersonRow, ProvenanceRow, QueryRow
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.pairs.imported_grades import ImportedQrel, list_kept_imports, list_suggestions
+from annotator.storage.tables.central import (
+    DocumentRow,
+    ImportedQrelRow,
+    PairRow,
+    PersonRow,
+    ProvenanceRow,
+    QueryRow,
+)
 from tests.integration.judged_world import NOW, JudgedWorld
 
 SAMPLES = Path(registry.__file__).parent / "samples"

@@ -16,9 +16,9 @@ from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_queries
 from annotator.storage.database import Database
-from annotator.storage.import_records import list_import_records
+from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import ImportedQrelRow, JudgmentRow, RunRow
+from annotator.storage.tables.central import ImportedQrelRow, JudgmentRow, RunRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 LATER = datetime(2026, 1, 3, tzinfo=UTC)

@@ -19,7 +19,7 @@ from annotator.releases.gates_service import check_release
 from annotator.releases.published_service import trace_qrel
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
-from annotator.storage.import_records import list_import_records
+from annotator.storage.logs.import_records import list_import_records
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW.replace(day=20)

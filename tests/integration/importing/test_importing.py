@@ -20,10 +20,10 @@ from annotator.importing.report import ImportReport
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_documents, import_queries
 from annotator.people.service import find_actor, require_role
-from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.current_judgments import list_current_judgments
 from annotator.storage.database import Database
-from annotator.storage.tables import (
+from annotator.storage.judgments.current_judgments import list_current_judgments
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,

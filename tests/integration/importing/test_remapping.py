@@ -27,14 +27,14 @@ from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_documents
 from annotator.labeling.service import SubmitResponse, compute_progress, list_judgments, submit_judgments
 from annotator.pooling.service import list_pairs, pool_runs
-from annotator.releases.judged_sql import iterate_documents, iterate_judged_queries
-from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.current_judgments import derive_current
+from annotator.releases.build.judged_sql import iterate_documents, iterate_judged_queries
 from annotator.storage.database import Database
-from annotator.storage.imported_grades import ImportedQrel, list_suggestions
+from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import (
+from annotator.storage.pairs.imported_grades import ImportedQrel, list_suggestions
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,

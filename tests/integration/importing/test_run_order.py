@@ -15,9 +15,9 @@ from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_queries
 from annotator.pooling.service import list_pairs, pool_runs
 from annotator.storage.database import Database
-from annotator.storage.import_records import list_import_records
+from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import DocumentRow, RunEntryRow, RunRow
+from annotator.storage.tables.central import DocumentRow, RunEntryRow, RunRow
 from tests.integration.importing.test_importing import NOW, QUERIES, Desk, counts
 from tests.integration.scored_world import ScoredWorld
 

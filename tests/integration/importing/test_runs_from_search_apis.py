@@ -15,9 +15,9 @@ from annotator.importing.report import FolderReport
 from annotator.importing.runs.runs_service import import_run, import_runs
 from annotator.importing.texts.texts_service import import_queries
 from annotator.storage.database import Database
-from annotator.storage.import_records import list_import_records
+from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import DocumentRow, QueryRow, RunEntryRow, RunRow
+from annotator.storage.tables.central import DocumentRow, QueryRow, RunEntryRow, RunRow
 from tests.integration.importing.test_importing import NOW, Desk, counts
 
 QUERIES = "query_id,text\nQ1,検索 が\nQ2,질의\nQ3,same\nQ4,same\n"

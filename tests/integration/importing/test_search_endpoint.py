@@ -41,11 +41,11 @@ from annotator.importing.search_endpoint.search_endpoint_service import (
 from annotator.importing.search_endpoint.spec import TEMPLATES, print_template
 from annotator.importing.texts.texts_service import import_queries
 from annotator.people.service import add_person, find_actor
-from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database
-from annotator.storage.import_records import list_import_records
+from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import RunRow
+from annotator.storage.tables.adjudication import AuditEventRow
+from annotator.storage.tables.central import RunRow
 from tests.integration.importing.test_importing import NOW, Desk
 from tests.integration.importing.test_runs_from_search_apis import results
 
@@ -744,7 +744,7 @@ def test_a_dataset_without_queries_has_nothing_to_send(
     with database.write() as session:
         from sqlalchemy import delete
 
-        from annotator.storage.tables import QueryRow
+        from annotator.storage.tables.central import QueryRow
 
         session.execute(delete(QueryRow))
     with pytest.raises(StateError, match="the dataset has no queries yet: annotator import queries d FILE"):

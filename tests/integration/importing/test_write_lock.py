@@ -13,7 +13,7 @@ from annotator.importing.runs.runs_service import import_run, import_runs
 from annotator.importing.texts.texts_service import import_queries
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import RunRow
+from annotator.storage.tables.central import RunRow
 from tests.integration.importing.test_importing import NOW, Desk
 
 

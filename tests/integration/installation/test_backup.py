@@ -26,10 +26,10 @@ from annotator.installation.records import SHORT_LIVED, BackupReport, RestoreRep
 from annotator.installation.service import BackupFolders, restore_backup, split_secrets, write_backup
 from annotator.installation.tables_sql import list_broken_references, list_table_names
 from annotator.storage import schema
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
-from annotator.storage.missing_judgments import derive_work
+from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.schema import upgrade_schema
 from tests import kept_databases
 from tests.integration.conftest import CopyDatabase, _run

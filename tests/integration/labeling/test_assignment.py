@@ -42,10 +42,10 @@ from annotator.labeling.assignment_steps import (
 )
 from annotator.people.service import change_person, disable_person, find_actor
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow, LeaseRow
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.tables import DatasetRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.tables.central import DatasetRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.tables.labeling import DisclosureRow, LeaseRow
 from tests.integration.assignment_world import AssignmentWorld, find_pk
 from tests.integration.labeling_world import NOW
 

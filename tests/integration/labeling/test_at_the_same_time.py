@@ -30,7 +30,7 @@ from annotator.labeling.next_pairs import choose_next_pairs, find_needless
 from annotator.labeling.service import SubmitResponse, list_judgments, submit_judgments
 from annotator.labeling.submission_sql import store_plan
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.labeling_locks import share_dataset
+from annotator.storage.judgments.labeling_locks import share_dataset
 from benchmarks.derived_rows import find_wrong_rows
 from tests.integration.labeling_world import NOW, World
 

@@ -19,9 +19,9 @@ from annotator.labeling.calibration_service import (
     show_own_checks,
 )
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow, RepeatRow
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import PairRow
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import DisclosureRow, RepeatRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 HEADER = "query_id,doc_id,kind,grade,explanation\n"

@@ -12,10 +12,10 @@ from annotator.labeling.checks_sql import (
     read_explanations,
 )
 from annotator.labeling.pair_records import NextPair
-from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow, ProposalRow, RepeatRow
-from annotator.storage.tables import CurrentJudgmentRow, DatasetRow, PairRow
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, PairRow
+from annotator.storage.tables.labeling import DisclosureRow, ProposalRow, RepeatRow
 from tests.integration.checked_world import CheckedWorld
 from tests.integration.labeling_world import NOW
 

@@ -8,7 +8,7 @@ from annotator.domain.people import Actor
 from annotator.labeling.calibration_service import compute_results
 from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.storage.database import Database
-from annotator.storage.missing_judgments import derive_work
+from annotator.storage.judgments.missing_judgments import derive_work
 from tests.integration.checked_world import CheckedWorld
 from tests.integration.labeling.test_checks import set_rates
 

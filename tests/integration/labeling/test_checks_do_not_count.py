@@ -15,8 +15,8 @@ from annotator.labeling.service import compute_progress, list_judgments
 from annotator.overview.service import show_overview
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.tables import PairRow
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.tables.central import PairRow
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.labeling.test_calibration import mark, repeat
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld

@@ -19,24 +19,24 @@ from annotator.domain.overlap import allows_further, conditional_distance, wante
 from annotator.domain.people import OPERATOR, Actor
 from annotator.guideline.service import publish_version
 from annotator.importing.remapping.remapping_sql import retire_pairs
-from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import (
-    AssignmentRow,
-    CheckRow,
-    DisclosureRow,
-    ProposalRow,
-    RepeatRow,
-)
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.tables import (
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     JudgmentRow,
     MembershipRow,
     PairRow,
     QueryRow,
+)
+from annotator.storage.tables.labeling import (
+    AssignmentRow,
+    CheckRow,
+    DisclosureRow,
+    ProposalRow,
+    RepeatRow,
 )
 from tests.integration.labeling_world import NOW, World
 

@@ -12,10 +12,9 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import AssignmentRow, CheckRow, DisclosureRow, RepeatRow
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.tables import (
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     DocumentRow,
@@ -25,6 +24,7 @@ from annotator.storage.tables import (
     PersonRow,
     QueryRow,
 )
+from annotator.storage.tables.labeling import AssignmentRow, CheckRow, DisclosureRow, RepeatRow
 from tests.integration.labeling_world import NOW, World
 
 

@@ -12,8 +12,8 @@ from annotator.domain.people import OPERATOR
 from annotator.labeling.service import compute_progress, list_judgments, read_whole_text, submit_judgments
 from annotator.people.service import disable_person, remove_role
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow
-from annotator.storage.tables import JudgmentRow, PairRow
+from annotator.storage.tables.central import JudgmentRow, PairRow
+from annotator.storage.tables.labeling import DisclosureRow
 from tests.integration.labeling_world import NOW, World
 
 

@@ -15,20 +15,20 @@ from sqlmodel import col
 from annotator.adjudication.decisions_sql import add_decisions
 from annotator.domain.overlap import allows_further, conditional_distance, wanted_for
 from annotator.importing.remapping.remapping_sql import retire_pairs
-from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.imported_grades import bring_in
-from annotator.storage.labeling_tables import CheckRow, QueryAnswersRow, QueryWorkRow
+from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_rubric
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.tables import (
+from annotator.storage.pairs.imported_grades import bring_in
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     JudgmentRow,
     PairRow,
     QueryRow,
 )
+from annotator.storage.tables.labeling import CheckRow, QueryAnswersRow, QueryWorkRow
 from tests.integration.judged_world import JudgedWorld
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)

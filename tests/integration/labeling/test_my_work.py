@@ -18,8 +18,8 @@ from annotator.labeling.my_work_service import (
     show_pace,
 )
 from annotator.labeling.records import OwnJudgmentFilter
-from annotator.storage.adjudication_tables import AdjudicationRow
 from annotator.storage.database import Database
+from annotator.storage.tables.adjudication import AdjudicationRow
 from tests.integration.checked_world import CheckedWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling.test_checks import disclose, set_rates

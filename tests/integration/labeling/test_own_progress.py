@@ -11,8 +11,8 @@ from annotator.labeling.my_work_service import show_pace
 from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.quality.service import draw_sample
 from annotator.storage.database import Database
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset
-from annotator.storage.missing_judgments import derive_work
 from tests.integration.checked_world import CheckedWorld
 from tests.integration.labeling.test_checks import set_rates
 

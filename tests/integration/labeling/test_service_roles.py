@@ -22,7 +22,7 @@ from annotator.labeling.assignment_steps import AssignmentStep, AssignmentUndo
 from annotator.pooling.proposals import proposals_service as proposals
 from annotator.quality import service as quality
 from annotator.storage.database import Database
-from annotator.storage.tables import MembershipRow
+from annotator.storage.tables.central import MembershipRow
 from tests.integration.labeling_world import NOW, World
 
 Act = Callable[[Database, Actor, str], object]

@@ -10,12 +10,12 @@ from sqlmodel import col
 
 from annotator.adjudication.discussion.discussion_sql import list_busy_queries
 from annotator.domain.people import Actor
-from annotator.storage.adjudication_tables import QualityDrawRow, QualityPairRow
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import AssignmentRow, LeaseRow, RepeatRow
+from annotator.storage.judgments.open_pairs import OpenPairsRequest
 from annotator.storage.lookup import find_dataset, find_person, key_of
-from annotator.storage.open_pairs import OpenPairsRequest
-from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
+from annotator.storage.tables.adjudication import QualityDrawRow, QualityPairRow
+from annotator.storage.tables.central import CurrentJudgmentRow, DocumentRow, PairRow, QueryRow
+from annotator.storage.tables.labeling import AssignmentRow, LeaseRow, RepeatRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=5)

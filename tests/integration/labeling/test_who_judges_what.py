@@ -15,11 +15,11 @@ from annotator.overview.service import show_overview
 from annotator.people.service import change_person
 from annotator.releases.gates_service import check_release
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import CheckRow
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.missing_judgments import derive_work
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import CurrentJudgmentRow, DocumentRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.central import CurrentJudgmentRow, DocumentRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.tables.labeling import CheckRow
 from tests.integration.assignment_world import AssignmentWorld
 from tests.integration.labeling_world import NOW, World
 

@@ -41,7 +41,7 @@ from annotator.quality.service import show_quality
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import QueryWorkRow
+from annotator.storage.tables.labeling import QueryWorkRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.release_world import EPOCH
 

@@ -39,7 +39,7 @@ from annotator.people.sign_in_service import (
 )
 from annotator.storage import roles as storage_roles
 from annotator.storage.database import Database
-from annotator.storage.tables import LoginAttemptRow, LoginSessionRow, PersonRow
+from annotator.storage.tables.central import LoginAttemptRow, LoginSessionRow, PersonRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PASSWORD = "correct horse 電池"

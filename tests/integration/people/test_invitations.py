@@ -36,7 +36,7 @@ from annotator.people.service import (
 from annotator.people.setup_service import make_setup_link
 from annotator.people.sign_in_service import change_password, find_session, sign_in
 from annotator.storage.database import Database
-from annotator.storage.tables import OneTimeLinkRow
+from annotator.storage.tables.central import OneTimeLinkRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 HERE = "192.0.2.1"

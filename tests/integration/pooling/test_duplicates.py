@@ -24,11 +24,11 @@ from annotator.pooling.rounds.rounds_service import list_left_out_documents, lis
 from annotator.pooling.service import list_pairs
 from annotator.releases.published_service import trace_qrel
 from annotator.releases.service import publish_release
-from annotator.storage.adjudication_tables import AuditEventRow
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import DocumentRow, ImportedQrelRow, PairRow, QueryRow
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.adjudication import AuditEventRow
+from annotator.storage.tables.central import DocumentRow, ImportedQrelRow, PairRow, QueryRow
+from annotator.storage.tables.labeling import DisclosureRow
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 from tests.integration.release_world import WAIVED

@@ -8,7 +8,7 @@ from annotator.domain.errors import ValidationError
 from annotator.pooling.filters.filters import read_filters
 from annotator.pooling.filters.filters_sql import check_filter_fields, find_left_out
 from annotator.storage.database import Database
-from annotator.storage.tables import DocumentRow, PairRow, ProvenanceRow, QueryRow
+from annotator.storage.tables.central import DocumentRow, PairRow, ProvenanceRow, QueryRow
 from tests.integration.judged_world import JudgedWorld
 
 LAW = "農地の転用には許可を要する。許可の申請は書面によって行い、その控えを三年間保存しなければならない。"

@@ -15,7 +15,13 @@ from annotator.pooling.rounds.rounds_service import STORING, list_pool_rounds, m
 from annotator.pooling.rounds.rounds_sql import list_probabilities
 from annotator.pooling.service import list_pairs, pool_results
 from annotator.storage.database import Database
-from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow, ProvenanceRow, RunEntryRow
+from annotator.storage.tables.central import (
+    CurrentJudgmentRow,
+    JudgmentRow,
+    PairRow,
+    ProvenanceRow,
+    RunEntryRow,
+)
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 

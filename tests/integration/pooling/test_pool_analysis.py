@@ -18,7 +18,7 @@ from annotator.pooling.analysis.pool_analysis_service import (
     show_rounds,
 )
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.pooled_world import PooledWorld
 

@@ -15,7 +15,7 @@ from annotator.pooling.rounds.round_records import LeftOut, NewRound
 from annotator.pooling.rounds.rounds_service import list_pair_probabilities, make_round
 from annotator.pooling.rounds.rounds_sql import add_round, read_history
 from annotator.storage.database import Database
-from annotator.storage.tables import DocumentRow, QueryRow
+from annotator.storage.tables.central import DocumentRow, QueryRow
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 

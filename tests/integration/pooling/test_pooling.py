@@ -20,8 +20,15 @@ from annotator.pooling.rounds.pool_records import PoolReport
 from annotator.pooling.service import list_pairs, pool_runs, retrieve
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import DocumentRow, PairRow, ProvenanceRow, QueryRow, RunEntryRow, RunRow
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.central import (
+    DocumentRow,
+    PairRow,
+    ProvenanceRow,
+    QueryRow,
+    RunEntryRow,
+    RunRow,
+)
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = datetime(2026, 5, 6, tzinfo=UTC)

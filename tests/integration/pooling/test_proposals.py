@@ -19,9 +19,9 @@ from annotator.pooling.proposals.proposals_service import (
 from annotator.pooling.search.search_service import SEARCHES
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import AssignmentRow, CheckRow, ProposalRow
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables import DocumentRow, DocumentTextRow, MembershipRow, PairRow, QueryRow
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow, QueryRow
+from annotator.storage.tables.labeling import AssignmentRow, CheckRow, ProposalRow
 from tests.integration.labeling_world import NOW, World
 
 MISSED = (

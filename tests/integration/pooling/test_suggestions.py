@@ -22,9 +22,9 @@ from annotator.pooling.suggestions.suggestion_records import SuggestionReport, S
 from annotator.pooling.suggestions.suggestions_service import report_suggestions, suggest
 from annotator.releases.gates_service import check_release
 from annotator.storage.database import Database
-from annotator.storage.imported_grades import list_suggestions
-from annotator.storage.pool import pair_key
-from annotator.storage.tables import ImportedQrelRow, PairRow, ProvenanceRow
+from annotator.storage.pairs.imported_grades import list_suggestions
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.central import ImportedQrelRow, PairRow, ProvenanceRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)

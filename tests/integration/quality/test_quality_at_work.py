@@ -14,9 +14,9 @@ from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.domain.people import Actor, Membership, SignedIn
 from annotator.labeling.my_work_service import CannotRevise, list_own_work, read_own_pair, show_pace
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import CheckRow, DisclosureRow, ProposalRow
 from annotator.storage.lookup import key_of
-from annotator.storage.tables import JudgmentRow, PairRow
+from annotator.storage.tables.central import JudgmentRow, PairRow
+from annotator.storage.tables.labeling import CheckRow, DisclosureRow, ProposalRow
 from annotator.web.labeling import api
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.integration.quality_world import QualityWorld

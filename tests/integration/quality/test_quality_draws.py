@@ -12,11 +12,11 @@ from annotator.domain.errors import NotAllowed, NotFound, StateError, Validation
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.quality.service import draw_sample, list_experts, preview_sample
-from annotator.storage.adjudication_tables import QualityDrawRow
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import AssignmentRow, CheckRow, DisclosureRow, ProposalRow
 from annotator.storage.lookup import key_of
-from annotator.storage.tables import MembershipRow, PairRow, PersonRow, QueryRow
+from annotator.storage.tables.adjudication import QualityDrawRow
+from annotator.storage.tables.central import MembershipRow, PairRow, PersonRow, QueryRow
+from annotator.storage.tables.labeling import AssignmentRow, CheckRow, DisclosureRow, ProposalRow
 from tests.integration.quality_world import QualityWorld
 
 

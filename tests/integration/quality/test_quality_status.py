@@ -20,8 +20,8 @@ from annotator.quality.records import QualityStatus
 from annotator.quality.service import project_bound, show_quality
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.tables import PairRow, PersonRow
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.tables.central import PairRow, PersonRow
 from tests.integration.quality_world import QualityWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 

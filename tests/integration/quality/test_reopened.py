@@ -14,13 +14,13 @@ from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.errors import ConflictError, NotAllowed
 from annotator.domain.people import OPERATOR, Actor
-from annotator.releases.judged_sql import iterate_judged_queries
-from annotator.storage.adjudication_tables import QualityPairRow
+from annotator.releases.build.judged_sql import iterate_judged_queries
 from annotator.storage.database import Database
-from annotator.storage.disagreements import list_disagreements
-from annotator.storage.imported_grades import bring_in
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.tables import PairRow
+from annotator.storage.pairs.disagreements import list_disagreements
+from annotator.storage.pairs.imported_grades import bring_in
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.tables.adjudication import QualityPairRow
+from annotator.storage.tables.central import PairRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)

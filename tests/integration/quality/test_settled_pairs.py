@@ -11,16 +11,16 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.domain.settling import PAIR_STATUSES, settle
 from annotator.quality.quality_sql import list_known, list_settled
-from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
-from annotator.storage.imported_grades import bring_in
-from annotator.storage.labeling_tables import CheckRow, DisclosureRow, ProposalRow
+from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.pair_settlements import LATER, OTHERWISE, read_settlements
-from annotator.storage.pair_states import list_pair_states
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DocumentRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.pairs.imported_grades import bring_in
+from annotator.storage.pairs.pair_settlements import LATER, OTHERWISE, read_settlements
+from annotator.storage.pairs.pair_states import list_pair_states
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import DocumentRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.tables.labeling import CheckRow, DisclosureRow, ProposalRow
 from tests.integration.quality_world import QualityWorld
 
 
@@ -251,7 +251,7 @@ def test_patterns_of_very_many_answers_are_told_apart() -> None:
     """Numbers too large to be put side by side in one whole number."""
     import numpy as np
 
-    from annotator.storage.pair_settlements import _number_patterns
+    from annotator.storage.pairs.pair_settlements import _number_patterns
 
     most = 2**32 - 1  # two such columns beside each other take 64 bits: a third one before them would be lost
     rows = np.array([[0, 0, 0], [1, 0, 0], [0, 0, 0], [1, most, most]])
@@ -263,7 +263,7 @@ def test_patterns_of_very_many_answers_are_told_apart() -> None:
 def test_kinds_are_found_alike_by_a_table_and_by_sorting(monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy as np
 
-    from annotator.storage import pair_settlements
+    from annotator.storage.pairs import pair_settlements
 
     numbers = np.array([7, 3, 7, 0, 3, 9, 7])
     for most in (0, 1_000):

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError
 from annotator.people.service import find_actor
-from annotator.releases import recording_sql
+from annotator.releases.build import recording_sql
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 

@@ -13,11 +13,11 @@ from sqlmodel import SQLModel
 
 from annotator.domain.errors import AnnotatorError, ConflictError, StateError
 from annotator.releases import service
+from annotator.releases.build.write import write_release
 from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.records import Release
 from annotator.releases.service import finish_publishing, publish_release
-from annotator.releases.write import write_release
-from annotator.storage.tables import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
+from annotator.storage.tables.central import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
 from tests.browser.warm_server import start_process
 from tests.integration.conftest import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld

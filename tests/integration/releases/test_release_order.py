@@ -16,9 +16,9 @@ from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.releases.files_service import verify_release
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
-from annotator.storage.adjudication_tables import AuditEventRow, DocumentOrderRow
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
+from annotator.storage.tables.adjudication import AuditEventRow, DocumentOrderRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 TEXT = "検索 🔎"

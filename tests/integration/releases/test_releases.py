@@ -28,15 +28,15 @@ from annotator.formats.judgments import read_judgments
 from annotator.formats.registry import find_format, read_truth
 from annotator.formats.syntax.source import InputSource
 from annotator.releases import service
-from annotator.releases.files import TRUTH_FILES
+from annotator.releases.build.files import TRUTH_FILES
+from annotator.releases.build.write import write_release
 from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.gates_service import check_release, explain_check
 from annotator.releases.records import Release
 from annotator.releases.service import finish_publishing, publish_release
-from annotator.releases.write import write_release
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables import MembershipRow, PseudonymRow, ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.central import MembershipRow, PseudonymRow, ReleaseQrelRow, ReleaseRow
 from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.release_world import EPOCH, NOT_DONE, WAIVED, ReleaseWorld

@@ -25,14 +25,14 @@ from annotator.releases.gates import is_on_older_text, is_stale
 from annotator.releases.gates_service import survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.releases.survey_sql import read_older_sources
-from annotator.storage.adjudication_tables import DisagreementRow
 from annotator.storage.database import Database
-from annotator.storage.imported_grades import bring_in
-from annotator.storage.labeling_tables import CheckRow
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pair_settlements import read_settlements
-from annotator.storage.pair_states import PairState, list_pair_states, list_queries
-from annotator.storage.tables import PairRow
+from annotator.storage.pairs.imported_grades import bring_in
+from annotator.storage.pairs.pair_settlements import read_settlements
+from annotator.storage.pairs.pair_states import PairState, list_pair_states, list_queries
+from annotator.storage.tables.adjudication import DisagreementRow
+from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import CheckRow
 from tests.integration.guideline_world import GuidelineWorld
 from tests.integration.judged_world import NOW
 from tests.integration.published_world import PublishedWorld

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sqlalchemy import insert, select, text
 from sqlmodel import col
 
-from annotator.storage.current_judgments import derive_current, list_current_judgments, mark_late
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_current, list_current_judgments, mark_late
 from annotator.storage.lookup import find_rubric
-from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow
+from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow, PairRow
 from tests.integration.judged_world import JudgedWorld
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)

@@ -15,10 +15,10 @@ from sqlmodel import col
 
 from annotator.domain.errors import StateError
 from annotator.domain.settling import QueueReason
-from annotator.storage.adjudication_tables import AdjudicationRow, CurrentAdjudicationRow, DisagreementRow
 from annotator.storage.database import Database
-from annotator.storage.disagreements import derive_disagreements
+from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.schema import MIGRATIONS, upgrade_schema
+from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow, DisagreementRow
 
 BEGUN = datetime(2026, 3, 1, tzinfo=UTC)
 SEMANTIC = datetime(2026, 3, 3, 12, tzinfo=UTC)

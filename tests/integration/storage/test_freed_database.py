@@ -11,7 +11,7 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
 from annotator.storage.sql import add_rows
-from annotator.storage.tables import PersonRow
+from annotator.storage.tables.central import PersonRow
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from sqlmodel import col
 
 from annotator.storage.database import Database
 from annotator.storage.sql import COPIED, add_rows
-from annotator.storage.tables import DocumentRow
+from annotator.storage.tables.central import DocumentRow
 from tests.integration.judged_world import JudgedWorld
 
 NASTY = (

@@ -12,13 +12,13 @@ from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.domain.settling import Settlement
-from annotator.storage.adjudication_tables import AdjudicationRow
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
-from annotator.storage.pair_states import PairState, list_pair_states
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DocumentRow, JudgmentRow, PersonRow, QueryRow
+from annotator.storage.pairs.pair_states import PairState, list_pair_states
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.central import DocumentRow, JudgmentRow, PersonRow, QueryRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 DOCS = ("Ä", "a", "b", "文書", "z", "판례🔎", "ä")
@@ -125,7 +125,7 @@ def test_pairs_come_in_code_point_order_whatever_the_database_collates(
 def test_some_pairs_alone_have_the_state_they_have_among_all(
     database: Database, dataset_pk: int, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotator.storage.pair_states.FEW", few)
+    monkeypatch.setattr("annotator.storage.pairs.pair_states.FEW", few)
     with database.write() as session:
         _judge(session, dataset_pk, "a", 1, 2)
         _decide(session, dataset_pk, "b", 1)

@@ -10,9 +10,9 @@ from sqlalchemy import text
 from annotator.adjudication.discussion.discussion_service import count_news
 from annotator.labeling.questions_service import count_new_answers
 from annotator.storage.database import Database
-from annotator.storage.disclosures import add_seen, find_pair_pks
-from annotator.storage.labeling_tables import QuestionRow
+from annotator.storage.logs.disclosures import add_seen, find_pair_pks
 from annotator.storage.schema import MIGRATIONS, upgrade_schema
+from annotator.storage.tables.labeling import QuestionRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 

@@ -11,10 +11,10 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from annotator.storage.current_judgments import derive_current
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.schema import MIGRATIONS, upgrade_schema
-from annotator.storage.tables import CurrentJudgmentRow, JudgmentRow, PairRow
+from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow, PairRow
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 # pair: (grade, pressed, received) in the order of receipt, times in hours from noon; then what was current, and what holds now

@@ -7,7 +7,7 @@ from sqlalchemy.exc import DBAPIError
 from annotator.storage.database import Database
 from annotator.storage.slow_statements import MOST_CHARACTERS, SlowStatement, watch_statements
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
-from annotator.storage.tables import DatasetRow
+from annotator.storage.tables.central import DatasetRow
 
 
 def watch(database: Database, seconds: float) -> list[SlowStatement]:

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DataError, IntegrityError
 
 from annotator.storage.database import Database
-from annotator.storage.tables import APPEND_ONLY
+from annotator.storage.tables.central import APPEND_ONLY
 from tests.integration.judged_world import JudgedWorld
 
 REFUSED = (IntegrityError, DataError)

@@ -13,8 +13,8 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.errors import DatabaseUnavailable
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.labeling_locks import SharedLocks, share_dataset
-from annotator.storage.tables import MembershipRow
+from annotator.storage.judgments.labeling_locks import SharedLocks, share_dataset
+from annotator.storage.tables.central import MembershipRow
 from tests.integration.labeling_world import NOW, World
 
 PLANS = text("SELECT current_setting('plan_cache_mode')")

@@ -8,7 +8,7 @@ import pytest
 
 from annotator.storage.database import Database
 from annotator.storage.sql import fetch, prepare_sql
-from annotator.storage.tables import ImportRecordRow, PersonRow
+from annotator.storage.tables.central import ImportRecordRow, PersonRow
 from tests.integration.judged_world import JudgedWorld
 
 NOON = datetime(2026, 1, 2, 12, 30, 15, 250, tzinfo=UTC)

@@ -23,7 +23,7 @@ from annotator.people.sign_in_service import (
 )
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.tables import KnownDeviceRow
+from annotator.storage.tables.central import KnownDeviceRow
 from annotator.web import auth
 from annotator.web.server.gate import RequestGate
 

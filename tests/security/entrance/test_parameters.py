@@ -26,7 +26,7 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 from annotator.web.adjudication.queue_url import NAMES as QUEUE
 from annotator.web.agreement.links import NAMES as SELECTION
 from annotator.web.app import list_own_routes, make_app

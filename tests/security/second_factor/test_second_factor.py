@@ -36,7 +36,12 @@ from annotator.people.setup_service import make_setup_link
 from annotator.people.sign_in_service import HALF_LIFETIME, find_session, know_device, sign_in
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.tables import HalfSignInRow, LoginSessionRow, ProviderIdentityRow, SecondFactorRow
+from annotator.storage.tables.central import (
+    HalfSignInRow,
+    LoginSessionRow,
+    ProviderIdentityRow,
+    SecondFactorRow,
+)
 from annotator.web.app import make_app
 from annotator.web.server.gate import OPEN
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from annotator.adjudication.history.history import ACTION_NAMES, describe_entry
-from annotator.storage.audit_log import ACTIONS
+from annotator.storage.logs.audit_log import ACTIONS
 
 GRADED = {"outcome": "graded", "grade": 2, "rationale": "{第17条} 🔎"}
 

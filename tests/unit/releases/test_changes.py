@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from annotator.releases.changes import SHOWN, write_changes
+from annotator.releases.build.changes import SHOWN, write_changes
 from annotator.releases.records import QrelChange, ReleaseDiff, Renames
 
 QUIET = ReleaseDiff(

@@ -7,7 +7,7 @@ import pytest
 from annotator.domain.canonical_qrels import hash_content, write_canonical
 from annotator.domain.errors import StateError
 from annotator.domain.ground_truth import Qrel
-from annotator.releases.content import (
+from annotator.releases.build.content import (
     RankTies,
     count_content,
     list_keys,

@@ -8,8 +8,8 @@ from annotator.domain.ground_truth import Query
 from annotator.domain.settling import settle
 from annotator.releases.counts import SHOWN, PairSurvey, list_figures
 from annotator.releases.survey_sql import OlderSources, count_settlements
-from annotator.storage.pair_settlements import PairSettlements
-from annotator.storage.pair_states import PairState
+from annotator.storage.pairs.pair_settlements import PairSettlements
+from annotator.storage.pairs.pair_states import PairState
 
 QUERIES = {1: Query("Q1", "検索"), 2: Query("Q2", "검색"), 3: Query("Q3", "بحث"), 4: Query("Q4", "x")}
 UNKNOWN = AgreementVerdict("unknown", CoefficientValue(None, None, "why"), 0.7, None, "Not known.")

@@ -1,6 +1,6 @@
 """Who gets which number, and that it says nothing and never changes."""
 
-from annotator.releases.content import assign_numbers
+from annotator.releases.build.content import assign_numbers
 from annotator.releases.records import Participant
 
 PEOPLE = [Participant(key, name, False) for key, name in enumerate(["花子", "민준", "أحمد", "zoë"], 1)]

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from annotator.formats.registry import find_format
-from annotator.releases import side_processes
-from annotator.releases.read_back import _BESIDE, SHOWN
-from annotator.releases.verify import verify_folder
+from annotator.releases.verify import side_processes
+from annotator.releases.verify.read_back import _BESIDE, SHOWN
+from annotator.releases.verify.verify import verify_folder
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "releases"
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from annotator.releases import side_processes
-from annotator.releases.side_processes import SideProcesses, count_processors
+from annotator.releases.verify import side_processes
+from annotator.releases.verify.side_processes import SideProcesses, count_processors
 
 NAMES = ["a", "b", "c"]
 

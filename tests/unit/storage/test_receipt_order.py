@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotator.storage.current_judgments import JudgmentReceipt, is_newer, order_answers
-from annotator.storage.tables import JudgmentRow
+from annotator.storage.judgments.current_judgments import JudgmentReceipt, is_newer, order_answers
+from annotator.storage.tables.central import JudgmentRow
 
 NOON = datetime(2026, 3, 5, 12, tzinfo=UTC)
 

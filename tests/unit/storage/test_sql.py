@@ -22,7 +22,7 @@ from annotator.storage.sql import (
     run_many,
     run_sql,
 )
-from annotator.storage.tables import PersonRow
+from annotator.storage.tables.central import PersonRow
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, 89, tzinfo=UTC)
 FOUND = prepare_sql("SELECT pk FROM person WHERE username IN :names AND created_at = :at", lists=["names"])

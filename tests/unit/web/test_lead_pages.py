@@ -12,10 +12,10 @@ from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.pooling.suggestions.suggestions_sql import StoredSuggestion, add_relation_suggestions
 from annotator.storage.database import Database
-from annotator.storage.disclosures import find_pair_pks
-from annotator.storage.pool import pair_key
+from annotator.storage.logs.disclosures import find_pair_pks
+from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables import ProvenanceRow
+from annotator.storage.tables.central import ProvenanceRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (
     alternatives,

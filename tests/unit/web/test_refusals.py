@@ -13,7 +13,7 @@ from annotator.domain.overlap import check_rules
 from annotator.domain.people import OPERATOR
 from annotator.labeling.calibration import check_explanation
 from annotator.people.credentials import check_username
-from annotator.releases.folder import check_free
+from annotator.releases.build.folder import check_free
 from annotator.releases.gates import override_gates, to_gate
 from annotator.releases.published_service import trace_qrel
 from annotator.releases.versions import check_version

@@ -10,8 +10,8 @@ import pytest
 from annotator.adjudication.history.history_records import AuditLogFilter
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person, find_actor
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
+from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.web.adjudication.downloads import list_audit_log_address
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.conftest import Visitor

@@ -7,11 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from annotator.adjudication.history.history import describe_entry
-from annotator.storage.audit_log import AuditEvent, add_events
 from annotator.storage.database import Database
+from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import key_of
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables import PairRow
+from annotator.storage.tables.central import PairRow
 from annotator.web.kit.messages import tr, use_language
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import find, make_world, run, words

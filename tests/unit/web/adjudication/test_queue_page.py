@@ -13,17 +13,17 @@ from streamlit.testing.v1 import AppTest
 from annotator.domain.people import Membership, SignedIn
 from annotator.labeling.questions_service import ask_question
 from annotator.settings import Settings
-from annotator.storage.adjudication_tables import (
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_pair_pk
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.schema import upgrade_schema
+from annotator.storage.tables.adjudication import (
     DisagreementAssignmentRow,
     DisagreementHoldRow,
     DisagreementRow,
     PutOffDisagreementRow,
     ScoreDueRow,
 )
-from annotator.storage.database import Database
-from annotator.storage.lookup import find_pair_pk
-from annotator.storage.pool import pair_key
-from annotator.storage.schema import upgrade_schema
 from annotator.web.page_context import PageContext
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, find, html_rows, links, make_world, open_page, run, words

@@ -12,8 +12,8 @@ from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DocumentRow, DocumentTextRow, QueryRow
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, QueryRow
 from annotator.web.labeling import panel
 from annotator.web.labeling.api import EXCHANGE_VERSION, OLDEST_EXCHANGE
 from tests.unit.web.conftest import NOW, Visitor

@@ -15,7 +15,7 @@ from annotator.people.service import list_people
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables import MembershipRow
+from annotator.storage.tables.central import MembershipRow
 from annotator.web.page_context import PageContext
 from tests.integration.assignment_world import AssignmentWorld
 from tests.integration.labeling_world import NOW

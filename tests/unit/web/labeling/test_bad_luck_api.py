@@ -27,10 +27,9 @@ from annotator.labeling.service import list_judgments
 from annotator.people.service import add_person, change_person, disable_person, find_actor, remove_role
 from annotator.people.sign_in_service import revoke_sessions
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import LeaseRow, RepeatRow
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import (
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
@@ -38,6 +37,7 @@ from annotator.storage.tables import (
     PairRow,
     QueryRow,
 )
+from annotator.storage.tables.labeling import LeaseRow, RepeatRow
 from tests.unit.web.conftest import NOW, PASSWORD, Visitor
 
 NAMES = count()

@@ -11,8 +11,8 @@ from annotator.labeling.service import list_judgments
 from annotator.pooling.search.search_service import SEARCHES
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DocumentRow, DocumentTextRow, QueryRow
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, QueryRow
 from tests.unit.web.conftest import NOW, Visitor
 
 

@@ -7,10 +7,10 @@ import pytest
 from annotator.domain.people import OPERATOR
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import DisclosureRow
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DocumentRow, QueryRow
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.central import DocumentRow, QueryRow
+from annotator.storage.tables.labeling import DisclosureRow
 from tests.unit.web.conftest import NOW, Visitor
 
 

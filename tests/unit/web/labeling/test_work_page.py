@@ -9,8 +9,8 @@ from sqlmodel import col
 
 from annotator.labeling.calibration_service import import_checks
 from annotator.storage.database import Database
-from annotator.storage.labeling_tables import QuestionRow, SeenAnswerRow
 from annotator.storage.schema import upgrade_schema
+from annotator.storage.tables.labeling import QuestionRow, SeenAnswerRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling.test_calibration import repeat
 from tests.unit.web.lead_pages import find, headings, make_world, open_page, run, words

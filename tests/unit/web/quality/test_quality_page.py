@@ -15,9 +15,9 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.people.service import change_person
 from annotator.quality.service import draw_sample, show_quality
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables import PairRow, PersonRow
+from annotator.storage.tables.central import PairRow, PersonRow
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, run, words
 

@@ -13,7 +13,7 @@ from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
-from annotator.storage.pool import pair_key
+from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.unit.web.lead_pages import (

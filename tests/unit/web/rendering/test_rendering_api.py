@@ -4,8 +4,8 @@ import pytest
 
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pool import PoolCandidate, add_candidates
-from annotator.storage.tables import DocumentRow, DocumentTextRow, PairRow, QueryRow
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow, QueryRow
 from tests.unit.web.conftest import NOW, Visitor
 
 

@@ -1,0 +1,351 @@
+"""Write the files of a release query by query, hashed while they are written.
+
+The ground truth goes to the writers of every format at once (`formats/writer.py`), with the judgments beside it. The same
+content gives the same bytes on every machine, in little memory. Raises ValidationError for an id that a format cannot carry;
+disk errors stay OSError for `folder.py` to report.
+"""
+
+import contextlib
+import gc
+import hashlib
+import json
+import marshal
+import os
+import tempfile
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from annotator.domain.ground_truth import Document, Metadata, Qrel, Query
+from annotator.domain.people import name_annotator
+from annotator.formats.format import Format
+from annotator.formats.judgments import COLUMNS, quote_cell
+from annotator.formats.registry import find_format
+from annotator.formats.syntax.grade_scale import UNRATEABLE
+from annotator.formats.writer import ONE_FILE, FileWriter
+from annotator.releases.build.content import sort_judgments
+from annotator.releases.records import ReleasePair
+
+TRUTH_FILES: Mapping[str, str] = {
+    "nablarch": "nablarch.yaml",
+    "law": "law.json",
+    "law-compact": "law-compact.json",
+    "ranked": "ranked.json",
+    "assay": "assay.yaml",
+    "assay-queries": "assay-queries.yaml",
+    "trec": "qrels.trec.txt",
+    "beir": "beir",
+}  # the place of each format: its one file, or its folder
+JUDGMENTS, MANIFEST, SUMS = "judgments.csv", "manifest.json", "SHA256SUMS"
+SIGNATURE = "SHA256SUMS.sig"  # of SUMS, so that it stands in no list of files
+CHANGES, DATASHEET = "CHANGES.md", "DATASHEET.md"
+PROBABILITIES = "qrels.probs"  # only where pairs were drawn at random
+GRADES_PICTURE, CONFUSION_PICTURE = "pictures/grades.svg", "pictures/confusion.svg"
+JUDGMENT_COLUMNS = (*COLUMNS, "guideline_version", "purpose", "simulated")
+WITHOUT_GRADES = (
+    MANIFEST,
+    SUMS,
+    GRADES_PICTURE,
+    CONFUSION_PICTURE,
+    "beir/queries.jsonl",
+    "beir/corpus.jsonl",
+)
+"""The files of a release that tell the grade of no pair."""
+DIGITS = 6
+
+
+class OutputFile(Protocol):
+    """A file that text is appended to."""
+
+    def write(self, text: str) -> None:
+        """Append text."""
+
+
+class OutputFolder(Protocol):
+    """A folder that files are written to."""
+
+    def open(self, name: str) -> OutputFile:
+        """Open a new file, by its path within the folder."""
+
+
+class ListedFile(Protocol):
+    """A file as the manifest and the checksums name it."""
+
+    name: str
+    bytes: int
+
+    @property
+    def sha256(self) -> str:
+        """Return the SHA-256 of the file's bytes, in hexadecimal."""
+
+
+def place_file(file_format: Format, writer: FileWriter) -> str:
+    """Return the path of a format's file in a release folder."""
+    path = TRUTH_FILES[file_format.name]
+    return path if writer.path == ONE_FILE else f"{path}/{writer.path}"
+
+
+class _GrowingFile:
+    """One file of the ground truth with the queries that it holds so far."""
+
+    def __init__(self, writer: FileWriter, output: OutputFile, *, positive: bool) -> None:
+        self.writer, self.output, self.positive, self.queries = writer, output, positive, 0
+
+    def add(self, query: Query, qrels: Sequence[Qrel]) -> None:
+        if self.writer.takes(query, qrels):
+            self.output.write(self.writer.add(query, qrels, self.queries))
+            self.queries += 1
+
+
+class TruthWriter:
+    """Writes the ground truth in every format in one pass. `about`: metadata that the files contain."""
+
+    def __init__(self, folder: OutputFolder, about: Metadata, queries: int, *, list_grade_0: bool) -> None:
+        self._files: list[_GrowingFile] = []
+        for name in TRUTH_FILES:
+            file_format = find_format(name)
+            for writer in file_format.files:
+                output = folder.open(place_file(file_format, writer))
+                output.write(writer.begin(about, queries))
+                positive = not list_grade_0 and not file_format.tells_grade_0
+                self._files.append(_GrowingFile(writer, output, positive=positive))
+
+    def add(self, query: Query, qrels: Sequence[Qrel]) -> None:
+        """Write one query with its qrels in their order, including grade 0."""
+        positive = [qrel for qrel in qrels if qrel.grade > 0]
+        for file in self._files:
+            file.add(query, positive if file.positive else qrels)
+
+    def end(self, documents: Iterable[Document]) -> None:
+        """Write the documents and the ends of the files."""
+        for document in documents:
+            for file in self._files:
+                text = file.writer.add_document(document)
+                if text:
+                    file.output.write(text)
+        for file in self._files:
+            file.output.write(file.writer.end(file.queries))
+
+
+def write_judgments(
+    pairs: Iterable[ReleasePair], *, numbers: Mapping[int, int], simulated: Container[int]
+) -> str:
+    """Yield the lines of `judgments.csv` for these pairs: every current judgment, under a pseudonym.
+
+    The columns are JUDGMENT_COLUMNS, as `import judgments` reads them. Unknown values of an imported judgment are
+    empty: its time, and its guideline.
+    """
+    lines: list[str] = []
+    names = {person: name_annotator(number) for person, number in numbers.items()}
+    ends = {person: "true\n" if person in simulated else "false\n" for person in numbers}
+    query_id, query_cell = "", ""
+    for pair in pairs:
+        if not pair.judgments:
+            continue
+        if pair.query_id != query_id:
+            query_id, query_cell = pair.query_id, quote_cell(pair.query_id)
+        begin = f"{query_cell},{quote_cell(pair.doc_id)}"
+        for _, person, _, grade, note, purpose, judged_at, seconds, version, _ in sort_judgments(
+            pair, numbers
+        ):
+            lines.append(
+                f"{begin},{names[person]},{UNRATEABLE if grade is None else grade},"
+                f"{'' if note is None else quote_cell(note)},{judged_at},{'' if seconds is None else seconds},"
+                f"{'' if version is None else version},{purpose},{ends[person]}"
+            )
+    return "".join(lines)
+
+
+def write_probabilities(pairs: Iterable[ReleasePair], chances: Mapping[tuple[str, str], float]) -> str:
+    """Return the lines of `qrels.probs` for these settled pairs: TREC qrels with the probability that each came into the pool.
+
+    `chances`: of the pairs that were drawn at random, by query_id and doc_id; all others were chosen for certain.
+    """
+    return "".join(
+        f"{pair.query_id} 0 {pair.doc_id} {pair.grade or 0} {chances.get((pair.query_id, pair.doc_id), 1.0):.9g}\n"
+        for pair in pairs
+    )
+
+
+def list_files(files: Iterable[ListedFile]) -> list[dict[str, Any]]:
+    """Return path, SHA-256 and size of each file, by path, for the manifest."""
+    ordered = sorted(files, key=lambda file: file.name)
+    return [{"path": file.name, "sha256": file.sha256, "bytes": file.bytes} for file in ordered]
+
+
+def write_sums(files: Iterable[ListedFile]) -> str:
+    """Return `SHA256SUMS` as `sha256sum -c` reads it: every file but itself."""
+    return "".join(f"{file.sha256}  {file.name}\n" for file in sorted(files, key=lambda file: file.name))
+
+
+def write_json(content: Mapping[str, Any]) -> str:
+    """Return JSON indented by two, ended by LF."""
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def round_numbers(value: Any) -> Any:
+    """Round numbers to six digits, so that the last bit of a processor does not change a published byte."""
+    if isinstance(value, float):
+        return round(float(value), DIGITS)
+    if isinstance(value, Mapping):
+        return {key: round_numbers(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [round_numbers(item) for item in value]
+    return value
+
+
+READ_ONLY = 0o400  # for its owner: a release holds what the documents hold
+BUFFER = 1 << 18  # characters held back before they are written
+ROWS = 5_000
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+
+
+@contextlib.contextmanager
+def without_cycle_search() -> Iterator[None]:
+    """Pause Python's search for reference cycles while the block runs.
+
+    Millions of rows create no cycles, and the search would take a third of the time. If two blocks overlap, the first
+    to end resumes it early, which only costs time.
+    """
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+class PartialFile:
+    """A file that is being written, with the hash and size so far.
+
+    Once closed, it is read-only and synced to the disk.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.name = name
+        self.bytes = 0
+        self._digest = hashlib.sha256()
+        self._waiting: list[str] = []
+        self._length = 0
+        make_private_folder(path.parent)
+        self._path = path
+        self._descriptor: int | None = os.open(path, _FLAGS, 0o600)
+
+    @property
+    def sha256(self) -> str:
+        return self._digest.hexdigest()
+
+    def write(self, text: str) -> None:
+        """Add text, in UTF-8."""
+        self._waiting.append(text)
+        self._length += len(text)
+        if self._length >= BUFFER:
+            self._flush()
+
+    def close(self) -> None:
+        """Write the rest, make the file read-only and durable. A second call does nothing."""
+        if self._descriptor is None:
+            return
+        self._flush()
+        self._path.chmod(READ_ONLY)
+        os.fsync(self._descriptor)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Close the file as it is."""
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+
+    def _flush(self) -> None:
+        data = "".join(self._waiting).encode("utf-8")
+        self._waiting, self._length = [], 0
+        self._digest.update(data)
+        self.bytes += len(data)
+        view = memoryview(data)
+        while view and self._descriptor is not None:
+            view = view[os.write(self._descriptor, view) :]
+
+
+class Spool:
+    """Rows (tuples of numbers and texts) in a nameless temporary file in `folder`, given back in chunks.
+
+    Python's own marshal is fast, and safe here: nobody else can write to the file.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  (closed by `close`)
+        self._waiting: list[Sequence[Any]] = []
+        self.rows = 0
+
+    def add(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Append rows."""
+        self._waiting.extend(rows)
+        self.rows += len(rows)
+        if len(self._waiting) >= ROWS:
+            self._flush()
+
+    def chunks(self) -> Iterator[list[Sequence[Any]]]:
+        """Return the rows in their order, some thousands at a time."""
+        self._flush()
+        end = self._file.tell()
+        self._file.seek(0)
+        while self._file.tell() < end:
+            yield marshal.load(self._file)
+
+    def close(self) -> None:
+        """Remove the rows."""
+        self._file.close()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            self._file.write(marshal.dumps(self._waiting))
+            self._waiting = []
+
+
+class ContentDigest:
+    """The content hash, from queries that come in any order.
+
+    Keeps the queries' canonical lines in a temporary file, then hashes them in the order of their ids (see
+    `domain/canonical_qrels.py`).
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  (closed by `end`)
+        self._places: dict[str, tuple[int, int]] = {}
+        self._end = 0
+
+    def add(self, query_id: str, lines: bytes) -> None:
+        """Add a query's canonical lines; call it once per query."""
+        self._file.write(lines)
+        self._places[query_id] = (self._end, len(lines))
+        self._end += len(lines)
+
+    def end(self) -> str:
+        """Return the hash in hexadecimal."""
+        digest = hashlib.sha256()
+        for _, (start, length) in sorted(self._places.items()):
+            self._file.seek(start)
+            digest.update(self._file.read(length))
+        self._file.close()
+        return digest.hexdigest()
+
+
+def make_private_folder(folder: Path) -> None:
+    """Make the folder and its missing parents, each readable only by its owner; existing folders stay as they are."""
+    if not folder.is_dir():
+        make_private_folder(folder.parent)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names durable, where the system lets a folder be synced."""
+    if not hasattr(os, "O_DIRECTORY"):
+        return
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

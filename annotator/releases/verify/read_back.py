@@ -1,0 +1,322 @@
+"""Read every ground-truth file of a release folder back and compare it with the canonical qrels.
+
+The canonical qrels are the TREC file's, which always lists every qrel in the order of publishing. Compares queries
+and qrels (grade 0 if a file lists it), query texts among the files, the order of `ranked.json`, and whether BEIR's
+corpus has every document. Formats that the release does not have are skipped.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from annotator.domain.errors import AnnotatorError
+from annotator.domain.ground_truth import GroundTruth, Qrel
+from annotator.formats.format import Format
+from annotator.formats.registry import find_format
+from annotator.formats.syntax.source import InputSource
+from annotator.releases.build.files import JUDGMENTS, PROBABILITIES, TRUTH_FILES, place_file
+from annotator.releases.verify.side_processes import SideProcesses
+
+QRELS = TRUTH_FILES["trec"]
+CORPUS = f"{TRUTH_FILES['beir']}/corpus.jsonl"
+SHOWN = 5
+Grades = Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFault:
+    """One difference from what was published."""
+
+    path: str  # relative to the release folder
+    expected: str
+    found: str
+
+
+def read_qrels(folder: Path, faults: list[ReleaseFault]) -> tuple[Qrel, ...] | None:
+    """Return the canonical qrels; None after noting that they cannot be read."""
+    truth = _read(folder, find_format("trec"), faults)
+    return None if truth is None else truth.qrels
+
+
+def compare_probabilities(folder: Path, qrels: Sequence[Qrel]) -> list[ReleaseFault]:
+    """Return where `qrels.probs` differs from the canonical qrels, line by line, or has no probability. At most SHOWN faults."""
+    if not is_plain(folder / PROBABILITIES):
+        return []
+    try:
+        lines = (folder / PROBABILITIES).read_text("utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        return [ReleaseFault(PROBABILITIES, "a readable text", type(error).__name__)]
+    expected = [f"{qrel.query_id} 0 {qrel.doc_id} {qrel.grade}" for qrel in qrels]
+    faults = []
+    for number, (line, words) in enumerate(zip_longest(lines, [*expected, ""]), 1):
+        given, _, probability = (line or "").rpartition(" ")
+        is_end = words == "" and line == ""
+        if not is_end and (not words or given != words or not _is_probability(probability)):
+            faults.append(
+                ReleaseFault(
+                    PROBABILITIES,
+                    f"{words!r} as in {QRELS}, and a probability" if words else "no further line",
+                    f"line {number}: {line!r:.200}",
+                )
+            )
+    return faults[:SHOWN]
+
+
+def _is_probability(text: str) -> bool:
+    try:
+        return 0 < float(text) <= 1
+    except ValueError:
+        return False
+
+
+@dataclass(slots=True)
+class _FileComparison:
+    """What one format's files say, compared with the canonical qrels."""
+
+    faults: list[ReleaseFault] = field(default_factory=list)  # it cannot be read
+    differences: list[tuple[str, str]] = field(default_factory=list)
+    texts: list[tuple[str, str]] = field(default_factory=list)  # of its queries, by query_id
+    annotators: list[tuple[str, str]] = field(default_factory=list)  # differences of their grades
+    documents: list[ReleaseFault] = field(default_factory=list)  # of BEIR's corpus
+
+
+_BESIDE = ("nablarch", "assay", "assay-queries", "law-compact", "beir")
+"""The formats that are read beside the others. None of them has grades of annotators, which are known only later."""
+
+
+class ReadingBack:
+    """Reads the files of a folder back and compares them with its canonical qrels.
+
+    About half of the files are read in processes of their own from the moment the block begins, as far as the machine has processors.
+    The result is the same without them.
+    """
+
+    def __init__(
+        self, folder: Path, qrels: Sequence[Qrel], present: set[str], *, list_grade_0: bool | None
+    ) -> None:
+        """`present`: the folder's files. `list_grade_0`: as the manifest says, None for releases made before it did."""
+        self._folder, self._listed = folder, list_grade_0
+        self._canonical = _group(qrels)
+        self._names = [
+            name
+            for name in sorted(TRUTH_FILES, key=lambda name: name != "beir")
+            if name != "trec" and _is_complete(folder, find_format(name), present)
+        ]
+        self._beside = SideProcesses(self._compare)
+
+    def __enter__(self) -> Self:
+        self._beside.start([name for name in self._names if name in _BESIDE])
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._beside.stop()
+
+    def find_differences(
+        self, judged: Mapping[tuple[str, str], Sequence[int]] | None = None
+    ) -> list[ReleaseFault]:
+        """Return where the files differ from the canonical qrels.
+
+        `judged`: the annotators' grades by query_id and doc_id, in the order of pseudonyms, None if unknown.
+        """
+        own = {
+            name: self._compare(name, judged)
+            for name in self._names
+            if name not in self._beside.names and not find_format(name).needs_grades_by
+        }
+        faults: list[ReleaseFault] = []
+        texts: dict[str, tuple[str, str]] = {}
+        for name in self._names:
+            file_format = find_format(name)
+            paths = _list_paths(file_format)
+            if file_format.needs_grades_by:
+                compared = self._compare_order(file_format, texts)
+            else:
+                compared = own[name] if name in own else self._beside.wait_for(name)
+            faults += compared.faults
+            differences = [
+                *compared.differences,
+                *_compare_texts(compared.texts, texts, paths[0]),
+                *compared.annotators,
+            ]
+            faults += [ReleaseFault(paths[-1], *item) for item in differences[:SHOWN]]
+            if len(differences) > SHOWN:
+                further = f"{len(differences) - SHOWN:,} further differences"
+                faults.append(ReleaseFault(paths[-1], f"what {QRELS} says", further))
+            faults += compared.documents
+        return faults
+
+    def _compare(
+        self, name: str, judged: Mapping[tuple[str, str], Sequence[int]] | None = None
+    ) -> _FileComparison:
+        file_format, compared = find_format(name), _FileComparison()
+        truth = _read(self._folder, file_format, compared.faults)
+        if truth is None:
+            return compared
+        listed = file_format.tells_grade_0 or _lists_grade_0(truth, self._listed)
+        compared.differences = _compare_grades(
+            truth, self._canonical if listed else _leave_out_0(self._canonical)
+        )
+        if "query_texts" in file_format.features:
+            compared.texts = [(query.query_id, query.text) for query in truth.queries]
+        if judged is not None and "two_annotators" in file_format.features:
+            compared.annotators = list(_compare_annotators(truth, judged))
+        if name == "beir":
+            compared.documents = list(_compare_corpus(truth, self._canonical))
+        return compared
+
+    def _compare_order(self, file_format: Format, texts: Mapping[str, tuple[str, str]]) -> _FileComparison:
+        compared = _FileComparison()
+        truth = _read(self._folder, file_format, compared.faults)
+        if truth is not None:
+            compared.differences = _compare_order(truth, self._canonical, texts)
+        return compared
+
+
+def _list_paths(file_format: Format) -> list[str]:
+    return [place_file(file_format, writer) for writer in file_format.files]
+
+
+def _is_complete(folder: Path, file_format: Format, present: set[str]) -> bool:
+    """Return whether the folder has every file of the format."""
+    return all(path in present and is_plain(folder / path) for path in _list_paths(file_format))
+
+
+def _read(folder: Path, file_format: Format, faults: list[ReleaseFault]) -> GroundTruth | None:
+    path = TRUTH_FILES[file_format.name]
+    source = InputSource(str(folder / path))
+    try:
+        return (
+            file_format.read_graded(source, "all=1") if file_format.read_graded else file_format.read(source)
+        )
+    except (OSError, AnnotatorError) as error:
+        message = str(error).splitlines()[0].replace(f"{folder}/", "")
+        faults.append(ReleaseFault(path, f"a readable {file_format.name} file", message))
+        return None
+
+
+def is_plain(path: Path) -> bool:
+    """Return whether the path is a regular file and no link, as every file of a release is."""
+    return path.is_file() and not path.is_symlink()
+
+
+def _group(qrels: Sequence[Qrel]) -> dict[str, dict[str, int]]:
+    by_query: dict[str, dict[str, int]] = {}
+    for qrel in qrels:
+        by_query.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.grade
+    return by_query
+
+
+def _leave_out_0(canonical: Grades) -> Grades:
+    return {
+        query_id: {doc_id: grade for doc_id, grade in grades.items() if grade}
+        for query_id, grades in canonical.items()
+    }
+
+
+def _lists_grade_0(truth: GroundTruth, declared: bool | None) -> bool:
+    return any(not qrel.grade for qrel in truth.qrels) if declared is None else declared
+
+
+def _compare_grades(truth: GroundTruth, canonical: Grades) -> list[tuple[str, str]]:
+    """Return the expected and the actual grades of each query that differs."""
+    by_query: dict[str, dict[str, int]] = {query.query_id: {} for query in truth.queries}
+    by_query |= _group(truth.qrels)
+    differences = [
+        (
+            f"the query {query_id}" if query_id in canonical else f"no query {query_id}, as in {QRELS}",
+            "none" if query_id in canonical else "one",
+        )
+        for query_id in [*canonical, *by_query]
+        if (query_id in canonical) != (query_id in by_query)
+    ]
+    for query_id, grades in canonical.items():
+        there = by_query.get(query_id)
+        if there is not None and there != grades:
+            differences += _name_grades(query_id, grades, there)
+    return differences
+
+
+def _name_grades(
+    query_id: str, grades: Mapping[str, int], there: Mapping[str, int]
+) -> Iterator[tuple[str, str]]:
+    for doc_id in [*grades, *(doc_id for doc_id in there if doc_id not in grades)]:
+        expected, actual = grades.get(doc_id), there.get(doc_id)
+        if expected != actual:
+            yield f"{query_id} {doc_id}: {_describe_grade(expected)} as in {QRELS}", _describe_grade(actual)
+
+
+def _describe_grade(grade: int | None) -> str:
+    return "nothing" if grade is None else f"grade {grade}"
+
+
+def _compare_annotators(
+    truth: GroundTruth, judged: Mapping[tuple[str, str], Sequence[int]]
+) -> Iterator[tuple[str, str]]:
+    """Compare the first two annotators' grades. Grades of a qrel without judgments here were imported with it."""
+    for qrel in truth.qrels:
+        grades = judged.get((qrel.query_id, qrel.doc_id))
+        listed_grades = [grade for _, grade in qrel.annotator_grades]
+        if grades is not None and listed_grades != list(grades[:2]):
+            yield (
+                f"{qrel.query_id} {qrel.doc_id}: annotators' grades {_describe_grades(grades[:2])} as in {JUDGMENTS}",
+                _describe_grades(listed_grades),
+            )
+
+
+def _describe_grades(grades: Sequence[int]) -> str:
+    return ", ".join(map(str, grades)) or "none"
+
+
+def _compare_order(
+    truth: GroundTruth, canonical: Grades, texts: Mapping[str, tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Compare a file without ids and grades: each query's relevant documents in the order of publishing.
+
+    Queries without relevant documents are left out of both sides: earlier programs wrote them with an empty list.
+    """
+    ranked: dict[str, list[str]] = {query.query_id: [] for query in truth.queries}
+    for qrel in truth.qrels:
+        ranked[qrel.query_id].append(qrel.doc_id)
+    listed = [query for query in truth.queries if ranked[query.query_id]]
+    expected = [query_id for query_id, grades in canonical.items() if any(grades.values())]
+    differences = []
+    for query_id, query in zip_longest(expected, listed):
+        if query_id is None or query is None:
+            differences.append((f"{len(expected)} queries", str(len(listed))))
+            break
+        relevant = [doc_id for doc_id, grade in canonical[query_id].items() if grade]
+        if query_id in texts and texts[query_id][0] != query.text:
+            differences.append((f"{query_id}: its text as in {texts[query_id][1]}", query.text[:80]))
+        if ranked[query.query_id] != relevant:
+            differences.append(
+                (f"{query_id}: {_show(relevant)} as in {QRELS}", _show(ranked[query.query_id]))
+            )
+    return differences
+
+
+def _show(doc_ids: Sequence[str]) -> str:
+    return ", ".join([*islice(doc_ids, 3), *(["…"] if len(doc_ids) > 3 else [])]) or "nothing"
+
+
+def _compare_texts(
+    given: Sequence[tuple[str, str]], texts: dict[str, tuple[str, str]], path: str
+) -> list[tuple[str, str]]:
+    """Compare the queries' texts with those of the first file that has them. `texts`: (text, path) by query_id."""
+    differences = []
+    for query_id, given_text in given:
+        text, where = texts.setdefault(query_id, (given_text, path))
+        if text != given_text:
+            differences.append((f"{query_id}: its text as in {where}", given_text[:80]))
+    return differences
+
+
+def _compare_corpus(truth: GroundTruth, canonical: Grades) -> Iterator[ReleaseFault]:
+    corpus_ids = {document.doc_id for document in truth.documents}
+    missing = {doc_id for grades in canonical.values() for doc_id in grades if doc_id not in corpus_ids}
+    for doc_id in sorted(missing)[:SHOWN]:
+        yield ReleaseFault(CORPUS, f"the document {doc_id}", "none")

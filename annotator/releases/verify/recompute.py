@@ -1,0 +1,259 @@
+"""Recompute a release's manifest and files from `judgments.csv`, and say what cannot be recomputed.
+
+Judgments give a pair's grade unless a lead decided it or it was kept from an earlier ground truth; of those a release
+contains only the number. So the number of grades that judgments do not give must equal that number, and agreement is
+measured again. Only a signature reveals somebody who changed every file consistently.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from annotator.domain.ground_truth import Qrel
+from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.messages import count_of
+from annotator.domain.settling import Settlement, settle
+from annotator.releases.build.files import JUDGMENTS, MANIFEST
+from annotator.releases.verify.read_back import QRELS, SHOWN, ReleaseFault
+
+MOST_OF_A_CELL = 32_000_000  # characters
+ROUNDED = 2e-6  # by how much figures may differ that were rounded to six digits
+COLUMNS = ("query_id", "doc_id", "annotator", "grade", "purpose")
+UNDECIDED = ("unanimous", "single")
+Name = tuple[str, str]
+
+
+@dataclass(slots=True)
+class PairJudgments:
+    """The independent judgments of a pair."""
+
+    grades: dict[str, int] = field(default_factory=dict)  # by annotator
+    unrateable: int = 0  # how many annotators could not rate the pair
+
+    def settle(self) -> Settlement:
+        """Settle the pair without a lead's decision."""
+        return settle(list(self.grades.values()), self.unrateable, None)
+
+    def list_grades(self) -> list[int]:
+        """Return the grades in the order of pseudonym numbers: annotator_2 before annotator_10."""
+        return [self.grades[name] for name in sorted(self.grades, key=lambda name: (len(name), name))]
+
+
+def says_origins(manifest: Mapping[str, Any]) -> bool:
+    """Return whether the manifest counts how grades were settled, as that of every release does."""
+    counts = manifest.get("counts")
+    return isinstance(counts, dict) and all(
+        isinstance(counts.get(name), int) for name in ("adjudicated", "imported", *UNDECIDED)
+    )
+
+
+def recompute(
+    given: Mapping[Name, PairJudgments], manifest: Mapping[str, Any], qrels: Sequence[Qrel]
+) -> tuple[list[ReleaseFault], list[str]]:
+    """Return what contradicts the judgments, and sentences about what they cannot prove. The manifest must say
+    origins."""
+    counts = manifest["counts"]
+    faults = list(_compare_settled(given, counts, qrels))
+    unproven = list(_describe_unproven(counts))
+    agreement = manifest.get("agreement")
+    if not isinstance(agreement, dict):
+        return [
+            *faults,
+            ReleaseFault(MANIFEST, "how well annotators agree", type(agreement).__name__),
+        ], unproven
+    differing, notes = _compare_agreement(given, agreement)
+    return [*faults, *differing], [*unproven, *notes]
+
+
+def read_given(path: Path, faults: list[ReleaseFault]) -> dict[Name, PairJudgments]:
+    """Return the independent judgments by (query_id, doc_id); notes a fault if the file is not as a release writes
+    it."""
+    by_pair: dict[Name, PairJudgments] = {}
+    try:
+        csv.field_size_limit(MOST_OF_A_CELL)
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.reader(file, strict=True)
+            header = next(rows, [])
+            places = {name: place for place, name in enumerate(header)}
+            missing = [name for name in COLUMNS if name not in places]
+            if missing:
+                faults.append(
+                    ReleaseFault(JUDGMENTS, f"the columns {', '.join(COLUMNS)}", f"none named {missing[0]}")
+                )
+                return {}
+            query, document, annotator, grade, purpose = (places[name] for name in COLUMNS)
+            texts: dict[str, str] = {}  # a million rows repeat a few ids: each is kept once
+            keep = texts.setdefault
+            for cells in rows:
+                row = cells if len(cells) >= len(header) else cells + [""] * (len(header) - len(cells))
+                if row[purpose] != COUNTED_PURPOSE:
+                    continue
+                name = keep(row[query], row[query]), keep(row[document], row[document])
+                given = by_pair.get(name)
+                if given is None:
+                    given = by_pair[name] = PairJudgments()
+                _add(given, keep(row[annotator], row[annotator]), row[grade], rows.line_num, faults)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        faults.append(ReleaseFault(JUDGMENTS, "a readable CSV file", type(error).__name__))
+    return by_pair
+
+
+def _add(given: PairJudgments, annotator: str, grade: str, line: int, faults: list[ReleaseFault]) -> None:
+    if grade == "unrateable":
+        given.unrateable += 1
+    elif grade not in ("0", "1", "2", "3"):
+        faults.append(ReleaseFault(JUDGMENTS, f"line {line}: a grade 0-3 or unrateable", grade[:20]))
+    elif annotator in given.grades:
+        faults.append(
+            ReleaseFault(JUDGMENTS, f"line {line}: one judgment of each annotator and pair", "another one")
+        )
+    else:
+        given.grades[annotator] = int(grade)
+
+
+def _compare_settled(
+    given: Mapping[Name, PairJudgments], counts: Mapping[str, Any], qrels: Sequence[Qrel]
+) -> Iterator[ReleaseFault]:
+    """Compare the grades of qrels. A grade that the judgments do not give was decided by a lead or imported."""
+    settled = {"unanimous": 0, "single": 0}
+    contrary: list[str] = []
+    without = 0
+    for qrel in qrels:
+        judged = given.get((qrel.query_id, qrel.doc_id))
+        settlement = judged.settle() if judged else None
+        if judged is None:
+            without += 1
+        elif settlement is not None and settlement.grade == qrel.grade:
+            settled[settlement.status] += 1
+        else:
+            grades_text = (
+                ", ".join(f"{name} {grade}" for name, grade in judged.grades.items()) or "unrateable"
+            )
+            contrary.append(f"{qrel.query_id} {qrel.doc_id} (grade {qrel.grade}; judged {grades_text})")
+    decided = len(contrary) + without - counts["imported"]
+    if decided > counts["adjudicated"]:
+        shown = "; ".join(contrary[:SHOWN]) + ("; …" if len(contrary) > SHOWN else "")
+        yield ReleaseFault(
+            JUDGMENTS,
+            f"at most {counts['adjudicated']:,} grades of {QRELS} that the judgments do not give, since so many were "
+            f"decided by a lead ({MANIFEST})",
+            f"{decided:,}{': ' if shown else ''}{shown}",
+        )
+    if without < counts["imported"]:
+        yield ReleaseFault(
+            JUDGMENTS,
+            f"{counts['imported']:,} qrels without a judgment here, kept from an earlier ground truth ({MANIFEST})",
+            f"{without:,}",
+        )
+    for origin in UNDECIDED:
+        if settled[origin] < counts[origin]:
+            yield ReleaseFault(
+                JUDGMENTS,
+                f"judgments that settle {counts[origin]:,} qrels as {origin} ({MANIFEST})",
+                f"{settled[origin]:,}",
+            )
+    published = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
+    left_out = [judgments.settle().status for name, judgments in given.items() if name not in published]
+    differing, open_pairs = left_out.count("disagreement"), counts.get("disagreement")
+    if isinstance(open_pairs, int) and differing < open_pairs:
+        yield ReleaseFault(
+            JUDGMENTS,
+            f"judgments that differ on {open_pairs:,} pairs without a qrel ({MANIFEST})",
+            f"{differing:,}",
+        )
+
+
+def _describe_unproven(counts: Mapping[str, Any]) -> Iterator[str]:
+    if counts["adjudicated"]:
+        decided = count_of(counts["adjudicated"], "grade was", "grades were")
+        yield (
+            f"{decided} decided by a lead: the release holds no record of that, "
+            "only the database does (annotator release trace)"
+        )
+    if counts["imported"]:
+        kept = count_of(counts["imported"], "grade was", "grades were")
+        yield f"{kept} kept from an earlier ground truth, which is not in the release"
+
+
+def _compare_agreement(
+    given: Mapping[Name, PairJudgments], stated: Mapping[str, Any]
+) -> tuple[list[ReleaseFault], list[str]]:
+    """Compare the manifest's figures with those of the judgments.
+
+    Intervals are compared too, but another version of the program may draw them differently.
+    """
+    from annotator.agreement.service import measure_listed
+
+    rows = (
+        (*name, annotator, grade)
+        for name, judgments in given.items()
+        for annotator, grade in judgments.grades.items()
+    )
+    resamples, seed = stated.get("resamples"), stated.get("seed")
+    drawn = isinstance(resamples, int) and isinstance(seed, int) and 0 <= resamples <= 100_000 and seed >= 0
+    measured = measure_listed(rows, resamples=resamples if drawn else 0, seed=seed if drawn else 0)  # type: ignore[arg-type]
+    expected, there = dict(_list_figures(measured)), dict(_list_figures(stated))
+    faults = [
+        ReleaseFault(MANIFEST, f"agreement {name} {_show(value)} as in {JUDGMENTS}", _show(there.get(name)))
+        for name, value in expected.items()
+        if not _is_near(value, there.get(name))
+    ]
+    faults += [
+        ReleaseFault(MANIFEST, f"agreement of the judgments in {JUDGMENTS}", f"{name} {_show(there[name])}")
+        for name in there
+        if name not in expected
+    ]
+    intervals, stated_intervals = dict(_list_intervals(measured)), dict(_list_intervals(stated))
+    differing = [name for name, value in stated_intervals.items() if not _is_near(value, intervals.get(name))]
+    note = (
+        f"{len(differing):,} of the {len(stated_intervals):,} intervals of agreement are not those that this program draws; a "
+        "program of another version may draw them otherwise"
+    )
+    return faults[: SHOWN + 1], [note] if differing else []
+
+
+def _list_figures(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield values, counts and tables, without intervals, each with a name for people."""
+    for key in ("annotators", "pairs", "observed_agreement"):
+        yield key, figures.get(key)
+    for name, value in _list_values(figures):
+        yield name, value.get("value")
+    for pair in figures.get("annotator_pairs") or ():
+        named = " and ".join(map(str, pair.get("annotators") or ()))
+        for key in ("pairs", "observed_agreement", "confusion"):
+            yield f"of {named}: {key}", pair.get(key)
+        for kind, value in (pair.get("cohen_kappa") or {}).items():
+            yield f"of {named}: cohen_kappa {kind}", value.get("value")
+
+
+def _list_intervals(figures: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in _list_values(figures):
+        if value.get("ci95") is not None:
+            yield name, value["ci95"]
+
+
+def _list_values(figures: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the coefficients of the whole dataset."""
+    for key in ("cohen_kappa", "krippendorff_alpha"):
+        for kind, value in (figures.get(key) or {}).items():
+            yield f"{key} {kind}", value
+    for key in ("fleiss_kappa", "gwet_ac1", "gwet_ac2"):
+        if isinstance(figures.get(key), dict):
+            yield key, figures[key]
+    for item in figures.get("cut_points") or ():
+        yield f"cohen_kappa, relevant from {item.get('relevant_from')}", item.get("cohen_kappa") or {}
+
+
+def _is_near(value: Any, other: Any) -> bool:
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(map(_is_near, value, other))
+    if isinstance(value, int | float) and isinstance(other, int | float):
+        return abs(value - other) <= ROUNDED
+    return bool(value == other)
+
+
+def _show(value: Any) -> str:
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,296 @@
+"""Verify a release folder by itself, without a database, years later and on any machine.
+
+Recomputes checksums, content hash and counts, looks for missing and added files, reads every file back (`read_back.py`),
+recomputes from the judgments (`recompute.py`) and compares the datasheet's figures (`datasheet_check.py`). Names what was
+changed and what it cannot prove: somebody who changes a file can remake checksums but not a signature (`signing.py`).
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from annotator.domain.canonical_qrels import hash_content
+from annotator.domain.errors import ValidationError
+from annotator.domain.grades import GRADES
+from annotator.domain.ground_truth import Qrel
+from annotator.releases.build.files import DATASHEET, JUDGMENTS, MANIFEST, SIGNATURE, SUMS
+from annotator.releases.verify.datasheet_check import compare_datasheet
+from annotator.releases.verify.read_back import (
+    QRELS,
+    ReadingBack,
+    ReleaseFault,
+    compare_probabilities,
+    is_plain,
+    read_qrels,
+)
+from annotator.releases.verify.recompute import PairJudgments, read_given, recompute, says_origins
+from annotator.releases.verify.signing import check_signature
+
+_LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
+_OTHER_SHAPE = (
+    AttributeError,
+    KeyError,
+    TypeError,
+    ValueError,
+    OverflowError,
+)  # of a manifest that somebody wrote
+_ORIGINS = ("unanimous", "adjudicated", "single", "imported")
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The result of verifying a release folder. It is whole if there is no fault."""
+
+    path: str
+    dataset: str | None
+    version: str | None
+    content_sha256: str | None
+    files: int
+    faults: tuple[ReleaseFault, ...]
+    unproven: tuple[str, ...] = ()  # sentences about what no file of the release can prove
+    signed_by: str | None = None  # whose valid signature was checked; None if none was required or present
+
+    @property
+    def whole(self) -> bool:
+        return not self.faults
+
+
+def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
+    """Verify the release in this folder. Raises ValidationError if it is no release folder at all.
+
+    `signers`: a public key, or OpenSSH's file of allowed signers; the release must then have a signature of one of
+    them.
+    """
+    if not folder.is_dir():
+        raise ValidationError(f"expected a release folder, found none at {folder}")
+    if not (folder / SUMS).is_file() and not (folder / MANIFEST).is_file():
+        raise ValidationError(f"expected a release folder, found neither {SUMS} nor {MANIFEST} in {folder}")
+    unread = list[ReleaseFault]()
+    manifest = _read_manifest(folder, unread)
+    qrels = read_qrels(folder, unread) if is_plain(folder / QRELS) else None
+    stated = manifest or {}
+    listed = stated.get("list_grade_0")
+    listed = listed if isinstance(listed, bool) else None
+    unproven: list[str] = []
+    with ReadingBack(
+        folder, qrels or (), set() if qrels is None else _list_files(folder), list_grade_0=listed
+    ) as reading:
+        hashes: dict[Path, str] = {}
+        faults = [*find_faults(folder, hashes), *unread]
+        content = None if qrels is None else hash_content(qrels)
+        given, later = None, list[ReleaseFault]()  # `later`: reported after what files differ in
+        if manifest is not None:
+            named = {fault.path for fault in faults}
+            faults += [fault for fault in _compare_files(manifest, folder, hashes) if fault.path not in named]
+            if qrels is not None:
+                faults += _compare_qrels(manifest, qrels, content or "")
+            given = _read_given(folder, manifest, faults, unproven)
+            if qrels is not None:
+                _check_manifest(folder, manifest, qrels, given, later, unproven)
+        judged = (
+            None if given is None else {name: judgments.list_grades() for name, judgments in given.items()}
+        )
+        faults += reading.find_differences(judged)
+    if qrels is not None:
+        faults += compare_probabilities(folder, qrels)
+    faults += later
+    signed_by, wrong, note = check_signature(folder, signers)
+    faults += wrong
+    unproven += note
+    return Verification(
+        path=str(folder),
+        dataset=stated.get("dataset"),
+        version=stated.get("version"),
+        content_sha256=content,
+        files=len(_list_files(folder)),
+        faults=tuple(faults),
+        unproven=tuple(unproven),
+        signed_by=signed_by,
+    )
+
+
+def _check_manifest(
+    folder: Path,
+    manifest: dict[str, Any],
+    qrels: tuple[Qrel, ...],
+    given: dict[tuple[str, str], PairJudgments] | None,
+    faults: list[ReleaseFault],
+    unproven: list[str],
+) -> None:
+    """Recompute the manifest's figures from the judgments, and compare the datasheet with it."""
+    if given is not None:
+        _note(lambda: recompute(given, manifest, qrels), faults, unproven)
+    _note(lambda: _compare_datasheet(folder, manifest), faults, unproven)
+
+
+def _read_given(
+    folder: Path, manifest: dict[str, Any], faults: list[ReleaseFault], unproven: list[str]
+) -> dict[tuple[str, str], PairJudgments] | None:
+    """Return the judgments; None after saying why none is compared."""
+    if not is_plain(folder / JUDGMENTS):
+        unproven.append(f"there is no {JUDGMENTS}, so no grade was compared with judgments")
+        return None
+    if not says_origins(manifest):
+        unproven.append(
+            "the manifest does not say how grades were settled, so none was compared with judgments"
+        )
+        return None
+    noted = len(faults)
+    given = read_given(folder / JUDGMENTS, faults)
+    return given if len(faults) == noted else None
+
+
+def _compare_datasheet(folder: Path, manifest: dict[str, Any]) -> tuple[list[ReleaseFault], list[str]]:
+    if not is_plain(folder / DATASHEET):
+        return [], [f"there is no {DATASHEET}, so none of its figures was compared"]
+    try:
+        text = (folder / DATASHEET).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        return [ReleaseFault(DATASHEET, "a readable text", type(error).__name__)], []
+    return compare_datasheet(text, manifest)
+
+
+def _note(
+    compare: Callable[[], tuple[list[ReleaseFault], list[str]]],
+    faults: list[ReleaseFault],
+    unproven: list[str],
+) -> None:
+    """Add the faults of a comparison. A manifest with an unexpected structure is a fault of its own."""
+    try:
+        differing, notes = compare()
+    except _OTHER_SHAPE as error:
+        differing, notes = (
+            [ReleaseFault(MANIFEST, "figures as a release has them", _describe_error(error))],
+            [],
+        )
+    faults += differing
+    unproven += notes
+
+
+def _describe_error(error: Exception) -> str:
+    return f"something else ({type(error).__name__}: {str(error)[:60]})"
+
+
+def find_faults(folder: Path, hashes: dict[Path, str] | None = None) -> list[ReleaseFault]:
+    """Return where the folder's files differ from its SHA256SUMS: changed, missing, or not listed.
+
+    `hashes`: the SHA-256 of each file that was hashed, for the next comparison.
+    """
+    faults: list[ReleaseFault] = []
+    hashes = {} if hashes is None else hashes
+    listed = _read_sums(folder, faults)
+    present = _list_files(folder)
+    for path, sha256 in listed.items():
+        if path not in present:
+            faults.append(ReleaseFault(path, "the file", "none"))
+        elif (actual := _hash_file(folder / path, hashes)) != sha256:
+            faults.append(ReleaseFault(path, f"SHA-256 {sha256}", actual))
+    faults += [
+        ReleaseFault(path, f"only files listed in {SUMS}", "another")
+        for path in present - set(listed) - {SUMS, SIGNATURE}
+    ]
+    return sorted(faults, key=lambda fault: fault.path)
+
+
+def _read_sums(folder: Path, faults: list[ReleaseFault]) -> dict[str, str]:
+    try:
+        lines = (folder / SUMS).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        faults.append(ReleaseFault(SUMS, "a list of checksums", type(error).__name__))
+        return {}
+    listed: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        match = _LINE.fullmatch(line)
+        path = PurePosixPath(match[2]) if match else None
+        if match is None or path is None or path.is_absolute() or ".." in path.parts:
+            faults.append(
+                ReleaseFault(SUMS, "lines of checksum and file name", f"line {number}: {line[:80]}")
+            )
+        else:
+            listed[str(path)] = match[1]
+    return listed
+
+
+def _list_files(folder: Path) -> set[str]:
+    """Return the path of every file below the folder, including links."""
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    return {path.relative_to(folder).as_posix() for path in paths}
+
+
+def _hash_file(path: Path, hashes: dict[Path, str]) -> str:
+    if not is_plain(path):
+        return "something that is not a plain file"
+    if path not in hashes:
+        with path.open("rb") as file:
+            hashes[path] = hashlib.file_digest(file, "sha256").hexdigest()
+    return hashes[path]
+
+
+def _read_manifest(folder: Path, faults: list[ReleaseFault]) -> dict[str, Any] | None:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError, RecursionError) as error:
+        faults.append(ReleaseFault(MANIFEST, "JSON", type(error).__name__))
+        return None
+    if not isinstance(manifest, dict):
+        faults.append(ReleaseFault(MANIFEST, "a JSON object", type(manifest).__name__))
+        return None
+    return manifest
+
+
+def _compare_files(manifest: dict[str, Any], folder: Path, hashes: dict[Path, str]) -> list[ReleaseFault]:
+    """Compare the manifest's list of files with the files. Also detects a remade SHA256SUMS."""
+    listed = manifest.get("files")
+    if not isinstance(listed, list):
+        return [
+            ReleaseFault(MANIFEST, "a list of files", "none" if listed is None else type(listed).__name__)
+        ]
+    stated = {
+        str(entry.get("path")): (entry.get("sha256"), entry.get("bytes"))
+        for entry in listed
+        if isinstance(entry, dict)
+    }
+    present = _list_files(folder) - {SUMS, MANIFEST, SIGNATURE}
+    faults = [
+        ReleaseFault(MANIFEST, f"{path} among its files", "nothing") for path in sorted(present - set(stated))
+    ]
+    for path in sorted(present & set(stated)):
+        actual = (_hash_file(folder / path, hashes), (folder / path).lstat().st_size)
+        if actual != stated[path]:
+            faults.append(
+                ReleaseFault(
+                    path,
+                    f"SHA-256 {stated[path][0]} and {stated[path][1]} bytes as {MANIFEST} says",
+                    str(actual),
+                )
+            )
+    return faults
+
+
+def _compare_qrels(manifest: dict[str, Any], qrels: tuple[Qrel, ...], content: str) -> list[ReleaseFault]:
+    """Compare the manifest's counts and hash with the qrels."""
+    counts = manifest.get("counts")
+    stated = counts if isinstance(counts, dict) else {}
+    by_grade = Counter(qrel.grade for qrel in qrels)
+    compared: list[tuple[str, Any, Any]] = [
+        ("content_sha256", content, manifest.get("content_sha256")),
+        ("counts.qrels", len(qrels), stated.get("qrels")),
+        ("counts.by_grade", {str(grade): by_grade[grade] for grade in GRADES}, stated.get("by_grade")),
+    ]
+    queries, without = stated.get("queries"), stated.get("queries_without_qrels")
+    if isinstance(queries, int) and isinstance(without, int):
+        judged = len({qrel.query_id for qrel in qrels})
+        compared.append(("counts.queries without those without qrels", judged, queries - without))
+    origins = [stated[origin] for origin in _ORIGINS if isinstance(stated.get(origin), int)]
+    if origins:
+        compared.append(("counts by origin", len(qrels), sum(origins)))
+    return [
+        ReleaseFault(MANIFEST, f"{name} {actual} as in {QRELS}", str(value))
+        for name, actual, value in compared
+        if value != actual
+    ]

@@ -1,0 +1,382 @@
+"""Derive which judgment of an annotator on a pair is current, and which came too late. The only home of this rule.
+
+The answer received last is current, unless it is *late*: something received before it is known to be newer. That is so in two cases:
+
+- Both name the same browser, and the one received before has the higher number (a browser counts its own presses).
+- It names no browser (a script, a line of a file, an older panel), both have times, and the other time is later; unless
+  the server's clock was set back in between. A line without a time takes its file's import time, against the other
+  lines of that file only.
+
+So a clock that jumps, or an old press that waited without a connection, never undoes a newer answer of the same
+browser. Between two browsers the order of receipt decides. `late` is decided once, on receipt, and kept in
+`judgment.late`.
+
+`later` (put off) is an answer too: it reopens the pair for its annotator. Answers for different purposes do not
+compete. Checks (training, gold, repeats) are never current, and a pair that left the pool (`retired_at`) has no current
+judgment; all stay on record. `stale`: made under an older guideline (1), on an older document text (2), or both (3).
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.import_records import find_import
+from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
+from annotator.storage.judgments.missing_judgments import derive_lacking
+from annotator.storage.logs.import_records import IMPORTED, is_time_known
+from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.sql import execute_sql, prepare_sql, quote_texts, read_time
+from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
+from annotator.storage.tables.central import (
+    CurrentJudgmentRow,
+    DocumentRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    QueryRow,
+    RubricRow,
+)
+
+AnswerSlot = tuple[int, int, str]
+_RECEIVED = prepare_sql(
+    """
+SELECT pair_pk, annotator_pk, purpose, judged_at, received_at, browser, browser_number, import_record_pk FROM judgment
+WHERE pair_pk IN :pairs AND annotator_pk IN :annotators AND NOT late ORDER BY pk""",
+    lists=["pairs", "annotators"],
+)
+_CHUNK = 500
+LATEST = """(SELECT coalesce(max(pk), 0) FROM judgment) AS last_judgment_pk,
+  (SELECT count(*) FROM judgment WHERE pk > (SELECT max(pk) FROM judgment) - 10000) AS latest_judgments"""
+"""Two columns that change when a judgment is stored, for the stamps of what is kept in memory. Annotators store judgments at the
+same time: one with a lower key may become visible after one with a higher key, so the highest key alone would miss it."""
+
+
+class _ReceivedRow(NamedTuple):
+    """A row of _RECEIVED; times as the driver gives them."""
+
+    pair_pk: int
+    annotator_pk: int
+    purpose: str
+    judged_at: datetime | str
+    received_at: datetime | str
+    browser: str | None
+    browser_number: int | None
+    import_record_pk: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentReceipt:
+    """The times at which an answer was given and received, as far as the server has them."""
+
+    pressed_at: datetime | None  # None: unknown, for a line of a file without `judged_at`
+    received_at: datetime
+    browser: str | None
+    number: int | None  # of the press among those of `browser`
+
+
+def is_newer(earlier: JudgmentReceipt, received: JudgmentReceipt) -> bool:
+    """Return whether `earlier`, which was received before `received`, is known to have been given after it."""
+    if received.browser is not None:
+        same = received.browser == earlier.browser
+        return same and (earlier.number or 0) > (received.number or 0)
+    if received.pressed_at is None:
+        return False
+    if earlier.pressed_at is None:
+        return earlier.received_at == received.received_at
+    return earlier.pressed_at > received.pressed_at and earlier.received_at <= received.received_at
+
+
+def mark_late(
+    session: Session, rows: Sequence[Mapping[str, Any]], *, known: Collection[int] | None = None
+) -> list[dict[str, Any]]:
+    """Return the rows of `judgment`, to be added in this order, each with `late`.
+
+    `known`: the pairs (pair_pk) of which judgments of these annotators are stored; None: nobody has looked.
+    """
+    pair_pks = sorted({row["pair_pk"] for row in rows} if known is None else known)
+    before = _read_receipts(session, pair_pks, sorted({row["annotator_pk"] for row in rows}))
+    marked = []
+    for row in rows:
+        receipt = _receipt(
+            row["judged_at"],
+            row["received_at"],
+            row.get("browser"),
+            row.get("browser_number"),
+            imported=row.get("import_record_pk") is not None,
+        )
+        receipts = before.setdefault(_find_slot(row["pair_pk"], row["annotator_pk"], row["purpose"]), [])
+        late = any(is_newer(earlier, receipt) for earlier in receipts)
+        if not late:
+            receipts.append(receipt)
+        marked.append({**row, "late": late})
+    return marked
+
+
+def order_answers(rows: Iterable[JudgmentRow]) -> list[JudgmentRow]:
+    """Sort one annotator's answers on one pair into the order in which they count; the last one that counts is
+    current.
+
+    `rows` come in the order of receipt. That order stays, except that a late answer moves before the first one that
+    is known to be newer.
+    """
+    ordered: list[JudgmentRow] = []
+    for row in rows:
+        position = len(ordered)
+        if row.late:
+            newer = (
+                index
+                for index, earlier in enumerate(ordered)
+                if _compete(earlier, row) and is_newer(_of(earlier), _of(row))
+            )
+            position = next(newer, position)
+        ordered.insert(position, row)
+    return ordered
+
+
+def _compete(first: JudgmentRow, second: JudgmentRow) -> bool:
+    return _find_slot(first.pair_pk, first.annotator_pk, first.purpose) == _find_slot(
+        second.pair_pk, second.annotator_pk, second.purpose
+    )
+
+
+def _of(row: JudgmentRow) -> JudgmentReceipt:
+    return _receipt(
+        row.judged_at,
+        row.received_at,
+        row.browser,
+        row.browser_number,
+        imported=row.import_record_pk is not None,
+    )
+
+
+def _receipt(
+    judged_at: datetime, received_at: datetime, browser: str | None, number: int | None, *, imported: bool
+) -> JudgmentReceipt:
+    """Return the receipt of a row. A line of a file without a time is stored as judged when it was received."""
+    timeless = imported and judged_at == received_at
+    return JudgmentReceipt(None if timeless else judged_at, received_at, browser, number)
+
+
+def _find_slot(pair_pk: int, annotator_pk: int, purpose: str) -> AnswerSlot:
+    """Return what answers compete for: one current judgment. A revision of an independent one may be conditional."""
+    return pair_pk, annotator_pk, COUNTED_PURPOSE if purpose in CURRENT_PURPOSES else purpose
+
+
+def _read_receipts(
+    session: Session, pair_pks: Sequence[int], annotator_pks: Sequence[int]
+) -> dict[AnswerSlot, list[JudgmentReceipt]]:
+    session.flush()
+    receipts: dict[AnswerSlot, list[JudgmentReceipt]] = {}
+    for start in range(0, len(pair_pks), _CHUNK):
+        for people in range(0, len(annotator_pks), _CHUNK):
+            chunk = {
+                "pairs": pair_pks[start : start + _CHUNK],
+                "annotators": annotator_pks[people : people + _CHUNK],
+            }
+            for row in map(_ReceivedRow._make, execute_sql(session, _RECEIVED, chunk)):
+                receipt = _receipt(
+                    read_time(row.judged_at),
+                    read_time(row.received_at),
+                    row.browser,
+                    row.browser_number,
+                    imported=row.import_record_pk is not None,
+                )
+                slot = _find_slot(row.pair_pk, row.annotator_pk, row.purpose)
+                receipts.setdefault(slot, []).append(receipt)
+    return receipts
+
+
+STALE = """
+  CASE WHEN EXISTS (SELECT 1 FROM rubric made JOIN rubric since ON since.dataset_pk = made.dataset_pk
+    AND since.version > made.version AND since.change = 'semantic' WHERE made.pk = j.rubric_pk) THEN 1 ELSE 0 END
+  + CASE WHEN EXISTS (SELECT 1 FROM document d WHERE d.pk = p.document_pk
+    AND d.text_sha256 <> j.document_sha256) THEN 2 ELSE 0 END"""
+_DERIVE = (
+    """
+INSERT INTO current_judgment
+  (pair_pk, annotator_pk, judgment_pk, dataset_pk, outcome, grade, purpose, rubric_pk, seconds, made_at, imported, stale)
+SELECT j.pair_pk, j.annotator_pk, j.pk, :dataset_pk, j.outcome, j.grade, j.purpose, j.rubric_pk, j.seconds, {made_at}, """
+    + IMPORTED
+    + ", "
+    + STALE
+    + f"""
+FROM judgment j JOIN pair p ON p.pk = j.pair_pk AND p.retired_at IS NULL
+WHERE j.pair_pk IN {{pairs}} AND j.purpose IN {quote_texts(CURRENT_PURPOSES)} AND NOT j.late
+  AND NOT EXISTS (
+    SELECT 1 FROM judgment newer
+    WHERE newer.pair_pk = j.pair_pk AND newer.annotator_pk = j.annotator_pk
+      AND newer.purpose IN {quote_texts(CURRENT_PURPOSES)} AND NOT newer.late AND newer.pk > j.pk)
+ON CONFLICT (pair_pk, annotator_pk) DO UPDATE
+SET judgment_pk = excluded.judgment_pk, outcome = excluded.outcome,
+    grade = excluded.grade, purpose = excluded.purpose, rubric_pk = excluded.rubric_pk, seconds = excluded.seconds,
+    made_at = excluded.made_at, imported = excluded.imported, stale = excluded.stale
+WHERE current_judgment.judgment_pk <> excluded.judgment_pk
+"""
+)
+_COUNT = f"""
+UPDATE pair SET judged = (
+  SELECT count(*) FROM current_judgment c
+  WHERE c.pair_pk = pair.pk AND c.outcome <> 'later' AND c.purpose = '{COUNTED_PURPOSE}')
+WHERE pk IN {{pairs}}
+"""
+_FORGET = (
+    "DELETE FROM current_judgment WHERE pair_pk IN :pairs",
+    "UPDATE pair SET judged = 0 WHERE pk IN :pairs",
+)
+_ALL_PAIRS = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk)"
+_MADE_AT = {
+    "sqlite": "CAST(strftime('%s', substr(j.judged_at, 1, 19)) AS INTEGER)",
+    "postgresql": "CAST(floor(extract(epoch FROM j.judged_at)) AS BIGINT)",
+}
+_OF_ALL = {
+    dialect: [prepare_sql(item.format(pairs=_ALL_PAIRS, made_at=made_at)) for item in (_DERIVE, _COUNT)]
+    for dialect, made_at in _MADE_AT.items()
+}
+_OF_SOME = {
+    dialect: [
+        prepare_sql(item.format(pairs=":pairs", made_at=made_at), lists=["pairs"])
+        for item in (_DERIVE, _COUNT)
+    ]
+    for dialect, made_at in _MADE_AT.items()
+}
+_FORGET_SOME = [prepare_sql(item, lists=["pairs"]) for item in _FORGET]
+
+
+def derive_current(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
+    """Update `current_judgment`, `pair.judged` and what the pairs lack for these pairs (None: all)."""
+    session.flush()
+    dialect = session.connection().dialect.name
+    if pair_pks is None:
+        for statement in _OF_ALL[dialect]:
+            execute_sql(session, statement, {"dataset_pk": dataset_pk})
+        derive_lacking(session, dataset_pk)
+        derive_disagreements(session, dataset_pk)
+        return
+    pks = sorted(set(pair_pks))
+    for start in range(0, len(pks), 500):
+        for statement in _OF_SOME[dialect]:
+            execute_sql(session, statement, {"dataset_pk": dataset_pk, "pairs": pks[start : start + 500]})
+    derive_lacking(session, dataset_pk, pks)
+    derive_disagreements(session, dataset_pk, pks)
+
+
+def forget_current(session: Session, dataset_pk: int, pair_pks: Sequence[int]) -> None:
+    """Delete the current judgments of pairs that have just been retired. The judgments themselves stay."""
+    session.flush()
+    for start in range(0, len(pair_pks), 500):
+        for statement in _FORGET_SOME:
+            execute_sql(session, statement, {"pairs": list(pair_pks[start : start + 500])})
+    derive_lacking(session, dataset_pk, pair_pks)
+    derive_disagreements(session, dataset_pk, pair_pks)
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentJudgment:
+    """The current judgment of one annotator on one pair, under the outside world's ids."""
+
+    event_id: str
+    pair_key: str
+    query_id: str
+    doc_id: str
+    annotator: str
+    annotator_pk: int
+    outcome: str
+    grade: int | None
+    note: str | None
+    reason: str | None
+    purpose: str
+    judged_at: datetime | None  # None: it came with a file that does not say when
+    seconds: float | None
+    guideline_version: int | None  # None: it came with a file
+    simulated: bool
+
+
+def list_current_judgments(
+    session: Session, dataset_pk: int, *, history: bool = False
+) -> list[CurrentJudgment]:
+    """Return every current judgment of a dataset, by query position, doc_id and annotator.
+
+    With `history`: every one ever given; those of one annotator on one pair in the order in which they count. "later"
+    is listed only there: it judges nothing.
+    """
+    statement = (
+        select(
+            JudgmentRow,
+            col(PairRow.key),
+            col(QueryRow.query_id),
+            col(DocumentRow.doc_id),
+            PersonRow,
+            col(RubricRow.version),
+        )
+        .join(PairRow, col(PairRow.pk) == JudgmentRow.pair_pk)
+        .join(QueryRow, col(QueryRow.pk) == PairRow.query_pk)
+        .join(DocumentRow, col(DocumentRow.pk) == PairRow.document_pk)
+        .join(PersonRow, col(PersonRow.pk) == JudgmentRow.annotator_pk)
+        .join(RubricRow, col(RubricRow.pk) == JudgmentRow.rubric_pk)
+        .where(col(PairRow.dataset_pk) == dataset_pk)
+        .order_by(
+            col(QueryRow.position),
+            col(DocumentRow.doc_id),
+            col(PersonRow.username),
+            col(JudgmentRow.pk),
+        )
+    )
+    if not history:
+        statement = statement.join(
+            CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == JudgmentRow.pk
+        ).where(col(CurrentJudgmentRow.outcome) != "later")
+    rows: Sequence[Any] = session.execute(statement).all()
+    return [
+        CurrentJudgment(
+            event_id=judgment.event_id,
+            pair_key=key,
+            query_id=query_id,
+            doc_id=doc_id,
+            annotator=person.username,
+            annotator_pk=judgment.annotator_pk,
+            outcome=judgment.outcome,
+            grade=judgment.grade,
+            note=judgment.note,
+            reason=judgment.reason,
+            purpose=judgment.purpose,
+            judged_at=judgment.judged_at if is_time_known(judgment) else None,
+            seconds=judgment.seconds,
+            guideline_version=_find_version(judgment, version),
+            simulated=person.simulated,
+        )
+        for judgment, key, query_id, doc_id, person, version in (_order_history(rows) if history else rows)
+    ]
+
+
+def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
+    """Yield the rows, which begin with a judgment, ordered within each annotator and pair."""
+    for _, group in groupby(rows, key=lambda row: (row[0].pair_pk, row[0].annotator_pk)):
+        by_pk = {row[0].pk: row for row in group}
+        for judgment in order_answers([row[0] for row in by_pk.values()]):
+            yield by_pk[judgment.pk]
+
+
+def _find_version(judgment: JudgmentRow, version: int) -> int | None:
+    """Return the version that was on the screen; None if nobody saw it, since the judgment came with a file."""
+    return version if find_import(judgment.event_id, judgment.import_record_pk) is None else None
+
+
+def list_current_adjudications(
+    session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
+) -> Mapping[int, AdjudicationRow]:
+    """Return the current adjudication of each pair that has one, by pair_pk."""
+    statement = (
+        select(AdjudicationRow)
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
+        .where(col(CurrentAdjudicationRow.dataset_pk) == dataset_pk)
+        .order_by(col(AdjudicationRow.pair_pk))
+    )
+    if pair_pks is not None:
+        statement = statement.where(col(AdjudicationRow.pair_pk).in_(pair_pks))
+    return {row.pair_pk: row for row in session.scalars(statement)}

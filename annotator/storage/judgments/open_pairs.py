@@ -1,0 +1,395 @@
+"""Find which pairs are open to an annotator: eligibility, remaining work, and leases.
+
+A pair is open if the annotator has no current judgment on it (or put it off), it lacks more judgments than others
+hold leases for (`pair.lacking`, from `storage/judgments/missing_judgments.py`), its query is theirs, and they neither proposed
+it, saw others' judgments of it, nor check it for quality control (`storage/judgments/quality_pairs.py`). A query is theirs if
+one role on this or all datasets allows its category and language; a query that is assigned to people is theirs alone.
+
+A lease keeps two people, or two tabs of one person, from the same work. It belongs to an annotator and a browser tab
+and counts until it expires (at most a lease's length: domain/clock.py).
+
+Reads one query's pairs at most; totals come from counters. CROSS JOIN makes SQLite start from the smaller table.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, Protocol
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.clock import find_latest_end
+from annotator.domain.judgments import OpenPair
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_json, run_sql
+
+_ASSIGNED_TO_THEM = """
+  (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
+    OR EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query} AND s.person_pk = :annotator_pk))"""
+_HELD = prepare_sql(
+    "SELECT EXISTS (SELECT 1 FROM assignment) AS any_assigned, categories, languages FROM membership "
+    "WHERE person_pk = :person_pk AND (dataset_pk = :dataset_pk OR dataset_pk IS NULL)"
+)
+_EXPERTISE = " AND EXISTS (SELECT 1 FROM query e WHERE e.pk = {query} AND ({allowed}))"
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    """The queries a person may judge, as a condition in SQL."""
+
+    any_assigned: bool = True  # queries are assigned to people in some dataset
+    allowed: str = ""  # the condition on the query `e`; empty: all
+    values: Mapping[str, list[str]] = field(default_factory=dict)  # the lists that the condition names
+
+    def prepare(self, statement: str, *, query: str) -> PreparedSql:
+        """Prepare a statement, with the condition in place of {eligible}. `query`: the column with the query's key."""
+        return _prepare(statement, query, self.any_assigned, self.allowed, tuple(self.values))
+
+    def only_expertise(self) -> "Eligibility":
+        """Return the condition without assignments: what the roles allow."""
+        return replace(self, any_assigned=False)
+
+
+@lru_cache(maxsize=256)
+def _prepare(
+    statement: str, query: str, any_assigned: bool, allowed: str, names: tuple[str, ...]
+) -> PreparedSql:
+    condition = _ASSIGNED_TO_THEM.format(query=query) if any_assigned else "1 = 1"
+    if allowed:
+        condition += _EXPERTISE.format(query=query, allowed=allowed)
+    lists = (*names, "chosen") if ":chosen" in statement else names
+    return prepare_sql(statement.replace("{eligible}", condition), lists=lists)
+
+
+def find_eligibility(session: Session, dataset_pk: int, person_pk: int) -> Eligibility:
+    """Return what the person's roles allow. The condition itself looks up who was assigned what."""
+    held = execute_sql(session, _HELD, {"dataset_pk": dataset_pk, "person_pk": person_pk}).all()
+    return make_eligibility([limits for _, *limits in held], any_assigned=not held or bool(held[0][0]))
+
+
+def make_eligibility(held: Sequence[Sequence[Any]], *, any_assigned: bool) -> Eligibility:
+    """Return what roles allow, of which these are the (categories, languages) as they are stored.
+
+    `any_assigned`: queries are assigned to people in some dataset.
+    """
+    allowed: list[str] = []
+    values: dict[str, list[str]] = {}
+    for number, limits in enumerate(held):
+        parts = []
+        for name, limit in zip(("category", "language"), map(read_json, limits), strict=True):
+            if limit is not None:
+                values[f"{name}_{number}"] = list(limit)
+                parts.append(f"e.{name} IN :{name}_{number}")
+        if not parts:
+            return Eligibility(any_assigned)
+        allowed.append(f"({' AND '.join(parts)})")
+    return Eligibility(any_assigned, " OR ".join(allowed), values)
+
+
+LATEST = 10_000  # judgments of everybody among which an annotator's own latest is looked for
+MAY_COME = """
+  p.lacking > 0 AND (c.outcome IS NULL OR c.outcome = 'later')
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)
+  AND NOT EXISTS (SELECT 1 FROM quality_pair x CROSS JOIN quality_draw w
+    WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk)
+  AND {eligible}"""
+"""What is open to an annotator now, or will be once the leases of others have run out."""
+_OPEN = (
+    MAY_COME
+    + """
+  AND p.lacking > (SELECT count(*) FROM lease l
+    WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now
+      AND l.expires_at <= :latest)"""
+)
+_OPEN_PAIRS = (
+    "SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL FROM pair p LEFT JOIN current_judgment c "
+    "ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk WHERE p.{column} IN :chosen AND " + _OPEN
+)
+_OPEN_QUERIES = """
+SELECT w.query_pk FROM query_work w
+LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
+WHERE w.dataset_pk = :dataset_pk AND w.query_pk BETWEEN :first AND :last
+  AND w.open_pairs > coalesce(a.answered_open, 0) AND (w.begun_pairs > coalesce(a.answered_open, 0)) = :begun
+  AND {eligible}
+ORDER BY w.query_pk LIMIT :most"""
+_FIRST = 2  # queries of each kind are read at first
+_FIRST_OPEN_QUERIES = " UNION ALL ".join(
+    f"SELECT {begun}, {later}, f.query_pk FROM ("
+    + _OPEN_QUERIES.replace(":begun", ("false", "true")[begun])
+    .replace(":first", (":lowest", ":middle")[later])
+    .replace(":last", (":before", ":highest")[later])
+    .replace(":most", str(_FIRST))
+    + ") f"
+    for begun in (0, 1)
+    for later in (0, 1)
+)
+_GIVEN_QUERIES = """
+SELECT w.query_pk FROM assignment g CROSS JOIN query_work w
+LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
+WHERE w.query_pk = g.query_pk AND g.person_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0)
+  AND {eligible}"""
+_PUT_OFF_QUERIES = prepare_sql(
+    "SELECT DISTINCT p.query_pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk "
+    "WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome = 'later' AND p.lacking > 0"
+)
+_LAST_QUERY = prepare_sql(
+    f"SELECT p.query_pk FROM (SELECT pk, pair_pk, annotator_pk FROM judgment ORDER BY pk DESC LIMIT {LATEST}) j "
+    "CROSS JOIN pair p WHERE p.pk = j.pair_pk AND j.annotator_pk = :annotator_pk AND p.dataset_pk = :dataset_pk "
+    "ORDER BY j.pk DESC LIMIT 1"
+)
+_COUNT_EVERY = """(SELECT coalesce(sum(w.open_pairs), 0) FROM query_work w WHERE w.dataset_pk = :dataset_pk AND {eligible})
+  - (SELECT coalesce(sum(w.answered_open), 0) FROM query_answers w
+     WHERE w.annotator_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND {eligible})"""
+_COUNT_SOME = """(SELECT coalesce(sum(s.open), 0) FROM (
+    SELECT w.open_pairs - coalesce(a.answered_open, 0) AS open FROM query_work w
+    LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
+    WHERE w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0) AND {eligible}
+    ORDER BY w.query_pk LIMIT :most_left + (SELECT count(*) FROM disclosure WHERE person_pk = :annotator_pk)
+      + (SELECT count(*) FROM proposal WHERE annotator_pk = :annotator_pk)
+      + (SELECT count(*) FROM quality_draw y CROSS JOIN quality_pair z
+         WHERE y.dataset_pk = :dataset_pk AND y.annotator_pk = :annotator_pk AND z.draw_pk = y.pk)) s)"""
+_COUNT_OPEN = """
+SELECT {counted}
+  - (SELECT count(*) FROM (
+      SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :annotator_pk
+      UNION SELECT o.pair_pk FROM proposal o WHERE o.annotator_pk = :annotator_pk
+      UNION SELECT t.pair_pk FROM quality_draw s CROSS JOIN quality_pair t
+        WHERE s.dataset_pk = :dataset_pk AND s.annotator_pk = :annotator_pk AND t.draw_pk = s.pk) x
+     CROSS JOIN pair w
+     LEFT JOIN current_judgment c ON c.pair_pk = w.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
+     WHERE w.pk = x.pair_pk AND w.dataset_pk = :dataset_pk AND w.lacking > 0 AND c.pair_pk IS NULL AND {eligible})"""
+_DONE = (
+    "SELECT coalesce(sum(answered), 0) FROM query_answers "
+    "WHERE annotator_pk = :annotator_pk AND dataset_pk = :dataset_pk"
+)
+_COUNT_DONE = prepare_sql(_DONE)
+_COUNT_ALL_OPEN = _COUNT_OPEN.replace("{counted}", _COUNT_EVERY)
+COUNT_WORK = f"({_DONE}) AS done, ({_COUNT_OPEN.replace('{counted}', _COUNT_SOME)}) AS left_over"
+"""Columns: how many pairs the annotator has a current judgment of, and how many are open to them. The latter is exact below `most_left`;
+above, it is at least that: it reads only as many queries as that takes, each of which has an open pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPairsRequest:
+    """Whose open pairs are meant, when, and in which browser tab."""
+
+    dataset_pk: int
+    annotator_pk: int
+    overlap: int
+    now: datetime
+    tab: str = ""  # empty where the browser did not say
+    lease: timedelta = timedelta(hours=1)  # for how long a pair is handed out in this dataset
+
+    @property
+    def values(self) -> dict[str, object]:
+        annotator_values = {"dataset_pk": self.dataset_pk, "annotator_pk": self.annotator_pk}
+        return {**annotator_values, "now": self.now, "latest": find_latest_end(self.now, self.lease)}
+
+
+class LeaseSettings(Protocol):
+    """The settings of a dataset that decide about leases."""
+
+    @property
+    def pk(self) -> int | None: ...
+    @property
+    def overlap(self) -> int: ...
+    @property
+    def lease_minutes(self) -> int: ...
+
+
+def make_open_pairs_request(
+    dataset: LeaseSettings, annotator_pk: int, now: datetime, tab: str = ""
+) -> OpenPairsRequest:
+    """Return the request of this annotator in this dataset, as of now."""
+    lease = timedelta(minutes=dataset.lease_minutes)
+    return OpenPairsRequest(key_of(dataset.pk), annotator_pk, dataset.overlap, now, tab, lease)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryBounds:
+    """Where the queries with open pairs lie, and how many queries the annotator has worked on."""
+
+    lowest: int | None  # query_pk, None if no query has open pairs
+    highest: int | None
+    answered: int  # queries in which the annotator has answered something
+
+
+def list_open_pairs(
+    session: Session, request: OpenPairsRequest, eligibility: Eligibility, query_pks: Sequence[int]
+) -> list[OpenPair]:
+    """Return the open pairs of these queries, in no particular order."""
+    return _list_open(session, request, eligibility, "query_pk", query_pks)
+
+
+def list_open_among(
+    session: Session, request: OpenPairsRequest, eligibility: Eligibility, pair_pks: Collection[int]
+) -> list[OpenPair]:
+    """Return those of the pairs that are open."""
+    return _list_open(session, request, eligibility, "pk", sorted(pair_pks))
+
+
+def _list_open(
+    session: Session, request: OpenPairsRequest, eligibility: Eligibility, column: str, chosen: Sequence[int]
+) -> list[OpenPair]:
+    if not chosen:
+        return []
+    statement = eligibility.prepare(_OPEN_PAIRS.replace("{column}", column), query="p.query_pk")
+    values = {**request.values, **eligibility.values, "chosen": list(chosen)}
+    rows = fetch_tuples(session, statement, values)
+    return [OpenPair(pk, key, query, bool(begun), bool(put_off)) for pk, key, query, begun, put_off in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQueries:
+    """The first queries that lack judgments of the annotator, from one at some share (0-1) of all on, and where to find more."""
+
+    middle: int  # the query (query_pk) at that share
+    bounds: QueryBounds
+    first: Mapping[
+        tuple[bool, bool], Sequence[int]
+    ]  # query_pks by whether others have begun them, and `middle` or later
+
+
+def find_open_queries(
+    session: Session,
+    request: OpenPairsRequest,
+    eligibility: Eligibility,
+    bounds: QueryBounds,
+    *,
+    share: float,
+) -> OpenQueries:
+    """Return the first queries of each kind, in one statement."""
+    if bounds.lowest is None or bounds.highest is None:
+        return OpenQueries(0, bounds, {})
+    middle = bounds.lowest + int(share * (bounds.highest - bounds.lowest + 1))
+    statement = eligibility.prepare(_FIRST_OPEN_QUERIES, query="w.query_pk")
+    span = {"lowest": bounds.lowest, "before": middle - 1, "middle": middle, "highest": bounds.highest}
+    first: dict[tuple[bool, bool], list[int]] = {}
+    rows = fetch_tuples(session, statement, {**request.values, **eligibility.values, **span})
+    for begun, later, query_pk in rows:
+        first.setdefault((bool(begun), bool(later)), []).append(query_pk)
+    return OpenQueries(middle, bounds, first)
+
+
+def list_open_queries(
+    session: Session,
+    request: OpenPairsRequest,
+    eligibility: Eligibility,
+    queries: OpenQueries,
+    *,
+    begun: bool,
+) -> Iterator[list[int]]:
+    """Yield queries that lack judgments of the annotator, a few at a time.
+
+    `begun`: those that others have begun, or the others. It starts at the query in the middle and ends with the ones before it.
+    """
+    statement = eligibility.prepare(_OPEN_QUERIES, query="w.query_pk")
+    values = {**request.values, **eligibility.values, "begun": begun}
+    for later, last in ((True, queries.bounds.highest or 0), (False, queries.middle - 1)):
+        query_pks, most = sorted(queries.first.get((begun, later), ())), _FIRST
+        while query_pks:
+            yield query_pks
+            if len(query_pks) < most or query_pks[-1] >= last:
+                break
+            most = min(4 * most, 50)
+            span = {**values, "first": query_pks[-1] + 1, "last": last, "most": most}
+            query_pks = [query_pk for (query_pk,) in fetch_tuples(session, statement, span)]
+
+
+def list_assigned_queries(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> list[int]:
+    """Return the queries that are assigned to the annotator and lack judgments of theirs."""
+    if not eligibility.any_assigned:
+        return []
+    statement = eligibility.prepare(_GIVEN_QUERIES, query="w.query_pk")
+    return list(execute_sql(session, statement, {**request.values, **eligibility.values}).scalars())
+
+
+def list_put_off_queries(session: Session, request: OpenPairsRequest) -> list[int]:
+    """Return the queries of which the annotator has put off pairs."""
+    return list(execute_sql(session, _PUT_OFF_QUERIES, request.values).scalars())
+
+
+def find_last_query(session: Session, request: OpenPairsRequest) -> int | None:
+    """Return the query of the annotator's latest judgment in this dataset, None if it is not among the LATEST."""
+    rows = fetch_tuples(session, _LAST_QUERY, request.values)
+    query_pk: int | None = rows[0][0] if rows else None
+    return query_pk
+
+
+def count_open_pairs(session: Session, request: OpenPairsRequest, eligibility: Eligibility) -> int:
+    """Count the pairs that the annotator could still be handed. Leases of others make no difference."""
+    statement = eligibility.prepare(_COUNT_ALL_OPEN, query="w.query_pk")
+    return int(execute_sql(session, statement, {**request.values, **eligibility.values}).scalar_one())
+
+
+def count_done(session: Session, request: OpenPairsRequest) -> int:
+    """Count the pairs of the dataset that the annotator has a current judgment of."""
+    return int(execute_sql(session, _COUNT_DONE, request.values).scalar_one())
+
+
+_TAKE = prepare_sql(
+    "INSERT INTO lease (pair_pk, annotator_pk, expires_at, tab) "
+    "SELECT p.pk, :annotator_pk, :until, :tab FROM pair p WHERE p.pk IN :held OR (p.pk IN :chosen "
+    "AND p.lacking > (SELECT count(*) FROM lease l WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk "
+    "AND l.expires_at > :now AND l.expires_at <= :latest)) "
+    "ON CONFLICT (pair_pk, annotator_pk) DO UPDATE SET expires_at = excluded.expires_at, tab = excluded.tab RETURNING pair_pk",
+    lists=["held", "chosen"],
+)
+_LOCK_PAIRS, _LOCK_FREE_PAIRS = (
+    prepare_sql(
+        f"SELECT pk FROM pair WHERE pk IN :pairs ORDER BY pk FOR NO KEY UPDATE{rest}", lists=["pairs"]
+    )
+    for rest in ("", " SKIP LOCKED")
+)
+_ELSEWHERE = prepare_sql(
+    "SELECT pair_pk FROM lease WHERE annotator_pk = :annotator_pk AND tab NOT IN ('', :tab) "
+    "AND expires_at > :now AND expires_at <= :latest",
+)
+_DROP_ALL = prepare_sql("DELETE FROM lease WHERE annotator_pk = :annotator_pk")
+_DROP_EXPIRED = prepare_sql(
+    "DELETE FROM lease WHERE annotator_pk = :annotator_pk AND (expires_at <= :now OR expires_at > :latest)"
+)
+
+
+def take_leases(
+    session: Session,
+    request: OpenPairsRequest,
+    *,
+    held: Collection[int],
+    chosen: Collection[int],
+    until: datetime,
+    wait: bool,
+) -> set[int]:
+    """Lease pairs (pair_pk) to the annotator until then, and return those of `chosen` that somebody else has taken meanwhile.
+
+    `held`: pairs that are the annotator's in any case; leases that they have already are prolonged. `chosen`: pairs that were
+    open to them a moment ago. On PostgreSQL others hand out pairs at the same time. A lease of an open pair is written only under
+    the lock of the pair and by a statement that counts the leases of others, so nobody overbooks it. `wait`: for pairs that
+    somebody else has locked, which are lost otherwise. Only a transaction without other locks of pairs may wait.
+    """
+    locked = sorted(chosen)
+    if locked and session.get_bind().dialect.name == "postgresql":
+        statement = _LOCK_PAIRS if wait else _LOCK_FREE_PAIRS
+        locked = [pair_pk for (pair_pk,) in fetch_tuples(session, statement, {"pairs": locked})]
+    if not held and not locked:
+        return set(chosen)
+    lease = {"tab": request.tab, "until": until, "held": sorted(held), "chosen": locked}
+    taken = fetch_tuples(session, _TAKE, {**request.values, **lease})
+    return set(chosen).difference(pair_pk for (pair_pk,) in taken)
+
+
+def list_leased_elsewhere(session: Session, request: OpenPairsRequest) -> set[int]:
+    """Return the pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
+    return set(execute_sql(session, _ELSEWHERE, {**request.values, "tab": request.tab}).scalars())
+
+
+def drop_every_lease(session: Session, person_pk: int) -> None:
+    """End all leases of this person, in every dataset, so that others get the pairs at once."""
+    execute_sql(session, _DROP_ALL, {"annotator_pk": person_pk})
+
+
+def drop_expired_leases(session: Session, request: OpenPairsRequest) -> None:
+    """Delete the annotator's leases that have expired, and those made while the clock was ahead of the present."""
+    run_sql(session, _DROP_EXPIRED, request.values)

@@ -1,0 +1,219 @@
+"""Find, describe, count and mark judgments that rest on an older guideline or document text.
+
+`current_judgment.stale` marks each: `storage/judgments/current_judgments.py` sets it for a new judgment, `storage/judgments/meaning_changes.py` when
+the guideline changes, this file when a text changes. Annotators are asked again only where they may still change their judgment: not if a lead has
+settled the pair, they have seen others' grades, it is a check now, or it has left the pool.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import bindparam, func, select, text
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.judgments import OutdatedReason
+from annotator.storage.judgments.meaning_changes import write_stale
+from annotator.storage.judgments.open_pairs import OpenPairsRequest
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import execute_sql, prepare_sql, split_into_chunks
+from annotator.storage.tables.central import (
+    CurrentJudgmentRow,
+    DocumentRow,
+    DocumentTextRow,
+    JudgmentRow,
+    PairRow,
+    PersonRow,
+    RubricRow,
+)
+
+OLDER_GUIDELINE, OLDER_TEXT = 1, 2
+CHUNK_OF_DOCUMENTS = 500
+_FRESH = """(
+  SELECT CASE WHEN r.version < :meaning_since THEN 1 ELSE 0 END
+    + CASE WHEN d.text_sha256 <> j.document_sha256 THEN 2 ELSE 0 END
+  FROM judgment j JOIN rubric r ON r.pk = j.rubric_pk JOIN pair p ON p.pk = j.pair_pk
+  JOIN document d ON d.pk = p.document_pk
+  WHERE j.pk = current_judgment.judgment_pk)"""
+_MARK = f"UPDATE current_judgment SET stale = {_FRESH} WHERE {{which}} AND stale <> {_FRESH}"
+_MARK_ALL = text(_MARK.format(which="dataset_pk = :dataset_pk"))
+_MARK_DOCUMENTS = text(
+    _MARK.format(which="pair_pk IN (SELECT pk FROM pair WHERE document_pk IN :documents)")
+).bindparams(bindparam("documents", expanding=True))
+STILL_THEIRS = """c.stale > 0 AND c.outcome <> 'later' AND p.retired_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = c.pair_pk)
+  AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = c.pair_pk)
+  AND NOT EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = c.pair_pk AND s.person_pk = c.annotator_pk)"""
+_OUTDATED = prepare_sql(f"""
+SELECT p.query_pk, p.pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
+WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS} LIMIT :most""")
+_WHY = prepare_sql(
+    f"""
+SELECT c.pair_pk, c.stale, r.version FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
+JOIN judgment j ON j.pk = c.judgment_pk JOIN rubric r ON r.pk = j.rubric_pk
+WHERE c.pair_pk IN :pairs AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS}""",
+    lists=["pairs"],
+)
+_ANSWERS = "FROM current_judgment c WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'"
+_FINAL = """(
+  SELECT c.pair_pk, c.annotator_pk, c.stale, c.rubric_pk FROM current_adjudication a CROSS JOIN current_judgment c
+    WHERE a.dataset_pk = :dataset_pk AND c.pair_pk = a.pair_pk AND c.outcome <> 'later'
+  UNION SELECT c.pair_pk, c.annotator_pk, c.stale, c.rubric_pk FROM check_pair k CROSS JOIN current_judgment c
+    WHERE c.pair_pk = k.pair_pk AND c.dataset_pk + 0 = :dataset_pk AND c.outcome <> 'later'
+  UNION SELECT c.pair_pk, c.annotator_pk, c.stale, c.rubric_pk FROM disclosure s CROSS JOIN current_judgment c
+    WHERE c.pair_pk = s.pair_pk AND c.annotator_pk = s.person_pk AND c.dataset_pk + 0 = :dataset_pk
+      AND c.outcome <> 'later') AS final"""  # CROSS JOIN: from the few, each by its key, not from every judgment
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedCount:
+    """The number of one annotator's judgments that are to be confirmed or changed."""
+
+    annotator: str
+    name: str
+    answers: int
+    older_guideline: int
+    older_text: int
+
+
+@dataclass(frozen=True, slots=True)
+class JudgmentBasis:
+    """The guideline version and text that an annotator's judgment rests on, and the text that the document has now."""
+
+    stale: int  # 1: older guideline, 2: older text, 3: both
+    version: int  # of the guideline it was made under
+    document_pk: int
+    judged_sha256: str | None
+    present_sha256: str | None
+
+
+def list_outdated(session: Session, request: OpenPairsRequest, *, limit: int) -> list[int]:
+    """Return the annotator's pairs (pair_pk) to be confirmed or changed, those of a query together.
+
+    Pairs that a lead has settled or that left the pool are excluded. Only the pairs that are taken are sorted: there
+    may be half a million.
+    """
+    rows = execute_sql(session, _OUTDATED, {**request.values, "most": limit})
+    return [pair_pk for _query_pk, pair_pk in sorted((query_pk, pair_pk) for query_pk, pair_pk in rows)]
+
+
+def describe_outdated(
+    session: Session, request: OpenPairsRequest, pair_pks: Collection[int]
+) -> Mapping[int, OutdatedReason]:
+    """Return, by pair_pk, why a judgment is asked for again; pairs that are not outdated are absent."""
+    if not pair_pks:
+        return {}
+    rows = execute_sql(session, _WHY, {"annotator_pk": request.annotator_pk, "pairs": list(pair_pks)})
+    return {
+        pair_pk: OutdatedReason(version if stale & OLDER_GUIDELINE else None, bool(stale & OLDER_TEXT))
+        for pair_pk, stale, version in rows
+    }
+
+
+def mark_outdated(session: Session, dataset_pk: int, document_pks: Collection[int] | None = None) -> None:
+    """Recompute `current_judgment.stale` for the pairs of these documents (None: for the whole dataset)."""
+    session.flush()
+    values = {"dataset_pk": dataset_pk, "meaning_since": find_meaning_since(session, dataset_pk)}
+    if document_pks is None:
+        session.connection().execute(_MARK_ALL, values)
+        return
+    for chunk in split_into_chunks(sorted(set(document_pks)), CHUNK_OF_DOCUMENTS):
+        session.connection().execute(_MARK_DOCUMENTS, {**values, "documents": list(chunk)})
+
+
+def find_meaning_since(session: Session, dataset_pk: int) -> int:
+    """Return the latest version of the guideline that changed what a grade means, 1 if none did."""
+    latest = select(func.max(col(RubricRow.version))).where(
+        col(RubricRow.dataset_pk) == dataset_pk, col(RubricRow.change) == "semantic"
+    )
+    return session.scalar(latest) or 1
+
+
+def count_outdated_by_annotator(session: Session, dataset_pk: int) -> list[OutdatedCount]:
+    """Count the judgments to confirm or change, for each annotator who has some, by username.
+
+    Counts all of them and subtracts the final ones, without looking at each pair.
+    """
+    counts: Counter[tuple[int, int]] = Counter()
+    own, final = write_stale(session, dataset_pk, "c"), write_stale(session, dataset_pk, "final")
+    sources = ((1, own, f"{_ANSWERS} AND {own} > 0"), (-1, final, f"FROM {_FINAL} WHERE {final} > 0"))
+    for sign, flags, source in sources:
+        statement = text(f"SELECT annotator_pk, {flags} AS stale, count(*) {source} GROUP BY 1, 2")
+        for annotator_pk, stale, number in session.execute(statement, {"dataset_pk": dataset_pk}):
+            counts[annotator_pk, stale] += sign * number
+        if not counts:
+            return []
+    people = select(col(PersonRow.pk), col(PersonRow.username), col(PersonRow.name))
+    people = people.where(col(PersonRow.pk).in_({annotator_pk for annotator_pk, _stale in counts}))
+    outdated = []
+    for pk, username, name in session.execute(people):
+        older_guideline, older_text, both = (counts[key_of(pk), stale] for stale in (1, 2, 3))
+        if older_guideline + older_text + both:
+            outdated.append(
+                OutdatedCount(
+                    username,
+                    name,
+                    older_guideline + older_text + both,
+                    older_guideline + both,
+                    older_text + both,
+                )
+            )
+    return sorted(outdated, key=lambda count: count.annotator)
+
+
+def count_changeable(session: Session, dataset_pk: int) -> int:
+    """Count the judgments that would be asked for again if what a grade means changed now."""
+    values = {"dataset_pk": dataset_pk}
+    answers = session.execute(text(f"SELECT count(*) {_ANSWERS}"), values).scalar_one()
+    final = session.execute(text(f"SELECT count(*) FROM {_FINAL}"), values).scalar_one()
+    return int(answers - final)
+
+
+def count_on_older_text(session: Session, document_pks: Sequence[int]) -> int:
+    """Count the current judgments of these documents that were made on another text than the present one."""
+    total = 0
+    for chunk in split_into_chunks(document_pks, CHUNK_OF_DOCUMENTS):
+        statement = (
+            select(func.count())
+            .select_from(CurrentJudgmentRow)
+            .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
+            .where(
+                col(PairRow.document_pk).in_(chunk),
+                col(CurrentJudgmentRow.stale).in_([OLDER_TEXT, OLDER_GUIDELINE | OLDER_TEXT]),
+                col(CurrentJudgmentRow.outcome) != "later",
+            )
+        )
+        total += session.scalar(statement) or 0
+    return total
+
+
+def find_judgment_basis(session: Session, pair_pk: int, annotator_pk: int) -> JudgmentBasis | None:
+    """Return what the annotator's judgment of the pair rests on, None without a judgment."""
+    statement = (
+        select(
+            col(CurrentJudgmentRow.stale),
+            col(RubricRow.version),
+            col(PairRow.document_pk),
+            col(JudgmentRow.document_sha256),
+            col(DocumentRow.text_sha256),
+        )
+        .select_from(CurrentJudgmentRow)
+        .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
+        .join(RubricRow, col(RubricRow.pk) == col(JudgmentRow.rubric_pk))
+        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
+        .where(
+            col(CurrentJudgmentRow.pair_pk) == pair_pk, col(CurrentJudgmentRow.annotator_pk) == annotator_pk
+        )
+    )
+    row = session.execute(statement).first()
+    return None if row is None else JudgmentBasis(*row)
+
+
+def find_text(session: Session, document_pk: int, sha256: str | None) -> str:
+    """Return a text that a document has or had, by its hash; "" if there is none."""
+    statement = select(col(DocumentTextRow.text)).where(
+        col(DocumentTextRow.document_pk) == document_pk, col(DocumentTextRow.sha256) == sha256
+    )
+    return session.scalar(statement) or ""

@@ -1,0 +1,185 @@
+"""Append to the audit log of the installation, in the transaction of the act itself.
+
+`note_act` keeps an entry with the session. When the transaction ends, all its entries are appended at once: only then does it
+wait for others that append, so that the chain's lock is held for the commit alone. A transaction that fails leaves neither
+the change nor the entry. Hand-ins of judgments append nothing.
+"""
+
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import insert, select, text
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.audit import (
+    FIRST_PREVIOUS,
+    PERSONAL_FIELDS,
+    ActorKind,
+    AuditAction,
+    AuditOrigin,
+    ChainedEntry,
+    PersonalField,
+    audit_origin,
+    clean_text,
+    commit_to,
+    encode_details,
+)
+from annotator.domain.people import Actor
+from annotator.storage.database import at_end
+from annotator.storage.tables.central import DatasetRow, PersonRow
+
+_PENDING = "audit_entries"  # in the session's notes
+_LOCK = text("SELECT pg_advisory_xact_lock(3, 0)")  # two numbers, the first of no other lock
+_HEAD = text("SELECT sequence, sha256 FROM audit_entry ORDER BY sequence DESC LIMIT 1")
+
+
+@dataclass(frozen=True, slots=True)
+class NotedAct:
+    """An act whose entry is appended when its transaction ends. People and datasets are named by their keys until then."""
+
+    action: AuditAction
+    at: datetime
+    actor_kind: ActorKind
+    actor_pk: int | None
+    subject_pk: int | None
+    dataset: int | str | None
+    target: str
+    details: Mapping[str, Any]
+    origin: AuditOrigin
+
+
+def note_act(
+    session: Session,
+    action: AuditAction,
+    actor: Actor | int | ActorKind | None,
+    *,
+    at: datetime,
+    dataset: int | str | None = None,
+    subject: int | None = None,
+    target: str = "",
+    details: Mapping[str, Any] | None = None,
+    address: str | None = None,
+) -> None:
+    """Append an entry to the audit log when this write transaction ends.
+
+    `actor`: who acts, or their person_pk; None and the operator are the same. `dataset`: its key or its name. `subject`: the
+    person_pk of whom it is done to. `target`: on what, such as a version; never a person. `details`: never secrets, grades, texts of documents or names of people. `address`: of the
+    browser, where the caller knows it better than the request.
+    """
+    kind: ActorKind
+    if isinstance(actor, str):
+        kind, actor_pk = actor, None
+    else:
+        actor_pk = actor.person_id if isinstance(actor, Actor) else actor
+        kind = "operator" if actor_pk is None else "person"
+    origin = audit_origin.get()
+    if address:
+        origin = AuditOrigin(
+            "web" if origin.source == "program" else origin.source, origin.request_id, address
+        )
+    act = NotedAct(action, at, kind, actor_pk, subject, dataset, target, details or {}, origin)
+    pending = session.info.setdefault(_PENDING, [])
+    if not pending:
+        at_end(session, _append_noted)
+    pending.append(act)
+
+
+def _append_noted(session: Session) -> None:
+    """Append the entries that were noted."""
+    acts: list[NotedAct] = session.info.pop(_PENDING)
+    session.flush()
+    names = _list_usernames(session, (pk for act in acts for pk in (act.actor_pk, act.subject_pk)))
+    datasets = _list_datasets(session, (act.dataset for act in acts))
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(_LOCK)
+    head = session.execute(_HEAD).first()
+    sequence, previous = (head.sequence, head.sha256) if head else (0, FIRST_PREVIOUS)
+    entries, personal = list[dict[str, Any]](), list[dict[str, Any]]()
+    for act in acts:
+        sequence += 1
+        entry, beside = _make_rows(act, sequence, previous, names, datasets)
+        previous = entry["sha256"]
+        entries.append(entry)
+        personal += beside
+    _insert(session, entries, personal)
+
+
+def _insert(session: Session, entries: list[dict[str, Any]], personal: list[dict[str, Any]]) -> None:
+    from annotator.storage.tables.audit import AuditEntryRow, AuditPersonalRow
+
+    session.execute(insert(AuditEntryRow), entries)
+    if personal:
+        session.execute(insert(AuditPersonalRow), personal)
+
+
+def _make_rows(
+    act: NotedAct,
+    sequence: int,
+    previous: str,
+    names: Mapping[int, str],
+    datasets: Mapping[int, str],
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return an entry's row, and the rows of what names people in it."""
+    owner = act.actor_pk if act.actor_pk is not None else act.subject_pk
+    given: dict[PersonalField, tuple[int | None, str | None]] = {
+        "actor": (act.actor_pk, None if act.actor_pk is None else names.get(act.actor_pk, "")),
+        "subject": (act.subject_pk, None if act.subject_pk is None else names.get(act.subject_pk, "")),
+        "address": (owner, clean_text(act.origin.address) if act.origin.address else None),
+    }
+    commitments: dict[PersonalField, str | None] = dict.fromkeys(PERSONAL_FIELDS)
+    beside: list[dict[str, Any]] = []
+    for field, (person_pk, value) in given.items():
+        if value is not None:
+            salt = secrets.token_hex(16)
+            commitments[field] = commit_to(field, person_pk, value, salt)
+            row = {"sequence": sequence, "field": field, "person_pk": person_pk, "value": value, "salt": salt}
+            beside.append(row)
+    chained = ChainedEntry(
+        sequence=sequence,
+        at=act.at,
+        action=act.action.value,
+        actor_kind=act.actor_kind,
+        source=act.origin.source,
+        request_id=clean_text(act.origin.request_id) if act.origin.request_id else None,
+        dataset=datasets.get(act.dataset) if isinstance(act.dataset, int) else act.dataset,
+        object=clean_text(act.target),
+        details=encode_details(act.details),
+        commitments=commitments,
+        previous=previous,
+    )
+    kept: dict[str, str | None] = dict(commitments.items())
+    entry: dict[str, Any] = {
+        "sequence": sequence,
+        "at": chained.at,
+        "action": chained.action,
+        "actor_kind": chained.actor_kind,
+        "source": chained.source,
+        "request_id": chained.request_id,
+        "dataset": chained.dataset,
+        "object": chained.object,
+        "details": chained.details,
+        **kept,
+        "previous": previous,
+        "sha256": chained.compute_hash(),
+    }
+    return entry, beside
+
+
+def _list_usernames(session: Session, person_pks: Iterable[int | None]) -> dict[int, str]:
+    wanted = {pk for pk in person_pks if pk is not None}
+    if not wanted:
+        return {}
+    statement = select(col(PersonRow.pk), col(PersonRow.username)).where(col(PersonRow.pk).in_(wanted))
+    return {pk: username for pk, username in session.execute(statement) if pk is not None}
+
+
+def _list_datasets(session: Session, datasets: Iterable[int | str | None]) -> dict[int, str]:
+    wanted = {dataset for dataset in datasets if isinstance(dataset, int)}
+    if not wanted:
+        return {}
+    statement = select(col(DatasetRow.pk), col(DatasetRow.name)).where(col(DatasetRow.pk).in_(wanted))
+    return {pk: name for pk, name in session.execute(statement) if pk is not None}

@@ -1,0 +1,159 @@
+"""Record who has seen others' judgments of a pair, once and for ever: they no longer judge it.
+
+Everything that shows a person who gave which grade, or a pair's settled grade, goes through here. `list_to_judge` says
+what must not be shown to them; what is shown is recorded before it is sent. Every way is listed in docs/security.md.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlalchemy import bindparam, text
+from sqlalchemy.orm import Session
+
+from annotator.domain.people import Actor
+from annotator.storage.database import Database
+from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.tables.columns import UtcDateTime
+from annotator.storage.tables.labeling import DisclosureRow
+
+LISTED = {
+    "sqlite": "(SELECT value FROM json_each(:{name}))",
+    "postgresql": "(SELECT CAST(value AS INTEGER) FROM json_array_elements_text(CAST(:{name} AS JSON)))",
+}
+"""A list of whole numbers of any length as one value, sent as JSON: a subquery with the column `value`."""
+LISTED_TEXTS = {
+    "sqlite": "(SELECT value FROM json_each(:{name}))",
+    "postgresql": "(SELECT value FROM json_array_elements_text(CAST(:{name} AS JSON)))",
+}
+_NEW = """
+SELECT x.value FROM {pairs} x WHERE NOT EXISTS (
+  SELECT 1 FROM disclosure d WHERE d.pair_pk = x.value AND d.person_pk = :person_pk)"""
+_NOTE = """
+INSERT INTO disclosure (pair_pk, person_pk, disclosed_at)
+SELECT x.value, :person_pk, :now FROM {pairs} x WHERE true
+ON CONFLICT (pair_pk, person_pk) DO NOTHING"""
+_PKS = "SELECT p.key, p.pk FROM pair p WHERE p.key IN {keys}"
+_TO_JUDGE = """
+SELECT p.pk FROM pair p WHERE p.pk IN {pairs}
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :person_pk)
+  AND (p.lacking > 0 AND NOT EXISTS (SELECT 1 FROM current_judgment c
+      WHERE c.pair_pk = p.pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')
+    OR EXISTS (SELECT 1 FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
+      WHERE x.pair_pk = p.pk AND w.annotator_pk = :person_pk AND x.outcome IS NULL))"""
+# Pairs by the names that a release has for them: a document that was renamed since is followed to the name that it has now.
+_BY_NAMES = """
+WITH RECURSIVE called (old, new) AS (
+  SELECT r.old_doc_id, r.new_doc_id FROM remap r WHERE r.dataset_pk = :dataset_pk
+  UNION SELECT c.old, r.new_doc_id FROM called c JOIN remap r ON r.old_doc_id = c.new AND r.dataset_pk = :dataset_pk
+), given (query_id, doc_id) AS ({given}), published (query_id, doc_id, name) AS (
+  SELECT g.query_id, g.doc_id, g.doc_id FROM given g
+  UNION ALL SELECT g.query_id, c.new, g.doc_id FROM called c JOIN given g ON g.doc_id = c.old
+)
+SELECT p.pk, x.query_id, x.name FROM published x
+JOIN query q ON q.dataset_pk = :dataset_pk AND q.query_id = x.query_id
+JOIN document d ON d.dataset_pk = :dataset_pk AND d.doc_id = x.doc_id
+JOIN pair p ON p.query_pk = q.pk AND p.document_pk = d.pk"""
+_RELEASED = "SELECT r.query_id, r.doc_id FROM release_qrel r WHERE r.release_pk = :release_pk"
+_NAMES = {
+    "sqlite": "SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:names)",
+    "postgresql": "SELECT value ->> 0, value ->> 1 FROM json_array_elements(CAST(:names AS JSON))",
+}
+
+
+def note_seen(database: Database, pair_pks: Collection[int], person_pk: int | None, *, now: datetime) -> None:
+    """Record, in a transaction of its own, that the person has been shown others' judgments of these pairs.
+
+    Writes nothing if everything is recorded already. The operator (None) judges nothing, so nothing is recorded.
+    """
+    if person_pk is None or not pair_pks:
+        return
+    with database.read() as session:
+        new = _list_new(session, pair_pks, person_pk)
+    if new:
+        with database.write() as session:
+            add_seen(session, new, person_pk, now=now)
+
+
+def add_seen(session: Session, pair_pks: Collection[int], person_pk: int, *, now: datetime) -> None:
+    """Record that the person has seen others' judgments of these pairs.
+
+    In the caller's transaction, with one statement.
+    """
+    if pair_pks:
+        statement = text(_NOTE.format(pairs=_name_list(session, "pairs")))
+        statement = statement.bindparams(bindparam("now", type_=UtcDateTime))
+        session.execute(
+            statement, {"pairs": json.dumps(sorted(pair_pks)), "person_pk": person_pk, "now": now}
+        )
+
+
+def has_seen(session: Session, pair_pk: int, person_pk: int) -> bool:
+    """Return whether it is recorded that the person has seen others' judgments of the pair."""
+    return session.get(DisclosureRow, (pair_pk, person_pk)) is not None
+
+
+def list_seen(session: Session, person_pk: int, pair_pks: Collection[int]) -> set[int]:
+    """Return those of the pairs of which it is recorded that the person has seen others' judgments."""
+    return set(pair_pks) - set(_list_new(session, pair_pks, person_pk)) if pair_pks else set()
+
+
+def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[int]) -> set[int]:
+    """Return those of the pairs that the person may still be handed, or was drawn to check and has not answered.
+
+    Others' judgments of these pairs must not be shown to the person.
+    """
+    if person_pk is None or not pair_pks:
+        return set()
+    statement = text(_TO_JUDGE.format(pairs=_name_list(session, "pairs")))
+    return set(session.scalars(statement, {"pairs": json.dumps(list(pair_pks)), "person_pk": person_pk}))
+
+
+def find_pair_pks(session: Session, keys: Collection[str]) -> dict[str, int]:
+    """Return the pair_pk of each key, for any number of keys; unknown keys are absent."""
+    if not keys:
+        return {}
+    listed = LISTED_TEXTS[session.get_bind().dialect.name].format(name="keys")
+    rows = session.execute(text(_PKS.format(keys=listed)), {"keys": json.dumps(sorted(keys))})
+    return dict(rows.all())
+
+
+def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[int]:
+    """Return the pairs (pair_pk) whose grades a release holds, if they are still in the dataset."""
+    named = {"dataset_pk": dataset_pk, "release_pk": release_pk}
+    return list(session.scalars(text(_BY_NAMES.format(given=_RELEASED)), named))
+
+
+def find_published(
+    session: Session, dataset_pk: int, names: Collection[tuple[str, str]]
+) -> dict[tuple[str, str], set[int]]:
+    """Return the pairs (pair_pk) that have or had each of these names (query_id, doc_id)."""
+    pks_by_name: dict[tuple[str, str], set[int]] = {}
+    if not names:
+        return pks_by_name
+    names_sql = _NAMES[session.get_bind().dialect.name]
+    named = {"dataset_pk": dataset_pk, "names": json.dumps(sorted(names))}
+    for pair_pk, query_id, doc_id in session.execute(text(_BY_NAMES.format(given=names_sql)), named):
+        pks_by_name.setdefault((query_id, doc_id), set()).add(pair_pk)
+    return pks_by_name
+
+
+def note_published(
+    database: Database, actor: Actor, dataset: str, names: Collection[tuple[str, str]], *, now: datetime
+) -> None:
+    """Record that the lead is shown the published grades of these pairs, and so may not judge them any more."""
+    if actor.person_id is None or not names:
+        return
+    with database.read() as session:
+        pair_pks = find_published(session, key_of(find_dataset(session, dataset).pk), names)
+    note_seen(database, {pk for pks in pair_pks.values() for pk in pks}, actor.person_id, now=now)
+
+
+def _list_new(session: Session, pair_pks: Collection[int], person_pk: int) -> Sequence[int]:
+    """Return the pairs for which nothing is recorded for the person yet."""
+    statement = text(_NEW.format(pairs=_name_list(session, "pairs")))
+    return session.scalars(statement, {"pairs": json.dumps(list(pair_pks)), "person_pk": person_pk}).all()
+
+
+def _name_list(session: Session, name: str) -> str:
+    return LISTED[session.get_bind().dialect.name].format(name=name)

@@ -1,0 +1,95 @@
+"""Writes and reads the record of every import (`domain/import_records.py`). Records are only ever added."""
+
+from pathlib import PurePath
+from typing import Any
+
+from sqlalchemy import case, func, null, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.audit import AuditAction
+from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_import
+from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.lookup import key_of
+from annotator.storage.tables.central import ImportRecordRow, JudgmentRow
+
+IMPORT = case(
+    (col(JudgmentRow.import_record_pk).is_not(None), col(JudgmentRow.import_record_pk)),
+    (func.substr(col(JudgmentRow.event_id), 15, 1) == "5", BEFORE_RECORDS),
+    else_=null(),
+)
+"""What `find_import` says of a judgment, as SQL."""
+
+
+IMPORTED = """CASE WHEN j.import_record_pk IS NULL AND substr(j.event_id, 15, 1) <> '5' THEN 0
+  WHEN j.judged_at = j.received_at THEN 2 ELSE 1 END"""
+"""Of a judgment `j`: 0 made in this program, 1 it came with a file, 2 with a file that does not say when it was made."""
+
+
+def is_time_known(judgment: JudgmentRow) -> bool:
+    """Return whether a judgment's own time is known.
+
+    Where the file did not give one, the moment of the import is stored.
+    """
+    if find_import(judgment.event_id, judgment.import_record_pk) is None:
+        return True
+    return judgment.judged_at != judgment.received_at
+
+
+def add_import_record(session: Session, dataset_pk: int, record: ImportRecord) -> int:
+    """Store the record of one import and return its primary key, for the rows that came with it."""
+    values: dict[str, Any] = {
+        "dataset_pk": dataset_pk,
+        "kind": record.kind,
+        # A path may hold bytes that are no UTF-8, which no database stores.
+        "path": record.path.encode("utf-8", "replace").decode("utf-8"),
+        "sha256": record.sha256,
+        "format": record.format,
+        "system": record.system,
+        "imported_by": record.imported_by,
+        "imported_at": record.imported_at,
+        "options": dict(record.options),
+        "figures": dict(record.figures),
+        "declared": None if record.declared is None else dict(record.declared),
+    }
+    row = ImportRecordRow.model_validate(values)
+    session.add(row)
+    session.flush()
+    note_act(
+        session,
+        AuditAction.imported,
+        record.imported_by,
+        at=record.imported_at,
+        dataset=dataset_pk,
+        target=PurePath(record.path).name,
+        details={
+            "kind": record.kind,
+            "system": record.system,
+            "sha256": record.sha256,
+            **{name: figure for name, figure in record.figures.items() if type(figure) is int},
+        },
+    )
+    return key_of(row.pk)
+
+
+def list_import_records(session: Session, dataset_pk: int) -> list[ImportRecord]:
+    """Return the records of a dataset's imports, in the order in which they were made."""
+    statement = select(ImportRecordRow).where(col(ImportRecordRow.dataset_pk) == dataset_pk)
+    rows = session.scalars(statement.order_by(col(ImportRecordRow.pk)))
+    return [_to_record(row) for row in rows]
+
+
+def _to_record(row: ImportRecordRow) -> ImportRecord:
+    return ImportRecord(
+        kind=row.kind,  # type: ignore[arg-type]  # the database allows no other
+        path=row.path,
+        imported_at=row.imported_at,
+        sha256=row.sha256,
+        format=row.format,
+        system=row.system,
+        imported_by=row.imported_by,
+        options=row.options,
+        figures=row.figures,
+        declared=row.declared,
+        pk=row.pk,
+    )

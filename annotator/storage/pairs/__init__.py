@@ -1,0 +1,1 @@
+"""The pool, its documents, and how each pair is settled or disputed."""

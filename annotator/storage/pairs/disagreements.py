@@ -1,0 +1,250 @@
+"""Derive which pairs are disagreements (`dispute`) from judgments and decisions, by the rule of `domain/settling.py`.
+
+Called in the transaction of whatever changes a pair: a judgment, a decision, quality control, a question, an objection,
+a new guideline. One statement reads all that is stored about the pairs, so a judgment that makes no disagreement costs one
+read. `storage/pairs/impact_scores.py` handles their impact.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.judgments import COUNTED_PURPOSE, PresentJudgment
+from annotator.domain.settling import (
+    Decided,
+    QueueEntry,
+    SettlementFacts,
+    find_queue_entry,
+    read_decision,
+    settle,
+)
+from annotator.storage.pairs.impact_scores import note_due
+from annotator.storage.sql import PreparedSql, add_rows, execute_sql, fetch, prepare_sql, run_many
+from annotator.storage.tables.adjudication import DisagreementRow
+
+CHUNK = 500
+PART = 20_000
+"""Pairs of a whole dataset that are held in memory at once."""
+_MADE_AT = {"sqlite": "datetime(c.made_at, 'unixepoch')", "postgresql": "to_timestamp(c.made_at)"}
+_FACTS = f"""
+SELECT c.pair_pk, 'answer' AS kind, c.grade, {{made_at}} AS at,
+  CASE WHEN c.stale % 2 = 1 THEN coalesce((SELECT r.version FROM rubric r WHERE r.pk = c.rubric_pk), 1) END AS flag, p.query_pk
+FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
+WHERE c.pair_pk IN {{pairs}} AND c.purpose = '{COUNTED_PURPOSE}' AND c.outcome <> 'later'
+UNION ALL SELECT a.pair_pk, a.outcome, a.grade, a.decided_at, r.version, p.query_pk
+FROM current_adjudication a JOIN adjudication d ON d.pk = a.adjudication_pk JOIN rubric r ON r.pk = d.rubric_pk
+JOIN pair p ON p.pk = a.pair_pk WHERE a.pair_pk IN {{pairs}} AND p.retired_at IS NULL
+UNION ALL SELECT x.pair_pk, 'error', x.grade, x.answered_at, CASE WHEN a.decided_at >= x.answered_at THEN 1 ELSE 0 END, p.query_pk
+FROM quality_pair x JOIN pair p ON p.pk = x.pair_pk LEFT JOIN current_adjudication a ON a.pair_pk = x.pair_pk
+WHERE x.pair_pk IN {{pairs}} AND x.grade <> x.settled_grade AND p.retired_at IS NULL
+UNION ALL SELECT o.pair_pk, 'objection', NULL, o.objected_at, 0, p.query_pk
+FROM objection o JOIN current_adjudication a ON a.adjudication_pk = o.adjudication_pk JOIN pair p ON p.pk = o.pair_pk
+WHERE o.pair_pk IN {{pairs}} AND p.retired_at IS NULL
+UNION ALL SELECT u.pair_pk, 'question', NULL, u.asked_at, 0, p.query_pk
+FROM question u JOIN pair p ON p.pk = u.pair_pk
+WHERE u.pair_pk IN {{pairs}} AND u.answered_at IS NULL AND p.retired_at IS NULL
+UNION ALL SELECT i.pair_pk, 'imported', i.grade, i.imported_at, 0, p.query_pk
+FROM imported_qrel i JOIN pair p ON p.pk = i.pair_pk
+WHERE i.pair_pk IN {{pairs}} AND p.kept AND p.judged = 0 AND p.retired_at IS NULL AND i.keep
+  AND NOT EXISTS (SELECT 1 FROM imported_qrel n WHERE n.pair_pk = i.pair_pk AND n.pk > i.pk)
+UNION ALL SELECT s.pair_pk, 'present', NULL, s.since, 0, s.query_pk
+FROM dispute s WHERE s.pair_pk IN {{pairs}}"""
+_MEANINGS = prepare_sql(
+    "SELECT version, created_at AS since FROM rubric WHERE dataset_pk = :dataset_pk AND change = 'semantic' AND version > 1 "
+    "ORDER BY version"
+)
+_PART = "(SELECT pk FROM pair WHERE dataset_pk = :dataset_pk AND pk > :after AND pk <= :last)"
+_NEXT = prepare_sql(
+    "SELECT max(pk) FROM (SELECT pk FROM pair WHERE dataset_pk = :dataset_pk AND pk > :after ORDER BY pk LIMIT :part) AS part"
+)
+_STATEMENTS = {
+    dialect: {
+        some: prepare_sql(
+            _FACTS.format(pairs=":pairs" if some else _PART, made_at=made_at), lists=["pairs"] if some else []
+        )
+        for some in (True, False)
+    }
+    for dialect, made_at in _MADE_AT.items()
+}
+_DROP = prepare_sql("DELETE FROM dispute WHERE pair_pk IN :pairs", lists=["pairs"])
+_CHANGE = prepare_sql("""
+UPDATE dispute SET open = :open, reasons = :reasons, waiting = :waiting, distance = :distance, low = :low, high = :high,
+  since = :since, taste = :taste WHERE pair_pk = :pair_pk""")
+
+
+class MeaningChange(NamedTuple):
+    """A version of the guideline that changed what a grade means, and when it came."""
+
+    version: int
+    since: datetime
+
+
+class _Fact(NamedTuple):
+    """One of the facts about a pair; `kind` and `flag` as `_PairFacts.take` reads them."""
+
+    pair_pk: int
+    kind: str
+    grade: int | None
+    at: datetime
+    flag: int | None
+    query_pk: int
+
+
+@dataclass(slots=True)
+class _PairFacts:
+    """Everything that decides whether a pair is a disagreement."""
+
+    query_pk: int
+    judgments: list[tuple[int | None, datetime]] = field(default_factory=list)
+    decided: Decided | None = None
+    decided_at: datetime | None = None
+    imported: int | None = None
+    errors: list[tuple[int, datetime]] = field(default_factory=list)
+    answered_errors: list[tuple[int, datetime]] = field(default_factory=list)
+    objections: list[datetime] = field(default_factory=list)
+    questions: list[datetime] = field(default_factory=list)
+    older_versions: list[int] = field(
+        default_factory=list
+    )  # of the guideline, of judgments made under an older one
+    decided_by: int = 0  # the guideline version of the decision
+    present: bool = False  # has a row in `dispute`
+
+    def take(self, kind: str, grade: int | None, at: datetime, flag: int | None) -> None:
+        """Add a row of the statement.
+
+        `flag`: of a judgment, the guideline version if it is an older one; of a decision, its guideline version; of an error,
+        whether a lead has decided on it since.
+        """
+        if kind == "answer":
+            self.judgments.append((grade, at))
+            self.older_versions += [] if flag is None else [flag]
+        elif kind in ("graded", "unrateable"):
+            self.decided, self.decided_at, self.decided_by = read_decision(kind, grade), at, flag or 0
+        elif kind == "error" and grade is not None:
+            (self.answered_errors if flag else self.errors).append((grade, at))
+        elif kind == "imported":
+            self.imported = grade
+        elif kind == "present":
+            self.present = True
+        else:
+            (self.objections if kind == "objection" else self.questions).append(at)
+
+    def find_queue_entry(self, meanings: Sequence[MeaningChange]) -> QueueEntry | None:
+        """Return the pair's entry in the queue; None if it is no disagreement.
+
+        A stale pair waits since the first of `meanings` that came after its judgments or decision.
+        """
+        grades = tuple(grade for grade, _ in self.judgments if grade is not None)
+        unrateable = len(self.judgments) - len(grades)
+        settled = settle(grades, unrateable, self.decided, self.imported).grade
+        decided_at = self.decided_at
+        open_questions = [at for at in self.questions if decided_at is None or at > decided_at]
+        made_under = min(self.older_versions, default=None) if decided_at is None else self.decided_by
+        stale = (
+            []
+            if made_under is None
+            else [change.since for change in meanings if change.version > made_under][:1]
+        )
+        return find_queue_entry(
+            SettlementFacts(
+                judgments=self.judgments,
+                decided=self.decided,
+                decided_at=decided_at,
+                settled=settled,
+                errors=self.errors,
+                answered_errors=self.answered_errors,
+                objections=self.objections,
+                questions=open_questions,
+                stale=stale,
+            )
+        )
+
+
+def derive_disagreements(session: Session, dataset_pk: int, pair_pks: Iterable[int] | None = None) -> None:
+    """Derive the disagreements of these pairs (None: all of the dataset), and mark the impact of their queries as due."""
+    session.flush()
+    statements = _STATEMENTS[session.connection().dialect.name]
+    meanings = fetch(session, _MEANINGS, MeaningChange, {"dataset_pk": dataset_pk})
+    if pair_pks is None:
+        after, whole = 0, {"dataset_pk": dataset_pk, "part": PART}
+        while last := execute_sql(session, _NEXT, {**whole, "after": after}).scalar_one():
+            _derive(session, dataset_pk, statements[False], {**whole, "after": after, "last": last}, meanings)
+            after = last
+        return
+    pks = sorted(set(pair_pks))
+    for start in range(0, len(pks), CHUNK):
+        some = {"pairs": pks[start : start + CHUNK]}
+        _derive(session, dataset_pk, statements[True], some, meanings)
+
+
+def find_entry(
+    query_pk: int, judgments: Iterable[PresentJudgment], meanings: Sequence[MeaningChange]
+) -> QueueEntry | None:
+    """Return the entry in the queue of a pair about which only its judgments decide; None if it is no disagreement.
+
+    `judgments`: the current independent ones, without those put off.
+    """
+    pair = _PairFacts(query_pk)
+    for judgment in judgments:
+        at = datetime.fromtimestamp(judgment.made_at, UTC)
+        pair.take("answer", judgment.grade, at, (judgment.version or 1) if judgment.stale % 2 else None)
+    return pair.find_queue_entry(meanings)
+
+
+def list_disagreements(session: Session, pair_pks: Collection[int]) -> dict[int, DisagreementRow]:
+    """Return the disagreements among these pairs, by pair_pk; other pairs are absent."""
+    rows: dict[int, DisagreementRow] = {}
+    ordered = sorted(pair_pks)
+    for start in range(0, len(ordered), CHUNK):
+        statement = select(DisagreementRow).where(
+            col(DisagreementRow.pair_pk).in_(ordered[start : start + CHUNK])
+        )
+        rows.update((row.pair_pk, row) for row in session.scalars(statement))
+    return rows
+
+
+def _derive(
+    session: Session,
+    dataset_pk: int,
+    statement: PreparedSql,
+    values: Mapping[str, Any],
+    meanings: Sequence[MeaningChange],
+) -> None:
+    pairs: dict[int, _PairFacts] = {}
+    for pair_pk, kind, grade, at, flag, query_pk in fetch(session, statement, _Fact, values):
+        pairs.setdefault(pair_pk, _PairFacts(query_pk)).take(kind, grade, at, flag)
+    gone, new, changed = list[int](), list[dict[str, Any]](), list[dict[str, Any]]()
+    for pair_pk, pair in pairs.items():
+        entry = pair.find_queue_entry(meanings)
+        if entry is None:
+            gone += [pair_pk] if pair.present else []
+            continue
+        row = {**describe_entry(entry), "pair_pk": pair_pk}
+        if pair.present:
+            changed.append(row)
+        else:
+            new.append({**row, "dataset_pk": dataset_pk, "query_pk": pair.query_pk, "impact": 0.0})
+    for start in range(0, len(gone), CHUNK):
+        execute_sql(session, _DROP, {"pairs": gone[start : start + CHUNK]})
+    run_many(session, _CHANGE, changed)
+    add_rows(session, DisagreementRow, new)
+    note_due(session, {pair.query_pk for pair in pairs.values()})
+
+
+def describe_entry(entry: QueueEntry) -> dict[str, Any]:
+    """Return the columns of `dispute` that hold the entry."""
+    return {
+        "open": entry.open,
+        "reasons": int(entry.reasons),
+        "waiting": int(entry.waiting),
+        "distance": entry.distance,
+        "low": entry.low,
+        "high": entry.high,
+        "since": entry.since,
+        "taste": entry.taste,
+    }

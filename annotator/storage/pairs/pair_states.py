@@ -1,0 +1,255 @@
+"""Read the state of every pair of a dataset, and which pairs quality control has reopened.
+
+Reads a few hundred queries at a time. The list of pairs, the queue, the gates and releases all ask here, so that they
+cannot differ. The rules are in `domain/settling.py`, `storage/judgments/current_judgments.py` (current) and
+`storage/pairs/imported_grades.py` (kept grades). Pairs that a remap retired have left the pool and are excluded. A pair is
+reopened if a third expert's grade contradicts the settled one and no lead has decided at that time or later. An answer
+that the expert takes back is no error any more. Read once per dataset, since `quality_pair` holds a small sample.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from sqlalchemy import exists, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.domain.ground_truth import Query
+from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.settling import Decided, Settlement, settle
+from annotator.storage.lookup import key_of
+from annotator.storage.pairs.imported_grades import list_kept_grades
+from annotator.storage.sql import PreparedSql, fetch_tuples, prepare_sql, read_json, split_into_chunks
+from annotator.storage.tables.adjudication import CurrentAdjudicationRow, QualityDrawRow, QualityPairRow
+from annotator.storage.tables.central import QueryRow
+
+
+class ExpertGrade(NamedTuple):
+    """The grade of an expert of quality control, and when it was received."""
+
+    grade: int
+    answered_at: datetime
+
+
+def list_open_errors(
+    session: Session, dataset_pk: int, pair_pks: Collection[int] | None = None
+) -> dict[int, tuple[ExpertGrade, ...]]:
+    """Return, by pair_pk, the errors that no lead has decided on since, the first one first. `pair_pks`: only of
+    these few."""
+    decided_since = exists().where(
+        col(CurrentAdjudicationRow.pair_pk) == col(QualityPairRow.pair_pk),
+        col(CurrentAdjudicationRow.decided_at) >= col(QualityPairRow.answered_at),
+    )
+    statement = (
+        select(col(QualityPairRow.pair_pk), col(QualityPairRow.grade), col(QualityPairRow.answered_at))
+        .join(QualityDrawRow, col(QualityDrawRow.pk) == col(QualityPairRow.draw_pk))
+        .where(
+            col(QualityDrawRow.dataset_pk) == dataset_pk,
+            col(QualityPairRow.grade) != col(QualityPairRow.settled_grade),
+            ~decided_since,
+        )
+        .order_by(col(QualityPairRow.answered_at), col(QualityPairRow.draw_pk))
+    )
+    if pair_pks is not None:
+        statement = statement.where(col(QualityPairRow.pair_pk).in_(sorted(pair_pks)))
+    errors: dict[int, tuple[ExpertGrade, ...]] = {}
+    rows: Any = session.execute(statement)
+    for pair_pk, grade, answered_at in rows:
+        errors[pair_pk] = (*errors.get(pair_pk, ()), ExpertGrade(grade, answered_at))
+    return errors
+
+
+FEW = 500
+QUERIES_AT_ONCE = 200
+settle_again = lru_cache(4096)(settle)  # a million pairs have a few hundred different answers
+_UNJUDGED: Mapping[int, int] = {}
+
+
+def _by_pair_or_query(statement: str) -> dict[str, PreparedSql]:
+    """Return the statement for some pairs, and the one for the pairs of some queries, by the column that selects them.
+
+    Adding nothing to the dataset's key keeps SQLite from reading the whole dataset instead.
+    """
+    return {
+        which: prepare_sql(statement.format(which=f"p.{which}"), lists=["chosen"])
+        for which in ("pk", "query_pk")
+    }
+
+
+_PAIRS = _by_pair_or_query("""
+SELECT q.position, p.query_pk, d.doc_id, p.pk, p.key, p.document_pk, q.query_id, q.category, p.lacking
+FROM pair p CROSS JOIN query q CROSS JOIN document d
+WHERE {which} IN :chosen AND p.dataset_pk + 0 = :dataset_pk AND p.retired_at IS NULL
+  AND q.pk = p.query_pk AND d.pk = p.document_pk""")
+_JUDGMENTS = _by_pair_or_query(f"""
+SELECT c.pair_pk, c.annotator_pk, c.grade FROM pair p CROSS JOIN current_judgment c
+WHERE {{which}} IN :chosen AND c.pair_pk = p.pk AND c.purpose = '{COUNTED_PURPOSE}' AND c.outcome <> 'later'""")
+_DECISIONS = _by_pair_or_query("""
+SELECT a.pair_pk, a.grade FROM pair p CROSS JOIN current_adjudication a
+WHERE {which} IN :chosen AND a.pair_pk = p.pk""")
+
+
+class PairState(NamedTuple):
+    """A pair with its current independent judgments and the settlement they and a decision lead to.
+
+    `grades`: grade by annotator_pk, in the order of annotator_pk. `unrateable`: how many said that it
+    cannot be rated. `adjudicated`: what the lead decided, where that holds. `imported`: the grade of an earlier
+    ground truth that is kept. Quality-control judgments and answers put off ("later") are in none of them.
+    `lacking`: how many judgments it still lacks, by `storage/judgments/missing_judgments.py`. `errors`: what quality control found wrong with
+    it and nobody has decided on.
+    """
+
+    pair_pk: int
+    key: str
+    query_pk: int
+    query_id: str
+    document_pk: int
+    doc_id: str
+    category: str | None
+    grades: Mapping[int, int]
+    unrateable: int
+    adjudicated: Decided | None
+    settlement: Settlement
+    imported: int | None = None
+    lacking: int = 0
+    errors: tuple[ExpertGrade, ...] = ()
+
+    @property
+    def contested_grade(self) -> int | None:
+        """Return the grade that the judgments and decisions lead to, also where quality control has reopened the pair."""
+        return settle_again(
+            tuple(self.grades.values()), self.unrateable, self.adjudicated, self.imported
+        ).grade
+
+
+def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState]:
+    """Yield the state of every pair, by query position, then doc_id in code point order.
+
+    The order is the same on every database, whatever its collation. A chunk of queries is in memory at a time.
+    """
+    errors = list_open_errors(session, dataset_pk)
+    for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
+        yield from _read_states(session, dataset_pk, "query_pk", query_pks, errors)
+
+
+def list_pair_states(
+    session: Session, dataset_pk: int, pair_pks: Sequence[int] | None = None
+) -> list[PairState]:
+    """Return the state of every pair (or of these ones), in the order of `iterate_pair_states`."""
+    if pair_pks is None:
+        return list(iterate_pair_states(session, dataset_pk))
+    some = set(pair_pks)
+    if len(some) > FEW:
+        return [state for state in iterate_pair_states(session, dataset_pk) if state.pair_pk in some]
+    if not some:
+        return []
+    errors = list_open_errors(session, dataset_pk, some)
+    return _read_states(session, dataset_pk, "pk", sorted(some), errors)
+
+
+def list_query_pks(session: Session, dataset_pk: int) -> list[int]:
+    """Return the keys of the dataset's queries, in the queries' order."""
+    statement = select(col(QueryRow.pk)).where(col(QueryRow.dataset_pk) == dataset_pk)
+    return [
+        key_of(pk) for pk in session.scalars(statement.order_by(col(QueryRow.position), col(QueryRow.pk)))
+    ]
+
+
+def _read_states(
+    session: Session,
+    dataset_pk: int,
+    which: str,
+    chosen: Sequence[int],
+    errors: Mapping[int, tuple[ExpertGrade, ...]],
+) -> list[PairState]:
+    """Return the pairs of the dataset whose column `which` is among `chosen`, in order.
+
+    `errors`: at least theirs, by pair_pk.
+    """
+    session.flush()
+    values = {"dataset_pk": dataset_pk, "chosen": chosen}
+    rows = fetch_tuples(session, _PAIRS[which], values)
+    grades, unrateable = _gather(sorted(fetch_tuples(session, _JUDGMENTS[which], values)))
+    decided = fetch_tuples(session, _DECISIONS[which], values)
+    decisions: dict[int, Decided] = {pk: "unrateable" if grade is None else grade for pk, grade in decided}
+    imports = list_kept_grades(session, dataset_pk, which, chosen)
+    states = []
+    make = tuple.__new__  # what the class's own call comes to, without its keywords
+    for _, query_pk, doc_id, pk, key, document_pk, query_id, category, lacking in sorted(rows):
+        given = grades.get(pk, _UNJUDGED)
+        other, adjudicated, imported = unrateable.get(pk, 0), decisions.get(pk), imports.get(pk)
+        open_errors = errors.get(pk, ())
+        contrary = tuple([error.grade for error in open_errors]) if open_errors else ()
+        settlement = settle_again(tuple(given.values()), other, adjudicated, imported, contrary)
+        state = (
+            pk,
+            key,
+            query_pk,
+            query_id,
+            document_pk,
+            doc_id,
+            category,
+            given,
+            other,
+            adjudicated,
+            settlement,
+            imported,
+            lacking,
+            open_errors,
+        )
+        states.append(make(PairState, state))
+    return states
+
+
+def _gather(rows: Iterable[Any]) -> tuple[dict[int, dict[int, int]], dict[int, int]]:
+    """Return, by pair_pk, the grades by annotator_pk and how many could not rate it (absent where nobody said so).
+
+    `rows`: pair_pk, annotator_pk, grade, in that order.
+    """
+    grades: dict[int, dict[int, int]] = {}
+    unrateable: dict[int, int] = {}
+    last, given = 0, dict[int, int]()
+    for pair_pk, annotator_pk, grade in rows:
+        if grade is None:
+            unrateable[pair_pk] = unrateable.get(pair_pk, 0) + 1
+        elif pair_pk == last:
+            given[annotator_pk] = grade
+        else:
+            last, given = pair_pk, {annotator_pk: grade}
+            grades[pair_pk] = given
+    return grades, unrateable
+
+
+def list_queries(session: Session, dataset_pk: int) -> dict[int, Query]:
+    """Return the dataset's queries in their order, by query_pk."""
+    session.flush()
+    rows = fetch_tuples(session, _QUERIES, {"dataset_pk": dataset_pk})
+    return {
+        row[1]: Query(*(*row[2:10], {} if row[10] == "{}" else read_json(row[10])))
+        for row in sorted(rows, key=itemgetter(0, 1))  # by position, then pk
+    }
+
+
+_QUERIES = prepare_sql("""
+SELECT position, pk, query_id, text, category, language, query_type, difficulty, primary_domain, narrative, extra
+FROM query WHERE dataset_pk = :dataset_pk""")
+
+
+def read_queries(session: Session, query_pks: Sequence[int]) -> dict[int, Query]:
+    columns = (
+        col(QueryRow.pk),
+        col(QueryRow.query_id),
+        col(QueryRow.text),
+        col(QueryRow.category),
+        col(QueryRow.language),
+        col(QueryRow.query_type),
+        col(QueryRow.difficulty),
+        col(QueryRow.primary_domain),
+        col(QueryRow.narrative),
+        col(QueryRow.extra),
+    )
+    rows: Any = session.execute(select(*columns).where(col(QueryRow.pk).in_(query_pks)))
+    return {pk: Query(*values) for pk, *values in rows}

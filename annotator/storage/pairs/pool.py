@@ -1,0 +1,412 @@
+"""Add pairs and their provenance to the pool, and read what candidates are made from.
+
+Only here do pairs come into being. Reads queries, the first results of runs, document texts and who proposed the
+existing pairs, with one statement each. A pair's key is opaque: it says nothing about rank, score or system.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from json.encoder import encode_basestring
+from typing import Any
+
+from sqlalchemy import Select, and_, func, select
+from sqlalchemy.orm import Session
+from sqlmodel import col
+
+from annotator.storage.judgments.missing_judgments import count_queries, want
+from annotator.storage.lookup import key_of
+from annotator.storage.sql import add_tuples, fetch_plain, split_into_chunks, write_time
+from annotator.storage.tables.central import (
+    DocumentRow,
+    DocumentTextRow,
+    PairRow,
+    ProvenanceRow,
+    QueryRow,
+    RemapRow,
+    RunEntryRow,
+    RunRow,
+)
+
+
+def pair_key(dataset: str, query_id: str, doc_id: str) -> str:
+    """Return 24 hexadecimal digits (96 bits) of SHA-256 over the three names; the same on every machine.
+
+    The names are hashed as JSON: a list of three strings, put together here, because a pool has a million pairs.
+    """
+    content = f"[{encode_basestring(dataset)}, {encode_basestring(query_id)}, {encode_basestring(doc_id)}]"
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+CHUNK_OF_KEYS = 1_000
+CHUNK_OF_NAMES = 400
+_PAIR_COLUMNS = (
+    "dataset_pk",
+    "query_pk",
+    "document_pk",
+    "key",
+    "judged",
+    "kept",
+    "wanted",
+    "lacking",
+    "retired_at",
+    "created_at",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolCandidate:
+    """A document that a system proposes for a query, with everything that the system says about it."""
+
+    query_pk: int
+    query_id: str
+    document_pk: int
+    doc_id: str
+    system: str
+    rank: int | None = None
+    score: float | None = None
+    signals: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolGrowth:
+    """The number of new pairs and provenance rows."""
+
+    pairs: int
+    provenance: int
+
+
+def add_candidates(
+    session: Session, dataset_pk: int, dataset: str, candidates: Sequence[PoolCandidate], *, now: datetime
+) -> PoolGrowth:
+    """Create a pair for every candidate that has none, and store which system proposed it. Twice changes nothing.
+
+    Call it inside a write transaction that holds the dataset's lock.
+    """
+    queries = {candidate.query_pk for candidate in candidates}
+    pairs = list_pair_pks(session, dataset_pk, queries)
+    new = {
+        (candidate.query_pk, candidate.document_pk): (candidate.query_id, candidate.doc_id)
+        for candidate in candidates
+        if (candidate.query_pk, candidate.document_pk) not in pairs
+    }
+    add_pairs(session, dataset_pk, dataset, new, now=now)
+    if new:
+        pairs = list_pair_pks(session, dataset_pk, queries)
+    return PoolGrowth(len(new), _add_provenance(session, dataset_pk, pairs, candidates))
+
+
+def add_missing(
+    session: Session,
+    dataset_pk: int,
+    dataset: str,
+    names: Mapping[tuple[int, int], tuple[str, str]],
+    *,
+    system: str,
+    now: datetime,
+    kept: bool = False,
+) -> tuple[dict[tuple[int, int], int], set[tuple[int, int]]]:
+    """Create a pair, with the provenance `system`, for each name that has none in the pool.
+
+    `names`: (query_id, doc_id) by (query_pk, document_pk). `kept`: the caller brings in a grade of each new pair that holds.
+    Returns pair_pk by (query_pk, document_pk), and which of them are new.
+    """
+    queries = {query_pk for query_pk, _ in names}
+    pairs = list_pair_pks(session, dataset_pk, queries)
+    missing = {key: named for key, named in names.items() if key not in pairs}
+    if missing:
+        add_pairs(session, dataset_pk, dataset, missing, now=now, kept=kept)
+        pairs = list_pair_pks(session, dataset_pk, queries)
+        columns = ("pair_pk", "system", "rank", "score", "signals")
+        rows = [(pairs[key], system, None, None, "{}") for key in missing]
+        add_tuples(session, ProvenanceRow, columns, rows)
+    return pairs, set(missing)
+
+
+def add_pairs(
+    session: Session,
+    dataset_pk: int,
+    dataset: str,
+    names: Mapping[tuple[int, int], tuple[str, str]],
+    *,
+    now: datetime,
+    retired_at: datetime | None = None,
+    kept: bool = False,
+) -> None:
+    """Insert new pairs. `names`: (query_id, doc_id) by (query_pk, document_pk). `kept`: see `add_missing`."""
+    keys = _make_keys(session, dataset_pk, dataset, list(names.values()))
+    wanted = want(
+        session, dataset_pk, [(query_pk, key) for (query_pk, _), key in zip(names, keys, strict=True)]
+    )
+    lacks_nothing = kept or retired_at is not None
+    created, retired = (None if at is None else write_time(session, at) for at in (now, retired_at))
+    rows = [
+        (
+            dataset_pk,
+            query_pk,
+            document_pk,
+            key,
+            0,
+            kept,
+            number,
+            0 if lacks_nothing else number,
+            retired,
+            created,
+        )
+        for (query_pk, document_pk), key, number in zip(names, keys, wanted, strict=True)
+    ]
+    add_tuples(session, PairRow, _PAIR_COLUMNS, rows)
+    count_queries(session, {query_pk for query_pk, _ in names})
+
+
+def _make_keys(
+    session: Session, dataset_pk: int, dataset: str, names: Sequence[tuple[str, str]]
+) -> list[str]:
+    """Return a new key for each (query_id, doc_id).
+
+    A pair keeps its key when its document gets another id. So a key may be taken after a remap; then the next free key of
+    a series that no other name produces is used.
+    """
+    keys = [pair_key(dataset, query_id, doc_id) for query_id, doc_id in names]
+    remapped = select(col(RemapRow.pk)).where(col(RemapRow.dataset_pk) == dataset_pk).limit(1)
+    if not keys or session.scalar(remapped) is None:
+        return keys
+    attempt, doubtful = 1, list(range(len(keys)))
+    while doubtful:
+        taken: set[str] = set()
+        for chunk in split_into_chunks([keys[index] for index in doubtful], CHUNK_OF_KEYS):
+            taken.update(session.scalars(select(col(PairRow.key)).where(col(PairRow.key).in_(chunk))))
+        doubtful = [index for index in doubtful if keys[index] in taken]
+        attempt += 1
+        for index in doubtful:  # no id holds a NUL
+            query_id, doc_id = names[index]
+            keys[index] = pair_key(dataset, query_id, f"{doc_id}\0{attempt}")
+    return keys
+
+
+def select_documents_left() -> Select[Any]:
+    """Select the primary keys of documents that were replaced by others; their pairs have left the pool."""
+    return select(col(PairRow.document_pk)).where(col(PairRow.retired_at).is_not(None))
+
+
+def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[tuple[int, int], int]:
+    """Return pair_pk by (query_pk, document_pk) of these queries, and perhaps of others."""
+    statement = select(col(PairRow.query_pk), col(PairRow.document_pk), col(PairRow.pk))
+    statement = statement.where(col(PairRow.dataset_pk) == dataset_pk)
+    if len(queries) <= 500:
+        statement = statement.where(col(PairRow.query_pk).in_(queries))
+    return {(query, document): pk for query, document, pk in fetch_plain(session, statement)}
+
+
+def _add_provenance(
+    session: Session,
+    dataset_pk: int,
+    pairs: Mapping[tuple[int, int], int],
+    candidates: Sequence[PoolCandidate],
+) -> int:
+    systems = {candidate.system for candidate in candidates}
+    statement = (
+        select(col(ProvenanceRow.pair_pk), col(ProvenanceRow.system))
+        .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(ProvenanceRow.system).in_(systems))
+    )
+    stored = set(fetch_plain(session, statement))
+    new: dict[tuple[int, str], tuple[Any, ...]] = {}
+    for candidate in candidates:
+        pair_pk, system = pairs[candidate.query_pk, candidate.document_pk], candidate.system
+        if (pair_pk, system) in stored or (pair_pk, system) in new:
+            continue
+        signals = json.dumps(dict(candidate.signals)) if candidate.signals else "{}"
+        new[pair_pk, system] = (pair_pk, system, candidate.rank, candidate.score, signals)
+    add_tuples(session, ProvenanceRow, ("pair_pk", "system", "rank", "score", "signals"), list(new.values()))
+    return len(new)
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalQuery:
+    """A query as retrieval needs it."""
+
+    query_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalDocument:
+    """A document as retrieval needs it."""
+
+    document_pk: int
+    doc_id: str
+    title: str
+    searched: str  # title and text; doc_id and title if there is no text
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The system that put a pair into the pool, with rank, score and further signals as that system gave them."""
+
+    system: str
+    rank: int | None
+    score: float | None
+    signals: Mapping[str, Any]
+
+
+def list_queries(session: Session, dataset_pk: int) -> dict[int, RetrievalQuery]:
+    """Return the queries by query_pk, in their order."""
+    statement = (
+        select(col(QueryRow.pk), col(QueryRow.query_id), col(QueryRow.text))
+        .where(col(QueryRow.dataset_pk) == dataset_pk)
+        .order_by(col(QueryRow.position), col(QueryRow.pk))
+    )
+    return {key_of(pk): RetrievalQuery(query_id, text) for pk, query_id, text in session.execute(statement)}
+
+
+def list_runs(session: Session, dataset_pk: int) -> dict[int, str]:
+    """Return the system of every run, by run_pk."""
+    statement = select(col(RunRow.pk), col(RunRow.system)).where(col(RunRow.dataset_pk) == dataset_pk)
+    return {key_of(pk): system for pk, system in session.execute(statement)}
+
+
+def list_first_results(session: Session, runs: Mapping[int, str], depth: int) -> list[PoolCandidate]:
+    """Return the first `depth` results per query of each of these runs (systems by run_pk), in order.
+
+    Results are counted by their order; the rank of a candidate is the one in its file, which starts at 0 or 1.
+    """
+    position = func.row_number().over(
+        partition_by=(col(RunEntryRow.run_pk), col(RunEntryRow.query_pk)), order_by=col(RunEntryRow.rank)
+    )
+    entry = (
+        select(RunEntryRow.__table__.c, position.label("position"))  # type: ignore[attr-defined]
+        .where(
+            col(RunEntryRow.run_pk).in_(list(runs)),
+            col(RunEntryRow.document_pk).not_in(select_documents_left()),
+        )
+        .subquery()
+        .c
+    )
+    statement = (
+        select(
+            entry.query_pk,
+            col(QueryRow.query_id),
+            entry.document_pk,
+            col(DocumentRow.doc_id),
+            entry.run_pk,
+            entry.rank,
+            entry.score,
+            entry.signals,
+        )
+        .join(QueryRow, col(QueryRow.pk) == entry.query_pk)
+        .join(DocumentRow, col(DocumentRow.pk) == entry.document_pk)
+        .where(entry.position <= depth)
+        .order_by(entry.run_pk, entry.query_pk, entry.rank)
+    )
+    return [
+        PoolCandidate(query_pk, query_id, document_pk, doc_id, runs[run_pk], rank, score, signals)
+        for query_pk, query_id, document_pk, doc_id, run_pk, rank, score, signals in session.execute(
+            statement
+        )
+    ]
+
+
+def list_run_candidates(
+    session: Session, runs: Mapping[int, str], names: Sequence[tuple[str, str]]
+) -> list[PoolCandidate]:
+    """Return what each of these runs says of these documents, in order of runs.
+
+    `runs`: systems by run_pk; `names`: (query_id, doc_id).
+    """
+    statement = (
+        select(
+            col(QueryRow.pk),
+            col(QueryRow.query_id),
+            col(DocumentRow.pk),
+            col(DocumentRow.doc_id),
+            col(RunEntryRow.run_pk),
+            col(RunEntryRow.rank),
+            col(RunEntryRow.score),
+            col(RunEntryRow.signals),
+        )
+        .join(QueryRow, col(QueryRow.pk) == col(RunEntryRow.query_pk))
+        .join(DocumentRow, col(DocumentRow.pk) == col(RunEntryRow.document_pk))
+        .where(
+            col(RunEntryRow.run_pk).in_(list(runs)),
+            col(RunEntryRow.document_pk).not_in(select_documents_left()),
+        )
+        .order_by(col(RunEntryRow.run_pk))
+    )
+    candidates = []
+    for chunk in split_into_chunks(names, CHUNK_OF_NAMES):
+        wanted = set(chunk)
+        chosen = statement.where(
+            col(QueryRow.query_id).in_({query_id for query_id, _ in chunk}),
+            col(DocumentRow.doc_id).in_({doc_id for _, doc_id in chunk}),
+        )
+        candidates += [
+            PoolCandidate(query_pk, query_id, document_pk, doc_id, runs[run_pk], rank, score, signals)
+            for query_pk, query_id, document_pk, doc_id, run_pk, rank, score, signals in session.execute(
+                chosen
+            )
+            if (query_id, doc_id) in wanted
+        ]
+    return candidates
+
+
+def count_documents(session: Session, dataset_pk: int) -> int:
+    """Count the documents of a dataset."""
+    statement = (
+        select(func.count())
+        .select_from(DocumentRow)
+        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
+    )
+    return session.scalar(statement) or 0
+
+
+def read_documents(session: Session, dataset_pk: int) -> Iterator[RetrievalDocument]:
+    """Yield every document with its present text, a few hundred at a time, but documents that were replaced."""
+    statement = (
+        select(
+            col(DocumentRow.pk), col(DocumentRow.doc_id), col(DocumentRow.title), col(DocumentTextRow.text)
+        )
+        .outerjoin(
+            DocumentTextRow,
+            and_(
+                col(DocumentTextRow.document_pk) == DocumentRow.pk,
+                col(DocumentTextRow.sha256) == DocumentRow.text_sha256,
+            ),
+        )
+        .where(col(DocumentRow.dataset_pk) == dataset_pk, col(DocumentRow.pk).not_in(select_documents_left()))
+        .execution_options(yield_per=500)
+    )
+    for pk, doc_id, title, text in session.execute(statement):
+        yield RetrievalDocument(
+            key_of(pk), doc_id, title, f"{title}\n{text}" if text else f"{doc_id}\n{title}"
+        )
+
+
+def list_titles(session: Session, dataset_pk: int) -> dict[int, str]:
+    """Return the title of every document, by document_pk."""
+    statement = select(col(DocumentRow.pk), col(DocumentRow.title))
+    rows = session.execute(statement.where(col(DocumentRow.dataset_pk) == dataset_pk))
+    return {key_of(pk): title for pk, title in rows}
+
+
+def list_provenance(session: Session, dataset_pk: int) -> dict[int, list[Provenance]]:
+    """Return which systems proposed each pair, by pair_pk, in the order of the systems' names."""
+    statement = (
+        select(
+            col(ProvenanceRow.pair_pk),
+            col(ProvenanceRow.system),
+            col(ProvenanceRow.rank),
+            col(ProvenanceRow.score),
+            col(ProvenanceRow.signals),
+        )
+        .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk)
+    )
+    by_pair: dict[int, list[Provenance]] = {}
+    for pair_pk, *values in session.execute(statement):
+        by_pair.setdefault(pair_pk, []).append(Provenance(*values))
+    return {
+        pair_pk: sorted(provenance, key=lambda entry: entry.system) for pair_pk, provenance in by_pair.items()
+    }

@@ -1,0 +1,1 @@
+"""The tables, each file those of one subject, and the kinds of columns."""
