@@ -132,28 +132,13 @@ def find_device(request: HTTPConnection) -> str | None:
 
 def set_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
     """Hand the session's token to the browser: not to scripts, not to other sites' requests."""
-    response.set_cookie(
-        name_cookie(COOKIE, request.headers.get("host", "")),
-        token,
-        max_age=int(timedelta(hours=settings.session_hours).total_seconds()),
-        path="/",
-        httponly=True,
-        samesite="lax",
-        secure=is_https(request, settings),
-    )
+    lifetime = timedelta(hours=settings.session_hours)
+    _set(response, COOKIE, token, request, settings, lifetime=lifetime, path="/")
 
 
 def set_device_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
     """Let the sign-in form know this browser again. The token opens nothing by itself, and goes to the form only."""
-    response.set_cookie(
-        name_cookie(DEVICE_COOKIE, request.headers.get("host", "")),
-        token,
-        max_age=int(DEVICE_LIFETIME.total_seconds()),
-        path="/login",
-        httponly=True,
-        samesite="lax",
-        secure=is_https(request, settings),
-    )
+    _set(response, DEVICE_COOKIE, token, request, settings, lifetime=DEVICE_LIFETIME, path="/login")
 
 
 def find_begun(request: HTTPConnection) -> str | None:
@@ -166,15 +151,7 @@ def set_begun_cookie(response: Response, token: str, request: HTTPConnection, se
 
     Lax, not Strict: the provider's page leads back here.
     """
-    response.set_cookie(
-        name_cookie(BEGUN_COOKIE, request.headers.get("host", "")),
-        token,
-        max_age=int(REQUEST_LIFETIME.total_seconds()) if token else 0,
-        path="/oidc/",
-        httponly=True,
-        samesite="lax",
-        secure=is_https(request, settings),
-    )
+    _set(response, BEGUN_COOKIE, token, request, settings, lifetime=REQUEST_LIFETIME, path="/oidc/")
 
 
 def find_half(request: HTTPConnection) -> str | None:
@@ -184,11 +161,25 @@ def find_half(request: HTTPConnection) -> str | None:
 
 def set_half_cookie(response: Response, token: str, request: HTTPConnection, settings: Settings) -> None:
     """Let this browser go on with the second factor. "" takes the cookie away."""
+    _set(response, HALF_COOKIE, token, request, settings, lifetime=HALF_LIFETIME, path="/login")
+
+
+def _set(
+    response: Response,
+    name: str,
+    token: str,
+    request: HTTPConnection,
+    settings: Settings,
+    *,
+    lifetime: timedelta,
+    path: str,
+) -> None:
+    """Give the browser a cookie that scripts and other sites' requests do not get. "" takes the cookie away."""
     response.set_cookie(
-        name_cookie(HALF_COOKIE, request.headers.get("host", "")),
+        name_cookie(name, request.headers.get("host", "")),
         token,
-        max_age=int(HALF_LIFETIME.total_seconds()) if token else 0,
-        path="/login",
+        max_age=int(lifetime.total_seconds()) if token else 0,
+        path=path,
         httponly=True,
         samesite="lax",
         secure=is_https(request, settings),
