@@ -4,7 +4,7 @@ Only current independent judgments with a grade count. Quality control, third ju
 and adjudications do not; unrateable is the absence of a grade; a pair with one annotator adds nothing to agreement.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
@@ -50,7 +50,7 @@ from annotator.agreement.left_out_sql import (
     hide_left_out,
     list_left_out,
 )
-from annotator.agreement.measure import measure_given, measure_own
+from annotator.agreement.measure import measure_given, measure_own, measure_pairs
 from annotator.agreement.records import (
     AgreementReport,
     AgreementSummary,
@@ -174,15 +174,14 @@ def measure_agreement(
 
 
 def measure_listed(
-    judgments: Iterable[tuple[str, str, str, int]], *, resamples: int, seed: int
+    grades: Mapping[tuple[str, str], Mapping[str, int]], *, resamples: int, seed: int
 ) -> dict[str, Any]:
     """Return the figures of `agreement --json` over judgments from a file, without a database.
 
-    `rows`: (query_id, doc_id, annotator, grade) of each independent graded judgment. For verifying a release.
+    `grades`: the independent grades of each pair by annotator, at least one, by query_id and doc_id. Pairs that are judged alike may
+    share one object. For verifying a release.
     """
-    given = [GivenGrade(*judgment) for judgment in judgments]
-    names = sorted({judgment.annotator for judgment in given})
-    measured = measure_given(given, resamples=resamples, seed=seed)
+    names, measured = measure_pairs(grades, resamples=resamples, seed=seed)
     return {"annotators": names, **measured.figures_as_json()}
 
 

@@ -72,6 +72,8 @@ def _list_conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
         conditions.append(col(AuditEntryRow.action) == wanted.action)
     if wanted.since is not None:
         conditions.append(col(AuditEntryRow.at) >= wanted.since)
+    if wanted.until is not None:
+        conditions.append(col(AuditEntryRow.at) <= wanted.until)
     if wanted.after is not None:
         conditions.append(col(AuditEntryRow.sequence) > wanted.after)
     if wanted.person is not None:

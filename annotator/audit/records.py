@@ -72,6 +72,7 @@ class AuditFilter:
     action: str | None = None
     person: str | None = None
     since: datetime | None = None
+    until: datetime | None = None
     after: int | None = None  # only entries with a higher sequence
 
 

@@ -1,6 +1,7 @@
 """Read the audit log of the installation and verify its chain. For the operator and admins of every dataset."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from annotator.audit.audit_sql import (
     count_entries,
@@ -15,10 +16,13 @@ from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, AuditPag
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import Actor
-from annotator.people.service import require_admin
+from annotator.people.service import require_admin, require_role
 from annotator.storage.database import Database
+from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.lookup import find_dataset, key_of
 
 PAGE = 50
+AUDIT_LOG_FILE = "audit-log.jsonl"
 
 
 def read_audit_page(
@@ -40,6 +44,25 @@ def iterate_audit_log(
     with database.read() as session:
         require_admin(session, actor)
         yield from iterate_entries(session, wanted, limit=limit)
+
+
+def download_audit_log(
+    database: Database, actor: Actor, wanted: AuditFilter, *, now: datetime
+) -> Iterator[AuditEntry]:
+    """Yield entries as `iterate_audit_log`, for a file that somebody is sent. An entry says first that they were."""
+    _check_filter(wanted)
+    with database.write() as session:
+        require_admin(session, actor)
+        note_act(session, AuditAction.file_downloaded, actor, at=now, target=AUDIT_LOG_FILE)
+    return iterate_audit_log(database, actor, wanted)
+
+
+def note_download(database: Database, actor: Actor, dataset: str, file: str, *, now: datetime) -> None:
+    """Enter that a lead is about to be sent a file with judgments of a dataset. `file`: what it is, without names of people."""
+    with database.write() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        note_act(session, AuditAction.file_downloaded, actor, at=now, dataset=dataset_pk, target=file)
 
 
 def find_audit_head(database: Database, actor: Actor) -> AuditHead | None:

@@ -85,7 +85,7 @@ def audit(
         _print_head(opened, actor, json=json)
     else:
         begin = read_day_or_time(since) if since is not None else None
-        wanted = AuditFilter(dataset, action, person, begin, after)
+        wanted = AuditFilter(dataset, action, person, begin, after=after)
         _print_entries(opened, actor, wanted, limit, json=json)
 
 

@@ -52,7 +52,7 @@ def open_database(url: str | None) -> "Database":
     from annotator.storage.schema import upgrade_schema
 
     database = open_as_it_is(url)
-    upgrade_schema(database)
+    upgrade_schema(database, now=now())
     return database
 
 

@@ -45,6 +45,7 @@ class AuditAction(StrEnum):
     second_factor_removed = "second_factor_removed"
     second_factor_reset = "second_factor_reset"
     second_factor_failed = "second_factor_failed"
+    recovery_code_used = "recovery_code_used"
     invited = "invited"
     invitation_revoked = "invitation_revoked"
     invitation_used = "invitation_used"
@@ -73,6 +74,7 @@ class AuditAction(StrEnum):
     backup_written = "backup_written"
     backup_restored = "backup_restored"
     installation_copied = "installation_copied"
+    schema_migrated = "schema_migrated"
     personal_data_removed = "personal_data_removed"
 
 

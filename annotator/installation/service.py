@@ -393,7 +393,7 @@ def _finish(database: Database, manifest: BackupManifest, now: datetime) -> int:
             )
             given = now if not database.is_sqlite else now.strftime("%Y-%m-%d %H:%M:%S.%f")
             withdrawn = int(session.connection().execute(unused, {"now": given}).rowcount)
-    upgrade_schema(database)
+    upgrade_schema(database, now=now)
     with database.read() as session:
         names = list_table_names(session)
         counts = count_rows(session, names)

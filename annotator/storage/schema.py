@@ -1,11 +1,13 @@
 """Migrate a database's schema, and refuse a database that a newer program made.
 
 All pending migrations run in one write transaction: if one fails, or the program is killed half way, the database is as it was.
+The audit log has an entry for each upgrade of a database that was there before.
 Of several programs that start at once, one migrates, and the others wait for it and find nothing left to do.
 """
 
 import ast
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlalchemy import and_, inspect, select, text
@@ -51,8 +53,8 @@ def _read_summary(path: Path) -> str:
     return description.partition("\n\n")[0].replace("\n", " ")
 
 
-def upgrade_schema(database: Database) -> None:
-    """Create or update the tables. StateError when the database belongs to a newer program.
+def upgrade_schema(database: Database, *, now: datetime | None = None) -> None:
+    """Create or update the tables. StateError when the database belongs to a newer program. `now`: None for the clock's.
 
     A schema that is up to date is only read: a command that reads waits for nobody who writes.
     """
@@ -61,10 +63,12 @@ def upgrade_schema(database: Database) -> None:
         if find_revision(session) == revisions[-1]:
             return
     with database.write() as session:
-        upgrade_within(session, database.shown_url, beside_older=False)
+        upgrade_within(session, database.shown_url, beside_older=False, now=now)
 
 
-def upgrade_within(session: Session, shown_url: str, *, beside_older: bool = True) -> None:
+def upgrade_within(
+    session: Session, shown_url: str, *, beside_older: bool = True, now: datetime | None = None
+) -> None:
     """Create or update the tables in an open write transaction, as `upgrade_schema`.
 
     `beside_older`: whether older programs may be connected whatever the migrations do, since nothing is kept.
@@ -82,6 +86,8 @@ def upgrade_within(session: Session, shown_url: str, *, beside_older: bool = Tru
             _derive_where_the_clock_was_set_back(session)
         if revision is not None and revision < DISAGREEMENTS_SINCE:
             _derive_all_disagreements(session)
+        if revision is not None:
+            _note_upgrade(session, revision, revisions[-1], now=now or datetime.now(UTC))
 
 
 def _let_one_migrate(session: Session) -> None:
@@ -181,6 +187,14 @@ def _derive_where_the_clock_was_set_back(session: Session) -> None:
         follow_answers(session, annotator_pk, pair_pks)
     for dataset_pk, pair_pks in pairs.items():
         derive_current(session, dataset_pk, pair_pks)
+
+
+def _note_upgrade(session: Session, earlier: str, newest: str, *, now: datetime) -> None:
+    from annotator.domain.audit import AuditAction
+    from annotator.storage.logs.audit_entries import note_act
+
+    details = {"schema": newest, "earlier": earlier}
+    note_act(session, AuditAction.schema_migrated, "program", at=now, details=details)
 
 
 def _upgrade(session: Session) -> None:

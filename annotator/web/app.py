@@ -27,6 +27,7 @@ from annotator.web import auth, single_sign_on
 from annotator.web.adjudication import api as adjudication_api
 from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.agreement import routes as agreement_routes
+from annotator.web.audit import downloads as audit_downloads
 from annotator.web.dataset import downloads as dataset_downloads
 from annotator.web.evaluation import routes as evaluation_routes
 from annotator.web.guideline import api as guideline_api
@@ -102,7 +103,7 @@ def make_app(database: Database, settings: Settings, place: WorkerPlace | None =
         middleware=[
             *([Middleware(WorkerCookie, place=place, settings=settings)] if place else []),
             Middleware(RequestGate, database=database, settings=settings, own=[route.path for route in own]),
-            Middleware(Admission, own=[route.path for route in own]),
+            Middleware(Admission, own=own),
             Middleware(HostConfig),
             Middleware(StartPage, database=database),
             Middleware(UploadGuard),
@@ -117,6 +118,7 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
     """Return every route that is not Streamlit's. Each refuses by itself whoever has no business there."""
     provider = make_provider(settings)
     return [
+        *labeling_api.routes(database),  # the first that is compared: of most requests
         *health.routes(database),
         *_list_metrics_routes(database, settings),
         *auth.routes(database, settings, provider),
@@ -125,7 +127,6 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *setup_page.routes(database, settings),
         *join_page.routes(database, settings),
         *_home_routes(database),
-        *labeling_api.routes(database),
         *agreement_routes.routes(database),
         *evaluation_routes.routes(database),
         *adjudication_api.routes(database),
@@ -141,6 +142,7 @@ def list_own_routes(database: Database, settings: Settings) -> list[Route]:
         *labeling_api.own_work_routes(database),
         *releases_downloads.routes(database, settings),
         *dataset_downloads.routes(database),
+        *audit_downloads.routes(database),
     ]
 
 

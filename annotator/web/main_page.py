@@ -114,7 +114,12 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
         st.warning(tr("Choose your own password first, on the page Account."), icon=":material/key:")
     elif not is_new:
         role = name_role(page.least or "")
-        st.error(tr("This page needs the role {role} on this dataset.", role=role), icon=":material/block:")
+        needed = (
+            tr("This page needs the role {role} on every dataset.", role=role)
+            if page.everywhere
+            else tr("This page needs the role {role} on this dataset.", role=role)
+        )
+        st.error(needed, icon=":material/block:")
 
 
 def _go_home(pages: dict[str, st.Page], context: PageContext) -> None:

@@ -23,9 +23,10 @@ class AppPage:
     least: Role | None  # needed on the chosen dataset; None: everybody signed in
     icon: str
     group: str | None = None  # of the sidebar: a key of GROUPS, or END; MENU: in the account menu instead
+    everywhere: bool = False  # the role is needed on every dataset
 
     def is_open_to(self, role: str | None) -> bool:
-        """Return whether somebody with this role on the chosen dataset sees the page."""
+        """Return whether somebody with this role sees the page: the role on the chosen dataset, or on every dataset."""
         return self.least is None or (role is not None and includes(role, self.least))
 
 
@@ -134,6 +135,15 @@ PAGES: tuple[AppPage, ...] = (
         ":material/add_box:",
         SETUP,
     ),
+    AppPage(
+        "audit-log",
+        say("Audit log"),
+        "annotator.web.audit.page",
+        "admin",
+        ":material/history:",
+        SETUP,
+        everywhere=True,
+    ),
     AppPage("help", say("Help"), "annotator.web.help_page", None, ":material/help:", END),
     AppPage(
         "account",
@@ -170,8 +180,8 @@ def list_pages(person: SignedIn, dataset: str | None) -> list[AppPage]:
     """Return the pages open to the person on this dataset; only the account page while a one-time password is in use."""
     if person.must_change_password:
         return [ACCOUNT]
-    role = person.role_on(dataset)
-    return [page for page in PAGES if page.is_open_to(role)]
+    here, everywhere = person.role_on(dataset), person.role_on(None)
+    return [page for page in PAGES if page.is_open_to(everywhere if page.everywhere else here)]
 
 
 def find_home(database: Database, person: SignedIn, wanted: str | None = None) -> str:

@@ -49,6 +49,8 @@ from annotator.agreement.service import (
     iterate_selected_pairs,
     list_selected_pairs,
 )
+from annotator.audit.records import AuditFilter
+from annotator.audit.service import iterate_audit_log as audit_log_of_the_installation
 from annotator.cli.main import app as commands
 from annotator.dataset.service import change_settings
 from annotator.domain.errors import AnnotatorError, NotAllowed, StateError
@@ -501,6 +503,9 @@ def test_a_file_is_for_leads_and_is_noted_only_when_it_is_really_sent(world: Loo
     shown = world.list_named(answer.text)
     assert shown and shown <= world.list_seen(world.lea)
     assert list(csv.reader(io.StringIO(answer.text)))
+    downloads = AuditFilter(action="file_downloaded")
+    entered = list(audit_log_of_the_installation(world.database, OPERATOR, downloads))
+    assert [(entry.name("actor"), entry.chained.dataset) for entry in entered] == [("lea", "d")]
 
 
 def test_what_the_pool_left_out_is_for_leads_and_names_no_grade(world: Looked) -> None:

@@ -374,6 +374,8 @@ def _require_code(session: Session, person_pk: int, code: str, *, now: datetime,
         if not use_recovery_code(session, person_pk, normal):
             raise WrongCode
         log.warning("recovery code used", person=person_pk)
+        details = {"left": count_recovery_codes(session, person_pk)}
+        note_act(session, AuditAction.recovery_code_used, person_pk, at=now, details=details)
         return
     step = find_step(unseal_secret(factor.secret, key), normal, now=now)
     if step is None or not use_step(session, person_pk, step):

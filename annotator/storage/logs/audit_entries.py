@@ -2,7 +2,7 @@
 
 `note_act` keeps an entry with the session. When the transaction ends, all its entries are appended at once: only then does it
 wait for others that append, so that the chain's lock is held for the commit alone. A transaction that fails leaves neither
-the change nor the entry. Hand-ins of judgments append nothing.
+the change nor the entry. Submissions of judgments append nothing.
 """
 
 import secrets

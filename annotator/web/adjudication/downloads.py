@@ -6,6 +6,7 @@ back with `annotator adjudicate`.
 is for spreadsheets (`formats/syntax/spreadsheet.py`). Columns and names are English in every language.
 """
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from urllib.parse import quote, urlencode
 
@@ -16,7 +17,11 @@ from starlette.routing import Route
 
 from annotator.adjudication.bulk.bulk_service import export_queue
 from annotator.adjudication.history.history import write_csv, write_json_lines
-from annotator.adjudication.history.history_records import AuditLogFilter, read_day_or_time
+from annotator.adjudication.history.history_records import (
+    AuditLogEntry,
+    AuditLogFilter,
+    read_day_or_time,
+)
 from annotator.adjudication.history.history_service import iterate_audit_log
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
@@ -83,9 +88,16 @@ def audit_log_routes(database: Database) -> list[Route]:
                 )
             )
         wanted = read_filter(dict(query))
-        events = await run_in_threadpool(
-            iterate_audit_log, database, actor, dataset, wanted, now=datetime.now(UTC)
-        )
+
+        def begin() -> Iterator[AuditLogEntry]:
+            from annotator.audit.service import note_download
+
+            now = datetime.now(UTC)
+            events = iterate_audit_log(database, actor, dataset, wanted, now=now)
+            note_download(database, actor, dataset, f"activity-log.{name}", now=now)
+            return events
+
+        events = await run_in_threadpool(begin)
         write, media_type = FORMATS[name]
         return StreamingResponse(write(events), media_type=media_type, headers=headers)
 

@@ -3,7 +3,6 @@
 Nothing is read before it is opened. Any text may be written by people and is escaped.
 """
 
-from datetime import date, datetime, time
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -15,7 +14,8 @@ from annotator.storage.logs.audit_log import ACTIONS
 from annotator.web.adjudication.downloads import list_audit_log_address
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.kit.controls import note_press
-from annotator.web.kit.figures import find_zone, show_time
+from annotator.web.kit.figures import show_time
+from annotator.web.kit.filters import draw_choice, draw_days, find_ends
 from annotator.web.kit.messages import tr
 from annotator.web.kit.pager import draw_pager
 from annotator.web.kit.tables import Cell, Link, draw_link_table
@@ -70,43 +70,24 @@ def _draw_filters(context: PageContext, dataset: str) -> AuditLogFilter:
         st.session_state.pop(f"trail from {dataset}", None)
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        action = st.selectbox(
+        action = draw_choice(
             tr("Action"),
-            [None, *ACTIONS],
+            {action: tr(ACTION_NAMES[action]) for action in ACTIONS},
+            everything=tr("all actions"),
             key=f"trail action {dataset}",
-            on_change=begin_anew,
             width=220,
-            format_func=lambda value: tr("all actions") if value is None else tr(ACTION_NAMES[value]),
+            on_change=begin_anew,
         )
-        person = st.selectbox(
+        person = draw_choice(
             tr("Person"),
-            [None, *named],
+            named,
+            everything=tr("everybody"),
             key=f"trail person {dataset}",
-            on_change=begin_anew,
             width=180,
-            format_func=lambda value: tr("everybody") if value is None else named.get(value, value),
-        )
-        since = st.date_input(
-            tr("First day"),
-            value=None,
-            key=f"trail since {dataset}",
             on_change=begin_anew,
-            width=160,
-            format="YYYY-MM-DD",
         )
-        until = st.date_input(
-            tr("Last day"),
-            value=None,
-            key=f"trail until {dataset}",
-            on_change=begin_anew,
-            width=160,
-            format="YYYY-MM-DD",
-        )
-    return AuditLogFilter(None, action, person, _read(since, time.min), _read(until, time.max))
-
-
-def _read(day: object, at: time) -> datetime | None:
-    return datetime.combine(day, at, find_zone()) if isinstance(day, date) else None
+        days = draw_days(f"trail since {dataset}", f"trail until {dataset}", on_change=begin_anew)
+    return AuditLogFilter(None, action, person, *find_ends(*days))
 
 
 def _describe(dataset: str, entry: AuditLogEntry) -> list[Cell]:

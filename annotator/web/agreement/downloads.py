@@ -21,6 +21,7 @@ from annotator.agreement.service import (
     iterate_left_out_judgments,
     iterate_selected_pairs,
 )
+from annotator.audit.service import note_download
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.errors import NotFound
 from annotator.domain.grades import list_local_names
@@ -61,7 +62,7 @@ async def get_pairs(database: Database, request: Request) -> Response:
             raise NotFound(say("The address does not name any pairs. Open the list again from Agreement."))
         return write_pairs(database, actor, dataset, selection, language=current_language(), now=_now())
 
-    return await _send(request, write, f"{dataset}-pairs.csv")
+    return await _send(database, request, dataset, "pairs", write)
 
 
 async def get_left_out(database: Database, request: Request) -> Response:
@@ -72,19 +73,29 @@ async def get_left_out(database: Database, request: Request) -> Response:
     def write() -> Iterator[str]:
         return write_left_out(database, actor, dataset, kind, now=_now())
 
-    return await _send(request, write, f"{dataset}-left-out-{kind}.csv")
+    return await _send(database, request, dataset, f"left-out-{kind}", write)
 
 
-async def _send(request: Request, write: Callable[[], Iterator[str]], name: str) -> Response:
+async def _send(
+    database: Database, request: Request, dataset: str, name: str, write: Callable[[], Iterator[str]]
+) -> Response:
     """Send a file of pairs.
 
-    Its pairs count as seen by the reader, so only a request of the app's own pages is answered.
+    Its pairs count as seen by the reader, so only a request of the app's own pages is answered. The audit log has an entry.
     """
+    headers = _name_as(f"{dataset}-{name}.csv")
     if request.method == "HEAD":
-        return Response(media_type="text/csv", headers=_name_as(name))
+        return Response(media_type="text/csv", headers=headers)
     require_same_origin(request)
-    pieces = await run_in_threadpool(write)
-    return StreamingResponse(pieces, media_type="text/csv", headers=_name_as(name))
+    actor = require_signed_in(request).actor
+
+    def begin() -> Iterator[str]:
+        pieces = write()
+        note_download(database, actor, dataset, f"{name}.csv", now=_now())
+        return pieces
+
+    pieces = await run_in_threadpool(begin)
+    return StreamingResponse(pieces, media_type="text/csv", headers=headers)
 
 
 async def get_since(database: Database, request: Request) -> Response:

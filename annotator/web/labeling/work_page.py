@@ -7,7 +7,6 @@ single pairs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date
 from functools import partial
 from html import escape
 from urllib.parse import urlencode
@@ -41,6 +40,7 @@ from annotator.web.kit.figures import (
     show_share,
     show_time,
 )
+from annotator.web.kit.filters import draw_days
 from annotator.web.kit.heat_map import name_grades
 from annotator.web.kit.messages import join_sentences, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, draw_note, require_dataset
@@ -120,7 +120,6 @@ ANY = ""
 ANSWERS = (ANY, "0", "1", "2", "3", "unrateable", "later")
 SIZE = 10
 LIST = "own-judgments"
-DAYS = "YYYY-MM-DD"
 
 
 def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
@@ -147,9 +146,8 @@ def draw_filters(categories: Sequence[str]) -> OwnJudgmentFilter:
                 on_change=_begin,
                 width=220,
             )
-        first = st.date_input(tr("First day"), None, key="first", on_change=_begin, format=DAYS, width=160)
-        last = st.date_input(tr("Last day"), None, key="last", on_change=_begin, format=DAYS, width=160)
-    return OwnJudgmentFilter(words, answer or None, category or None, _day(first), _day(last))
+        days = draw_days("first", "last", on_change=_begin)
+    return OwnJudgmentFilter(words, answer or None, category or None, *days)
 
 
 def _begin() -> None:
@@ -158,10 +156,6 @@ def _begin() -> None:
 
 def _name_answer(answer: str) -> str:
     return {ANY: tr("all"), "unrateable": tr("cannot rate"), "later": tr("set to later")}.get(answer, answer)
-
-
-def _day(value: object) -> date | None:
-    return value if isinstance(value, date) else None
 
 
 def draw_pace(pace: LabelingPace) -> None:

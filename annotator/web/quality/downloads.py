@@ -57,6 +57,10 @@ def write_table(database: Database, actor: Actor, dataset: str, table: str, *, n
     if table not in TABLES:
         raise NotFound(say("no table {table!r}; there are: {tables}", table=table, tables=", ".join(TABLES)))
     columns, *rows = _list_rows(show_quality(database, actor, dataset, now=now), table)
+    if table == "errors":  # with both grades of each pair
+        from annotator.audit.service import note_download
+
+        note_download(database, actor, dataset, "quality-errors.csv", now=now)
     return "".join(write_sheet([str(name) for name in columns], rows))
 
 

@@ -52,16 +52,16 @@ def _describe_next_step(status: QualityStatus, me: str, names: Mapping[str, str]
     others = sorted({draw.annotator for draw in status.draws if draw.round == status.round} - {me})
     if me not in {draw.annotator for draw in status.draws if draw.round == status.round}:
         return tr_n(
-            "{n:,} pair to check: {people}, on the page Label, mixed with other pairs and without a mark.",
-            "{n:,} pairs to check: {people}, on the page Label, mixed with other pairs and without a mark.",
+            "{n:,} pair left to check by {people}, on the page Label. It appears unmarked among other pairs.",
+            "{n:,} pairs left to check by {people}, on the page Label. They appear unmarked among other pairs.",
             status.waiting,
             people=join_names(names.get(username, username) for username in others),
         )
     return tr_n(
-        "{n:,} pair to check, also for you: judge the pairs on the page Label. They are mixed with "
-        "other pairs and not marked.",
-        "{n:,} pairs to check, also for you: judge the pairs on the page Label. They are mixed with "
-        "other pairs and not marked.",
+        "{n:,} pair left to check, also by you: judge the pairs on the page Label. They appear "
+        "unmarked among other pairs.",
+        "{n:,} pairs left to check, also by you: judge the pairs on the page Label. They appear "
+        "unmarked among other pairs.",
         status.waiting,
     )
 

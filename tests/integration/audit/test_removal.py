@@ -18,6 +18,7 @@ from annotator.people.service import add_person, change_person, find_actor
 from annotator.people.sign_in_service import find_session, sign_in
 from annotator.storage.database import Database
 from tests.integration.judged_world import JudgedWorld
+from tests.integration.labeling_world import World
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 PASSWORD = "grüne Wiesen 27"
@@ -63,6 +64,15 @@ def test_nothing_names_the_person_any_more_and_their_judgments_stay(
         ).all()
         assert [tuple(row) for row in grades] == [(2, report.pseudonym)]
     assert report.removed["login_session"] == 1 and not report.kept
+
+
+def test_their_pairs_are_free_for_others_at_once(database: Database) -> None:
+    world = World(database, queries=1, documents=2, overlap=1)
+    hanako, minjun = world.person("hanako"), world.person("minjun")
+    assert len(world.send(hanako, want=2).pairs) == 2
+    assert not world.send(minjun, want=2).pairs
+    pseudonymise_person(database, OPERATOR, "hanako", now=world.now)
+    assert len(world.send(minjun, want=2).pairs) == 2
 
 
 def test_the_chain_holds_and_an_entry_proves_what_was_removed(

@@ -1,5 +1,6 @@
 """The migrations make exactly the tables of the program, and a newer database is left alone."""
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -12,10 +13,13 @@ from sqlalchemy import CheckConstraint, inspect, text
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel
 
+from annotator.audit.records import AuditFilter
+from annotator.audit.service import iterate_audit_log, verify_audit_log
 from annotator.domain.errors import StateError
+from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
-from annotator.storage.schema import MIGRATIONS, upgrade_schema
-from tests.integration.judged_world import JudgedWorld
+from annotator.storage.schema import MIGRATIONS, list_migrations, upgrade_schema
+from tests.integration.judged_world import NOW, JudgedWorld
 
 
 def run(database: Database, statement: str) -> None:
@@ -141,6 +145,32 @@ def test_a_database_of_the_first_schema_keeps_every_row_and_its_locks(empty_data
     for table in ("rubric", "judgment", "release", "release_qrel"):
         with pytest.raises(IntegrityError, match="append-only"):
             run(empty_database, f"DELETE FROM {table}")
+
+
+def test_an_upgrade_of_an_earlier_schema_is_in_the_audit_log(
+    empty_database: Database,
+) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with empty_database.write() as session:
+        config.attributes["connection"] = session.connection()
+        command.upgrade(config, "0021")
+    newest = list_migrations()[-1].revision
+    for _ in range(2):  # the second time nothing is left to do
+        upgrade_schema(empty_database, now=NOW)
+        (entry,) = iterate_audit_log(empty_database, OPERATOR, AuditFilter())
+    assert (entry.chained.action, entry.chained.actor_kind, entry.chained.at) == (
+        "schema_migrated",
+        "program",
+        NOW,
+    )
+    assert json.loads(entry.chained.details) == {"earlier": "0021", "schema": newest}
+    assert verify_audit_log(empty_database, OPERATOR).problem is None
+
+
+def test_a_new_database_begins_with_an_empty_audit_log(empty_database: Database) -> None:
+    upgrade_schema(empty_database, now=NOW)
+    assert list(iterate_audit_log(empty_database, OPERATOR, AuditFilter())) == []
 
 
 def test_a_schema_that_is_up_to_date_waits_for_nobody_who_writes(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Hand-ins that no panel sends. What can be stored is stored, whatever stands beside it."""
+"""Submissions that no panel sends. What can be stored is stored, whatever stands beside it."""
 
 from annotator.storage.database import Database
 from tests.integration.conftest import database as database

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -52,7 +53,7 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "/api/agreement/pairs": ("dataset", "pairs", "who", "without", "grades", "grade", "when", "of", "is"),
     "/api/agreement/left-out": ("dataset", "kind"), "/api/agreement/since": ("dataset", "version"),
     "/api/evaluation/figures": ("dataset", "table", "measure", *EVALUATION), "/api/evaluation/scores": ("dataset", *EVALUATION),
-    "/api/evaluation/report": ("dataset", *EVALUATION),
+    "/api/evaluation/report": ("dataset", *EVALUATION), "/api/audit": ("about", "action", "person", "since", "until"),
 }  # fmt: skip
 IN_BODIES = {
     "dataset", "pair", "lead", "filter", "decided", "rationale", "seen", "cause", "in_guideline", "seconds", "question", "answer",
@@ -76,10 +77,11 @@ NOT_TEXT = "expected text, found a character that cannot be stored"
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    """Some disagreements that lea leads, on SQLite and on PostgreSQL."""
+    """Some disagreements that lea leads, and ada, an admin of every dataset; on SQLite and on PostgreSQL."""
     opened = Database(database_url)
     make_world(opened)
     add_person(opened, OPERATOR, "lea", role="lead", dataset="d", password=PASSWORD, now=NOW)
+    add_person(opened, OPERATOR, "ada", role="admin", password=PASSWORD, now=NOW)
     yield opened
     opened.dispose()
 
@@ -91,6 +93,13 @@ def lead(database: Database) -> Iterator[TestClient]:
         assert client.post("/login", data={"username": "lea", "password": PASSWORD}).status_code == 303
         yield client
     Runtime._instance = None
+
+
+def become_admin(client: TestClient) -> str:
+    """Sign ada in, as in another browser, and return the session's token."""
+    client.cookies.clear()
+    assert client.post("/login", data={"username": "ada", "password": PASSWORD}).status_code == 303
+    return client.cookies[COOKIE]
 
 
 def ask(client: TestClient, path: str, query: str, method: str = "GET") -> Any:
@@ -220,28 +229,32 @@ def test_what_no_text_may_hold_is_refused_with_the_name_of_its_parameter(lead: T
         assert [answer.status for answer in unknown] == [400, 400], path
 
 
+def list_hostile(path: str) -> list[tuple[str, str]]:
+    return [(path, with_hostile(path, name, value)) for name in PARAMETERS[path] for value in HOSTILE]
+
+
 def test_no_parameter_makes_a_route_fail(lead: TestClient) -> None:
-    every = [
-        (path, with_hostile(path, name, value))
-        for path, names in PARAMETERS.items()
-        for name in names
-        for value in HOSTILE
-    ]
-    answers = ask_all(lead, every)
+    answers = ask_all(lead, [asked for path in PARAMETERS for asked in list_hostile(path)])
     assert [answer for answer in answers if not 200 <= answer.status < 500] == []
     assert {answer.status for answer in answers} >= {200, 303, 400, 404}, (
         "they are asked by somebody signed in"
     )
 
 
+def test_no_parameter_makes_the_audit_log_of_an_admin_fail(lead: TestClient) -> None:
+    become_admin(lead)
+    assert {answer.status for answer in ask_all(lead, list_hostile("/api/audit"))} == {200, 400}
+
+
 def test_a_time_that_is_none_is_refused_with_the_name_of_its_parameter(lead: TestClient) -> None:
-    for name in ("since", "until"):
+    become_admin(lead)
+    for path, name in product(("/api/trail", "/api/audit"), ("since", "until")):
         for value in NO_TIMES:
-            answer = ask(lead, "/api/trail", with_hostile("/api/trail", name, value))
+            answer = ask(lead, path, with_hostile(path, name, value))
             assert answer.status_code == 400, value
             assert answer.json()["error"].startswith(f"{name}: Invalid time "), value
         for value in ("9999-12-31T23:59:59Z", "0001-01-01", "2026-03-04"):
-            assert ask(lead, "/api/trail", with_hostile("/api/trail", name, value)).status_code == 200, value
+            assert ask(lead, path, with_hostile(path, name, value)).status_code == 200, value
 
 
 def test_a_stranger_is_told_nothing_but_to_sign_in(lead: TestClient) -> None:
@@ -279,18 +292,18 @@ def test_no_address_makes_a_page_fail(
     lead: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    token = lead.cookies[COOKIE]
-    monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: token})
+    tokens = {False: lead.cookies[COOKIE], True: become_admin(lead)}
     monkeypatch.setattr(ContextProxy, "headers", {})
     failed = []
-    for page in (page.module for page in PAGES):
+    for page in PAGES:
+        monkeypatch.setattr(ContextProxy, "cookies", {COOKIE: tokens[page.everywhere]})
         for value in ON_A_PAGE:
-            shown = AppTest.from_function(run_page, args=(page,), default_timeout=60)
+            shown = AppTest.from_function(run_page, args=(page.module,), default_timeout=60)
             for name in ON_PAGES:
                 shown.query_params[name] = value if name != "dataset" or "\x00" in value else "d"
             shown.run()
             kept = "\\x00" in repr(dict(shown.query_params))
-            failed += [(page, value[:80], shown.exception, kept)] if shown.exception or kept else []
+            failed += [(page.address, value[:80], shown.exception, kept)] if shown.exception or kept else []
     assert failed == []
 
 

@@ -10,7 +10,9 @@ from annotator.dataset.archive_service import archive_dataset
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
+from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.web.app import list_own_routes
 from annotator.web.navigation import PAGES
 from annotator.web.server.admission import ENTRANCES
 from tests.browser.conftest import DATASET, NOW, PASSWORD, PEOPLE
@@ -94,6 +96,24 @@ def test_our_own_routes_and_pages_are_let_through(visitor: Attacker) -> None:
         assert visitor.http.post(path).text != '{"error":"there is nothing at this address"}', path
     for page in PAGES:
         assert visitor.http.get(f"/{page.address}").status_code == 200
+
+
+@pytest.mark.parametrize("username", ["hanako", "ada"])
+def test_a_route_of_ours_answers_405_to_a_method_that_it_does_not_take(
+    visitor: Attacker, database: Database, username: str
+) -> None:
+    """Not with Streamlit's page, which answers every GET that no route takes."""
+    visitor.sign_in(username)
+    visitor.http.get("/healthz")
+    taken: dict[str, set[str]] = {}
+    for route in list_own_routes(database, Settings()):
+        taken.setdefault(route.path, set()).update(route.methods or ())
+    assert "GET" not in taken["/api/judgments"]
+    for path, methods in taken.items():
+        for method in set(METHODS) - methods:
+            answer = visitor.http.request(method, path)
+            assert answer.status_code == 405, (method, path)
+            assert answer.headers["allow"] == ", ".join(sorted(methods)), (method, path)
 
 
 def test_the_list_stands_in_the_documentation(project: Path) -> None:

@@ -16,5 +16,5 @@ from tests.integration.conftest import sqlite_template as sqlite_template
 def _quick_hashes() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-        patch.setattr("annotator.people.credentials._HASHER", quick)
+        patch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
         yield

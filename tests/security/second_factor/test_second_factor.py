@@ -142,6 +142,11 @@ class TestCodes:
             finish(database, begin(database), codes[0])
         state = show_second_factor(database, lea, required="optional")
         assert (state.since, state.recovery_codes) == (NOW, 9)
+        used = [
+            (entry.name("actor"), entry.chained.details)
+            for entry in iterate_audit_log(database, OPERATOR, AuditFilter(action="recovery_code_used"))
+        ]
+        assert used == [("lea", '{"left":9}')]
 
     def test_codes_and_keys_are_not_stored_as_they_are(self, database: Database, lea: Actor) -> None:
         from cryptography.fernet import Fernet

@@ -81,6 +81,11 @@ def exchange(chain: list[AuditEntry]) -> None:
     chain[2], chain[3] = chain[3], chain[2]
 
 
+def leave_out_a_number(chain: list[AuditEntry]) -> None:
+    del chain[2:]
+    chain.append(make_entry(chain[-1], 4))
+
+
 def rename(chain: list[AuditEntry]) -> None:
     value = replace(chain[2].personal["actor"], value="민준")
     chain[2] = replace(chain[2], personal={"actor": value})
@@ -103,6 +108,7 @@ def name_somebody(chain: list[AuditEntry]) -> None:
         (change_and_hash_again, 4),
         (leave_out, 3),
         (exchange, 3),
+        (leave_out_a_number, 3),
         (rename, 3),
         (blame, 3),
         (name_somebody, 3),

@@ -28,9 +28,8 @@ NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 def _quick_hashes() -> Iterator[None]:
     """Hashing is slow by intent; what these tests hold does not depend on it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "annotator.people.credentials._HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-        )
+        quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+        patch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
         yield
 
 

@@ -136,7 +136,7 @@ def test_a_lead_who_checks_sees_neither_which_pairs_wait_nor_their_grades(world:
     page_words = words(app) + "".join(str(table.value) for table in app.dataframe)
     assert DOCUMENTS[3] in page_words  # it is answered, and an error
     assert [doc_id for doc_id in (*DOCUMENTS, "同じ", "같은") if doc_id in page_words] == [DOCUMENTS[3]]
-    assert "9 pairs to check, also for you" in page_words
+    assert "9 pairs left to check, also by you" in page_words
 
 
 def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
