@@ -4,9 +4,11 @@ What never reaches a log: a password, a token, a query string, and at level info
 Values under names that sound like a secret are struck out all the same.
 """
 
+import json
 import logging
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import structlog
@@ -41,9 +43,7 @@ def set_up_logs(log_format: str, level: str) -> None:
         cache_logger_on_first_use=False,
     )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=_render(log_format))
-    )
+    handler.setFormatter(_Formatter(log_format, shared))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -84,6 +84,44 @@ def strike_out_secrets(
         if any(secret in key.lower() for secret in SECRETS):
             event[key] = "***"
     return event
+
+
+_FIELDS = "annotator_fields"  # of a record
+
+
+def write_line(logger: str, level: int, message: str, fields: Mapping[str, str | int | float]) -> None:
+    """Write the line that structlog writes for these fields, in a tenth of the time. For the line of each request.
+
+    `fields`: in the order of their names, none of which is that of a secret. Texts hold neither spaces, quotes nor "=": what a caller made
+    up belongs into no such line.
+    """
+    target = logging.getLogger(logger)
+    if target.isEnabledFor(level):
+        record = logging.LogRecord(logger, level, "", 0, message, (), None)
+        record.__dict__[_FIELDS] = fields
+        target.handle(record)
+
+
+class _Formatter(structlog.stdlib.ProcessorFormatter):
+    """Renders structlog's records, those of other libraries, and those of `write_line`."""
+
+    def __init__(self, log_format: str, pre_chain: Sequence[Any]) -> None:
+        super().__init__(foreign_pre_chain=pre_chain, processors=_render(log_format))
+        self._is_json, self._is_coloured = log_format == "json", sys.stderr.isatty()
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = record.__dict__.get(_FIELDS)
+        if fields is None:
+            return super().format(record)
+        level, now = record.levelname.lower(), datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        standard = {"level": level, "logger": record.name, "timestamp": now}
+        if self._is_json:
+            return json.dumps({**fields, **standard, "message": record.msg}, ensure_ascii=False)
+        if self._is_coloured:
+            render = structlog.dev.ConsoleRenderer(colors=True)
+            return str(render(None, level, {"event": record.msg, **standard, **fields}))
+        written = " ".join([f"{name}={value}" for name, value in fields.items()])
+        return f"{now} [{level:<9}] {record.msg:<30} [{record.name}] {written}"
 
 
 def _render(log_format: str) -> list[Any]:

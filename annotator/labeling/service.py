@@ -58,7 +58,7 @@ from annotator.labeling.submission_sql import (
     store_plan,
 )
 from annotator.people.service import require_person, require_role
-from annotator.storage.database import Database
+from annotator.storage.database import Database, Writable
 from annotator.storage.judgments.current_judgments import CurrentJudgment, list_current_judgments
 from annotator.storage.judgments.labeling_locks import share_dataset
 from annotator.storage.judgments.open_pairs import (
@@ -108,7 +108,7 @@ class LabelingProgress:
 
 
 def submit_judgments(
-    database: Database,
+    database: Writable,
     actor: Actor,
     dataset: str,
     *,
@@ -124,6 +124,7 @@ def submit_judgments(
     `events` is the list as the browser sent it. An event id seen before is acknowledged and changes nothing. What is
     acknowledged is stored for good; what is refused is named with its reason.
 
+    `database`: or a transaction that several submissions share (`Database.write_together`).
     `tab` names the browser tab: pairs that another tab of the same annotator holds come last.
     """
     accepted, malformed = read_events(events)
@@ -143,7 +144,7 @@ def submit_judgments(
             surplus=response.surplus,
             feedback=response.feedback,
         )
-    return replace(response, refused=(*malformed, *response.refused))
+    return replace(response, refused=(*malformed, *response.refused)) if malformed else response
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ class _Wish:
 
 
 def _exchange_at_once(
-    database: Database, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
+    database: Writable, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
 ) -> tuple[SubmitResponse, bool]:
     """Do `_exchange`. If somebody else stores a judgment under the same event id at this moment, see theirs and decide again."""
     try:
@@ -168,7 +169,7 @@ def _exchange_at_once(
 
 
 def _exchange(
-    database: Database, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
+    database: Writable, actor: Actor, dataset: str, events: Sequence[JudgmentEvent], wish: _Wish
 ) -> tuple[SubmitResponse, bool]:
     """Store the events and hand out pairs, in one transaction.
 

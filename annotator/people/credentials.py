@@ -7,23 +7,32 @@ Refuses passwords that are too short, too long, the username, one character repe
 
 import secrets
 import unicodedata
-
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
+from functools import cache
+from typing import TYPE_CHECKING
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.people.known_passwords import is_common
 
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
 SHORTEST = 10
 LONGEST = 1_000
-_HASHER = PasswordHasher(time_cost=3, memory_cost=32 * 1024, parallelism=1)  # about 65 ms and 32 MiB
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that is read as something else
 NOBODYS_HASH = (
     "$argon2id$v=19$m=32768,t=3,p=1$DGtZ1GxrjAFjX5dGy/q4HA$/lqLLcPDVH8t7EhmjOL9WcgsHWqqxGAy5FE/KBvmEX4"
 )
 """The hash of a random password that nobody knows. A sign-in with an unknown name is checked against it, so that it takes
 as long as with a known one."""
+
+
+@cache
+def _make_hasher() -> "PasswordHasher":
+    """Return the hasher: about 65 ms and 32 MiB for a password. Its library is imported for the first one: most commands need none."""
+    from argon2 import PasswordHasher
+
+    return PasswordHasher(time_cost=3, memory_cost=32 * 1024, parallelism=1)
 
 
 def check_new_password(password: str, *, username: str) -> None:
@@ -51,22 +60,24 @@ def check_new_password(password: str, *, username: str) -> None:
 
 def hash_password(password: str) -> str:
     """Return the argon2id hash to store."""
-    return _HASHER.hash(_encode(password))
+    return _make_hasher().hash(_encode(password))
 
 
 def is_password(password: str, stored_hash: str) -> bool:
     """Return whether the hash is this password's. Slow by intent; never raises for a wrong or odd password."""
     if len(password) > LONGEST:
         return False
+    from argon2.exceptions import InvalidHashError, VerificationError
+
     try:
-        return _HASHER.verify(stored_hash, _encode(password))
+        return _make_hasher().verify(stored_hash, _encode(password))
     except (VerificationError, InvalidHashError):
         return False
 
 
 def is_outdated(stored_hash: str) -> bool:
     """Return whether the hash was made with weaker parameters than today's."""
-    return _HASHER.check_needs_rehash(stored_hash)
+    return _make_hasher().check_needs_rehash(stored_hash)
 
 
 def make_one_time_password() -> str:

@@ -1,5 +1,6 @@
 """Read and write failed sign-ins, sessions and known browsers."""
 
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -21,15 +22,16 @@ from annotator.storage.tables.central import (
 
 FAILURES_PER_MINUTE = 60
 """How many entries about failed sign-ins the audit log takes in a minute. Each takes about 600 bytes: 50 MB a day at most."""
-_LIVE_SESSION = prepare_sql(
+_LIVE_SESSIONS = prepare_sql(
     """
-SELECT p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
+SELECT s.token_sha256, p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
   CASE WHEN s.identity_pk IS NULL THEN 0 ELSE 1 END AS by_provider, s.second_factor,
   d.name AS dataset, m.role, m.categories, m.languages
 FROM login_session s JOIN person p ON p.pk = s.person_pk
 LEFT JOIN membership m ON m.person_pk = p.pk LEFT JOIN dataset d ON d.pk = m.dataset_pk
-WHERE s.token_sha256 = :token_sha256 AND s.expires_at > :now AND s.created_at <= :ahead AND s.revoked_at IS NULL AND p.disabled_at IS NULL
+WHERE s.token_sha256 IN :tokens AND s.expires_at > :now AND s.created_at <= :ahead AND s.revoked_at IS NULL AND p.disabled_at IS NULL
 ORDER BY m.dataset_pk IS NOT NULL, d.name""",
+    lists=["tokens"],
 )
 
 
@@ -56,8 +58,9 @@ class OpenedSession(NamedTuple):
 
 
 class _LiveSessionRow(NamedTuple):
-    """A row of _LIVE_SESSION: one for each membership, or one without."""
+    """A row of _LIVE_SESSIONS: one for each membership of a session's person, or one without."""
 
+    token_sha256: str
     pk: int
     username: str
     name: str
@@ -226,16 +229,21 @@ def count_other_devices(session: Session, person_pk: int, *, session_sha256: str
     return session.scalar(statement) or 0
 
 
-def find_live_session(session: Session, token_sha256: str, *, now: datetime) -> OpenedSession | None:
-    """Return the session and its person; None if it is unknown, expired or revoked, or the person is disabled."""
-    rows = fetch(
-        session,
-        _LIVE_SESSION,
-        _LiveSessionRow,
-        {"token_sha256": token_sha256, "now": now, "ahead": now + CLOCK_SLACK},
-    )
-    if not rows:
-        return None
+def find_live_sessions(
+    session: Session, tokens_sha256: Collection[str], *, now: datetime
+) -> dict[str, OpenedSession]:
+    """Return the sessions and their people by the SHA-256 of the token.
+
+    Those that are unknown, expired or revoked, or whose person is disabled, are left out.
+    """
+    values = {"tokens": tokens_sha256, "now": now, "ahead": now + CLOCK_SLACK}
+    by_token: dict[str, list[_LiveSessionRow]] = {}
+    for row in fetch(session, _LIVE_SESSIONS, _LiveSessionRow, values):
+        by_token.setdefault(row.token_sha256, []).append(row)
+    return {token_sha256: _open_session(rows) for token_sha256, rows in by_token.items()}
+
+
+def _open_session(rows: Sequence[_LiveSessionRow]) -> OpenedSession:
     memberships = tuple(
         Membership(row.dataset, row.role, _to_tuple(row.categories), _to_tuple(row.languages))
         for row in rows

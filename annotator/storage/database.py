@@ -13,13 +13,13 @@ import platform
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
-from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InvalidatePoolError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -73,6 +73,8 @@ _POSTGRESQL = {
     "40P01": BUSY,  # deadlock
 }
 _WRITE_REFUSED = "25006"  # read-only transaction
+
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -278,8 +280,25 @@ class Database:
             session.begin(),
         ):
             yield session
-            for finish in session.info.pop(_AT_END, ()) if session.in_transaction() else ():
-                finish(session)
+            if session.in_transaction():
+                _finish(session)
+
+    def write_together(self, works: Sequence[Callable[["Writable"], Result]]) -> list[Result | Exception]:
+        """Do several pieces of work, each of which writes, one after the other; return what each returns, or the error it raised.
+
+        On SQLite they share one transaction and wait for the disk once. Each is undone by itself if it fails. What they return
+        counts only when this returns, because the transaction is committed at the end: an error of the transaction is raised, and
+        then nothing of them is stored. On PostgreSQL, and for one piece of work, each opens its own transactions.
+        """
+        if len(works) == 1 or not self.is_sqlite:
+            return [_attempt(work, self) for work in works]
+        with (
+            self._take_turn() as wait,
+            self._connect(write=True, wait=wait) as connection,
+            connection.begin(),
+        ):
+            shared = SharedTransaction(connection, self.shown_url)
+            return [shared.attempt(work) for work in works]
 
     def let_others_write(self) -> None:
         """Leave SQLite's write lock free, between the parts of a long write, long enough for whoever waits for it to take it.
@@ -318,6 +337,16 @@ class Database:
     def _session(
         self, *, write: bool, wait: float, unchecked: bool = False, options: Mapping[str, Any] = _READING
     ) -> Iterator[Session]:
+        with (
+            self._connect(write=write, wait=wait, unchecked=unchecked, options=options) as connection,
+            Session(connection, expire_on_commit=False) as session,
+        ):
+            yield session
+
+    @contextmanager
+    def _connect(
+        self, *, write: bool, wait: float, unchecked: bool = False, options: Mapping[str, Any] = _READING
+    ) -> Iterator[Connection]:
         """`options`: with which a connection to PostgreSQL reads."""
         with explain_unavailable(self.shown_url, write=write):
             asked = time.perf_counter()
@@ -330,8 +359,7 @@ class Database:
             began = time.perf_counter()
             self.note_time("connection", began - asked)
             try:
-                with Session(connection, expire_on_commit=False) as session:
-                    yield session
+                yield connection
             finally:
                 connection.close()
                 self.note_time("write" if write else "read", time.perf_counter() - began)
@@ -369,6 +397,7 @@ class Database:
         event.listen(engine, "do_connect", partial(_prepare_file, self.url))
         event.listen(engine, "connect", self._prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+        _use_driver_for_savepoints(engine.dialect)
         return engine
 
     def _prepare_sqlite(self, connection: Any, _record: Any) -> None:
@@ -392,6 +421,74 @@ class Database:
             if "application_name" not in self.url.query:
                 cursor.execute("SELECT set_config('application_name', %s, false)", (name_connection(),))
         connection.commit()
+
+
+class Writable(Protocol):
+    """Where a piece of work opens its write transactions: a database, or a transaction that it shares."""
+
+    def write(self) -> AbstractContextManager[Session]: ...
+
+
+class SharedTransaction:
+    """A write transaction of SQLite that several pieces of work share. Each writes in savepoints of its own."""
+
+    def __init__(self, connection: Connection, shown_url: str) -> None:
+        self._connection, self._shown_url = connection, shown_url
+
+    def attempt(self, work: Callable[[Writable], Result]) -> Result | Exception:
+        """Do a piece of work; return what it returns, or the error it raised.
+
+        Raises the error if it has undone the whole transaction: SQLite does that if the disk is full, for example.
+        """
+        outcome = _attempt(work, self)
+        if not self._is_open() and isinstance(outcome, Exception):
+            raise outcome
+        self._require_open()
+        return outcome
+
+    @contextmanager
+    def write(self) -> Iterator[Session]:
+        """Open a session that writes in a savepoint: undone if the block fails, stored when the transaction is committed."""
+        self._require_open()  # else the savepoint would be a transaction of its own
+        savepoint = self._connection.begin_nested()
+        try:
+            with (
+                explain_unavailable(self._shown_url, write=True),
+                Session(
+                    self._connection, expire_on_commit=False, join_transaction_mode="rollback_only"
+                ) as session,
+            ):
+                yield session
+                _finish(session)
+                session.flush()
+        except BaseException:
+            if self._is_open():
+                savepoint.rollback()
+            raise
+        savepoint.commit()
+
+    def _require_open(self) -> None:
+        if not self._is_open():
+            raise DatabaseUnavailable(
+                DISK_ERROR, database=self._shown_url, detail="the transaction was undone"
+            )
+
+    def _is_open(self) -> bool:
+        """Return whether SQLite still has the transaction."""
+        return bool(self._connection.connection.dbapi_connection.in_transaction)  # type: ignore[union-attr]
+
+
+def _attempt(work: Callable[[Writable], Result], writable: Writable) -> Result | Exception:
+    try:
+        return work(writable)
+    except Exception as error:  # noqa: BLE001 - returned to whoever asked for this piece of work
+        return error
+
+
+def _finish(session: Session) -> None:
+    """Do what was put off to the end of the transaction (`at_end`)."""
+    for finish in session.info.pop(_AT_END, ()):
+        finish(session)
 
 
 def name_connection() -> str:
@@ -503,6 +600,27 @@ def _parse(url: str | URL) -> URL:
 def _prepare_file(url: URL, _dialect: Any, _record: Any, _given: Any, _options: dict[str, Any]) -> None:
     """Create the file readable by its owner only, whatever the umask, before the driver opens it."""
     create_private_file(url)
+
+
+_OF_SAVEPOINTS = {  # by SQLAlchemy's method of the dialect
+    "do_savepoint": "SAVEPOINT",
+    "do_release_savepoint": "RELEASE",
+    "do_rollback_to_savepoint": "ROLLBACK TO",
+}
+
+
+def _use_driver_for_savepoints(dialect: Any) -> None:
+    """Let SQLite's driver run the statements of savepoints. SQLAlchemy compiles each anew, which takes longer than a judgment's INSERT."""
+
+    def make(statement: str) -> Callable[[Connection, str], None]:
+        def run(connection: Connection, name: str) -> None:
+            driver: Any = connection.connection.dbapi_connection
+            driver.execute(f"{statement} {name}")
+
+        return run
+
+    for method, statement in _OF_SAVEPOINTS.items():
+        setattr(dialect, method, make(statement))
 
 
 _UNCHECKED = "annotator_unchecked"  # in the pool's notes on a connection: it does not check foreign keys

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, partial
+from json.encoder import encode_basestring_ascii
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -113,7 +114,7 @@ def _run_on_cursor(
     """
     cursor: Any = None
     running: Any = _RunningStatement(executemany=many)
-    dispatch = connection.dispatch
+    dispatch = connection.engine.dispatch
     try:
         cursor = connection.connection.cursor()
         for tell in dispatch.before_cursor_execute:
@@ -387,6 +388,24 @@ def add_tuples(
 def write_time(session: Session, time: datetime) -> datetime | str:
     """Return a time as `add_tuples` takes it."""
     return _write_time(time, session.connection().dialect.name)
+
+
+def write_json(content: Mapping[str, Any]) -> str:
+    """Return the content of a JSON column as `add_tuples` takes it: the text of `json.dumps`.
+
+    Texts by name are put together here: a table of documents has a million such mappings, and `json.dumps` makes a new encoder for
+    each of them.
+    """
+    if not content:
+        return "{}"
+    try:
+        items = [
+            f"{encode_basestring_ascii(name)}: {encode_basestring_ascii(value)}"
+            for name, value in content.items()
+        ]
+    except TypeError:  # a value that is no text
+        return json.dumps(dict(content))
+    return f"{{{', '.join(items)}}}"
 
 
 def _copy_rows(

@@ -85,8 +85,9 @@ class SignInRoutes:
             return RedirectResponse(wanted, 303)
         if self.provider is None and not await self._is_set_up():
             return RedirectResponse("/setup", 303)
-        problem = request.query_params.get("problem") == "unavailable" and "unavailable"
-        return self._draw(wanted=wanted, problem=problem or request.query_params.get("sso", ""))
+        is_database_away = request.query_params.get("problem") == "unavailable"
+        problem = "database" if is_database_away else request.query_params.get("sso", "")
+        return self._draw(wanted=wanted, problem=problem)
 
     async def _is_set_up(self) -> bool:
         """Return whether anybody could sign in. Once true it stays so; while the database is away it counts as true."""
@@ -136,7 +137,7 @@ class SignInRoutes:
             note_sign_in("unavailable")
             note_outage(error)
             return self._draw(
-                problem="unavailable", wanted=wanted, username=username, status=503, seconds=RETRY_SECONDS
+                problem="database", wanted=wanted, username=username, status=503, seconds=RETRY_SECONDS
             )
         note_sign_in("signed in")
         if wanted == "/":
@@ -329,7 +330,7 @@ def _draw_password_form(wanted: str, username: str) -> str:
 def _describe_problem(problem: str, seconds: int) -> str:
     if problem == "limited":
         return tr("Too many failed attempts. Try again in {minutes} min.", minutes=-(-seconds // 60))
-    if problem == "unavailable":
+    if problem == "database":
         return tr("The database is unavailable. Try again in a moment.")
     if problem == "local":
         return tr("People sign in by their organisation here, not with a password.")

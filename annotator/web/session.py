@@ -76,7 +76,7 @@ def is_own_origin(connection: HTTPConnection, origin: str) -> bool:
     The scheme is the one the browser speaks (the gate sets it where a proxy ends https); host and port are those
     of the Host header, which a proxy passes on.
     """
-    scheme = "https" if connection.url.scheme in ("https", "wss") else "http"
+    scheme = "https" if connection.scope["scheme"] in ("https", "wss") else "http"
     addressed = _without_default_port(f"{scheme}://{connection.headers.get('host', '')}".lower())
     return ORIGIN.fullmatch(origin) is not None and _without_default_port(origin.lower()) == addressed
 
@@ -88,7 +88,7 @@ def _without_default_port(origin: str) -> str:
 
 def is_https(request: HTTPConnection, settings: Settings) -> bool:
     """Return whether the browser speaks https to us, by what we see or by what the settings say of our proxy."""
-    return settings.secure_cookie or request.url.scheme in ("https", "wss")
+    return settings.secure_cookie or request.scope["scheme"] in ("https", "wss")
 
 
 def find_own_address(request: HTTPConnection, settings: Settings) -> str:

@@ -102,6 +102,6 @@ class World:
         tab: str = "",
         whole: bool = False,
     ) -> SubmitResponse:
-        """Hand in events, and ask for pairs."""
+        """Submit events, and ask for pairs."""
         request = {"have": have or [], "want": want, "tab": tab, "whole": whole}
         return submit_judgments(self.database, actor, "d", events=list(events), **request, now=self.now)  # type: ignore[arg-type]

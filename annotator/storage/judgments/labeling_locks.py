@@ -1,4 +1,4 @@
-"""Take the locks of an annotator's hand-in on PostgreSQL, in one statement. On SQLite a write transaction is alone.
+"""Take the locks of an annotator's submission on PostgreSQL, in one statement. On SQLite a write transaction is alone.
 
 docs/architecture.md ("Who waits for whom") has the order of all locks, and what each excludes.
 """
@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.sql import fetch_tuples, prepare_sql
 
-# The locks of the dataset and of the person are kept in memory: a lock of the dataset's row would write to it, and hand-ins of
+# The locks of the dataset and of the person are kept in memory: a lock of the dataset's row would write to it, and submissions of
 # everybody would write to the one row. The dataset comes first: whoever has it alone waits for no pair.
 _SHARE = prepare_sql(
     """
@@ -30,7 +30,7 @@ SELECT (SELECT s.pk FROM shared s), (SELECT array_agg(pk) FROM locked)""",
 
 @dataclass(frozen=True, slots=True)
 class SharedLocks:
-    """What a hand-in has locked."""
+    """What a submission has locked."""
 
     dataset: bool  # False: there is no such dataset for this person, and nothing is locked
     pair_pks: frozenset[int]

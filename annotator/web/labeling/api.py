@@ -6,6 +6,8 @@ is refused with a code that the panel translates, as refused events are.
 """
 
 import json
+from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
@@ -25,9 +27,9 @@ from annotator.domain.texts import holds_no_text
 from annotator.labeling.my_work_service import CannotRevise, read_own_pair
 from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import SubmitResponse, read_whole_text, submit_judgments
-from annotator.storage.database import Database
+from annotator.storage.database import Database, Writable
 from annotator.web.kit.messages import show_refusal
-from annotator.web.server.figures import note_hand_in
+from annotator.web.server.figures import note_submission
 from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.server.turns import Turns
 from annotator.web.session import require_same_origin, require_signed_in
@@ -39,13 +41,18 @@ would refuse, or misunderstand, what a panel sends. A panel that says none is of
 OLDEST_EXCHANGE = 1
 """The oldest version that this server understands: a tab may stay open over any number of upgrades."""
 UPGRADE_REQUIRED = 426
-HAND_INS_AT_A_TIME = 6
-"""Of each dataset, in one process: while some wait for the database, another one computes."""
+SUBMISSIONS_AT_A_TIME = 3
+"""Of each dataset, in one process on PostgreSQL: while some wait for the database, another one computes.
+
+More would make all other requests wait: with six at a time, `/healthz` took three times as long (benchmarks/README.md).
+"""
+SUBMISSIONS_TOGETHER = 16
+"""At most so many of those that wait are done in one transaction on SQLite, where one writes at a time."""
 
 
 def routes(database: Database) -> list[Route]:
     """Return the routes for judgments and whole texts, for `web/app.py`."""
-    turns = Turns(database, most=HAND_INS_AT_A_TIME)
+    turns = _make_turns(database)
 
     async def post_judgments(request: Request) -> Response:
         require_same_origin(request)
@@ -58,9 +65,9 @@ def routes(database: Database) -> list[Route]:
         have, want = _have(content.get("have", [])), _want(content.get("want", 0))
         tab = _tab(content.get("tab", ""))
 
-        def submit() -> SubmitResponse:
+        def submit(writable: Writable) -> SubmitResponse:
             return submit_judgments(
-                database,
+                writable,
                 actor,
                 dataset,
                 events=content.get("events", []),
@@ -71,8 +78,11 @@ def routes(database: Database) -> list[Route]:
                 now=datetime.now(UTC),
             )
 
-        exchange = await turns.run(dataset, submit, person=actor.person_id)
-        note_hand_in(
+        context = copy_context()  # of this request, not of the one that it is done together with
+        exchange = await turns.run(
+            dataset, lambda writable: context.run(submit, writable), person=actor.person_id
+        )
+        note_submission(
             accepted=len(exchange.acknowledged) - len(exchange.surplus),
             refused=len(exchange.refused),
             surplus=len(exchange.surplus),
@@ -94,6 +104,12 @@ def routes(database: Database) -> list[Route]:
         Route("/api/judgments", post_judgments, methods=["POST"]),
         Route("/api/text", get_text, methods=["GET"]),
     ]
+
+
+def _make_turns(database: Database) -> Turns[Callable[[Writable], SubmitResponse], SubmitResponse]:
+    if database.is_sqlite:
+        return Turns(database, database.write_together, most=1, together=SUBMISSIONS_TOGETHER)
+    return Turns(database, database.write_together, most=SUBMISSIONS_AT_A_TIME)
 
 
 async def _read_bytes(request: Request) -> bytes:

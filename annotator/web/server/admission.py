@@ -2,7 +2,8 @@
 
 Streamlit brings routes that this program does not use (media, components, sign-in by others, an API for agents) and
 answers every unknown address with its page. Our own routes, which check access themselves, and the pages of
-`navigation.py` are let through. A parameter of our routes with a NUL character is refused before any database sees it.
+`navigation.py` are let through, with the methods that they take: a GET of what takes only POST would otherwise get
+Streamlit's page. A parameter of our routes with a NUL character is refused before any database sees it.
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Literal
 
 from starlette.datastructures import QueryParams
 from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from annotator.domain.messages import say
@@ -67,15 +69,24 @@ def _name_entrance(path: str) -> str:
 
 
 class Admission:
-    """ASGI middleware behind the gate, which has found out who asks. `own`: the paths of our own routes."""
+    """ASGI middleware behind the gate, which has found out who asks. `own`: our own routes."""
 
-    def __init__(self, app: ASGIApp, own: Iterable[str]) -> None:
-        self.app, self.own = app, frozenset(own)
+    def __init__(self, app: ASGIApp, own: Iterable[Route]) -> None:
+        self.app = app
+        self.own: dict[str, tuple[str, ...]] = {}  # the methods by path
+        for route in own:
+            methods = {*self.own.get(route.path, ()), *(route.methods or ())}
+            self.own[route.path] = tuple(sorted(methods))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            own = scope["path"] in self.own
-            response = _refuse_parameters(scope) if own else self._refuse(scope)
+            methods = self.own.get(scope["path"])
+            if methods is None:
+                response = self._refuse(scope)
+            elif scope["method"] not in methods:
+                response = _refuse_method(methods)
+            else:
+                response = _refuse_parameters(scope)
             if response is not None:
                 await response(scope, receive, send)
                 return
@@ -92,11 +103,15 @@ class Admission:
         if entrance is None or "websocket" in entrance.methods:
             return _answer_unknown(scope)
         if scope["method"] not in entrance.methods:
-            headers = {"Allow": ", ".join(entrance.methods)}
-            return JSONResponse({"error": "this address does not take that"}, 405, headers=headers)
+            return _refuse_method(entrance.methods)
         if entrance.who == "admins" and not _is_admin(scope.get("state", {}).get("signed_in")):
             return JSONResponse({"error": "this is for admins only"}, 403)
         return None
+
+
+def _refuse_method(allowed: Iterable[str]) -> Response:
+    headers = {"Allow": ", ".join(allowed)}
+    return JSONResponse({"error": "this address does not take that"}, 405, headers=headers)
 
 
 def _is_admin(person: object) -> bool:

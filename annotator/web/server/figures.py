@@ -99,7 +99,7 @@ def note_request(route: str, method: str, status: int, seconds: float) -> None:
         _figures.seconds.labels(route).observe(seconds)
 
 
-def note_hand_in(*, accepted: int, refused: int, surplus: int, handed_out: int) -> None:
+def note_submission(*, accepted: int, refused: int, surplus: int, handed_out: int) -> None:
     """Count the judgments of one request, and the pairs that it was given."""
     if _figures is not None:
         for outcome, number in (("accepted", accepted), ("refused", refused), ("surplus", surplus)):

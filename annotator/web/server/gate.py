@@ -9,16 +9,16 @@ request its number, and writes one line about it: no address as it came, no quer
 
 import base64
 import hashlib
+import logging
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from urllib.parse import quote
 
 import structlog
-from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,7 +26,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from annotator.domain.audit import AuditOrigin, audit_origin
 from annotator.domain.errors import DatabaseUnavailable, NotAllowed
 from annotator.domain.people import SignedIn
-from annotator.people.sign_in_service import find_session
+from annotator.log import write_line
+from annotator.people.sign_in_service import find_sessions
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web.kit.messages import tr
@@ -71,17 +72,29 @@ def make_policy() -> str:
     return f"script-src 'self' blob: 'wasm-unsafe-eval'{inline}; {ELSE}"
 
 
-def secure(headers: MutableHeaders, path: str, *, https: bool) -> None:
-    """Add them. Only the program's own files may be kept by a cache."""
-    headers["Content-Security-Policy"] = make_policy()
-    headers["X-Content-Type-Options"] = "nosniff"
-    headers["X-Frame-Options"] = "DENY"
-    headers["Referrer-Policy"] = "same-origin"
-    headers["Cross-Origin-Opener-Policy"] = "same-origin"
+@cache
+def list_security_headers(*, https: bool, kept: bool) -> tuple[tuple[bytes, bytes], ...]:
+    """Return the headers that every answer gets. `kept`: a cache may keep it."""
+    headers = {
+        "content-security-policy": make_policy(),
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "same-origin",
+        "cross-origin-opener-policy": "same-origin",
+    }
     if https:
-        headers["Strict-Transport-Security"] = "max-age=31536000"
-    if not path.startswith("/static/") and path not in OWN_FILES:
-        headers["Cache-Control"] = "no-store"
+        headers["strict-transport-security"] = "max-age=31536000"
+    if not kept:
+        headers["cache-control"] = "no-store"
+    return tuple((name.encode(), value.encode("latin-1")) for name, value in headers.items())
+
+
+def secure(message: Message, path: str, request_id: str, *, https: bool) -> None:
+    """Give an answer its headers, in place of any that it has. Only the program's own files may be kept by a cache."""
+    kept = path.startswith("/static/") or path in OWN_FILES
+    own = ((b"x-request-id", request_id.encode()), *list_security_headers(https=https, kept=kept))
+    names = {name for name, _value in own}
+    message["headers"] = [*(header for header in message.get("headers", ()) if header[0] not in names), *own]
 
 
 OF_ADDRESSES = {
@@ -164,8 +177,10 @@ IDENTITY_PREFIXES = (
 POLICY_VIOLATION = 1008
 GONE = 499  # in the log only: whoever asked went away, or was too slow, before the request was whole
 
-SESSIONS_AT_A_TIME = 4
-"""How many sessions are looked up at the same time in one process."""
+LOOKUPS_AT_A_TIME = 2
+"""How many statements look up sessions at the same time in one process: if one is held up, others go on."""
+SESSIONS_TOGETHER = 50
+"""How many sessions one statement looks up at most."""
 
 log = structlog.stdlib.get_logger("annotator.web")
 
@@ -177,7 +192,9 @@ class RequestGate:
         """`own`: the paths of our own routes."""
         self.app, self.database, self.settings = app, database, settings
         self.own = frozenset(own)
-        self.turns = Turns(database, most=SESSIONS_AT_A_TIME)
+        self.turns: Turns[str, SignedIn | None] = Turns(
+            database, self._find_sessions, most=LOOKUPS_AT_A_TIME, together=SESSIONS_TOGETHER
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -236,9 +253,7 @@ class RequestGate:
         async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 status[0] = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-Id"] = request_id
-                secure(headers, scope["path"], https=https)
+                secure(message, scope["path"], request_id, https=https)
             await send(message)
 
         try:
@@ -255,23 +270,24 @@ class RequestGate:
         except Exception:  # noqa: BLE001 - the edge: logged with a number, and answered
             await self._fail(request, receive, send_secured)
         finally:
-            self._log(scope, status[0], time.perf_counter() - began)
+            self._log(scope, request_id, status[0], time.perf_counter() - began)
 
-    def _log(self, scope: Scope, status: int, seconds: float) -> None:
-        """Write the line of a request. Its number and route are in the context, as in every other line of it."""
+    def _log(self, scope: Scope, request_id: str, status: int, seconds: float) -> None:
+        """Write the line of a request, with its number and route, which every other line of it has too."""
         person = scope["state"].get("signed_in")
-        write = (
-            log.debug if scope["path"].startswith((OPEN_FOLDER, "/_stcore/", METRICS, *HEALTH)) else log.info
-        )
+        is_minor = scope["path"].startswith((OPEN_FOLDER, "/_stcore/", METRICS, *HEALTH))
         method = scope["method"] if scope["method"] in METHODS else OTHER
-        note_request(name_route(scope["path"], self.own), method, status, seconds)
-        write(
-            "request",
-            method=method,
-            status=status,
-            ms=round(seconds * 1_000, 1),
+        route = name_route(scope["path"], self.own)
+        note_request(route, method, status, seconds)
+        fields = {
+            "method": method,
+            "ms": round(seconds * 1_000, 1),
             **({"person": person.actor.person_id} if person else {}),
-        )
+            "request_id": request_id,
+            "route": route,
+            "status": status,
+        }
+        write_line("annotator.web", logging.DEBUG if is_minor else logging.INFO, "request", fields)
 
     async def _refuse(self, request: HTTPConnection, scope: Scope) -> Response | None:
         """Return the answer to somebody who may not go on; None for everybody else."""
@@ -295,11 +311,11 @@ class RequestGate:
 
     async def _find(self, connection: HTTPConnection) -> SignedIn | None:
         token = find_token(connection)
-        if not token:
-            return None
-        required = self.settings.second_factor
-        return await self.turns.run(
-            "", lambda: find_session(self.database, token, now=datetime.now(UTC), required=required)
+        return await self.turns.run("", token) if token else None
+
+    def _find_sessions(self, tokens: Sequence[str]) -> list[SignedIn | None]:
+        return find_sessions(
+            self.database, tokens, now=datetime.now(UTC), required=self.settings.second_factor
         )
 
     async def _fail(self, request: HTTPConnection, receive: Receive, send: Send) -> None:

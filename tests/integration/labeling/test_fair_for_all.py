@@ -230,7 +230,7 @@ class Town(World):
         return handed
 
     def press_some(self, browser: Browser) -> list[dict[str, Any]]:
-        """One to three answers, a second apart, handed in together."""
+        """One to three answers, a second apart, submitted together."""
         pressed = []
         for _press in range(min(self.drawn.randint(1, 3), len(browser.shows))):
             self.later(seconds=1)

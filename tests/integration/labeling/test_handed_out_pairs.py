@@ -11,7 +11,6 @@ from annotator.domain.judgments import OutdatedReason, OwnAnswer
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.labeling.service import list_judgments
-from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import (
@@ -25,12 +24,13 @@ from annotator.storage.tables.central import (
     QueryRow,
 )
 from annotator.storage.tables.labeling import AssignmentRow, CheckRow, DisclosureRow, RepeatRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.labeling_world import NOW, World
 
 
 @pytest.fixture
-def world(database: Database) -> World:
-    return World(database)
+def world(copy_world: CopyWorld) -> World:
+    return copy_world(World)
 
 
 def keys(world: World, actor: Actor, want: int = 50, **options: Any) -> list[str]:

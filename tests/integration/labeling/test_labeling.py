@@ -1,4 +1,4 @@
-"""Handing in judgments and being given pairs, on both databases: nothing lost, doubled or misplaced."""
+"""Submitting judgments and being given pairs, on both databases: nothing lost, doubled or misplaced."""
 
 from dataclasses import asdict
 from threading import Thread
@@ -14,12 +14,13 @@ from annotator.people.service import disable_person, remove_role
 from annotator.storage.database import Database
 from annotator.storage.tables.central import JudgmentRow, PairRow
 from annotator.storage.tables.labeling import DisclosureRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.labeling_world import NOW, World
 
 
 @pytest.fixture
-def world(database: Database) -> World:
-    return World(database)
+def world(copy_world: CopyWorld) -> World:
+    return copy_world(World)
 
 
 def test_an_event_id_seen_before_is_acknowledged_again_and_changes_nothing(world: World) -> None:

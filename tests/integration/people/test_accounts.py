@@ -6,10 +6,11 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from threading import Barrier, BrokenBarrierError, Thread, get_ident
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -31,6 +32,7 @@ from annotator.people.service import (
 from annotator.people.sign_in_service import (
     change_password,
     find_session,
+    find_sessions,
     list_sessions,
     replace_one_time_password,
     revoke_sessions,
@@ -50,7 +52,7 @@ HERE = "192.0.2.1"
 def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashing is slow by intent; what these tests hold does not depend on it."""
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("annotator.people.credentials._HASHER", quick)
+    monkeypatch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
 
 
 @pytest.fixture
@@ -104,6 +106,29 @@ class TestSigningIn:
         assert len(token) >= 43
         assert token not in stored(datasets)
         assert PASSWORD not in stored(datasets)
+
+    def test_many_sessions_are_looked_up_by_one_statement_and_each_is_its_own(
+        self, datasets: Database
+    ) -> None:
+        for name in ("hanako", "minjun", "gone", "away"):
+            add(datasets, name, dataset="law")
+        tokens = {name: enter(datasets, name) for name in ("hanako", "minjun", "gone", "away")}
+        again = enter(datasets, "hanako")
+        sign_out(datasets, tokens["gone"], now=NOW)
+        disable_person(datasets, OPERATOR, "away", now=NOW)
+        asked = [tokens["gone"], again, "unknown", tokens["minjun"], tokens["away"], tokens["hanako"], again]
+        statements: list[str] = []
+
+        def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+            statements.append(statement)
+
+        event.listen(datasets.engine, "before_cursor_execute", note)
+        found = find_sessions(datasets, asked, now=NOW)
+        event.remove(datasets.engine, "before_cursor_execute", note)
+        names = [person and person.actor.username for person in found]
+        assert names == [None, "hanako", None, "minjun", None, "hanako", "hanako"]
+        assert all(person.memberships == (Membership("law", "annotator"),) for person in found if person)
+        assert len([statement for statement in statements if not statement.startswith("BEGIN")]) == 1
 
     def test_every_sign_in_has_a_token_of_its_own(self, datasets: Database) -> None:
         add(datasets, "hanako")

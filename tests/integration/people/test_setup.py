@@ -34,7 +34,7 @@ ACCOUNT = NewAccount(name="Ada 에이다", username="ada", password=PASSWORD)
 def _quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashing is slow by intent; what these tests hold does not depend on it."""
     quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("annotator.people.credentials._HASHER", quick)
+    monkeypatch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
 
 
 def make_token(database: Database, *, now: datetime = NOW) -> str:

@@ -1,7 +1,5 @@
 """Migrate every database of these tests, as a user's is migrated: tests/conftest.py has a quicker way for the others."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from annotator.storage import schema
@@ -10,7 +8,6 @@ MIGRATE = schema._upgrade
 
 
 @pytest.fixture(autouse=True)
-def migrated_databases() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(schema, "_upgrade", MIGRATE)
-        yield
+def migrated_databases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the test's own `monkeypatch`, so that what a test itself exchanges is undone first."""
+    monkeypatch.setattr(schema, "_upgrade", MIGRATE)

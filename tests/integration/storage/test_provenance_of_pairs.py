@@ -14,6 +14,7 @@ from annotator.storage.database import Database
 from annotator.storage.schema import MIGRATIONS, upgrade_schema
 from annotator.storage.sql import COPIED, add_rows
 from annotator.storage.tables.central import ProvenanceRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.storage.test_schema import FIRST_ROWS, read_all
 
@@ -46,8 +47,8 @@ class NamedPairs:
 
 
 @pytest.fixture
-def pairs(database: Database) -> NamedPairs:
-    return NamedPairs(database)
+def pairs(copy_world: CopyWorld) -> NamedPairs:
+    return copy_world(NamedPairs)
 
 
 def list_refused(pairs: NamedPairs) -> dict[str, Sequence[str]]:

@@ -16,17 +16,17 @@ from sqlmodel import col
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.service import list_judgments
-from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import CurrentJudgmentRow, JudgmentRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.labeling_world import NOW, World
 
 
 @pytest.fixture
-def world(database: Database) -> World:
-    return World(database)
+def world(copy_world: CopyWorld) -> World:
+    return copy_world(World)
 
 
 def current(world: World) -> list[int | None]:

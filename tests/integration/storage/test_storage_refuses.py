@@ -9,6 +9,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from annotator.storage.database import Database
 from annotator.storage.tables.central import APPEND_ONLY
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 
 REFUSED = (IntegrityError, DataError)
@@ -107,8 +108,8 @@ class Stored:
 
 
 @pytest.fixture
-def stored(database: Database) -> Stored:
-    return Stored(database)
+def stored(copy_world: CopyWorld) -> Stored:
+    return copy_world(Stored)
 
 
 def test_what_the_following_tests_change_is_accepted_unchanged(stored: Stored) -> None:

@@ -101,7 +101,7 @@ def test_the_requests_of_one_person_follow_each_other(database: Database, people
         assert _can_lock(database, lambda other: share_dataset(other, "e", people[0])), "their other dataset"
 
 
-def test_a_hand_in_locks_its_pairs_and_no_others(database: Database, people: list[int]) -> None:
+def test_a_submission_locks_its_pairs_and_no_others(database: Database, people: list[int]) -> None:
     with database.read() as session:
         (first, first_pk), (second, second_pk) = session.execute(KEYS).all()
     with database.write() as session:

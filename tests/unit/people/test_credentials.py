@@ -90,7 +90,7 @@ def test_checking_nobodys_password_costs_what_checking_somebodys_does(
     real = PasswordHasher(
         time_cost=3, memory_cost=32 * 1024, parallelism=1
     )  # other tests may hash more quickly
-    monkeypatch.setattr("annotator.people.credentials._HASHER", real)
+    monkeypatch.setattr("annotator.people.credentials._make_hasher", lambda: real)
     assert not is_outdated(NOBODYS_HASH)
     parameters = re.compile(r"\$argon2id\$v=\d+\$[^$]+\$")
     assert parameters.match(NOBODYS_HASH)[0] == parameters.match(hash_password("correct horse"))[0]  # type: ignore[index]

@@ -1,8 +1,11 @@
 """Prepared statements: names become the driver's, lists as many as there are items, times as every column keeps them."""
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -21,6 +24,7 @@ from annotator.storage.sql import (
     read_time,
     run_many,
     run_sql,
+    write_json,
 )
 from annotator.storage.tables.central import PersonRow
 
@@ -113,3 +117,16 @@ def test_what_was_read_is_never_written(database: Database) -> None:
         session.get_one(PersonRow, 1).name = "changed"
     with database.read() as session:
         assert session.execute(text("SELECT name FROM person WHERE pk = 1")).scalar() == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {},
+        {"source": "benchmark"},
+        {"": "", "b": '"\\ \n\t\x7f', "日本": "판례🔎\u2028"},
+        {"a": "1", "b": 2, "c": None, "d": [True, 1.5], "e": {"f": {}}},
+    ],
+)
+def test_a_json_column_is_written_as_json_dumps_writes_it(content: dict[str, Any]) -> None:
+    assert write_json(content) == write_json(MappingProxyType(content)) == json.dumps(content)

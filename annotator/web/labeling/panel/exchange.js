@@ -60,7 +60,7 @@ export class Exchange {
     this.leave();
   }
 
-  /** Hand in what waits, and ask for what is needed. */
+  /** Submit what waits, and ask for what is needed. */
   flush() { this.run(); }
 
   /**

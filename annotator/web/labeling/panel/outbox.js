@@ -141,7 +141,7 @@ function listWaitingDatasets(username) {
 }
 
 /**
- * Try once to hand in what waits for datasets whose panel is not open. What is refused stays, to be said when that panel is
+ * Try once to submit what waits for datasets whose panel is not open. What is refused stays, to be said when that panel is
  * opened. Resolves to whether nothing is left to try.
  * @param {string} username
  * @param {string | null} openDataset the one whose panel is open

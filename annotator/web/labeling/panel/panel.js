@@ -177,7 +177,7 @@ export class LabelingPanel {
   }
 
   /**
-   * Hand in what waits for datasets whose panel is not open, also this one's once it is closed.
+   * Submit what waits for datasets whose panel is not open, also this one's once it is closed.
    * @param {string | null} openDataset
    */
   async handInOtherDatasets(openDataset) {
@@ -295,7 +295,7 @@ export class LabelingPanel {
     this.flushAfterPaint();
   }
 
-  /** Hand in the press once the next pair is on the screen. Until then the outbox has it, and a page that is left sends it. */
+  /** Submit the judgment once the next pair is on the screen. Until then the outbox has it, and a page that is left sends it. */
   flushAfterPaint() {
     runAfterPaint(() => { if (!this.isEnded) this.exchange.flush(); });
   }
@@ -429,7 +429,7 @@ export class LabelingPanel {
     const have = isWholeQuery ? this.list.listOpenPairs() : this.listHeld().map((pair) => pair.pair);
     const want = isWholeQuery ? (have.length ? 0 : MOST_OF_A_QUERY) : have.length >= ASK_BELOW ? 0 : PAIRS_AHEAD - have.length;
     const events = this.outbox.batch();
-    const waiting = notice.isWaiting ? notice.event : null;  // another tab may have handed in what waits here for its explanation: ask again
+    const waiting = notice.isWaiting ? notice.event : null;  // another tab may have submitted what waits here for its explanation: ask again
     if (waiting && !events.some((event) => event.id === waiting.id)) events.push(waiting);
     return { dataset: this.settings.dataset, annotator: this.settings.username, tab: this.tabs.id, ...(isWholeQuery ? { whole: true } : {}), events, have, want };
   }

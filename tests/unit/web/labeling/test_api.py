@@ -51,7 +51,7 @@ def ask(visitor: Visitor, **changes: Any) -> Any:
     return visitor.http.post("/api/judgments", json=request)
 
 
-def test_a_hand_in_is_answered_with_everything_the_contract_names(
+def test_a_submission_is_answered_with_everything_the_contract_names(
     visitor: Visitor, database: Database
 ) -> None:
     visitor.sign_in("hanako")

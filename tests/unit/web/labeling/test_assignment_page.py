@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
+from sqlmodel import col
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Checkbox
 
@@ -15,7 +17,7 @@ from annotator.people.service import list_people
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables.central import MembershipRow
+from annotator.storage.tables.central import MembershipRow, PersonRow
 from annotator.web.page_context import PageContext
 from tests.integration.assignment_world import AssignmentWorld
 from tests.integration.labeling_world import NOW
@@ -248,3 +250,12 @@ def test_hundreds_of_people_stand_fifty_to_a_page_and_are_found_by_name(
         assert "<code>crowd59" in shown and "<code>crowd01" not in shown
         next(box for box in app.text_input if box.label == "Find a person").set_value("nobody at all")
         assert "No matching person." in words(run(app))
+
+
+def test_blocked_work_names_people_as_their_colleagues_know_them(world: AssignmentWorld, lead: Actor) -> None:
+    with world.database.write() as session:
+        session.execute(update(PersonRow).where(col(PersonRow.username) == "kim").values(name="김민준"))
+    rows = html_rows(open_page(world.database, lead))
+    waiting = next(row for row in rows if "Q0" in row)
+    assert any("김민준 (3)" in cell for cell in waiting), waiting
+    assert not any("kim" in cell for cell in waiting), waiting

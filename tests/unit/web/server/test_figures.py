@@ -24,9 +24,9 @@ from annotator.web.server import figures
 from annotator.web.server.figures import (
     Figures,
     begin_to_count,
-    note_hand_in,
     note_sign_in,
     note_slow_statement,
+    note_submission,
     note_task_begun,
     note_task_ended,
     serve_figures,
@@ -81,7 +81,7 @@ def use_everything(browser: TestClient) -> None:
     browser.request("HUNTER2", "/login")
     browser.post("/login", data={"username": "hanako", "password": "wrong"})
     browser.post("/login", data={"username": "hanako", "password": PASSWORD})
-    note_hand_in(accepted=2, refused=1, surplus=0, handed_out=5)
+    note_submission(accepted=2, refused=1, surplus=0, handed_out=5)
     note_slow_statement()
     note_sign_in("refused", by="provider")
     note_task_begun("import")
@@ -89,7 +89,9 @@ def use_everything(browser: TestClient) -> None:
     note_task_ended("import", "done")
 
 
-def test_requests_hand_ins_sign_ins_and_database_times_are_counted(browser: TestClient, address: str) -> None:
+def test_requests_submissions_sign_ins_and_database_times_are_counted(
+    browser: TestClient, address: str
+) -> None:
     use_everything(browser)
     shown = read(address)
     assert shown["annotator_requests_total", ("GET", "other", "303")] == 1

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from annotator.log import set_up_logs
+from annotator.log import set_up_logs, write_line
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.web import auth
@@ -95,6 +95,36 @@ def test_the_line_of_a_request_names_method_route_status_time_and_the_persons_nu
     }  # fmt: skip
     assert (line["method"], line["route"], line["status"]) == ("POST", "/api/echo", 200)
     assert isinstance(line["person"], int)
+
+
+FIELDS: dict[str, str | int | float] = {
+    "method": "POST",
+    "ms": 12.0,
+    "person": 7,
+    "request_id": "0123456789ab",
+    "route": "/_stcore/upload_file/…/…",
+    "status": 200,
+}
+NOW = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+
+
+@pytest.mark.parametrize("log_format", ["console", "json"])
+@pytest.mark.parametrize("fields", [FIELDS, {"ms": 0.1, "route": "other"}], ids=["all", "few"])
+def test_the_line_of_a_request_is_the_one_that_structlog_would_write(
+    logged: io.StringIO, log_format: str, fields: dict[str, str | int | float]
+) -> None:
+    set_up_logs(log_format, "info")
+    handler = logging.getLogger().handlers[0]
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(logged)
+    write_line("annotator.web", logging.INFO, "request", fields)
+    write_line("annotator.web", logging.DEBUG, "request", fields)
+    structlog.stdlib.get_logger("annotator.web").info("request", **fields)
+    lines = logged.getvalue().splitlines()
+    assert len(lines) == 2, "the level holds"
+    assert all(NOW.search(line) for line in lines)
+    quick, usual = (NOW.sub("now", line) for line in lines)
+    assert quick == usual if log_format == "console" else json.loads(quick) == json.loads(usual)
 
 
 def test_an_address_or_method_that_a_caller_made_up_is_in_no_line(
