@@ -31,7 +31,7 @@ def read(source: InputSource) -> GroundTruth:
     problems = Problems(source.path)
     qrels: list[Qrel] = []
     lines_by_doc_id: dict[str, dict[str, int]] = {}  # by query: the line of each of its documents
-    ids: dict[str, str] = {}  # each query_id once in memory
+    ids: dict[str, str] = {}  # each query_id and doc_id once in memory
     kept: dict[str, Metadata] = {"0": NOTHING}
     mapping = source.scale.mapping
     grades: dict[str, int | str] = {**_GRADES, **mapping}
@@ -52,7 +52,7 @@ def read(source: InputSource) -> GroundTruth:
             if _complain(query_id, doc_id, value, line, problems, source.scale):
                 lines_by_doc_id.setdefault(query_id, {})
             continue
-        query_id = ids.setdefault(query_id, query_id)
+        query_id, doc_id = ids.setdefault(query_id, query_id), ids.setdefault(doc_id, doc_id)
         documents = lines_by_doc_id.setdefault(query_id, {})
         before = documents.setdefault(doc_id, line)
         if before != line:

@@ -81,7 +81,7 @@ def parse_json(text: str) -> Any:
     """Return the value of a JSON text. ValueError (JSONDecodeError with a position where there is one) when it is not
     JSON or holds what no file or database can: NaN, a key twice, NUL, a lone surrogate, too deep a nesting."""
     try:
-        value = _DECODER.decode(text)
+        value = _decode(text)
     except RecursionError:
         raise _RefusedJson(f"nesting of at most {MAX_DEPTH} levels") from None
     if (
@@ -197,6 +197,15 @@ _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
 )
 _LENIENT = json.JSONDecoder()
+
+
+def _decode(text: str) -> Any:
+    """Return what `_DECODER.decode` returns, which looks for white space around every text: most lines of JSONL have none."""
+    if text[:1] == "{":
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text) or text[end:] == "\r":
+            return value
+    return _DECODER.decode(text)
 
 
 def _texts(value: Any) -> Iterator[str]:

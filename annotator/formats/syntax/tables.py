@@ -9,7 +9,7 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Literal, NamedTuple, TextIO
@@ -142,7 +142,7 @@ def read_rows(
         errors.add(None, "rows of a table", "an empty file")
         errors.raise_if_any()
     if kind == "jsonl":
-        table = Table(path, "jsonl", None, list(_jsonl_rows(read_text(data, path), errors)))
+        table = Table(path, "jsonl", None, list(_jsonl_rows(_decode_lines(data, path), errors)))
     else:
         table = _csv_table(data, path, kind, errors, columns)
     if names:
@@ -264,13 +264,15 @@ def take_texts(row: TableLine, names: Sequence[str], problems: Problems) -> list
 def unfold_metadata(row: TableLine) -> None:
     """Put the keys of a nested `metadata` (BEIR) beside the others, unless one of them stands there already."""
     nested = row.cells.get("metadata")
+    if nested is None:
+        return
     if isinstance(nested, Mapping) and not set(nested) & set(row.cells):
         del row.cells["metadata"]
         row.cells.update(nested)
 
 
 def _decode_lines(data: bytes, path: str) -> Iterator[str]:
-    """Yield the lines of a CSV file as they are wanted, so that a cell that is too long is met before all is decoded."""
+    """Yield the lines of a file as they are wanted, with their ends: the whole text is never in memory beside its rows."""
     for number, line in enumerate(io.BytesIO(data)):
         try:
             text = line.decode("utf-8")
@@ -316,10 +318,11 @@ def _read_header(cells: list[str], line: int, problems: Problems) -> tuple[str, 
     return columns
 
 
-def _jsonl_rows(text: str, problems: Problems) -> Iterator[TableLine]:
-    for line, content in enumerate(text.split("\n"), 1):
-        if not content or content.isspace():
+def _jsonl_rows(lines: Iterable[str], problems: Problems) -> Iterator[TableLine]:
+    for line, ended in enumerate(lines, 1):
+        if ended.isspace():
             continue
+        content = ended.removesuffix("\n")
         try:
             value = parse_json(content)
         except json.JSONDecodeError as error:

@@ -51,7 +51,11 @@ class TreeProblems:
 
     def add(self, location: Location, expected: str, found: object) -> None:
         """Note that at `location` something else was expected; `found` is the value there."""
-        self.errors.append((location, f"{show_location(location)} to be {expected}", describe(found)))
+        self.add_words(location, expected, describe(found))
+
+    def add_words(self, location: Location, expected: str, found: str) -> None:
+        """Note the same; `found` is words about the value there: it is a secret, or its absence is the problem."""
+        self.errors.append((location, f"{show_location(location)} to be {expected}", found))
 
     def raise_if_any(self) -> None:
         """Raise BadInput with every problem, in the order of the file."""
@@ -110,9 +114,7 @@ class TreeProblems:
 
     def _check_length(self, text: str, location: Location) -> str:
         if len(text) > MAX_TEXT:
-            self.errors.append(
-                (location, f"{show_location(location)} to be {TEXT_LIMIT}", f"{len(text):,} characters")
-            )
+            self.add_words(location, TEXT_LIMIT, f"{len(text):,} characters")
         return text
 
     def grade(self, value: Any, location: Location) -> int | None:

@@ -149,7 +149,7 @@ class YamlBuilder:
         size, depth = _measure(value, MAX_ALIASED - self.aliased)
         self.aliased += size
         if self.aliased > MAX_ALIASED:
-            expected = f"aliases that stand for at most {MAX_ALIASED:,} values together"
+            expected = f"aliases of at most {MAX_ALIASED:,} values together"
             raise self._refuse(event, expected, f"more at *{name}")
         if len(self.stack) + depth > MAX_DEPTH:
             raise self._refuse(event, f"nesting of at most {MAX_DEPTH} levels", "more")

@@ -110,7 +110,9 @@ def _read_text(value: Any, name: str, problems: TreeProblems) -> str:
         problems.add((name,), "a text", value)
         return ""
     if len(value) > MAX_TEXT:
-        problems.add((name,), f"a text of at most {MAX_TEXT:,} characters", f"{len(value):,} characters")
+        problems.add_words(
+            (name,), f"a text of at most {MAX_TEXT:,} characters", f"{len(value):,} characters"
+        )
     return str(value).strip()
 
 

@@ -95,12 +95,20 @@ def _read_rank(value: Any, index: int, path: str) -> int:
 
 
 def _read_score(value: Any, index: int, path: str) -> float:
-    if type(value) in (int, float) and math.isfinite(value):
+    if _is_finite(value):
         return float(value)
     hint = f"; for a number in quotes write to_number({path})" if isinstance(value, str) else ""
     raise AnswerRefused(
         f"score: {path} of result {index + 1} to be a finite number{hint}, found {describe(value)}"
     )
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether it is a number that a float can hold; no true and false."""
+    try:
+        return type(value) in (int, float) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _read_total(paths: AnswerPaths, answer: Any) -> int | None:
@@ -120,7 +128,7 @@ def _read_engine_ms(paths: AnswerPaths, answer: Any) -> float | None:
     value = _search(path, answer, "engine time") if path else None
     if value is None:
         return None
-    if type(value) in (int, float) and math.isfinite(value) and value >= 0:
+    if _is_finite(value) and value >= 0:
         return float(value) * factor
     raise AnswerRefused(f"engine time: {path} to be a number from 0, found {describe(value)}")
 

@@ -197,19 +197,21 @@ def _check_whole(spec: EndpointSpec, values: Mapping[str, Any], problems: TreePr
     if cursor is not None and CURSOR not in placeholders:
         problems.add(("next_cursor",), 'sent back as "{cursor}" in url or body', cursor)
     if cursor is not None and steps:
-        problems.add(("next_cursor",), f'used without "{{{steps[0]}}}"', "both")
+        problems.add_words(("next_cursor",), f'used without "{{{steps[0]}}}"', "both")
     if cursor is None and CURSOR in placeholders:
-        problems.add(("url",), 'given with next_cursor, since "{cursor}" turns pages', "no next_cursor")
+        problems.add_words(("url",), 'given with next_cursor, since "{cursor}" turns pages', "no next_cursor")
     if cursor is None and spec.first_cursor is not None:
-        problems.add(("first_cursor",), "given with next_cursor", "no next_cursor")
+        problems.add_words(("first_cursor",), "given with next_cursor", "no next_cursor")
     if spec.page_size is None and steps and cursor is None:
-        problems.add(("url",), f'given with page_size, since "{{{steps[0]}}}" turns pages', "no page_size")
+        problems.add_words(
+            ("url",), f'given with page_size, since "{{{steps[0]}}}" turns pages', "no page_size"
+        )
     if spec.method == "GET" and spec.body is not None:
         problems.add(("method",), "POST where a body is sent", "GET")
     if spec.basic_auth and any(name.lower() == "authorization" for name in spec.headers):
-        problems.add(("basic_auth",), "given without a header Authorization", "both")
+        problems.add_words(("basic_auth",), "given without a header Authorization", "both")
     if "engine_ms" in values and "engine_seconds" in values:
-        problems.add(("engine_seconds",), "given without engine_ms", "both")
+        problems.add_words(("engine_seconds",), "given without engine_ms", "both")
 
 
 # What a key takes --------------------------------------------------------------------------------------
@@ -230,7 +232,9 @@ def _read_url(value: Any, location: Location, problems: TreeProblems) -> str:
     if parts.netloc != plain.netloc:
         problems.add(location, "an address without placeholders in its host", value)
     if "@" in parts.netloc:
-        problems.add(location, "an address without user and password (use basic_auth)", "user and password")
+        problems.add_words(
+            location, "an address without user and password (use basic_auth)", "user and password"
+        )
     if parts.fragment:
         problems.add(location, "an address without #fragment", value)
     if _VARIABLE.search(url):
@@ -238,7 +242,7 @@ def _read_url(value: Any, location: Location, problems: TreeProblems) -> str:
     for name, text in parse_qsl(parts.query, keep_blank_values=True) if valid else ():
         if _SECRET_PARAMETER.fullmatch(name) and not PLACEHOLDER.search(text):
             # the value itself is not repeated
-            problems.add(
+            problems.add_words(
                 location,
                 "an address without secrets: addresses are shown and recorded (use headers and ${NAME})",
                 f"a value of {name}",
@@ -269,7 +273,7 @@ def _read_body(value: Any, location: Location, problems: TreeProblems) -> Any:
     body = resolve(value)
     _check_placeholders(body, location, problems)
     if any(_VARIABLE.search(text) for text in _list_texts(body)):
-        problems.add(location, "a body without ${…}: secrets belong in headers", "${…}")
+        problems.add_words(location, "a body without ${…}: secrets belong in headers", "${…}")
     return body
 
 
@@ -279,7 +283,7 @@ def _check_unquoted(value: Any, location: Location, problems: TreeProblems) -> N
         if len(value) == 1:
             (name, inner), *_ = value.items()
             if is_nothing(inner) and (name in NAMES or name.startswith("query.")):
-                problems.add(location, f'"{{{name}}}" in quotes', f"{{{name}}} without quotes")
+                problems.add_words(location, f'"{{{name}}}" in quotes', f"{{{name}}} without quotes")
         for name, inner in value.items():
             _check_unquoted(inner, (*location, name), problems)
     elif isinstance(value, list):
@@ -312,10 +316,12 @@ def _read_headers(value: Any, location: Location, problems: TreeProblems) -> dic
         if not _HEADER.fullmatch(name) or name.lower() in _OWN_HEADERS:
             problems.add(at, "the name of a header that the program does not set itself", name)
         elif text is None or is_nothing(item) or not _is_header_value(text):
-            problems.add(at, "a text of printable ASCII characters", "something else")
+            problems.add_words(at, "a text of printable ASCII characters", "something else")
         elif _SECRET_HEADER.search(name) and not list_variables(text):
             # the value itself is not repeated: it is a secret
-            problems.add(at, "${NAME} of an environment variable: this header holds a secret", "a value")
+            problems.add_words(
+                at, "${NAME} of an environment variable: this header holds a secret", "a value"
+            )
         headers[name] = text or ""
     return headers
 
@@ -333,7 +339,7 @@ def _read_basic_auth(value: Any, location: Location, problems: TreeProblems) -> 
     if not isinstance(user, str) or not user:
         problems.add((*location, "user"), "a text", None)
     if not isinstance(password, str) or not _VARIABLE.fullmatch(password):
-        problems.add((*location, "password"), "${NAME} of an environment variable", "a value")
+        problems.add_words((*location, "password"), "${NAME} of an environment variable", "a value")
     return str(user), str(password)
 
 

@@ -144,6 +144,8 @@ class _Stage:
             ) from None
 
     def _unpack(self, name: str, archive: zipfile.ZipFile) -> None:
+        if not all(entry.filename for entry in archive.infolist()):
+            raise zipfile.BadZipFile("an entry without a name")
         entries = [entry for entry in archive.infolist() if not entry.is_dir()]
         if len(entries) > self.limits.files:
             raise ValidationError(

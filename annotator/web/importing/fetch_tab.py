@@ -23,6 +23,7 @@ from annotator.web.agreement.links import draw_file_link
 from annotator.web.importing.file_jobs import FILE_JOBS, FileJob
 from annotator.web.importing.file_upload import POLL_SECONDS, find_job, start_task
 from annotator.web.importing.message_json import read_message
+from annotator.web.importing.problem_words import show_problem_text
 from annotator.web.importing.result_view import SHOWN_AT_ONCE, draw_changes, list_file_address
 from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_number
@@ -302,7 +303,11 @@ def _draw_no_answer(job: FileJob, result: Mapping[str, Any]) -> None:
     elif "problems" in result:
         st.error(tr("This cannot be fetched. Nothing is stored."), icon=":material/block:")
         rows = [
-            (None if line is None else show_number(line), expected, found)
+            (
+                None if line is None else show_number(line),
+                show_problem_text(expected),
+                show_problem_text(found),
+            )
             for _, line, expected, found in result["problems"][:SHOWN_AT_ONCE]
         ]
         draw_table(tr("Problems"), (tr("line"), tr("expected"), tr("found")), rows)
@@ -484,5 +489,6 @@ def _draw_failed(job: FileJob, result: Mapping[str, Any]) -> None:
     )
     if result["stopped"]:
         draw_note(tr("The fetch stopped early: {why}.", why=tr(read_message(result["stopped"]))))
-    draw_table(tr("Queries without an answer"), (tr("query"), tr("reason")), result["failed"][:SHOWN_AT_ONCE])
+    rows = [(query_id, show_problem_text(reason)) for query_id, reason in result["failed"][:SHOWN_AT_ONCE]]
+    draw_table(tr("Queries without an answer"), (tr("query"), tr("reason")), rows)
     draw_file_link(tr("All problems as a CSV file"), list_file_address(job, "problems"))

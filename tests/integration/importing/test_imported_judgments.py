@@ -146,7 +146,7 @@ def test_what_is_declared_is_kept_and_told_in_the_datasheet(
     assert '- 2 judgments from "金.csv"' in sheet
     assert '- 1 qrel from "旧.txt", trec; imported: ' in sheet
     assert "    - Who judged: 司書 2名\n    - When: not known\n" in sheet
-    assert "1 judgment made in this program: each annotator judged alone" in sheet
+    assert "1 judgment made in this program. Each annotator judged alone" in sheet
 
 
 def test_a_provenance_file_that_is_wrong_stops_the_import(

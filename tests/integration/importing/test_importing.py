@@ -432,7 +432,7 @@ BOMB = "a: &a [x]\n" + "".join(
 )
 BAD: list[tuple[Import, str, str | bytes, str]] = [
     (import_queries, "x.yaml", "queries:\n  - id: [\n", r"x\.yaml:3: expected YAML"),
-    (import_queries, "x.yaml", f"{BOMB}queries: [*f]\n", r"x\.yaml:5: expected aliases that stand for at most 10,000"),
+    (import_queries, "x.yaml", f"{BOMB}queries: [*f]\n", r"x\.yaml:5: expected aliases of at most 10,000"),
     (import_queries, "x.json", '{"queries": {"query_text": 1}}', r"x\.json:1: expected queries to be a list"),
     (import_queries, "x.json", '{"queries": [\n{"query_text": "t",}]}', r"x\.json:2: expected JSON"),
     (import_queries, "x.csv", SJIS, r"x\.csv:3: expected UTF-8 text .*--encoding NAME"),

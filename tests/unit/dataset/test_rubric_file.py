@@ -29,7 +29,7 @@ TRANSLATED = (
         ("grades: " + "{a: " * 20_000, "rubric.yaml:1: expected nesting of at most 50 levels"),
         (
             "a: &x [1, 1, 1, 1, 1, 1, 1, 1]\n" + "b: [" + "*x, " * 2_000 + "]\n",
-            "expected aliases that stand for",
+            "expected aliases of at most",
         ),
         (GRADES + "title: [1]\n", "rubric.yaml:6: expected title to be a text, found a list"),
         (

@@ -194,4 +194,4 @@ def test_an_alias_bomb_in_a_nablarch_file_is_refused_with_its_line() -> None:
         f"{after}: &{after} [{', '.join([f'*{before}'] * 9)}]\n"
         for before, after in zip("abcdefgh", "bcdefghi", strict=True)
     )
-    assert complaints("nablarch", f"{bomb}queries: []\n".encode())[0].startswith(":5: expected aliases that")
+    assert complaints("nablarch", f"{bomb}queries: []\n".encode())[0].startswith(":5: expected aliases of")

@@ -63,3 +63,30 @@ def test_every_bad_line_of_a_jsonl_is_named() -> None:
         '7: expected text without NUL characters and lone surrogates, found \'{"a": "\\\\ud800"}\'',
         "8: expected a number that fits, found '{\"a\": 1e999}'",
     ]
+
+
+def test_a_line_of_jsonl_ends_at_its_line_feed_whatever_is_before_it() -> None:
+    data = b'\xef\xbb\xbf{"a": "1"}\r\n {"a": "2"} \n\n\t\n{"a": "3\xe2\x80\xa8"}\r\n{"a": "4"}'
+    table = read_rows(data, "f.jsonl")
+    assert [(row.line, row.cells) for row in table.rows] == [
+        (1, {"a": "1"}),
+        (2, {"a": "2"}),
+        (5, {"a": "3\u2028"}),
+        (6, {"a": "4"}),
+    ]
+
+
+def test_what_follows_the_object_of_a_line_is_refused() -> None:
+    text = '{"a": 1} {"b": 2}\n{"a": 1}x\n{"a": "1\n{"a": 1}\r\r\n{"a": 1}\x0c\n'
+    assert problems(text.encode(), "jsonl") == [
+        "1: expected a JSON object, found Extra data at character 10",
+        "2: expected a JSON object, found Extra data at character 9",
+        "3: expected a JSON object, found Unterminated string starting at at character 7",
+        "5: expected a JSON object, found Extra data at character 9",
+    ]
+
+
+def test_a_jsonl_with_bytes_that_are_no_text_is_refused_with_their_line() -> None:
+    assert problems(b'{"a": 1}\n{\n{"a": "\xff"}\n', "jsonl") == [
+        "3: expected UTF-8 text (for another encoding: --encoding NAME), found byte 0xff"
+    ]

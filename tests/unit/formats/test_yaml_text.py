@@ -80,7 +80,7 @@ def test_a_yaml_bomb_is_refused_before_it_goes_off() -> None:
         f"{after}: &{after} [{', '.join([f'*{before}'] * 9)}]\n"
         for before, after in zip("abcdefghi", "bcdefghij", strict=True)
     )
-    expected = "aliases that stand for at most 10,000 values together"
+    expected = "aliases of at most 10,000 values together"
     assert refusal(bomb) == f"f.yaml:5: expected {expected}, found more at *d"
 
 

@@ -131,6 +131,12 @@ def test_too_many_files_are_refused(tmp_path: Path) -> None:
         stage(tmp_path, *((f"{n}.csv", b"1") for n in range(3)), limits=limits)
 
 
+def test_an_entry_without_a_name_is_refused(tmp_path: Path) -> None:
+    data = pack({"a": b"1"}).getvalue().replace(b"a", b"\0")  # names end at a zero
+    with pytest.raises(ValidationError, match=r"z\.zip: the archive is damaged"):
+        stage(tmp_path, ("z.zip", data))
+
+
 @pytest.mark.parametrize("data", [b"", b"no archive", pack({"a": b"1"}).getvalue()[:-8], os.urandom(200)])
 def test_what_is_no_archive_is_refused(data: bytes, tmp_path: Path) -> None:
     with pytest.raises(ValidationError, match=r"z\.zip: the archive is damaged"):

@@ -125,6 +125,15 @@ def test_an_answer_that_is_not_what_the_spec_says_is_refused(
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("huge", [10**400, -(10**400)])
+def test_a_number_that_no_float_holds_is_refused(huge: int) -> None:
+    answer = {"hits": {"hits": [{"_id": "a", "_score": huge}]}, "took": 1}
+    with pytest.raises(AnswerRefused, match="score: _score of result 1 to be a finite number"):
+        read_page(answer, PATHS)
+    with pytest.raises(AnswerRefused, match="engine time: took to be a number"):
+        read_page({"hits": {"hits": []}, "took": huge}, AnswerPaths("hits.hits", "_id", engine_ms="took"))
+
+
 def test_a_document_that_stands_twice_is_told_with_both_places() -> None:
     assert find_repeated(({"doc_id": "a"}, {"doc_id": "b"}, {"doc_id": "a"})) == ("a", 1, 3)
     assert find_repeated(({"doc_id": "a"}, {"doc_id": "b"})) is None

@@ -1,5 +1,6 @@
 """What a reader of a format expected and found, in the language of the page."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -27,6 +28,16 @@ def back_to_english() -> Iterator[None]:
         ("a file of at most 1,048,576 bytes", "1,048,576バイト以下のファイル"),
         ("title to be a text that is not empty", "titleは空でない文字列"),
         ("a query_id of this dataset (annotator import queries d FILE)", "このデータセットのquery_id"),
+        ("url to be an address with http:// or https://", "url: http:// または https:// で始まるアドレス"),
+        ('body.q to be "{query}" in quotes', 'body.q: 引用符で囲んだ"{query}"'),
+        ("no answer within 30 s (3 attempts)", "30秒以内に応答がありません（3回試行）"),
+        ("expected JSON in UTF-8, found other bytes", "必要なもの: UTF-8のJSON、実際: それ以外のバイト"),
+        ("ids of at most 512 characters (2,000 bytes)", "idは512文字（2,000バイト）以下"),
+        ("'two bytes'", "'two bytes'"),
+        (
+            "expected what no list knows, found it (2 attempts)",
+            "expected what no list knows, found it (2 attempts)",
+        ),
         ("'Q{9}'", "'Q{9}'"),
         ("what no list knows", "what no list knows"),
     ],
@@ -38,9 +49,8 @@ def test_a_problem_is_shown_in_the_reader_s_language_without_a_command(text: str
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_each_text_is_shown_by_its_own_sentence(pattern: str) -> None:
-    assert show_problem_text(pattern.replace("{x}", "7").replace("{y}", "9")) == pattern.replace(
-        "{x}", "7"
-    ).replace("{y}", "9")
+    text = re.sub(r"\{([mnxyz])\}", lambda name: str("mnxyz".index(name[1])), pattern)
+    assert show_problem_text(text) == text
 
 
 def test_a_hint_names_the_field_and_no_option_of_the_command_line() -> None:
