@@ -348,3 +348,28 @@ def measure_given(given: Sequence[GivenGrade], *, resamples: int, seed: int) -> 
     )
     query, pair, annotator, grade = (np.array(column, dtype=np.int64) for column in columns)
     return measure(sort_judged(query, pair, annotator, grade), names, resamples=resamples, seed=seed)
+
+
+def measure_pairs(
+    grades: Mapping[tuple[str, str], Mapping[str, int]], *, resamples: int, seed: int
+) -> tuple[list[str], MeasuredAgreement]:
+    """Return the annotators and every figure over these grades of pairs, by annotator; each pair has at least one.
+
+    The same as `measure_given`, for millions of judgments: of pairs that share one object, it is read once.
+    """
+    kinds = list({id(of_pair): of_pair for of_pair in grades.values()}.values())
+    names = sorted({name for of_pair in kinds for name in of_pair})
+    people = {name: index for index, name in enumerate(names)}
+    number_of_kind = {id(of_pair): number for number, of_pair in enumerate(kinds)}
+    queries = {query_id: index for index, query_id in enumerate(dict.fromkeys(name[0] for name in grades))}
+    query_of_pair = np.array([queries[query_id] for query_id, _ in grades], dtype=np.int64)
+    kind_of_pair = np.array([number_of_kind[id(of_pair)] for of_pair in grades.values()], dtype=np.int64)
+    people_of_kinds = np.array([people[name] for of_pair in kinds for name in of_pair], dtype=np.int64)
+    grades_of_kinds = np.array([grade for of_pair in kinds for grade in of_pair.values()], dtype=np.int64)
+    size_of_kind = np.array([len(of_pair) for of_pair in kinds], dtype=np.int64)
+    begin_of_kind = np.cumsum(size_of_kind) - size_of_kind
+    sizes = size_of_kind[kind_of_pair]
+    pair = np.repeat(np.arange(len(sizes)), sizes)
+    place = np.arange(len(pair)) + np.repeat(begin_of_kind[kind_of_pair] - (np.cumsum(sizes) - sizes), sizes)
+    judged = sort_judged(query_of_pair[pair], pair, people_of_kinds[place], grades_of_kinds[place])
+    return names, measure(judged, names, resamples=resamples, seed=seed)

@@ -164,10 +164,16 @@ def _choose_formula(kind: Kind, values: Mapping[str, Any]) -> Message:
     return formulas[kind]
 
 
+_NO_MEASURE = (NameError, ValueError, SyntaxError, AssertionError, TypeError, AttributeError, KeyError)
+LONGEST_NAME = 200  # longer ones exhaust the stack of Python's parser, which ir_measures uses
+
+
 def _ask_ir_measures(name: str) -> tuple[Kind, str, dict[str, Any]]:
     """Return the kind of a measure, its name in ir_measures' own form, and the parameters that the name gives."""
     import ir_measures
 
+    if len(name) > LONGEST_NAME:
+        raise _unknown(f"{name[:LONGEST_NAME]}…")
     word = re.match(r"[A-Za-z]+", name.strip())
     text = name.strip()
     if word and word[0] in OTHER_NAMES:
@@ -184,7 +190,7 @@ def _ask_ir_measures(name: str) -> tuple[Kind, str, dict[str, Any]]:
                 )
             )
         measure.validate_params()
-    except (NameError, ValueError, SyntaxError, AssertionError, TypeError, AttributeError, KeyError):
+    except _NO_MEASURE:
         raise _unknown(name) from None
     if kind is None:
         raise _unknown(name)

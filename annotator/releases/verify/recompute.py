@@ -7,7 +7,7 @@ measured again. Only a signature reveals somebody who changed every file consist
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +25,11 @@ UNDECIDED = ("unanimous", "single")
 Name = tuple[str, str]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PairJudgments:
-    """The independent judgments of a pair."""
+    """The independent judgments of a pair. Of a million pairs most are judged alike, and these share one object."""
 
-    grades: dict[str, int] = field(default_factory=dict)  # by annotator
+    grades: Mapping[str, int]  # by annotator
     unrateable: int = 0  # how many annotators could not rate the pair
 
     def settle(self) -> Settlement:
@@ -47,6 +47,12 @@ def says_origins(manifest: Mapping[str, Any]) -> bool:
     return isinstance(counts, dict) and all(
         isinstance(counts.get(name), int) for name in ("adjudicated", "imported", *UNDECIDED)
     )
+
+
+def list_judged(given: Mapping[Name, PairJudgments]) -> dict[Name, list[int]]:
+    """Return the grades of each pair in the order of pseudonym numbers."""
+    listed = {judgments: judgments.list_grades() for judgments in set(given.values())}
+    return {name: listed[judgments] for name, judgments in given.items()}
 
 
 def recompute(
@@ -71,6 +77,8 @@ def read_given(path: Path, faults: list[ReleaseFault]) -> dict[Name, PairJudgmen
     """Return the independent judgments by (query_id, doc_id); notes a fault if the file is not as a release writes
     it."""
     by_pair: dict[Name, PairJudgments] = {}
+    none = PairJudgments({})
+    further: dict[tuple[PairJudgments, str, str], PairJudgments] = {}  # each with one judgment more
     try:
         csv.field_size_limit(MOST_OF_A_CELL)
         with path.open(encoding="utf-8", newline="") as file:
@@ -91,26 +99,34 @@ def read_given(path: Path, faults: list[ReleaseFault]) -> dict[Name, PairJudgmen
                 if row[purpose] != COUNTED_PURPOSE:
                     continue
                 name = keep(row[query], row[query]), keep(row[document], row[document])
-                given = by_pair.get(name)
+                step = by_pair.get(name, none), row[annotator], row[grade]
+                given = further.get(step)
                 if given is None:
-                    given = by_pair[name] = PairJudgments()
-                _add(given, keep(row[annotator], row[annotator]), row[grade], rows.line_num, faults)
+                    given = _add(*step, rows.line_num, faults)
+                    if given is None:
+                        continue
+                    further[step] = given
+                by_pair[name] = given
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         faults.append(ReleaseFault(JUDGMENTS, "a readable CSV file", type(error).__name__))
     return by_pair
 
 
-def _add(given: PairJudgments, annotator: str, grade: str, line: int, faults: list[ReleaseFault]) -> None:
+def _add(
+    given: PairJudgments, annotator: str, grade: str, line: int, faults: list[ReleaseFault]
+) -> PairJudgments | None:
+    """Return the judgments with this one; None after noting why it cannot be one."""
     if grade == "unrateable":
-        given.unrateable += 1
-    elif grade not in ("0", "1", "2", "3"):
+        return PairJudgments(given.grades, given.unrateable + 1)
+    if grade not in ("0", "1", "2", "3"):
         faults.append(ReleaseFault(JUDGMENTS, f"line {line}: a grade 0-3 or unrateable", grade[:20]))
     elif annotator in given.grades:
         faults.append(
             ReleaseFault(JUDGMENTS, f"line {line}: one judgment of each annotator and pair", "another one")
         )
     else:
-        given.grades[annotator] = int(grade)
+        return PairJudgments({**given.grades, annotator: int(grade)}, given.unrateable)
+    return None
 
 
 def _compare_settled(
@@ -118,15 +134,15 @@ def _compare_settled(
 ) -> Iterator[ReleaseFault]:
     """Compare the grades of qrels. A grade that the judgments do not give was decided by a lead or imported."""
     settled = {"unanimous": 0, "single": 0}
+    settlements = {judgments: judgments.settle() for judgments in set(given.values())}
     contrary: list[str] = []
     without = 0
     for qrel in qrels:
         judged = given.get((qrel.query_id, qrel.doc_id))
-        settlement = judged.settle() if judged else None
         if judged is None:
             without += 1
-        elif settlement is not None and settlement.grade == qrel.grade:
-            settled[settlement.status] += 1
+        elif settlements[judged].grade == qrel.grade:
+            settled[settlements[judged].status] += 1
         else:
             grades_text = (
                 ", ".join(f"{name} {grade}" for name, grade in judged.grades.items()) or "unrateable"
@@ -155,7 +171,7 @@ def _compare_settled(
                 f"{settled[origin]:,}",
             )
     published = {(qrel.query_id, qrel.doc_id) for qrel in qrels}
-    left_out = [judgments.settle().status for name, judgments in given.items() if name not in published]
+    left_out = [settlements[judgments].status for name, judgments in given.items() if name not in published]
     differing, open_pairs = left_out.count("disagreement"), counts.get("disagreement")
     if isinstance(open_pairs, int) and differing < open_pairs:
         yield ReleaseFault(
@@ -186,14 +202,10 @@ def _compare_agreement(
     """
     from annotator.agreement.service import measure_listed
 
-    rows = (
-        (*name, annotator, grade)
-        for name, judgments in given.items()
-        for annotator, grade in judgments.grades.items()
-    )
+    grades = {name: judgments.grades for name, judgments in given.items() if judgments.grades}
     resamples, seed = stated.get("resamples"), stated.get("seed")
     drawn = isinstance(resamples, int) and isinstance(seed, int) and 0 <= resamples <= 100_000 and seed >= 0
-    measured = measure_listed(rows, resamples=resamples if drawn else 0, seed=seed if drawn else 0)  # type: ignore[arg-type]
+    measured = measure_listed(grades, resamples=resamples if drawn else 0, seed=seed if drawn else 0)  # type: ignore[arg-type]
     expected, there = dict(_list_figures(measured)), dict(_list_figures(stated))
     faults = [
         ReleaseFault(MANIFEST, f"agreement {name} {_show(value)} as in {JUDGMENTS}", _show(there.get(name)))

@@ -68,8 +68,13 @@ class SideProcesses(Generic[Result]):
     def _run(self, senders: dict[str, Connection]) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it without a word
         for name, sender in senders.items():
-            sender.send(self._compute(name))
-            sender.close()
+            # A pipe holds 64 kB: to send more here would wait until the other process asks for it.
+            threading.Thread(target=_send, args=(sender, self._compute(name))).start()
+
+
+def _send(sender: Connection, result: Any) -> None:
+    sender.send(result)
+    sender.close()
 
 
 def count_processors() -> int:

@@ -28,7 +28,13 @@ from annotator.releases.verify.read_back import (
     is_plain,
     read_qrels,
 )
-from annotator.releases.verify.recompute import PairJudgments, read_given, recompute, says_origins
+from annotator.releases.verify.recompute import (
+    PairJudgments,
+    list_judged,
+    read_given,
+    recompute,
+    says_origins,
+)
 from annotator.releases.verify.signing import check_signature
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
@@ -92,10 +98,7 @@ def verify_folder(folder: Path, *, signers: Path | None = None) -> Verification:
             given = _read_given(folder, manifest, faults, unproven)
             if qrels is not None:
                 _check_manifest(folder, manifest, qrels, given, later, unproven)
-        judged = (
-            None if given is None else {name: judgments.list_grades() for name, judgments in given.items()}
-        )
-        faults += reading.find_differences(judged)
+        faults += reading.find_differences(None if given is None else list_judged(given))
     if qrels is not None:
         faults += compare_probabilities(folder, qrels)
     faults += later

@@ -1,12 +1,22 @@
 """Measuring a set of judgments: values, intervals, and the words for what is undefined."""
 
+import random
+
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from annotator.agreement.judgment_table import GradedJudgments, sort_judged
-from annotator.agreement.measure import NO_RESAMPLES, NO_SHARED_PAIR, ONE_QUERY, mean_kappas, measure
-from annotator.agreement.records import CoefficientValue, MeasuredAgreement, warn_of_few
+from annotator.agreement.measure import (
+    NO_RESAMPLES,
+    NO_SHARED_PAIR,
+    ONE_QUERY,
+    mean_kappas,
+    measure,
+    measure_given,
+    measure_pairs,
+)
+from annotator.agreement.records import CoefficientValue, GivenGrade, MeasuredAgreement, warn_of_few
 
 NAMES = ("김", "高橋", "zoë")
 Row = tuple[int, int, int, int]
@@ -206,3 +216,23 @@ def test_without_resamples_each_figure_says_that_no_interval_was_asked_for() -> 
     measured = _measure(_two(MIXED), resamples=0)
     assert {leaning.why for leaning in measured.leanings} == {NO_RESAMPLES}
     assert measured.annotator_pairs[0].cohen_kappa["linear"].why == NO_RESAMPLES
+
+
+@pytest.mark.parametrize("judged", [0, 1, 400])
+def test_the_grades_of_pairs_give_the_figures_of_their_judgments(judged: int) -> None:
+    draw = random.Random(judged)
+    grades: dict[tuple[str, str], dict[str, int]] = {}
+    for number in range(judged):
+        people = draw.sample(["one", "two", "three", "four"], draw.randint(1, 3))
+        grades[f"Q{draw.randint(1, 20)}", f"D{number}"] = {name: draw.randint(0, 3) for name in people}
+    alike: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
+    shared = {name: alike.setdefault(tuple(of_pair.items()), of_pair) for name, of_pair in grades.items()}
+    given = [
+        GivenGrade(*name, person, grade)
+        for name, of_pair in grades.items()
+        for person, grade in of_pair.items()
+    ]
+    expected = measure_given(given, resamples=50, seed=3)
+    names = sorted({judgment.annotator for judgment in given})
+    assert measure_pairs(grades, resamples=50, seed=3) == (names, expected)
+    assert measure_pairs(shared, resamples=50, seed=3) == (names, expected)

@@ -63,6 +63,9 @@ def test_a_measure_stands_once_whatever_it_is_called() -> None:
         "nDCG(gains={})@5",
         "P@5;x",
         "nDCG@-1",
+        "a" + ".a" * 3_000,
+        "-" * 10_000 + "1",
+        "P(" * 100,
     ],
 )
 def test_a_measure_that_does_not_exist_is_refused_with_a_list_of_those_that_do(name: str) -> None:

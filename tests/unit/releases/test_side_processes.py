@@ -3,7 +3,9 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +38,28 @@ def test_each_name_is_computed_in_another_process() -> None:
     processes = {process for _, process in results.values()}
     assert os.getpid() not in processes
     assert len(processes) == 2
+
+
+def test_a_large_result_does_not_hold_up_the_next_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(threading, "active_count", lambda: 1)
+    monkeypatch.setattr(side_processes, "count_processors", lambda: 2)
+
+    def compute(name: str) -> str:
+        (tmp_path / name).touch()
+        return name * 1_000_000
+
+    side = SideProcesses(compute)
+    try:
+        side.start(["a", "b"])
+        limit = time.monotonic() + 60
+        while not (tmp_path / "b").exists():
+            assert time.monotonic() < limit, "the process waits until somebody asks for its first result"
+            time.sleep(0.01)
+        assert [side.wait_for(name) for name in ("a", "b")] == ["a" * 1_000_000, "b" * 1_000_000]
+    finally:
+        side.stop()
 
 
 @pytest.mark.usefixtures("alone")
