@@ -44,10 +44,10 @@ def _count(diff: ReleaseDiff) -> list[str]:
         ("removed queries", len(diff.queries_removed)),
         ("qrels added with their query", whole_added),
         ("qrels removed with their query", whole_removed),
-        ("qrels added to queries that were there", diff.counts.get("added", 0) - whole_added),
-        ("qrels removed from queries that stay", diff.counts.get("removed", 0) - whole_removed),
+        ("qrels added to queries in both releases", diff.counts.get("added", 0) - whole_added),
+        ("qrels removed from queries in both releases", diff.counts.get("removed", 0) - whole_removed),
         ("qrels whose document has another id", diff.counts.get("renamed", 0)),
-        ("qrels of the same grade on other judgments or decisions", diff.counts.get("grounds", 0)),
+        ("qrels with the same grade from other judgments or decisions", diff.counts.get("grounds", 0)),
         ("changed query texts", len(diff.texts_changed)),
     ]
     counted = [(label, f"{number:,}") for label, number in rows if number]
@@ -56,7 +56,7 @@ def _count(diff: ReleaseDiff) -> list[str]:
         lines += ["The scale changed: see `scale` in both manifests.", ""]
     older, newer = diff.guideline
     if older != newer:
-        lines += [f"The guideline is version {newer}; it was version {older}.", ""]
+        lines += [f"The guideline is version {newer} instead of {older}.", ""]
     return lines
 
 
@@ -117,12 +117,18 @@ def _list_pairs(diff: ReleaseDiff, kind: str, title: str) -> Iterator[str]:
         diff.whole.get(query_id, 0)
         for query_id in (diff.queries_added if kind == "added" else diff.queries_removed)
     )
+    has_reasons = any(change.reason for change in changes[:SHOWN])
+    columns = ("query", "document", "grade#", *(["reason"] if has_reasons else []))
     rows = [
-        (*_name(change), str(change.new if kind == "added" else change.old), change.reason or "")
+        (
+            *_name(change),
+            str(change.new if kind == "added" else change.old),
+            *([change.reason or ""] if has_reasons else []),
+        )
         for change in changes[:SHOWN]
     ]
     yield from (title, "")
-    yield from _table(("query", "document", "grade#", "reason"), rows, len(rows), total)
+    yield from _table(columns, rows, len(rows), total)
 
 
 def _name(change: QrelChange) -> tuple[str, str]:

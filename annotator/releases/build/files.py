@@ -278,6 +278,7 @@ class Spool:
     def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  (closed by `close`)
         self._waiting: list[Sequence[Any]] = []
+        self._lengths: list[int] = []  # bytes of each chunk
         self.rows = 0
 
     def add(self, rows: Sequence[Sequence[Any]]) -> None:
@@ -290,10 +291,9 @@ class Spool:
     def chunks(self) -> Iterator[list[Sequence[Any]]]:
         """Return the rows in their order, some thousands at a time."""
         self._flush()
-        end = self._file.tell()
         self._file.seek(0)
-        while self._file.tell() < end:
-            yield marshal.load(self._file)
+        for length in self._lengths:
+            yield marshal.loads(self._file.read(length))
 
     def close(self) -> None:
         """Remove the rows."""
@@ -301,7 +301,7 @@ class Spool:
 
     def _flush(self) -> None:
         if self._waiting:
-            self._file.write(marshal.dumps(self._waiting))
+            self._lengths.append(self._file.write(marshal.dumps(self._waiting)))
             self._waiting = []
 
 

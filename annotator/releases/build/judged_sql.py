@@ -268,8 +268,9 @@ def _list_decisions(
             col(AdjudicationRow.rationale),
             col(AdjudicationRow.grade),
         )
-        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.adjudication_pk) == col(AdjudicationRow.pk))
-        .join(PairRow, col(PairRow.pk) == AdjudicationRow.pair_pk)
+        .select_from(PairRow)
+        .join(CurrentAdjudicationRow, col(CurrentAdjudicationRow.pair_pk) == col(PairRow.pk))
+        .join(AdjudicationRow, col(AdjudicationRow.pk) == CurrentAdjudicationRow.adjudication_pk)
         .where(chosen)
     )
     return {

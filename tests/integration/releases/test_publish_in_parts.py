@@ -74,7 +74,7 @@ def meanwhile(world: ReleaseWorld, monkeypatch: pytest.MonkeyPatch, act: Callabl
 
 
 def label(database: Database, world: ReleaseWorld, stored: list[int]) -> None:
-    """Store a judgment of the pair that nobody has judged, as a hand-in does."""
+    """Store a judgment of the pair that nobody has judged, as a submission does."""
     with database.write() as session:
         session.execute(text("UPDATE pair SET judged = judged + 1 WHERE lacking > 0"))
     stored.append(1)

@@ -229,7 +229,7 @@ def test_two_releases_are_compared_and_a_grade_is_traced(terminal: Terminal) -> 
     ]
     assert "법률_제17조" in printed
     changes = (terminal.folder / "exports" / NAME / "1.1.0" / "CHANGES.md").read_text("utf-8")
-    assert "| Q2 | 법률_제17조 | 2 |  |" in changes
+    assert "| Q2 | 법률_제17조 | 2 |" in changes
 
     trace = ("release", "trace", NAME, "1.1.0", "Q2", "법률_제17조")
     traced = terminal.json(*trace)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import event, select
 from sqlmodel import col
 
 from annotator.adjudication.bulk.bulk_service import adjudicate_file
@@ -242,3 +242,23 @@ def test_a_decision_is_recorded_with_its_qrel(world: ReleaseWorld, tmp_path: Pat
     assert (row.origin, row.grade, row.adjudication_pk) == ("adjudicated", 3, latest.pk)
     assert finish_publishing(world.database, exports_dir=tmp_path, now=EPOCH) == []
     assert check_release(world.database, world.lead, world.name).suggested == "1.1.0"
+
+
+def test_no_table_is_read_whole_for_each_part_of_the_queries(world: ReleaseWorld) -> None:
+    """All decisions of the database, for one: a million qrels are read in fifty parts."""
+    if not world.database.is_sqlite:
+        return
+    world.add_decision(world.lead, "Q2", "법률_제17조", 2)
+    executed: list[tuple[str, Any]] = []
+    event.listen(
+        world.database.engine,
+        "before_cursor_execute",
+        lambda *arguments: executed.append((arguments[2], arguments[3])),
+    )
+    with world.database.read() as session:
+        list(iterate_judged_queries(session, key_of(find_dataset(session, world.name).pk)))
+        of_a_part = [(statement, values) for statement, values in executed if "query_pk IN" in statement]
+        assert any("adjudication" in statement for statement, _ in of_a_part)
+        for statement, values in of_a_part:
+            plan = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values).all()
+            assert not [step for *_, step in plan if step.startswith("SCAN")], statement

@@ -112,9 +112,7 @@ def test_the_lines_of_a_table_are_no_order(world: JudgedWorld, lead: Actor, tmp_
     assert read_order(folder) == {
         "tied": 3, "by_lead": 0, "by_earlier": 0, "undecided": 3, "queries_undecided": 1, "queries_without_relevant": 0,
     }  # fmt: skip
-    assert (
-        "3 in 1 query stand in an order that only the hash decided" in (folder / "DATASHEET.md").read_text()
-    )
+    assert "Ordered by the hash alone: 3, in 1 query." in (folder / "DATASHEET.md").read_text()
 
 
 def test_the_rank_of_a_system_decides_nothing(database: Database, tmp_path: Path) -> None:
@@ -147,7 +145,7 @@ def test_a_query_without_a_relevant_document_is_left_out_of_ranked_and_counted(
     folder = publish(world, lead, tmp_path)
     assert read_ranked(folder) == {"text of Q2": ["d"]}
     assert read_order(folder)["queries_without_relevant"] == 2
-    assert "leaves out 2 queries without a relevant document" in (folder / "DATASHEET.md").read_text()
+    assert "leaves out 2 queries that have no relevant document" in (folder / "DATASHEET.md").read_text()
     assert len(json.loads((folder / "law.json").read_bytes())["queries"]) == 3
 
 
@@ -178,7 +176,7 @@ def test_a_lead_orders_documents_of_one_grade_before_an_imported_place(
     assert read_ranked(folder) == {TEXT: ["m", "a", "z", "b"]}
     order = read_order(folder)
     assert (order["tied"], order["by_lead"], order["by_earlier"], order["undecided"]) == (3, 2, 1, 0)
-    assert "2 of them have a place in a lead's order" in (folder / "DATASHEET.md").read_text()
+    assert "Ordered by a lead: 2." in (folder / "DATASHEET.md").read_text()
 
 
 def test_the_latest_order_holds_and_the_same_again_stores_nothing(

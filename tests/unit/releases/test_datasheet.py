@@ -153,9 +153,7 @@ def test_it_says_in_a_paragraph_what_the_release_can_tell_about_imported_runs() 
 
 def test_of_one_run_it_says_that_it_cannot_be_compared_and_of_many_it_names_the_best() -> None:
     single = replace(FINDINGS, systems=FINDINGS.systems[:1], same_winner=None, sentences=())
-    assert "Of one system nothing can be said about differences." in write_datasheet(
-        replace(SHEET, findings=single)
-    )
+    assert "One system alone shows no differences." in write_datasheet(replace(SHEET, findings=single))
     many = replace(FINDINGS, systems=tuple(SystemMean(f"s{number}", 0.5, None) for number in range(25)))
     text = write_datasheet(replace(SHEET, findings=many))
     assert "s19 0.500, and 5 more." in text
@@ -164,7 +162,7 @@ def test_of_one_run_it_says_that_it_cannot_be_compared_and_of_many_it_names_the_
 
 def test_runs_without_a_query_of_the_release_are_named() -> None:
     text = write_datasheet(replace(SHEET, findings=RunFindings(unrelated=("old_run",))))
-    assert "Without a result for any query of this release, and so not scored: old_run." in text
+    assert "Not scored, because they have no results for the queries of this release: old_run." in text
     assert "No run is imported" not in text
 
 
@@ -197,7 +195,7 @@ def test_it_shows_kappa_of_every_two_annotators_and_by_group() -> None:
 
 def test_what_a_paper_asks_of_a_dataset_is_told_or_not_said() -> None:
     lines = write_datasheet(replace(SHEET, documents=1_234, language="ja")).splitlines()
-    assert "| authors | not said |" in lines
+    assert "| authors | not given |" in lines
     assert "| main language of the documents | ja |" in lines
     assert "| documents, judged or not | 1,234 |" in lines
     manifest = {
@@ -210,7 +208,7 @@ def test_what_a_paper_asks_of_a_dataset_is_told_or_not_said() -> None:
     lines = write_datasheet(replace(SHEET, manifest=manifest)).splitlines()
     assert "| authors | 花子 \\| 민준 |" in lines
     assert "| licence | CC BY 4.0 |" in lines
-    assert "| main language of the documents | not said |" in lines
+    assert "| main language of the documents | not given |" in lines
 
 
 def test_every_text_of_people_is_shown_as_it_is_and_never_becomes_markup() -> None:
@@ -272,8 +270,8 @@ def test_what_it_says() -> None:
         "| bm25\\|x | 9 | 1 | 50 |",
         "| import | 2 |  |  |",
         "| annotator_1 | 5 | 1 | 0 |  |",
-        "10 judgments made in this program: each annotator judged alone, without seeing a rank, a score, a system or anybody else's grade.",
-        "1,200 judgments from files, made outside this program: what is known of how, see below.",
+        "10 judgments made in this program. Each annotator judged alone, without seeing ranks, scores, systems or other people's grades.",
+        "1,200 judgments from files, made outside this program. The next section has what is known about them.",
         '- 1,200 judgments from "金\\|.csv"; imported: 2026-01-02.',
         "    - Who judged: 대학원생 \\*3\\*",
         "    - When: not known",
@@ -293,7 +291,7 @@ def test_what_it_says() -> None:
         "| Cohen's κ, quadratic weights | undefined | everybody gave \\| one grade |",
         "| Gwet's AC2 | 1.000 | one query |",
         "Decisions by lead: lead_3 2.",
-        "Causes of the disagreements, as named by the deciding leads: guideline gap 1,200, borderline case 1, no cause named 4.",
+        "Causes of the disagreements, chosen by the leads who decided: guideline gap 1,200, borderline case 1, no cause named 4.",
         "Decisions led to new versions of the guideline: version 2 by 3 decisions, version 10 by 1 decision.",
         "Grades of an earlier ground truth were kept where nobody has judged the pair since: 1 qrel.",
         "| overlap | 0 | 2 | no | overridden by lead_3: 後で⏎\\| x |",
@@ -303,9 +301,9 @@ def test_what_it_says() -> None:
         "- Left out: 2 pairs (judged by nobody).",
         "- Judged by one annotator only, without a second opinion: 1 qrel.",
         "- Published although these gates were not met: overlap.",
-        "- 2 queries have no relevant document among those judged: Q1, \u2068مستند\u2069",
+        "- 2 queries have no relevant document among the judged ones: Q1, \u2068مستند\u2069",
         "- 1 query has no qrel, so it is in no file: Q3",
-        "- With another id than in the release before (CHANGES.md): 1 document.",
+        "- Documents with another id than in the release before (CHANGES.md): 1.",
         "- nablarch, law, law-compact and assay files do not list grade 0; TREC, BEIR, CSV and JSONL always do.",
     ):
         assert line in text.splitlines(), line
@@ -337,12 +335,12 @@ def test_it_says_how_the_pool_was_made_and_what_was_not_pooled() -> None:
     )
     text = write_datasheet(replace(SHEET, rounds=rounds, history=history))
     assert "| 1 | 2026-01-02 | stratified | 1,200 | bm25\\|x to 100, vector to 100 |" in text
-    assert "1 further pair came in other ways" in text
+    assert "1 further pair came from files" in text
     assert "800 pairs were drawn at random, with known probabilities" in text
-    assert "judged only where other systems found them: re\\|rank." in text
+    assert "Imported runs that added no pairs: re\\|rank." in text
     assert "- exclude:language=ko: 1 candidate\n- one-per:page: 40 candidates\n" in text
     without = write_datasheet(SHEET)
-    for sentence in ("these rounds", "drawn at random", "that no pair names", "left out by rule"):
+    for sentence in ("These rounds", "drawn at random", "that added no pairs", "left out by rule"):
         assert sentence not in without
 
 
@@ -389,20 +387,23 @@ def write_with_order(**order: int) -> str:
 
 def test_of_the_order_only_what_there_is_is_told() -> None:
     text = write_with_order()
-    assert "No order was left to the hash." in text
-    assert "Grade and mean are the same" not in text and "leaves out" not in text
+    assert "The hash decided no order." in text
+    assert "the same grade and mean" not in text and "leaves out" not in text
     text = write_with_order(tied=3, by_lead=1, undecided=2, queries_undecided=1, queries_without_relevant=1)
-    assert "for 3 documents: 1 of them have a place in a lead's order, 0 only one" in text
-    assert "Of these, 2 in 1 query stand in an order that only the hash decided" in text
-    assert "leaves out 1 query without a relevant document" in text
+    assert "of their query: 3. Ordered by a lead: 1. Ordered by an earlier ground truth: 0." in text
+    assert "Ordered by the hash alone: 2, in 1 query." in text
+    assert "leaves out 1 query that has no relevant document" in text
     text = write_with_order(tied=4, undecided=4, queries_undecided=2, queries_without_relevant=1_200)
-    assert "Of these, 4 in 2 queries stand" in text and "leaves out 1,200 queries without" in text
+    assert (
+        "Ordered by the hash alone: 4, in 2 queries." in text
+        and "leaves out 1,200 queries that have no" in text
+    )
 
 
 def test_of_runs_alone_it_is_not_said_that_judgments_came_from_elsewhere() -> None:
     text = write_datasheet(replace(SHEET, imported=0, imports=[]))
     assert "## What came from files" in text and "- Run " in text
-    assert "was not made in this program" not in text
+    assert "was made outside this program" not in text
 
 
 def test_a_note_on_an_import_is_told_where_there_is_one() -> None:

@@ -72,7 +72,7 @@ def test_the_whole_trail_is_told() -> None:
             "The sample of round 1: 150 pairs drawn, 120 checked, 4 cannot be rated, 1 can no longer be checked, "
             "25 not answered yet."
         ),
-        "It says nothing of 5 pairs settled after the last draw.",
+        "It does not cover 5 pairs settled after the last draw.",
         "| any other grade | 4 | 3.33 % | 0.92 % to 8.31 % | 7.49 % |",
         "| relevant (from grade 1 on) for one, not for the other | 2 | 1.67 % |  | 5.12 % |",
         "- Observed error rate (`rate`): 3.33 %: passed.",
@@ -121,7 +121,7 @@ def test_an_error_whose_pair_left_the_pool_is_not_open() -> None:
         line.startswith("Errors found in round 1: 5.") and line.endswith("in no file: 1.")
         for line in section_lines
     )
-    assert "Left the pool since, and decided by nobody: 1." in section_lines
+    assert "Removed from the pool before a decision: 1." in section_lines
     assert "| 1 | 1 | Q\\|1 | c | 1 (unanimous) | 0 | left the pool |" in section_lines
     assert not any("Left the pool" in line for line in section(HIDDEN))
 
