@@ -1,8 +1,7 @@
 """Read a team's own embeddings: ids and vectors, from .npy, .npz, Parquet or JSONL.
 
 A .npy file is mapped into memory and read block by block. The others are copied once into a temporary file, which is read in the
-same way, so that their size is bounded by the disk (.npz: by the memory). Refuses what holds no table of ids and numbers, with file
-and line.
+same way, so that their size is bounded by the disk, not by the memory. Refuses what holds no table of ids and numbers, with file and line.
 """
 
 import json
@@ -26,7 +25,7 @@ ID_NAMES = ("id", "_id", "doc_id", "query_id")
 VECTOR_NAMES = ("vector", "embedding")
 ROWS = 8_192  # copied at once
 Vectors = NDArray[Any]
-_BROKEN_ARRAY = (ValueError, EOFError, OSError, SyntaxError, TypeError, TokenError)
+_BROKEN_ARRAY = (ValueError, EOFError, OSError, SyntaxError, TypeError, TokenError, NotImplementedError)
 """What NumPy raises for a damaged file; the last three for its header, which is written as Python."""
 
 
@@ -156,25 +155,35 @@ def _check_array(rows: Vectors, path: str) -> None:
 
 
 def _copy_npz(path: Path, spool: VectorSpool) -> VectorTable:
+    """Unpack the two arrays into temporary files and copy them block by block: a small file can unpack to many gigabytes."""
+    import shutil
     import zipfile
     import zlib
 
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            missing = [name for name in ("ids", "vectors") if name not in archive.files]
-            if missing:
-                expected, found = "the arrays ids and vectors", ", ".join(archive.files) or "none"
-                raise BadInput([FormatError(str(path), None, expected, found)])
-            ids, rows = archive["ids"], archive["vectors"]
-    except (*_BROKEN_ARRAY, zipfile.BadZipFile, zlib.error) as error:
-        raise BadInput([FormatError(str(path), None, "arrays of ids and vectors", str(error))]) from None
-    _check_array(rows, str(path))
-    if ids.ndim != 1 or ids.dtype.kind not in "Uiu" or len(ids) != len(rows):
-        found = f"{ids.dtype} of shape {ids.shape}"
-        raise BadInput([FormatError(str(path), None, f"{len(rows):,} ids as texts or numbers", found)])
-    for start in range(0, len(rows), ROWS):
-        spool.add([str(name) for name in ids[start : start + ROWS].tolist()], rows[start : start + ROWS])
-    return spool.make_table(str(path))
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                names = [name.removesuffix(".npy") for name in archive.namelist()]
+                missing = [name for name in ("ids", "vectors") if name not in names]
+                if missing:
+                    expected, found = "the arrays ids and vectors", ", ".join(names) or "none"
+                    raise BadInput([FormatError(str(path), None, expected, found)])
+                for name in ("ids", "vectors"):
+                    with archive.open(f"{name}.npy") as packed, (Path(folder) / name).open("wb") as unpacked:
+                        shutil.copyfileobj(packed, unpacked)
+            ids = np.load(Path(folder) / "ids", mmap_mode="r", allow_pickle=False)
+            rows = np.load(Path(folder) / "vectors", mmap_mode="r", allow_pickle=False)
+        except (*_BROKEN_ARRAY, KeyError, zipfile.BadZipFile, zlib.error) as error:
+            found = str(error)
+            raise BadInput([FormatError(str(path), None, "arrays of ids and vectors", found)]) from None
+        _check_array(rows, str(path))
+        if ids.ndim != 1 or ids.dtype.kind not in "Uiu" or len(ids) != len(rows):
+            found = f"{ids.dtype} of shape {ids.shape}"
+            raise BadInput([FormatError(str(path), None, f"{len(rows):,} ids as texts or numbers", found)])
+        for start in range(0, len(rows), ROWS):
+            block = slice(start, start + ROWS)
+            spool.add([str(name) for name in ids[block].tolist()], rows[block])
+        return spool.make_table(str(path))
 
 
 def _copy_parquet(path: Path, spool: VectorSpool) -> VectorTable:
@@ -187,7 +196,7 @@ def _copy_parquet(path: Path, spool: VectorSpool) -> VectorTable:
             dimensions: int | None = None
             for batch in file.iter_batches(ROWS, columns=list(names)):
                 dimensions = _copy_batch(batch, names, spool, str(path), dimensions)
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise BadInput([FormatError(str(path), None, "a Parquet file", str(error))]) from None
     return spool.make_table(str(path))
 

@@ -1,7 +1,8 @@
 """Cut out the part of a text around the best match of a search, in any language. Pure rules.
 
 Text and search are compared in Unicode form NFKC and lower case; the snippet keeps the text as it is. The best match begins
-where the most different grams of the search are close together; longer grams and rarer ones count for more.
+where the most different grams of the search are close together; longer grams and rarer ones count for more. Lines under headings,
+rules and fences of code are left out.
 """
 
 import re
@@ -13,11 +14,13 @@ LENGTH, BEFORE = 180, 50
 MOST_OCCURRENCES, MOST_GRAMS = 40, 24
 PIECE = 400
 _SPACES = re.compile(r"\s+")
+_SIGNS_ONLY = re.compile(r"^[=\-~^*#_+|:.`\"' \t]{3,}$|^[ \t]*(?:```|~~~).*$", re.MULTILINE)
 _WORD = re.compile(r"[^\W_]+")
 
 
 def cut_snippet(text: str, searched: str) -> str:
     """Return up to LENGTH characters around the best match, on one line, with … where something is left out."""
+    text = _SIGNS_ONLY.sub("", text)
     match_start = _find_best(text, searched)
     start = max(0, match_start - BEFORE)
     if start:

@@ -52,6 +52,11 @@ def draw_refused() -> None:
         st.warning(refused, icon=":material/hourglass:")
 
 
+def forget_refused() -> None:
+    """Say nothing of work that the page itself tried to begin."""
+    st.session_state.pop(REFUSED, None)
+
+
 @st.fragment(run_every=1.0)
 def watch_work(dataset: str, kind: str, title: str) -> None:
     """Draw how far the work is, with a button that stops it; once it has ended, the page is drawn again."""

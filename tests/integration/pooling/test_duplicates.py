@@ -29,6 +29,7 @@ from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import AuditEventRow
 from annotator.storage.tables.central import DocumentRow, ImportedQrelRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import DisclosureRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.pooling.test_pooling import Pool, _run
 from tests.integration.release_world import WAIVED
@@ -87,8 +88,8 @@ class DuplicateWorld(Pool):
 
 
 @pytest.fixture
-def world(database: Database) -> DuplicateWorld:
-    return DuplicateWorld(database)
+def world(copy_world: CopyWorld) -> DuplicateWorld:
+    return copy_world(DuplicateWorld)
 
 
 def test_a_round_leaves_out_near_duplicates_and_says_which_document_is_judged_instead(

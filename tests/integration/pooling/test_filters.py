@@ -9,6 +9,7 @@ from annotator.pooling.filters.filters import read_filters
 from annotator.pooling.filters.filters_sql import check_filter_fields, find_left_out
 from annotator.storage.database import Database
 from annotator.storage.tables.central import DocumentRow, PairRow, ProvenanceRow, QueryRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 
 LAW = "農地の転用には許可を要する。許可の申請は書面によって行い、その控えを三年間保存しなければならない。"
@@ -50,8 +51,8 @@ class FilteredWorld(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database) -> FilteredWorld:
-    return FilteredWorld(database)
+def world(copy_world: CopyWorld) -> FilteredWorld:
+    return copy_world(FilteredWorld)
 
 
 def test_each_rule_leaves_out_its_documents(world: FilteredWorld) -> None:

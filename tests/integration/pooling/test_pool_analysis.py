@@ -19,6 +19,7 @@ from annotator.pooling.analysis.pool_analysis_service import (
 )
 from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.pooled_world import PooledWorld
 
@@ -30,8 +31,8 @@ def list_pairs(world: PooledWorld, **chosen: Any) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def world(database: Database) -> PooledWorld:
-    return PooledWorld(database)
+def world(copy_world: CopyWorld) -> PooledWorld:
+    return copy_world(PooledWorld)
 
 
 def test_systems_are_counted_with_what_they_alone_brought_and_how_much_is_relevant(

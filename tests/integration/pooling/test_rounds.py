@@ -20,6 +20,7 @@ from annotator.pooling.rounds.rounds_sql import (
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
 from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)
@@ -55,8 +56,8 @@ class Rounds(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database) -> Rounds:
-    return Rounds(database)
+def world(copy_world: CopyWorld) -> Rounds:
+    return copy_world(Rounds)
 
 
 def test_rounds_are_numbered_in_each_dataset_and_keep_what_was_asked(world: Rounds) -> None:

@@ -34,7 +34,14 @@ def test_where_many_terms_stand_together_is_better_than_where_one_stands() -> No
 
 @pytest.mark.parametrize(
     ("text", "searched", "shown"),
-    [("", "x", ""), ("短い文書", "", "短い文書"), ("a\n\n b", "zz", "a b"), ("<b>&</b>", "b", "<b>&</b>")],
+    [
+        ("", "x", ""),
+        ("短い文書", "", "短い文書"),
+        ("a\n\n b", "zz", "a b"),
+        ("<b>&</b>", "b", "<b>&</b>"),
+        ("Queue\n=====\nA queue.\n\n---\n```java\nclass A {}\n```\n", "queue", "Queue A queue. class A {}"),
+        ("a --- b\n--", "a", "a --- b --"),
+    ],
 )
 def test_a_short_text_is_shown_whole_on_one_line(text: str, searched: str, shown: str) -> None:
     assert cut_snippet(text, searched) == shown

@@ -41,6 +41,7 @@ from annotator.web.pooling.pool_work import (
     describe_seconds,
     draw_refused,
     find_key,
+    forget_refused,
     watch_work,
 )
 from annotator.web.pooling.round_form import FIELDS, draw_round_form
@@ -97,6 +98,9 @@ def draw(shown: ShownPool) -> None:
         return
     if running is None and _is_quick(choices, request) and _find_preview(context, dataset, request) is None:
         running = _begin(context, dataset, request, dry_run=True)
+        if running is None:  # another tab was faster
+            forget_refused()
+            running = BOARD.find_running(key)
         if running is not None:
             running.ended.wait(PATIENCE)
             running = BOARD.find_running(key)

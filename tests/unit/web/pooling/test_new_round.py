@@ -1,5 +1,8 @@
 """The tab "New round" of the page Pool as Streamlit runs it: what it previews, what it refuses, and what it adds."""
 
+from time import sleep
+from typing import Any
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -67,6 +70,30 @@ def test_an_empty_pool_opens_on_its_first_round_also_after_a_page_with_tabs_of_i
     app = open_page(world, "pool")
     app.session_state["tab"] = "Import"
     assert headings(run(app)) == ["Pool", "New round"]
+
+
+def test_a_preview_that_another_tab_began_at_the_same_moment_is_shown_too(
+    world: UnpooledWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, start = new_round._begin, pool_work.BOARD.start
+
+    def start_late(key: Any, actor: Any, request: Any, act: Any, **more: Any) -> Any:
+        def act_late(report: Any) -> Any:
+            sleep(0.3)
+            return act(report)
+
+        return start(key, actor, request, act_late, **more)
+
+    def begin_after_another(*wanted: Any, **more: Any) -> Any:
+        monkeypatch.setattr(new_round, "_begin", begin)
+        begin(*wanted, **more)
+        return begin(*wanted, **more)
+
+    monkeypatch.setattr(pool_work.BOARD, "start", start_late)
+    monkeypatch.setattr(new_round, "_begin", begin_after_another)
+    app = open_page(world, "pool")
+    assert "4 new pairs." in words(app)
+    assert not run(app).warning, "nobody pressed anything that could be refused"
 
 
 def test_a_round_leads_on_to_people_while_nobody_is_there_to_judge(world: UnpooledWorld) -> None:
