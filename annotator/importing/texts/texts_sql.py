@@ -1,6 +1,5 @@
 """Read and write a dataset's queries and documents in bulk, for an import."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -15,7 +14,14 @@ from annotator.importing.texts.text_plan import DocumentKey, QueryText, StoredDo
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pool import select_documents_left
-from annotator.storage.sql import add_rows, add_tuples, fetch_plain, split_into_chunks, write_time
+from annotator.storage.sql import (
+    add_rows,
+    add_tuples,
+    fetch_plain,
+    split_into_chunks,
+    write_json,
+    write_time,
+)
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -119,15 +125,17 @@ def list_stored_documents(session: Session, dataset_pk: int) -> dict[str, Stored
 
 
 def add_documents(
-    session: Session, dataset_pk: int, documents: Iterable[tuple[Document, str | None]], *, now: datetime
+    session: Session, dataset_pk: int, documents: Sequence[tuple[Document, str | None]], *, now: datetime
 ) -> None:
     """Insert documents with their texts. Each comes with the SHA-256 of its text; None if only its id is known."""
-    documents = list(documents)
+    if not documents:
+        return
     _add_document_rows(session, dataset_pk, documents)
-    keys = list_document_keys(session, dataset_pk) if documents else {}
+    statement = select(col(DocumentRow.doc_id), col(DocumentRow.pk))
+    pks = dict(fetch_plain(session, statement.where(col(DocumentRow.dataset_pk) == dataset_pk)))
     imported_at = write_time(session, now)
     texts = [
-        (keys[document.doc_id].pk, sha256, document.text, imported_at)
+        (pks[document.doc_id], sha256, document.text, imported_at)
         for document, sha256 in documents
         if sha256 is not None
     ]
@@ -148,7 +156,7 @@ def _add_document_rows(
             document.url,
             document.media_type,
             sha256,
-            json.dumps(dict(document.metadata)) if document.metadata else "{}",
+            write_json(document.metadata),
         )
         for document, sha256 in documents
     ]

@@ -5,8 +5,7 @@ existing pairs, with one statement each. A pair's key is opaque: it says nothing
 """
 
 import hashlib
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from json.encoder import encode_basestring
@@ -18,7 +17,7 @@ from sqlmodel import col
 
 from annotator.storage.judgments.missing_judgments import count_queries, want
 from annotator.storage.lookup import key_of
-from annotator.storage.sql import add_tuples, fetch_plain, split_into_chunks, write_time
+from annotator.storage.sql import add_tuples, fetch_plain, split_into_chunks, write_json, write_time
 from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
@@ -87,15 +86,21 @@ def add_candidates(
     """
     queries = {candidate.query_pk for candidate in candidates}
     pairs = list_pair_pks(session, dataset_pk, queries)
+    keys = [(candidate.query_pk, candidate.document_pk) for candidate in candidates]
     new = {
-        (candidate.query_pk, candidate.document_pk): (candidate.query_id, candidate.doc_id)
-        for candidate in candidates
-        if (candidate.query_pk, candidate.document_pk) not in pairs
+        key: (candidate.query_id, candidate.doc_id)
+        for key, candidate in zip(keys, candidates, strict=True)
+        if key not in pairs
     }
-    add_pairs(session, dataset_pk, dataset, new, now=now)
+    stored: set[tuple[int, str]] = set()
+    if len(new) < len(candidates):  # a new pair has no provenance yet
+        systems = {candidate.system for candidate in candidates}
+        stored = _list_provenance_keys(session, dataset_pk, systems)
     if new:
+        add_pairs(session, dataset_pk, dataset, new, now=now)
         pairs = list_pair_pks(session, dataset_pk, queries)
-    return PoolGrowth(len(new), _add_provenance(session, dataset_pk, pairs, candidates))
+    pair_pks = [pairs[key] for key in keys]
+    return PoolGrowth(len(new), _add_provenance(session, pair_pks, candidates, stored))
 
 
 def add_missing(
@@ -200,26 +205,31 @@ def list_pair_pks(session: Session, dataset_pk: int, queries: set[int]) -> dict[
     return {(query, document): pk for query, document, pk in fetch_plain(session, statement)}
 
 
-def _add_provenance(
-    session: Session,
-    dataset_pk: int,
-    pairs: Mapping[tuple[int, int], int],
-    candidates: Sequence[PoolCandidate],
-) -> int:
-    systems = {candidate.system for candidate in candidates}
+def _list_provenance_keys(session: Session, dataset_pk: int, systems: set[str]) -> set[tuple[int, str]]:
+    """Return (pair_pk, system) of every pair of the dataset that one of these systems proposed."""
     statement = (
         select(col(ProvenanceRow.pair_pk), col(ProvenanceRow.system))
         .join(PairRow, col(PairRow.pk) == col(ProvenanceRow.pair_pk))
         .where(col(PairRow.dataset_pk) == dataset_pk, col(ProvenanceRow.system).in_(systems))
     )
-    stored = set(fetch_plain(session, statement))
+    return set(fetch_plain(session, statement))
+
+
+def _add_provenance(
+    session: Session,
+    pair_pks: Sequence[int],
+    candidates: Sequence[PoolCandidate],
+    stored: Container[tuple[int, str]],
+) -> int:
+    """Store the provenance that is not stored yet; return how many rows. The first of a pair and a system counts.
+
+    `pair_pks`: of each candidate.
+    """
     new: dict[tuple[int, str], tuple[Any, ...]] = {}
-    for candidate in candidates:
-        pair_pk, system = pairs[candidate.query_pk, candidate.document_pk], candidate.system
-        if (pair_pk, system) in stored or (pair_pk, system) in new:
-            continue
-        signals = json.dumps(dict(candidate.signals)) if candidate.signals else "{}"
-        new[pair_pk, system] = (pair_pk, system, candidate.rank, candidate.score, signals)
+    for pair_pk, candidate in zip(pair_pks, candidates, strict=True):
+        key = (pair_pk, candidate.system)
+        if key not in new and key not in stored:
+            new[key] = (*key, candidate.rank, candidate.score, write_json(candidate.signals))
     add_tuples(session, ProvenanceRow, ("pair_pk", "system", "rank", "score", "signals"), list(new.values()))
     return len(new)
 
