@@ -195,7 +195,7 @@ def test_one_goes_back_sees_what_was_decided_and_decides_anew(
     assert decisions_on(world, first)[-1].outcome == "withdrawn"
 
 
-def test_objections_and_questions_come_first_and_are_in_sight_and_leads_are_called_by_their_names(
+def test_objections_questions_and_the_decision_come_first_and_are_in_sight_and_leads_are_called_by_their_names(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:
     ada, first = find_person(world, "ada"), find_person(world, "first")
@@ -218,13 +218,14 @@ def test_objections_and_questions_come_first_and_are_in_sight_and_leads_are_call
     sign_in(page, "lea", to=f"/disagreements?dataset=d&pair={key_of('遠い')}")
     wait_for(page, "遠い")
     told = part(page, "told")
-    assert told.locator("section").evaluate_all("parts => parts.slice(0, 2).map(part => part.className)") == [
+    assert told.locator("section").evaluate_all("parts => parts.slice(0, 3).map(part => part.className)") == [
         "objections",
         "questions",
+        "decided",
     ]
     box = told.bounding_box() or {}
-    for words in ("見出しだけです", "はい、第2章です"):
-        line = told.get_by_text(words).bounding_box() or {}
+    for words in ("見出しだけです", "はい、第2章です", "Ada ·", "第17条"):
+        line = told.get_by_text(words, exact=False).last.bounding_box() or {}
         assert box["y"] <= line["y"] and line["y"] + line["height"] <= min(box["y"] + box["height"], 800)
     expect(told.locator(".history li")).to_contain_text("Ada ·")
 

@@ -28,6 +28,7 @@ from annotator.storage.lookup import find_rubric
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)
@@ -77,8 +78,8 @@ class Court(JudgedWorld):
 
 
 @pytest.fixture
-def court(database: Database) -> Court:
-    return Court(database)
+def court(copy_world: CopyWorld) -> Court:
+    return copy_world(Court)
 
 
 def test_the_queue_holds_what_differs_furthest_apart_first(court: Court) -> None:

@@ -13,6 +13,7 @@ from annotator.cli.main import app
 from annotator.domain.errors import AnnotatorError
 from annotator.storage.database import Database
 from tests.integration.adjudication.test_policies import Bench
+from tests.integration.conftest import CopyWorld
 
 
 def run(database: Database, *words: str) -> Result:
@@ -33,8 +34,8 @@ def refused(database: Database, *words: str) -> str:
 
 
 @pytest.fixture
-def bench(database: Database) -> Bench:
-    return Bench(database)
+def bench(copy_world: CopyWorld) -> Bench:
+    return copy_world(Bench)
 
 
 def test_the_list_is_narrowed_by_the_same_words_as_the_page(bench: Bench) -> None:

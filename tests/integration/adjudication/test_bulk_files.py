@@ -19,14 +19,15 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.tables.adjudication import AdjudicationRow, AuditEventRow, DecisionProposalRow
 from annotator.storage.tables.labeling import DisclosureRow
 from tests.integration.adjudication.test_adjudication import LATER, Court
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 NASTY = ("-1+1", "007", "=SUM(A1)", "'x", 'a,"b"\n', " a ", "@x", "１２", "x" * 1_000)
 
 
 @pytest.fixture
-def court(database: Database) -> Court:
-    return Court(database)
+def court(copy_world: CopyWorld) -> Court:
+    return copy_world(Court)
 
 
 def file(court: Court, *lines: str, dry_run: bool = False, actor: Actor | None = None) -> FileDecisions:

@@ -27,13 +27,14 @@ from annotator.people.service import disable_person
 from annotator.storage.database import Database
 from annotator.storage.tables.adjudication import DiscussionRow, DiscussionTurnRow
 from annotator.storage.tables.central import MembershipRow, PairRow, PersonRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.decision_world import DOCUMENTS, DecisionWorld
 from tests.integration.judged_world import NOW
 
 
 @pytest.fixture
-def desk(database: Database) -> DecisionWorld:
-    return DecisionWorld(database)
+def desk(copy_world: CopyWorld) -> DecisionWorld:
+    return copy_world(DecisionWorld)
 
 
 def test_two_leads_are_never_handed_the_same_pair_while_one_holds_it(desk: DecisionWorld) -> None:

@@ -20,6 +20,7 @@ from annotator.storage.tables.adjudication import (
 )
 from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import DisclosureRow, QuestionRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.lead_browser import LeadBrowser
 
@@ -56,8 +57,8 @@ class Bench(JudgedWorld):
 
 
 @pytest.fixture
-def bench(database: Database) -> Bench:
-    return Bench(database)
+def bench(copy_world: CopyWorld) -> Bench:
+    return copy_world(Bench)
 
 
 def test_a_batch_holds_the_head_of_the_queue_with_all_that_a_decision_needs(bench: Bench) -> None:

@@ -36,6 +36,7 @@ from annotator.storage.tables.adjudication import (
     SettleBatchRow,
 )
 from annotator.storage.tables.central import DocumentRow, PairRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)
@@ -96,8 +97,8 @@ class Bench(JudgedWorld):
 
 
 @pytest.fixture
-def bench(database: Database) -> Bench:
-    return Bench(database)
+def bench(copy_world: CopyWorld) -> Bench:
+    return copy_world(Bench)
 
 
 def test_the_pairs_are_listed_before_they_are_settled_page_by_page(bench: Bench) -> None:

@@ -19,6 +19,7 @@ from annotator.storage.tables.adjudication import (
     PutOffDisagreementRow,
     ScoreDueRow,
 )
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 SOON = NOW + timedelta(minutes=5)
@@ -81,8 +82,8 @@ class Queue(JudgedWorld):
 
 
 @pytest.fixture
-def queue(database: Database) -> Queue:
-    return Queue(database)
+def queue(copy_world: CopyWorld) -> Queue:
+    return copy_world(Queue)
 
 
 def test_each_order_puts_first_what_it_says_and_among_equals_the_furthest_apart_then_the_oldest(

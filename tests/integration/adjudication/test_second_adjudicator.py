@@ -14,6 +14,7 @@ from annotator.domain.people import Actor
 from annotator.storage.database import Database
 from annotator.storage.tables.adjudication import AuditEventRow, DecisionProposalRow
 from annotator.storage.tables.central import DatasetRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 
@@ -65,8 +66,8 @@ class Two(JudgedWorld):
 
 
 @pytest.fixture
-def two(database: Database) -> Two:
-    return Two(database)
+def two(copy_world: CopyWorld) -> Two:
+    return copy_world(Two)
 
 
 def test_the_first_lead_proposes_and_the_second_who_agrees_decides(two: Two) -> None:

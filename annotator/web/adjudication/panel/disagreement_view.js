@@ -1,5 +1,6 @@
-// What is shown of a disagreement beside its document: objections and questions first, since they wait for an answer; then why
-// it is here, what each annotator says, what was decided so far, and the query's other documents. Everything is set as text.
+// What is shown of a disagreement beside its document: objections and questions first, since they wait for an answer, and with an
+// objection the decision that it is about; then why the pair is here, what each annotator says, earlier decisions, and the query's
+// other documents. Everything is set as text.
 
 import { make, makeText } from "../../kit/panel/elements.js";
 import { fill } from "../../kit/panel/sentences.js";
@@ -48,10 +49,11 @@ export class DisagreementView {
 
   /** @param {Disagreement} disagreement */
   show(disagreement) {
+    const history = this.drawHistory(disagreement), hasObjections = Boolean(disagreement.objections?.length);
     const parts = [
-      this.drawReturned(disagreement), this.drawObjections(disagreement), this.drawQuestions(disagreement),
+      this.drawReturned(disagreement), this.drawObjections(disagreement), this.drawQuestions(disagreement), hasObjections ? history : null,
       this.drawReasons(disagreement), ...this.drawTaken(disagreement), this.drawJudgments(disagreement), ...this.drawNotices(disagreement),
-      this.drawHistory(disagreement), this.drawAlike(disagreement), this.drawNeighbours(disagreement),
+      hasObjections ? null : history, this.drawAlike(disagreement), this.drawNeighbours(disagreement),
     ];
     this.host.replaceChildren(...parts.filter((part) => part !== null));
     this.host.scrollTop = 0;
