@@ -28,7 +28,7 @@ from annotator.storage.tables.central import (
     PairRow,
     QueryRow,
 )
-from benchmarks.labeling_load import DATASET, NOW, add_people, trust
+from benchmarks.labeling_load import DATASET, NOW, add_people, set_sequences, trust
 
 DEPTH, PEOPLE, WEEKS = 30, 20, 8
 CATEGORIES = ("howto", "reference", "troubleshooting", "概念", "설정")
@@ -68,8 +68,7 @@ def fill(database: Database, *, queries: int) -> None:
             add_rows(session, CurrentJudgmentRow, [_current(dataset_pk, judgment) for judgment in judgments])
     with database.write() as session:
         derive_work(session, dataset_pk)
-        if not database.is_sqlite:
-            _set_sequences(session)
+        set_sequences(session)
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE"))
 
@@ -119,8 +118,3 @@ def _current(dataset_pk: int, judgment: dict[str, Any]) -> dict[str, Any]:
         "rubric_pk": judgment["rubric_pk"], "seconds": judgment["seconds"],
         "made_at": int(judgment["judged_at"].timestamp()),
     }  # fmt: skip
-
-
-def _set_sequences(session: Session) -> None:
-    for table in ("query", "document", "pair", "judgment"):
-        session.execute(text(f"SELECT setval('{table}_pk_seq', (SELECT coalesce(max(pk), 1) FROM {table}))"))

@@ -1,9 +1,9 @@
-"""How fast a hand-in is answered at 1,000,000 pairs and 2,000,000 judgments (10,000 queries), over HTTP.
+"""How fast a submission is answered at 1,000,000 pairs and 2,000,000 judgments (10,000 queries), over HTTP.
 
     .venv/bin/python -m benchmarks.at_a_million [--queries 10000] [--requests 300] [--kind sqlite postgresql] [--folder DIR]
 
 Every pair lacks one of three judgments, which is the hardest state: nothing can be passed over. A new annotator's first
-page; then an annotator who asks for 20 pairs as after a reload, alone and with one answer; one who hands in 20 answers and
+page; then an annotator who asks for 20 pairs as after a reload, alone and with one answer; one who submits 20 answers and
 asks for 20 further pairs; and one press at a time, as the panel sends them. The aims: first page 1 s, 20 wanted pairs p95 20 ms. With --folder the
 database is kept there and used again.
 """
@@ -20,7 +20,7 @@ PEOPLE, DEPTH = 60, 100
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description="A hand-in at a million pairs.")
+    parser = argparse.ArgumentParser(description="A submission at a million pairs.")
     parser.add_argument("--queries", type=int, default=10_000)
     parser.add_argument("--requests", type=int, default=300)
     parser.add_argument("--kind", nargs="+", default=["sqlite", "postgresql"])
@@ -67,7 +67,7 @@ def measure(kind: str, folder: Path, queries: int, requests: int) -> None:
 
 
 def label(port: int, pid: int, number: int, batch: int, requests: int, *, afresh: bool) -> str:
-    """How long each of many hand-ins in a row by one annotator took, and what one cost the server. `afresh`: the browser
+    """How long each of many submissions in a row by one annotator took, and what one cost the server. `afresh`: the browser
     holds nothing each time, as after a reload."""
     client = Client(port, number)
     client.ask([], 20)

@@ -1,7 +1,7 @@
 """Compare everything that is derived from judgments with what is computed from scratch, and leave it as it was.
 
 Current judgments, what each pair has and lacks, the counts of each query and person, the disagreements, and leases beyond what a
-pair lacks. Used by `many_clients.py` and by the tests of hand-ins at the same time.
+pair lacks. Used by `many_clients.py` and by the tests of submissions at the same time.
 """
 
 from collections.abc import Iterable, Mapping

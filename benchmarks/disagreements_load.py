@@ -22,7 +22,7 @@ from annotator.storage.pairs.impact_scores import note_all_due
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.sql import add_rows
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, QueryRow, RunRow
-from benchmarks.labeling_load import DATASET, NOW, TEXT, add_people, trust
+from benchmarks.labeling_load import DATASET, NOW, TEXT, add_people, set_sequences, trust
 
 DEPTH, PEOPLE, LEADS, AT_ONCE = 100, 40, 20, 100
 DISAGREEING, RUNS, RETURNED = 5, 50, 20
@@ -77,9 +77,7 @@ def fill(database: Database, *, queries: int) -> None:
     with database.write() as session:
         derive_work(session, dataset_pk)
         note_all_due(session, dataset_pk)
-        if not database.is_sqlite:
-            for table in ("query", "document", "pair", "judgment", "run"):
-                session.execute(text(f"SELECT setval('{table}_pk_seq', (SELECT max(pk) FROM {table}))"))
+        set_sequences(session)
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE"))
 

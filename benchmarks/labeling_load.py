@@ -94,11 +94,7 @@ def fill(database: Database, *, queries: int, depth: int, judged_by: int, overla
             _judge(session, dataset_pk, rubric_pk, pair_numbers, depth, judged_by)
     with database.write() as session:
         derive_work(session, dataset_pk)
-        if not database.is_sqlite:
-            for table in ("query", "document", "pair", "judgment"):
-                session.execute(
-                    text(f"SELECT setval('{table}_pk_seq', (SELECT coalesce(max(pk), 1) FROM {table}))")
-                )
+        set_sequences(session)
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("ANALYZE"))
 
@@ -107,6 +103,15 @@ def trust(session: Session) -> None:
     """Rows made here refer to rows made here: PostgreSQL need not look each one up."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(text("SET LOCAL session_replication_role = replica"))
+
+
+def set_sequences(session: Session) -> None:
+    """Let PostgreSQL count on from the keys that were written here, as SQLite does by itself."""
+    if session.get_bind().dialect.name == "postgresql":
+        for table in ("person", "query", "document", "pair", "judgment", "run"):
+            session.execute(
+                text(f"SELECT setval('{table}_pk_seq', (SELECT coalesce(max(pk), 1) FROM {table}))")
+            )
 
 
 def add_people(session: Session, dataset_pk: int, people: int) -> None:
@@ -221,7 +226,7 @@ def read_cpu(pid: int) -> float:
 
 
 class Client:
-    """A signed-in browser, as the panel behaves: it keeps pairs ahead, and hands in one press at a time."""
+    """A signed-in browser, as the panel behaves: it keeps pairs ahead, and submits one press at a time."""
 
     def __init__(self, port: int, number: int, *, ahead: int = 20) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)

@@ -1,13 +1,14 @@
 """32 and 100 annotators labeling at once through the real HTTP route: items per second, and what the database says afterwards.
 
     .venv/bin/python -m benchmarks.many_clients [--clients 32 100] [--seconds 20] [--kind sqlite postgresql]
-        [--workers 2] [--servers 2] [--within 3]
+        [--workers 2] [--servers 2] [--cores 0.3] [--within 3]
 
-A real server; each client keeps 5 pairs ahead and hands in one answer per request without a pause, which no person can.
+A real server; each client keeps 5 pairs ahead and submits one judgment per request without a pause, which no person can.
 10,000 pairs, each judged by three. Afterwards the database is asked: no pair is judged by more than three, none was given
 to a person twice, every acknowledged answer is there once, and everything derived is what it is from scratch
 (`derived_rows.py`). Exits with 1 unless all counts are 0. `--workers`: processes of one server on one port; `--servers`: servers
-on one database, each with its share of the clients (both for PostgreSQL). `--within 3`: each client presses once, at a moment
+on one database, each with its share of the clients (both for PostgreSQL). `--cores`: each server gets at most this share of a
+core, so that a few cores show whether a second server adds its speed, as it would on a machine of its own. `--within 3`: each client presses once, at a moment
 drawn within so many seconds, as people do. CPU: milliseconds for each item of the servers, of PostgreSQL, and of the clients.
 """
 
@@ -24,6 +25,7 @@ from threading import Thread
 from sqlalchemy import text
 
 from annotator.storage.database import Database
+from benchmarks.cpu_limit import limit_cpu
 from benchmarks.derived_rows import find_wrong_rows
 from benchmarks.labeling_load import DATASET, Client, fill, open_database, read_cpu, serve, show
 
@@ -39,6 +41,7 @@ def main() -> None:
     parser.add_argument("--kind", nargs="+", default=["sqlite", "postgresql"])
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--servers", type=int, default=1)
+    parser.add_argument("--cores", type=float, help="processor seconds that each server may use in a second")
     parser.add_argument("--within", type=float, help="one press of each client, within so many seconds")
     chosen = parser.parse_args()
     print(
@@ -55,19 +58,30 @@ def main() -> None:
                     chosen.seconds,
                     chosen.workers,
                     chosen.servers,
+                    chosen.cores,
                     chosen.within,
                 )
     sys.exit(1 if wrong else 0)
 
 
 def measure(
-    kind: str, folder: Path, clients: int, seconds: float, workers: int, servers: int, within: float | None
+    kind: str,
+    folder: Path,
+    clients: int,
+    seconds: float,
+    workers: int,
+    servers: int,
+    cores: float | None,
+    within: float | None,
 ) -> int:
     """How much went wrong."""
     with open_database(kind, folder) as (database, _there):
         fill(database, queries=QUERIES, depth=DEPTH, judged_by=0, overlap=OVERLAP, people=clients)
         with ExitStack() as stack:
             started = [stack.enter_context(serve(database, folder.parent, workers)) for _ in range(servers)]
+            for _port, pid in started:
+                if cores is not None:
+                    stack.enter_context(limit_cpu(pid, cores))
             everybody = [Client(started[number % servers][0], number) for number in range(clients)]
             sent: list[str] = []
             twice: list[str] = []
@@ -121,7 +135,7 @@ def read_database_cpu(folder: Path) -> float:
 
 
 def press_once(client: Client, within: float, sent: list[str], _twice: list[str]) -> None:
-    """Wait as long as drawn, press, hand in, be given the next."""
+    """Wait as long as drawn, press, submit, be given the next."""
     client.connection.close()  # the server has ended it: nothing was sent for long. A new one is opened by the next request
     time.sleep(client.drawn.random() * within)
     event = client.press()
@@ -135,7 +149,7 @@ def press_once(client: Client, within: float, sent: list[str], _twice: list[str]
 
 
 def label(client: Client, until: float, sent: list[str], twice: list[str]) -> None:
-    """Press, hand in, be given the next: until the time is over or nothing is left."""
+    """Press, submit, be given the next: until the time is over or nothing is left."""
     seen: set[str] = set()
     client.ask([], 5)
     while time.perf_counter() < until and (event := client.press()):

@@ -26,7 +26,7 @@ from benchmarks import agreement_load
 from benchmarks.labeling_load import DATASET, open_database, read_cpu, serve
 from benchmarks.press_to_paint import PASSWORD, open_page
 
-SMALL = "--queries 10 --repeats 1 --kind sqlite --pages 3"  # what the tests start it with
+SMALL = "--queries 10 --repeats 1 --kind postgresql --pages 3"  # what the tests start it with
 HEADING = "[data-testid='stMain'] h1"
 ENDED = ".stApp[data-test-script-state='notRunning']"
 START, START_HEADING = "help", "Help"  # quickly drawn: from here every page is chosen

@@ -3,7 +3,7 @@
     .venv/bin/python -m benchmarks.replicas [--processes 1 2 4] [--clients 32] [--seconds 15] [--upgrade-from FOLDER]
         [--open-pages 200 --minutes 30 --every 30]
 
-For each number of processes: `--clients` annotators hand in one judgment per request without a pause, which no person can.
+For each number of processes: `--clients` annotators submit one judgment per request without a pause, which no person can.
 First undisturbed: items per second, milliseconds of a request, the computing time per item of each kind of process, and how long
 `/metrics` and `/healthz` take meanwhile, asked from a process of its own. Then, with two processes or more, one is killed (-9) and
 started again, and each is restarted in turn, while everybody goes on: as the panel does, a client keeps a judgment until it is
@@ -74,7 +74,7 @@ class ReplicaClient(Client):
         self.repeats = 0
 
     def label(self, is_over: Event) -> None:
-        """Press, hand in, be given the next, until it is over or nothing is left."""
+        """Press, submit, be given the next, until it is over or nothing is left."""
         self._send([], 5)
         while not is_over.is_set() and (event := self.press()):
             self.pressed[event["id"]] = (event["pair"], event["grade"])

@@ -223,6 +223,18 @@ def wait_until_quiet(page: Page) -> None:
     expect(page.locator(READY)).to_be_attached()
 
 
+def wait_until(page: Page, expression: str, arg: object = None) -> None:
+    """Wait until the page answers that this is so.
+
+    Playwright's `wait_for_function` compiles the text in the page, which the app's policy forbids, unless it is so at once.
+    """
+    for _ in range(600):
+        if page.evaluate(expression, arg):
+            return
+        page.wait_for_timeout(100)
+    pytest.fail(f"never so within a minute: {expression}")
+
+
 SignIn = Callable[..., None]
 
 

@@ -1,6 +1,6 @@
 """Send everything that is served hostile requests: `python -m tests.fuzz.http --minutes 60 --seed 0 [--database postgresql]`.
 
-A case is a short walk on a dataset of its own: two annotators in two tabs each, a lead, an admin and strangers hand in good and hostile
+A case is a short walk on a dataset of its own: two annotators in two tabs each, a lead, an admin and strangers submit good and hostile
 judgments, and ask every route with hostile parameters, bodies and headers. `Account` keeps beside it what must be stored: every
 acknowledged event once, on the pair it named, by the person who sent it; no refused one; and what is current by the order of receipt.
 Any answer of 5xx, any error in the log and any difference from the account is a failure. Case n of a seed is the same on every
@@ -301,7 +301,7 @@ class Walk:
             self._ask(request)
             request = self._draw_judgments(username)
             status, _answer = self._ask(request)
-            assert status in (400, 401, 403, 413), f"a session that has ended hands in: {status}"
+            assert status in (400, 401, 403, 413), f"a session that has ended submits: {status}"
             self._sign_in(username)
             return
         self._ask(request)

@@ -71,7 +71,9 @@ def list_targets() -> list[Target]:
     )
     for suffix, media_type in ((".md", "text/markdown"), (".rst", "text/x-rst"), (".html", "text/html")):
         targets.append(Target(f"page{suffix}", suffix, _read_page_as(media_type), pages))
-    targets.append(Target("law", ".md", _cut_law, tuple(law.encode() for law in (KOREAN_LAW, JAPANESE_LAW))))
+    targets.append(
+        Target("law articles", ".md", _cut_law, tuple(law.encode() for law in (KOREAN_LAW, JAPANESE_LAW)))
+    )
     rubric = (PROJECT / "datasets" / "demo" / "rubric.yaml").read_bytes()
     templates = sorted((PROJECT / "annotator" / "dataset" / "templates").glob("*.yaml"))
     provenance = b'who: two experts\nwhen: "2019"\nhow: "\xe7\xb4\x99"\nblind: true\nlicence: CC0\n'
@@ -210,7 +212,12 @@ def damage(draw: random.Random, seeds: tuple[bytes, ...], suffix: str) -> bytes:
 def _damage_tree(draw: random.Random, data: bytes, suffix: str) -> bytes:
     try:
         value = json.loads(data) if suffix == ".json" else yaml.safe_load(data) if suffix == ".yaml" else None
-    except (ValueError, yaml.YAMLError, RecursionError):
+    except (
+        ValueError,
+        AttributeError,
+        yaml.YAMLError,
+        RecursionError,
+    ):  # AttributeError: !!timestamp of no time
         return data
     if not isinstance(value, (dict, list)):
         return data

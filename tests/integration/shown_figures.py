@@ -488,8 +488,8 @@ def read_report(html: str, json_figures: Mapping[Path_, object]) -> Place:
     )
     surface.add(
         ("diagnosis",),
-        1 + len(re.findall("<li>", html.split("What to make of it")[1].split("</section>")[0]))
-        if "What to make of it" in html
+        1 + len(re.findall("<li>", html.split("<h2>Findings<")[1].split("</section>")[0]))
+        if "<h2>Findings<" in html
         else 1,
     )
     drawn = re.search(rf"bootstrap \(.*?\) of {number} resamples with seed (\d+)", text)
@@ -521,18 +521,18 @@ def _read_report_table(surface: Place, table: Table, json_figures: Mapping[Path_
                 surface.add((*path, "ci95"), tuple(map(float, row[2].split(" to "))), 3)
             if row[3]:
                 surface.add((*path, "why"), row[3])
-        elif table.name.startswith("Every two annotators"):
+        elif table.name.startswith("Annotators who judged the same pairs"):
             _read_report_summary(surface, sort_names(("annotator_pairs", name)), row)
         elif table.name.startswith("Agreement by") and "period" not in table.name:
             path = ("groups", name_group(name))
             surface.add((*path, "queries"), read_number(row[2]))
             _read_report_summary(surface, path, [name, row[1], *row[3:7], "", "", row[8]])
             surface.add_value((*path, "krippendorff_alpha", "ordinal"), row[7])
-        elif table.name.startswith("The first one's grade"):
+        elif table.name.startswith("Grade of the first annotator"):
             counts = [int(cell.replace(",", "")) for cell in row[1:]]
             cells = tuple(tuple(counts[at : at + 4]) for at in range(0, 16, 4))
             surface.add(sort_names(("annotator_pairs", name, "confusion")), cells)
-        elif table.name.startswith("Cohen's κ of each with all"):
+        elif table.name.startswith("Cohen's κ with all other annotators"):
             _read_report_leaning(surface, ("leanings", name), row)
         elif table.name == "Grades given by each annotator":
             counts = [int(cell.replace(",", "")) for cell in row[1:]]
@@ -545,13 +545,13 @@ def _read_report_table(surface: Place, table: Table, json_figures: Mapping[Path_
             surface.add_value((*path, "cohen_kappa"), row[3])
             if row[4]:
                 surface.add((*path, "cohen_kappa", "why"), row[4])
-        elif table.name.startswith("How much higher each graded"):
+        elif table.name.startswith("Mean difference from the others"):
             path = ("periods", name.split(" to ")[0], "leanings", row[1])
             surface.add((*path, "comparisons"), read_number(row[2]))
             surface.add((*path, "mean"), read_number(row[3]), 3)
             if row[4]:
                 surface.add((*path, "ci95"), tuple(map(float, row[4].split(" to "))), 3)
-        elif table.name.startswith("Left out"):
+        elif table.name.startswith("Judgments left out"):
             _add_left_out(surface, json_figures, [(name, row[1])])
     if table.name.startswith("Above the diagonal"):
         _read_heat_map(surface, table)
@@ -787,7 +787,7 @@ def _read_datasheet(sheet: str, agreement: Mapping[str, Any], names: Mapping[str
         surface.add((*path, "pairs"), read_number(cells[1]))
         surface.add((*path, "observed_agreement"), read_number(cells[2]), 3)
         _read_sheet_value(surface, (*path, "cohen_kappa", "unweighted"), cells[3:5])
-    people = re.search(r"([0-9,]+) annotators?; every pair", sheet)
+    people = re.search(r"([0-9,]+) annotators?\. Intended judgments per pair", sheet)
     assert people is not None
     table = sheet.split("## Who judged, and how")[1].split("\n## ")[0]
     graded = re.findall(r"^\| annotator\S+ \| ([0-9,]+) ", table.replace("\\", ""), re.MULTILINE)

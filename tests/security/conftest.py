@@ -19,7 +19,6 @@ from tests.unit.web.served_release import served as served
 def _quick_hashes() -> Iterator[None]:
     """Hashing is slow by intent; what these tests hold does not depend on it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "annotator.people.credentials._HASHER", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-        )
+        quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+        patch.setattr("annotator.people.credentials._make_hasher", lambda: quick)
         yield

@@ -35,7 +35,7 @@ def make_browser(database: Database, settings: Settings) -> TestClient:
     own = [route.path for route in routes]
     middleware = [
         Middleware(RequestGate, database=database, settings=settings, own=own),
-        Middleware(Admission, own=own),
+        Middleware(Admission, own=routes),
     ]
     return TestClient(Starlette(routes=routes, middleware=middleware), follow_redirects=False)
 

@@ -59,6 +59,6 @@ def test_a_browser_numbers_its_presses_in_their_order_whatever_its_clock_says(ou
     assert numbers == sorted(set(numbers))
     assert len({browser for browser, _number in evaluation}) == 1
     waiting = outbox.evaluate("() => new Outbox('花子', 'd').list().map((event) => event.browser_number)")
-    assert waiting == numbers, "what waits is handed in in that order"
+    assert waiting == numbers, "what waits is submitted in that order"
     ((other, _number),) = outbox.evaluate(NUMBERS, ["민준", [10**12]])
     assert other != evaluation[0][0], "nothing tells that two people used one browser"

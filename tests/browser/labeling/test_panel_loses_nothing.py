@@ -11,7 +11,7 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person
 from annotator.storage.database import Database
-from tests.browser.conftest import DATASET, Server, SignIn, wait_until_quiet
+from tests.browser.conftest import DATASET, Server, SignIn, wait_until, wait_until_quiet
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
 
 BURST = "231" * 10
@@ -78,7 +78,7 @@ def test_no_press_searches_the_page_for_words_to_translate(
     page.wait_for_timeout(500)
     assert page.evaluate("window.searches") == 0
     page.evaluate("document.querySelector('[data-testid=stMain]').append(document.createElement('p'))")
-    page.wait_for_function("window.searches === 1")
+    wait_until(page, "window.searches === 1")
 
 
 def test_a_reload_in_mid_burst_loses_nothing(page: Page, database: Database, sign_in: SignIn) -> None:
@@ -285,7 +285,7 @@ def test_what_one_annotator_left_unsaved_is_never_sent_as_another_ones(
     assert stored(database) == seen
 
 
-def test_what_waits_is_handed_in_also_after_the_panel_was_left(
+def test_what_waits_is_submitted_also_after_the_panel_was_left(
     page: Page, database: Database, sign_in: SignIn
 ) -> None:
     start(page, database, sign_in)
@@ -299,7 +299,7 @@ def test_what_waits_is_handed_in_also_after_the_panel_was_left(
     wait_for_stored(page, database, seen)
 
 
-def test_what_waits_for_one_dataset_is_handed_in_while_another_is_labeled(
+def test_what_waits_for_one_dataset_is_submitted_while_another_is_labeled(
     page: Page, database: Database, server: Server, sign_in: SignIn
 ) -> None:
     create_dataset(database, OPERATOR, "other", now=datetime(2026, 1, 1, tzinfo=UTC))

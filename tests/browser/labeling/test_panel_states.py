@@ -16,7 +16,7 @@ from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import JudgmentRow, MembershipRow, PairRow
 from annotator.storage.tables.labeling import DisclosureRow, LeaseRow
 from annotator.web.labeling.api import EXCHANGE_VERSION
-from tests.browser.conftest import Server, SignIn
+from tests.browser.conftest import Server, SignIn, wait_until
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -232,7 +232,7 @@ def test_forbidden_storage_is_said_before_the_first_press_and_an_answer_of_anoth
         window.fetch = (to, asked) => to === '/api/judgments'
           ? (window.sent = JSON.parse(asked.body), Promise.resolve(Response.json({ error: 'older' }, { status: 426 }))) : own(to, asked); }"""
     )
-    page.wait_for_function("() => window.sent?.events.length === 1")
+    wait_until(page, "() => window.sent?.events.length === 1")
     assert page.evaluate("window.sent.version") == EXCHANGE_VERSION
     expect(alert(page, "Reload the page: nothing will be lost.")).to_be_visible()
     page.evaluate("window.fetch = own")

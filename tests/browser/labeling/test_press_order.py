@@ -50,7 +50,7 @@ def test_a_press_is_kept_and_the_next_pair_shown_before_anything_else_is_done(
     assert stored(database)[-1] == (done["before"], 2)
 
 
-def test_where_the_browser_paints_nothing_a_press_is_handed_in_all_the_same(
+def test_where_the_browser_paints_nothing_a_press_is_submitted_all_the_same(
     page: Page, database: Database, sign_in: SignIn
 ) -> None:
     fill_pool(database)

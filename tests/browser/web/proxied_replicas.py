@@ -67,6 +67,14 @@ class Proxy:
         lines = (self.folder / "nginx.log").read_text(encoding="utf-8").splitlines()
         return [line for line in lines if re.search(r"127\.0\.0\.1:\d+$", line)]
 
+    def wait_until_logged(self, number: str) -> None:
+        """Return when the request with this number is in the log: nginx writes a line after it has sent the answer."""
+        for _ in range(2_400):
+            if any(line.split()[1] == number for line in self.read_answered()):
+                return
+            time.sleep(0.02)
+        pytest.fail(f"nginx has not logged the request {number}")
+
     def find_server(self) -> Server:
         """Return the server that answered the latest request in the log."""
         port = int(self.read_answered()[-1].rpartition(":")[2])
@@ -105,6 +113,8 @@ class Visitor:
         for name, value in answer.headers:
             if name.lower() == "set-cookie":
                 self.cookies |= {key: morsel.value for key, morsel in SimpleCookie(value).items()}
+            if name.lower() == "x-request-id":
+                self.proxy.wait_until_logged(value)
         return answer
 
     def sign_in(self, username: str, password: str = PASSWORD, **headers: str) -> int:
@@ -114,7 +124,7 @@ class Visitor:
         return self.ask("POST", "/login", form, kind | headers).status
 
     def exchange(self, events: list[dict[str, Any]], want: int, have: list[str] | None = None) -> Answer:
-        """Hand in events, and ask for so many pairs."""
+        """Submit events, and ask for so many pairs."""
         body = {"dataset": "demo", "tab": "one", "events": events, "have": have or [], "want": want}
         return self.ask("POST", "/api/judgments", json.dumps(body), {"Content-Type": "application/json"})
 

@@ -11,7 +11,7 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import change_person, choose_language, find_actor
 from annotator.storage.database import Database
 from annotator.web.navigation import PAGES
-from tests.browser.conftest import Server, SignIn
+from tests.browser.conftest import Server, SignIn, wait_until
 from tests.integration.judged_world import NOW, JudgedWorld
 
 PATIENCE = 60_000  # ms, on a machine with other work
@@ -83,7 +83,7 @@ def open_page(page: Page, server: Server, address: str) -> None:
 def use_theme(page: Page, theme: str) -> None:
     """As the system's setting would; the page follows by itself."""
     page.emulate_media(color_scheme="dark" if theme == "dark" else "light", reduced_motion="reduce")
-    page.wait_for_function(FOLLOWED, arg=theme == "dark")
+    wait_until(page, FOLLOWED, theme == "dark")
 
 
 @pytest.mark.parametrize(("language", "themes"), [("en", ("light",)), ("ja", ("dark",)), ("ko", ("light",))])

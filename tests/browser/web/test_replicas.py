@@ -23,6 +23,7 @@ from tests.browser.conftest import PASSWORD, Server, find_free_port
 from tests.browser.panel_world import fill_pool, open_panel, press, pressed, stored, wait_saved
 from tests.browser.web.proxied_replicas import COOKIE, Proxy, Visitor
 from tests.browser.web.test_workers import database as database
+from tests.browser.web.test_workers import wait_until
 from tests.integration.conftest import postgres_url as postgres_url
 from tests.integration.storage.test_upgrading_beside_older import LATER
 
@@ -282,7 +283,7 @@ def test_a_request_has_one_number_in_both_logs_which_no_browser_chooses(proxy: P
     answer = Visitor(proxy).ask("GET", "/login", headers={"X-Request-Id": "chosen-by-the-browser"})
     (number,) = [value for name, value in answer.headers if name.lower() == "x-request-id"]
     assert proxy.read_answered()[-1].split()[1] == number
-    assert f"request_id={number}" in proxy.find_server().log
+    wait_until(lambda: f"request_id={number}" in proxy.find_server().log)
     assert all("chosen-by-the-browser" not in server.log for server in proxy.servers)
 
 

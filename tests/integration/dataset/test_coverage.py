@@ -82,7 +82,7 @@ def test_what_is_required_is_a_setting(database: Database, tmp_path: Path) -> No
 
 
 def test_a_typed_value_never_names_a_file(database: Database, tmp_path: Path) -> None:
-    """A page could hand in what somebody typed; only the command line reads files."""
+    """A page could submit what somebody typed; only the command line reads files."""
     Covered(database)
     file = tmp_path / "law.yaml"
     file.write_text("queries: 3\n", encoding="utf-8")
@@ -148,5 +148,5 @@ def test_gate_overview_and_datasheet_say_alike_that_it_is_not_yet_known_what_a_d
     made = publish_release(database, lead, "d", "1.0.0", exports_dir=tmp_path, now=NOW, overrides=waived)
     sheet = (made.path / "DATASHEET.md").read_text("utf-8")
     assert f"| queries without a relevant document | none | {measured} | yes |" in sheet
-    assert "leaves out 1 query without a relevant document among those settled" in sheet
+    assert "leaves out 1 query that has no relevant document among the settled ones" in sheet
     assert "no relevant document among those judged" not in sheet

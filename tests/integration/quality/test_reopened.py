@@ -21,6 +21,7 @@ from annotator.storage.pairs.imported_grades import bring_in
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.tables.adjudication import QualityPairRow
 from annotator.storage.tables.central import PairRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(hours=1)
@@ -60,8 +61,8 @@ class Checked(JudgedWorld):
 
 
 @pytest.fixture
-def world(database: Database) -> Checked:
-    return Checked(database)
+def world(copy_world: CopyWorld) -> Checked:
+    return copy_world(Checked)
 
 
 def test_an_error_reopens_a_pair_until_a_lead_decides_it(world: Checked) -> None:

@@ -21,6 +21,7 @@ from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import DocumentRow, JudgmentRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import CheckRow, DisclosureRow, ProposalRow
+from tests.integration.conftest import CopyWorld
 from tests.integration.quality_world import QualityWorld
 
 
@@ -148,9 +149,9 @@ def _mark(pk: int, kind: str, now: datetime) -> CheckRow:
 
 
 @pytest.fixture
-def world(database: Database) -> SettledWorld:
+def world(copy_world: CopyWorld) -> SettledWorld:
     """All of them."""
-    return SettledWorld(database)
+    return copy_world(SettledWorld)
 
 
 def test_every_pair_is_settled_as_the_rule_settles_it(world: SettledWorld) -> None:

@@ -75,6 +75,9 @@ def test_an_id_token_and_nonsense_end_nothing(
     assert visitor.post(LOGOUT, data={"logout_token": "x" * 20_000}).status_code == 413
     headers = {"origin": "https://evil.example"}
     assert visitor.post(LOGOUT, data={"logout_token": "x"}, headers=headers).status_code == 403
+    for method in ("GET", "HEAD", "PUT", "DELETE", "OPTIONS"):
+        refused = visitor.request(method, LOGOUT)
+        assert (refused.status_code, refused.headers["allow"]) == (405, "POST")
     assert is_signed_in(visitor)
 
 

@@ -300,7 +300,7 @@ def test_a_provider_that_is_away_is_a_sentence_and_the_server_starts(
     )
     answer = client.get("/oidc/sign-in")
     assert answer.headers["location"] == "/login?sso=unavailable"
-    assert "Try again in a moment" in client.get("/login?sso=unavailable").text
+    assert "sign-in cannot be reached" in client.get("/login?sso=unavailable").text
 
 
 @pytest.mark.parametrize(
