@@ -422,9 +422,7 @@ def test_the_whole_way_in_the_browser_and_around_it(
         assert read_key(visitor.get("/login/set-up").text) == secret
         refused = visitor.post("/login/set-up", data={"code": wrong_code(secret, datetime.now(UTC))})
         assert (refused.status_code, read_key(refused.text)) == (401, secret)
-        done = visitor.post(
-            "/login/set-up", data={"code": code_now(secret, step=-1), "next": "/account?dataset=demo"}
-        )
+        done = visitor.post("/login/set-up", data={"code": code_now(secret), "next": "/account?dataset=demo"})
         assert done.status_code == 200
         assert 'href="/account?dataset=demo"' in done.text
         codes = re.findall(r"<li><code>([a-z2-9-]{19})</code>", done.text)
@@ -446,7 +444,7 @@ def test_the_whole_way_in_the_browser_and_around_it(
         wrong = visitor.post("/login/code", data={"code": wrong_code(secret, datetime.now(UTC))})
         assert (wrong.status_code, "annotator_session" in visitor.cookies) == (401, False)
         assert "The code is wrong" in wrong.text
-        right = visitor.post("/login/code", data={"code": code_now(secret), "next": "/account"})
+        right = visitor.post("/login/code", data={"code": code_now(secret, step=1), "next": "/account"})
         assert right.headers["location"] == "/account"
         assert visitor.get("/account").status_code == 200
         assert visitor.get("/login/code").headers["location"] == "/"
