@@ -1,7 +1,7 @@
 """Read a team's own embeddings: ids and vectors, from .npy, .npz, Parquet or JSONL.
 
-A .npy file is mapped into memory and read block by block. The others are copied once into a temporary file, which is read in the
-same way, so that their size is bounded by the disk, not by the memory. Refuses what holds no table of ids and numbers, with file and line.
+A .npy file is mapped into memory and read block by block. The others are unpacked or copied once into temporary files, which are read
+in the same way: the disk limits their size, not the memory. Refuses what holds no table of ids and numbers, with file and line.
 """
 
 import json
@@ -23,10 +23,11 @@ from annotator.formats.syntax.text import describe, read_text
 SUFFIXES = (".npy", ".npz", ".parquet", ".jsonl")
 ID_NAMES = ("id", "_id", "doc_id", "query_id")
 VECTOR_NAMES = ("vector", "embedding")
+ARRAYS = ("ids.npy", "vectors.npy")  # of a .npz file
 ROWS = 8_192  # copied at once
 Vectors = NDArray[Any]
-_BROKEN_ARRAY = (ValueError, EOFError, OSError, SyntaxError, TypeError, TokenError, NotImplementedError)
-"""What NumPy raises for a damaged file; the last three for its header, which is written as Python."""
+_BROKEN_ARRAY = (ValueError, EOFError, OSError, SyntaxError, TypeError, TokenError, RuntimeError)
+"""What a damaged file raises: TypeError and TokenError its header, which is written as Python, RuntimeError an unknown packing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,9 @@ def open_vectors(path: Path) -> Iterator[VectorTable]:
         return
     if suffix not in SUFFIXES:
         raise ValidationError(f"{path}: expected a file named {', '.join(SUFFIXES)}, found {path.name!r}")
-    with VectorSpool() as spool:
+    with VectorSpool() as spool, tempfile.TemporaryDirectory() as folder:
         if suffix == ".npz":
-            table = _copy_npz(path, spool)
+            table = _open_npz(path, Path(folder))
         elif suffix == ".parquet":
             table = _copy_parquet(path, spool)
         else:
@@ -154,36 +155,38 @@ def _check_array(rows: Vectors, path: str) -> None:
         )
 
 
-def _copy_npz(path: Path, spool: VectorSpool) -> VectorTable:
-    """Unpack the two arrays into temporary files and copy them block by block: a small file can unpack to many gigabytes."""
+def _open_npz(path: Path, folder: Path) -> VectorTable:
+    """Unpack the two arrays into this folder and map them into memory: a small file can unpack to many gigabytes."""
     import shutil
     import zipfile
     import zlib
 
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                names = [name.removesuffix(".npy") for name in archive.namelist()]
-                missing = [name for name in ("ids", "vectors") if name not in names]
-                if missing:
-                    expected, found = "the arrays ids and vectors", ", ".join(names) or "none"
-                    raise BadInput([FormatError(str(path), None, expected, found)])
-                for name in ("ids", "vectors"):
-                    with archive.open(f"{name}.npy") as packed, (Path(folder) / name).open("wb") as unpacked:
-                        shutil.copyfileobj(packed, unpacked)
-            ids = np.load(Path(folder) / "ids", mmap_mode="r", allow_pickle=False)
-            rows = np.load(Path(folder) / "vectors", mmap_mode="r", allow_pickle=False)
-        except (*_BROKEN_ARRAY, KeyError, zipfile.BadZipFile, zlib.error) as error:
-            found = str(error)
-            raise BadInput([FormatError(str(path), None, "arrays of ids and vectors", found)]) from None
-        _check_array(rows, str(path))
-        if ids.ndim != 1 or ids.dtype.kind not in "Uiu" or len(ids) != len(rows):
-            found = f"{ids.dtype} of shape {ids.shape}"
-            raise BadInput([FormatError(str(path), None, f"{len(rows):,} ids as texts or numbers", found)])
-        for start in range(0, len(rows), ROWS):
-            block = slice(start, start + ROWS)
-            spool.add([str(name) for name in ids[block].tolist()], rows[block])
-        return spool.make_table(str(path))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            sizes = {item.filename: item.file_size for item in archive.infolist()}
+            if not sizes.keys() >= set(ARRAYS):
+                found = ", ".join(name.removesuffix(".npy") for name in sizes) or "none"
+                raise BadInput([FormatError(str(path), None, "the arrays ids and vectors", found)])
+            size, free = sum(sizes[name] for name in ARRAYS), shutil.disk_usage(folder).free
+            if size > free:  # of what is packed, no more than this size is read
+                expected = f"arrays of at most {free:,} bytes, which are free in {folder.parent}"
+                raise BadInput([FormatError(str(path), None, expected, f"{size:,} bytes")])
+            ids_path, rows_path = (archive.extract(name, folder) for name in ARRAYS)
+        ids = np.load(ids_path, mmap_mode="r", allow_pickle=False)
+        rows = np.load(rows_path, mmap_mode="r", allow_pickle=False)
+    except (*_BROKEN_ARRAY, zipfile.BadZipFile, zlib.error) as error:
+        raise BadInput([FormatError(str(path), None, "arrays of ids and vectors", str(error))]) from None
+    _check_array(rows, str(path))
+    if ids.ndim != 1 or ids.dtype.kind not in "Uiu" or len(ids) != len(rows):
+        found = f"{ids.dtype} of shape {ids.shape}"
+        raise BadInput([FormatError(str(path), None, f"{len(rows):,} ids as texts or numbers", found)])
+
+    def open_rows() -> Vectors:
+        mapped: Vectors = np.load(rows_path, mmap_mode="r", allow_pickle=False)
+        return mapped
+
+    names = tuple(str(name) for name in ids.tolist())
+    return VectorTable(str(path), names, int(rows.shape[1]), open_rows, str(path))
 
 
 def _copy_parquet(path: Path, spool: VectorSpool) -> VectorTable:

@@ -1,6 +1,7 @@
 """A damaged file of vectors is refused in words."""
 
 import io
+import shutil
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -50,7 +51,7 @@ def test_an_array_that_claims_more_numbers_than_it_has_is_refused(tmp_path: Path
 
 
 def test_a_small_archive_that_unpacks_to_much_needs_little_memory(tmp_path: Path) -> None:
-    path, count, dimensions = tmp_path / "v.npz", 65_536, 512  # 134 MB of equal numbers in 130 KB
+    path, count, dimensions = tmp_path / "v.npz", 65_536, 512
     rows = np.ones((count, dimensions), dtype=np.float32)
     np.savez_compressed(path, ids=np.arange(count), vectors=rows)
     packed, unpacked = path.stat().st_size, rows.nbytes
@@ -65,6 +66,44 @@ def test_a_small_archive_that_unpacks_to_much_needs_little_memory(tmp_path: Path
         tracemalloc.stop()
     assert packed * 100 < unpacked
     assert peak * 2 < unpacked
+
+
+@pytest.mark.parametrize("names", [("ids", "vectors.npy"), ("ids.npy",), ()])
+def test_an_archive_without_both_arrays_is_refused(names: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, b"")
+    with pytest.raises(BadInput, match="expected the arrays ids and vectors, found"), open_vectors(path):
+        pass
+
+
+def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "v.npz"
+    np.savez(path, ids=np.array(["a", "b"]), vectors=np.ones((2, 2), dtype=np.float32))
+    data = bytearray(path.read_bytes())
+    for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(signature) + flags] |= 1
+    path.write_bytes(data)
+    with pytest.raises(BadInput, match="encrypted"), open_vectors(path):
+        pass
+
+
+def test_an_archive_larger_than_the_free_disk_is_refused_before_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "v.npz"
+    rows = np.ones((4_096, 512), dtype=np.float32)
+    np.savez_compressed(path, ids=np.arange(len(rows)), vectors=rows)
+    usage = shutil.disk_usage(tmp_path)._replace(free=1_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: usage)
+    with (
+        pytest.raises(
+            BadInput, match=r"expected arrays of at most 1,000,000 bytes, which are free in .*, found 8,4"
+        ),
+        open_vectors(path),
+    ):
+        pass
 
 
 def test_a_parquet_file_with_a_name_that_is_no_text_is_refused(tmp_path: Path) -> None:
