@@ -13,6 +13,7 @@ from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
     JsonOption,
+    note_written,
     now,
     open_as,
     print_json,
@@ -71,6 +72,8 @@ def agreement(
         report_progress=_choose_progress(resamples),
     )
     estimates = compute_consensus(opened, actor, dataset, now=now()) if consensus else None
+    if estimates and estimates.converged:
+        note_written(opened, actor, dataset, "consensus.csv")
     written = _write(report, estimates, html=html, consensus=consensus)
     if json:
         print_json(_as_json(report, estimates))

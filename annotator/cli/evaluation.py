@@ -12,6 +12,7 @@ from annotator.cli.terminal import (
     DatabaseOption,
     ErrorsOption,
     JsonOption,
+    note_written,
     now,
     open_as,
     print_json,
@@ -29,6 +30,8 @@ NOT_MET = 3
 MOST_COMPARISONS = 30
 MOST_QUERIES = 10
 BY_QUERY = "query"
+WITH_GRADES = {"--markdown": "evaluation.md", "--html": "evaluation.html"}
+"""Options whose files name relevant documents, with their names in the audit log."""
 
 SystemsArgument = Annotated[
     list[str] | None,
@@ -218,7 +221,8 @@ def evaluate(
         keep_first=keep_first,
         database=database,
         as_=as_,
-        shows_grades=markdown is not None or html is not None or BY_QUERY in fields,
+        files=[WITH_GRADES[option] for option in reports if option in WITH_GRADES],
+        shows_queries=BY_QUERY in fields,
     )
     evaluation = result.evaluation
     regressions = (
@@ -354,11 +358,12 @@ def _evaluate(
     keep_first: bool,
     database: str | None,
     as_: str | None,
-    shows_grades: bool,
+    files: Sequence[str],
+    shows_queries: bool,
 ) -> "EvaluationResult":
     """Evaluate files if TRUTH is a path, else a dataset.
 
-    `shows_grades`: the output names relevant documents or scores single queries, which is recorded for a lead.
+    `files`: those to be written that name relevant documents; `shows_queries`: single queries are scored. Both are recorded.
     """
     from annotator.evaluation.files.run_files import RunReading
     from annotator.evaluation.service import evaluate_dataset, evaluate_files, record_shown_grades
@@ -377,8 +382,10 @@ def _evaluate(
     name, _, version = truth.partition("@")
     opened, actor = open_as(database, as_)
     result = evaluate_dataset(opened, actor, name, request, version=version or None, systems=runs)
-    if shows_grades:
+    if files or shows_queries:
         record_shown_grades(opened, actor, name, version=version or None, now=now())
+    for file in files:
+        note_written(opened, actor, name, file)
     return result
 
 

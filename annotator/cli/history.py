@@ -10,6 +10,7 @@ from annotator.cli.terminal import (
     DatabaseOption,
     DatasetArgument,
     JsonOption,
+    note_written,
     now,
     open_as,
     print_json,
@@ -62,6 +63,7 @@ def trail(
     if csv is not None:
         from annotator.agreement.report_files import write_file
 
+        note_written(opened, actor, dataset, "activity-log.csv")
         write_file(csv, write_csv(iterate_audit_log(opened, actor, dataset, wanted, now=now())))
         typer.echo(f"Wrote {csv}.", err=json)
     elif key is not None and action is None and person is None:

@@ -81,6 +81,13 @@ def resolve_actor(database: "Database", username: str | None) -> "Actor":
         return find_actor(session, username)
 
 
+def note_written(database: "Database", actor: "Actor", dataset: str, file: str) -> None:
+    """Enter in the audit log that a file with grades of a dataset is about to be written. `file`: what it is, such as consensus.csv."""
+    from annotator.audit.service import note_download
+
+    note_download(database, actor, dataset, file, now=now())
+
+
 def now() -> datetime:
     return datetime.now(UTC)
 

@@ -63,7 +63,7 @@ ACTION_NAMES: Mapping[AuditAction, Message] = {
     AuditAction.bulk_undone: say("Undid a bulk decision"),
     AuditAction.documents_ordered: say("Ordered documents"),
     AuditAction.duplicates_accepted: say("Accepted grades of near duplicates"),
-    AuditAction.file_downloaded: say("Downloaded a file"),
+    AuditAction.file_downloaded: say("Downloaded or wrote a file"),
     AuditAction.release_published: say("Published a release"),
     AuditAction.backup_written: say("Wrote a backup"),
     AuditAction.backup_restored: say("Restored a backup"),
