@@ -679,7 +679,7 @@ class DatabaseProbe:
     def find_read_problem(self) -> str | None:
         """Read a row. Returns why that failed, for the log; None if it succeeded. Waits for no writer."""
         try:
-            with self._database.read() as session:
+            with self._database.ask() as session:
                 self.schema = session.execute(_READ).scalar()
         except (AnnotatorError, SQLAlchemyError) as error:
             return _explain(error)
