@@ -1,6 +1,6 @@
 """Read the audit log of the installation and verify its chain. For the operator and admins of every dataset."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from annotator.audit.audit_sql import (
@@ -22,6 +22,7 @@ from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_dataset, key_of
 
 PAGE = 50
+STEP = 1_000  # entries
 AUDIT_LOG_FILE = "audit-log.jsonl"
 
 
@@ -73,12 +74,32 @@ def find_audit_head(database: Database, actor: Actor) -> AuditHead | None:
 
 
 def verify_audit_log(
-    database: Database, actor: Actor, *, head_was: AuditHead | None = None
+    database: Database,
+    actor: Actor,
+    *,
+    head_was: AuditHead | None = None,
+    report_progress: Callable[[int, int], None] | None = None,
 ) -> AuditVerification:
-    """Compute the whole chain again. `head_was`: an earlier head, which must still be there."""
+    """Compute the whole chain again. `head_was`: an earlier head, which must still be there.
+
+    `report_progress`: called after every STEP entries with how many are done, and how many there are.
+    """
     with database.read() as session:
         require_admin(session, actor)
-        return verify_chain(iterate_entries(session, AuditFilter()), head_was=head_was)
+        head = find_head(session)
+        entries = iterate_entries(session, AuditFilter())
+        if report_progress is not None and head is not None:
+            entries = _report_each_step(entries, head.sequence, report_progress)
+        return verify_chain(entries, head_was=head_was)
+
+
+def _report_each_step(
+    entries: Iterable[AuditEntry], total: int, report_progress: Callable[[int, int], None]
+) -> Iterator[AuditEntry]:
+    for done, entry in enumerate(entries):
+        if done and done % STEP == 0:
+            report_progress(done, total)
+        yield entry
 
 
 def list_audit_choices(database: Database, actor: Actor) -> tuple[list[str], list[str]]:

@@ -143,11 +143,22 @@ def _draw_verification(context: PageContext) -> None:
         )
         draw_copy_field("audit-head", tr("Newest entry and its hash"), str(head))
         if st.button(tr("Verify all entries"), icon=":material/verified_user:"):
-            with st.spinner(tr("Verifying …")):
-                found = verify_audit_log(context.database, context.actor)
-            st.session_state[VERIFIED] = (context.now, found)
+            st.session_state[VERIFIED] = (context.now, _verify(context))
         if VERIFIED in st.session_state:
             _draw_found(*st.session_state[VERIFIED])
+
+
+def _verify(context: PageContext) -> AuditVerification:
+    """Verify the log with a progress bar. Whoever leaves the page stops it: a log of years takes minutes."""
+    bar = st.progress(0.0, tr("Verifying …"))
+
+    def show_progress(done: int, total: int) -> None:
+        words = tr("Verifying … {done} of {total}", done=show_number(done), total=show_number(total))
+        bar.progress(min(1.0, done / total), words)
+
+    found = verify_audit_log(context.database, context.actor, report_progress=show_progress)
+    bar.empty()
+    return found
 
 
 def _draw_found(at: datetime, found: AuditVerification) -> None:

@@ -156,8 +156,9 @@ def test_nothing_is_verified_before_it_is_asked_for_and_then_up_to_the_newest_en
 ) -> None:
     calls: list[object] = []
 
-    def verify(*given: Database | Actor) -> AuditVerification:
+    def verify(*given: Database | Actor, report_progress: Callable[[int, int], None]) -> AuditVerification:
         calls.append(given)
+        report_progress(1_000, 4_000)
         return verify_audit_log(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr("annotator.web.audit.page.verify_audit_log", verify)
@@ -168,6 +169,31 @@ def test_nothing_is_verified_before_it_is_asked_for_and_then_up_to_the_newest_en
     app = press.click().run()
     assert len(calls) == 1
     assert f"No entry was changed, up to entry {head.sequence}." in app.success[0].value.replace("\\", "")
+
+
+def test_a_verification_reports_how_far_it_is_and_stops_with_the_page(
+    database: Database, open_page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class LeftPage(Exception):
+        pass
+
+    def leave(done: int, total: int) -> None:
+        reported.append((done, total))
+        raise LeftPage
+
+    reported: list[tuple[int, int]] = []
+    with database.write() as session:
+        for _ in range(6):
+            note_act(session, AuditAction.signed_in, 1, at=NOW)
+    monkeypatch.setattr("annotator.audit.service.STEP", 2)
+    head = find_audit_head(database, OPERATOR)
+    assert head is not None
+    verify_audit_log(database, OPERATOR, report_progress=lambda *given: reported.append(given))
+    assert reported == [(done, head.sequence) for done in range(2, head.sequence, 2)]
+    reported.clear()
+    with pytest.raises(LeftPage):
+        verify_audit_log(database, OPERATOR, report_progress=leave)
+    assert reported == [(2, head.sequence)]
 
 
 def test_a_verification_says_how_many_names_were_removed(database: Database, open_page: Open) -> None:
