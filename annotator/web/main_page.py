@@ -15,6 +15,7 @@ import structlog
 from annotator.domain.people import includes
 from annotator.web.kit.messages import tr
 from annotator.web.kit.page_parts import draw_no_role
+from annotator.web.kit.text import escape_markdown
 from annotator.web.kit.words import name_role
 from annotator.web.navigation import PAGES, AppPage, list_pages
 from annotator.web.page_context import PageContext, draw_signed_out, find_context, note_visit
@@ -102,6 +103,7 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
     if is_new:
         draw_no_role(context)
     if is_open:
+        _warn_of_other_dataset(page, context)
         if context.is_archived:
             words = tr(
                 "This dataset is archived. Nothing in it can be judged or changed until a lead unarchives it."
@@ -120,6 +122,19 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
             else tr("This page needs the role {role} on this dataset.", role=role)
         )
         st.error(needed, icon=":material/block:")
+
+
+def _warn_of_other_dataset(page: AppPage, context: PageContext) -> None:
+    """Say so if the address names a dataset that this person cannot see, so that nobody takes another one's figures for it."""
+    wanted = st.query_params.get("dataset")
+    is_of_dataset = page.least is not None and not page.everywhere
+    if is_of_dataset and wanted and context.dataset is not None and wanted != context.dataset:
+        words = tr(
+            "There is no dataset named {wanted}, or you have no role on it. This page shows {shown}.",
+            wanted=wanted,
+            shown=context.dataset,
+        )
+        st.warning(escape_markdown(words), icon=":material/help:")
 
 
 def _go_home(pages: dict[str, st.Page], context: PageContext) -> None:

@@ -237,6 +237,19 @@ class TestNavigation:
         assert "law" not in say(app)
         assert {link.proto.query_string for link in app.sidebar.get("page_link")} == {"dataset=demo"}
 
+    @pytest.mark.parametrize("wanted", ["law", "*nowhere*"], ids=["of others", "of nobody"])
+    def test_a_page_says_when_it_shows_another_dataset_than_its_address_names(
+        self, open_page: Open, wanted: str
+    ) -> None:
+        shown = [
+            item.value.replace("\\", "") for item in open_page("lea", "overview", dataset=wanted).warning
+        ]
+        assert shown == [
+            f"There is no dataset named {wanted}, or you have no role on it. This page shows demo."
+        ]
+        for address, dataset in (("overview", "demo"), ("overview", None), ("help", wanted)):
+            assert "There is no dataset" not in say(open_page("lea", address, dataset=dataset))
+
     def test_links_carry_the_dataset(self, open_page: Open) -> None:
         app = open_page("ada", "help", dataset="law")
         assert {link.proto.query_string for link in app.sidebar.get("page_link")} == {"dataset=law"}
