@@ -11,7 +11,7 @@ import streamlit as st
 from annotator.agreement.records import AgreementReport, CoefficientValue
 from annotator.agreement.service import list_groupings
 from annotator.domain.errors import ValidationError
-from annotator.web.agreement.links import TOO_MANY, find_first_grouping, find_selection
+from annotator.web.agreement.links import TOO_MANY, find_first_grouping, find_selection, name_field
 from annotator.web.agreement.people import name_report
 from annotator.web.agreement.report_cache import KeptReport, ProgressCallback, find_kept_report
 from annotator.web.kit.controls import find_chosen_option, note_press
@@ -116,7 +116,7 @@ def find_grouping(context: PageContext, dataset: str) -> str | None:
     fields = list_fields(context, dataset)
     if "by" not in st.session_state and "by" not in st.query_params:
         return find_first_grouping(dataset, fields)
-    chosen = find_chosen_option("by", fields)
+    chosen = find_chosen_option("by", fields, name_field)
     return chosen if chosen in fields and chosen != NOTHING else None
 
 

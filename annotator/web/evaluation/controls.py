@@ -61,8 +61,8 @@ def draw_choice(choices: EvaluationChoices, default_profile: str) -> EvaluationC
 
 
 def _choose(label: str, options: list[str], key: str) -> str:
-    apply_url_choice(key, options)
     name = name_field if key == "by" else name_word
+    apply_url_choice(key, options, name)
     chosen = st.selectbox(label, options, format_func=name, key=key, bind="query-params", width=180)
     return chosen or options[0]
 

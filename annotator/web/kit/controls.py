@@ -6,7 +6,7 @@ pressed button disappears, the focus moves to its result or to the page's next t
 the true value is always the default, and another value makes a new widget; `read_choice` ignores reports of old ones.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,24 +18,32 @@ from annotator.web.kit.messages import LANGUAGES, current_language, tr, use_lang
 from annotator.web.kit.modules import join_modules
 from annotator.web.kit.words import name_word
 
+NameOption = Callable[[str], str]
 
-def find_chosen_option(key: str, options: Sequence[str]) -> str | None:
+
+def find_chosen_option(key: str, options: Sequence[str], name: NameOption = name_word) -> str | None:
     """Return the chosen option before its control is drawn: from the session, or from the URL in any language."""
     chosen = st.session_state.get(key)
     if chosen in options:
         return str(chosen)
     value = st.query_params.get(key)
-    return next((option for option in options if value in list_names(option)), None)
+    return next((option for option in options if value in list_names(option, name)), None)
 
 
-def apply_url_choice(key: str, options: Sequence[str]) -> bool:
-    """Set the control's first value if the URL names it in another language than the reader's; return whether it did."""
-    value = st.query_params.get(key)
-    option = find_chosen_option(key, options)
-    if option is None or key in st.session_state or value == name_word(option):
-        return False
-    st.session_state[key] = option
-    return True
+def apply_url_choice(key: str, options: Sequence[str], name: NameOption = name_word) -> None:
+    """Name the chosen option of the URL in the reader's language. Call it before the control, which reads the URL, is drawn.
+
+    `name`: how the control names an option.
+    """
+    value, option = st.query_params.get(key), find_chosen_option(key, options, name)
+    if option is not None and key not in st.session_state and value not in (None, name(option)):
+        _correct_url(key, name(option))
+
+
+def _correct_url(key: str, value: str) -> None:
+    """Streamlit removes from the URL what no control of the page understands: a reload would then show something else."""
+    st.query_params[key] = value
+    st.rerun()
 
 
 FORMER_NAMES = {
@@ -59,22 +67,30 @@ def apply_url_tab(key: str, names: Sequence[Message]) -> None:
         return
     named = FORMER_NAMES.get(asked, asked)
     tab = next((name for name in names if named in _translate_to_all_languages(name)), None)
-    if tab is not None:
+    if tab is None:
+        return
+    if key in st.session_state:
         st.session_state[key] = tr(tab)
+    else:
+        _correct_url(key, tr(tab))
 
 
-def list_names(option: str) -> tuple[str, ...]:
+def list_names(option: str, name: NameOption = name_word) -> tuple[str, ...]:
     """Return the option's name in each language."""
-    return (option, *_translate_to_all_languages(option))
+    return (option, *_in_each_language(lambda: name(option)))
 
 
-def _translate_to_all_languages(word: str) -> tuple[str, ...]:
-    spoken, translations = current_language(), []
+def _translate_to_all_languages(name: Message) -> tuple[str, ...]:
+    return _in_each_language(lambda: tr(name))
+
+
+def _in_each_language(say_it: Callable[[], str]) -> tuple[str, ...]:
+    spoken, said = current_language(), []
     for language in LANGUAGES:
         use_language(language)
-        translations.append(tr(word) if isinstance(word, Message) else name_word(word))
+        said.append(say_it())
     use_language(spoken)
-    return tuple(translations)
+    return tuple(said)
 
 
 PRESSES, CONTAINER, INTO_VIEW = "presses followed", "place of the press", "press into view"

@@ -64,6 +64,19 @@ def test_a_click_on_the_matrix_opens_the_pairs_of_two_annotators(
     expect(page.get_by_role("heading", name="By group")).to_be_visible()
 
 
+def test_an_address_copied_from_a_japanese_page_opens_the_same_also_after_a_reload(
+    world: JudgedWorld, page: Page, sign_in: SignIn
+) -> None:
+    sign_in(page, "lea", to="/agreement?dataset=d&tab=判定者&kappa=2次")
+    for _ in range(2):
+        expect(page.get_by_role("tab", name="Annotators")).to_have_attribute("aria-selected", "true")
+        expect(page.get_by_role("radio", name="quadratic")).to_be_checked()
+        expect(page).to_have_url(
+            re.compile("tab=Annotators.*kappa=quadratic|kappa=quadratic.*tab=Annotators")
+        )
+        page.reload()
+
+
 def test_a_bar_opens_as_many_pairs_as_it_says_and_so_does_its_number_in_the_table(
     world: JudgedWorld, page: Page, sign_in: SignIn
 ) -> None:

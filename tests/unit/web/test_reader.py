@@ -2,6 +2,7 @@
 name a choice in another language than the reader's."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -15,6 +16,7 @@ from annotator.domain.people import Actor, SignedIn
 from annotator.domain.settling import QueueReason
 from annotator.overview.next_steps import WaitingDisagreements, describe_waiting
 from annotator.web.adjudication.queue_filters import name_reasons
+from annotator.web.agreement.links import name_field
 from annotator.web.kit.controls import apply_url_choice, apply_url_tab, find_chosen_option, list_names
 from annotator.web.kit.messages import LANGUAGES, current_language, tr, use_language
 from annotator.web.language import choose_language, find_language, use_language_of
@@ -105,9 +107,17 @@ def test_an_account_can_choose_every_language_that_the_app_speaks() -> None:
 @pytest.fixture
 def page(monkeypatch: pytest.MonkeyPatch) -> Any:
     """What Streamlit knows of a page: its address and what was chosen on it."""
-    made = SimpleNamespace(session_state={}, query_params={})
+
+    def rerun() -> None:
+        raise RunAgain
+
+    made = SimpleNamespace(session_state={}, query_params={}, rerun=rerun)
     monkeypatch.setattr("annotator.web.kit.controls.st", made)
     return made
+
+
+class RunAgain(Exception):
+    """The page is drawn again, with the address as it is now."""
 
 
 @pytest.mark.parametrize("spoken", SPOKEN)
@@ -120,22 +130,24 @@ def test_an_address_names_the_same_choice_to_a_reader_of_any_language(
     use_language(spoken)
     assert find_chosen_option("sort", SORTS) == "impact"
     assert current_language() == spoken
-    assert apply_url_choice("sort", SORTS) is (spoken != named), "one's own words are Streamlit's to read"
-    assert page.session_state == ({"sort": "impact"} if spoken != named else {})
+    with pytest.raises(RunAgain) if spoken != named else nullcontext():
+        apply_url_choice("sort", SORTS)
+    assert (page.query_params, page.session_state) == ({"sort": tr(say("impact"))}, {})
+    apply_url_choice("sort", SORTS)
 
 
 def test_what_is_chosen_goes_before_the_address_and_what_is_no_option_is_nothing(page: Any) -> None:
     page.query_params["sort"] = "impact"
     page.session_state["sort"] = "age"
     assert find_chosen_option("sort", SORTS) == "age"
-    assert not apply_url_choice("sort", SORTS)
+    apply_url_choice("sort", SORTS)
     page.session_state["sort"] = "no such"
     assert find_chosen_option("sort", SORTS) == "impact"
     page.query_params["sort"] = "no such"
     assert find_chosen_option("sort", SORTS) is None
     del page.session_state["sort"]
-    assert not apply_url_choice("sort", SORTS)
-    assert page.session_state == {}
+    apply_url_choice("sort", SORTS)
+    assert (page.query_params, page.session_state) == ({"sort": "no such"}, {})
 
 
 def test_an_option_is_listed_by_its_own_name_and_as_each_language_calls_it() -> None:
@@ -147,37 +159,56 @@ def test_an_option_is_listed_by_its_own_name_and_as_each_language_calls_it() -> 
     )
 
 
-@pytest.mark.parametrize("tab_name", ["query_params", "session_state"])
-def test_a_tab_named_in_another_language_opens(page: Any, tab_name: str) -> None:
+def test_a_tab_named_in_another_language_opens_and_stays_in_the_address(page: Any) -> None:
     use_language("ko")
-    named = tr(TABS[1])
-    getattr(page, tab_name)["part"] = named
+    page.query_params["part"] = named = tr(TABS[1])
     apply_url_tab("part", TABS)
-    assert page.session_state.get("part") in (None, named), "in one's own nothing has to be done"
+    use_language("ja")
+    with pytest.raises(RunAgain):
+        apply_url_tab("part", TABS)
+    apply_url_tab("part", TABS)
+    assert (page.query_params, page.session_state) == ({"part": tr(TABS[1])}, {})
+    assert tr(TABS[1]) not in (named, "Compare")
+
+
+def test_an_open_tab_stays_open_in_another_language(page: Any) -> None:
+    use_language("ko")
+    page.session_state["part"] = tr(TABS[1])
+    apply_url_tab("part", TABS)
     use_language("ja")
     apply_url_tab("part", TABS)
-    assert page.session_state == {"part": tr(TABS[1])}
-    assert tr(TABS[1]) not in (named, "Compare")
+    assert (page.query_params, page.session_state) == ({}, {"part": tr(TABS[1])})
 
 
 @pytest.mark.parametrize("former", ["In force", "現行", "현행"])
 def test_a_tab_opens_by_the_name_that_it_had_in_an_older_link(page: Any, former: str) -> None:
     page.query_params["standard"] = former
-    apply_url_tab("standard", [say("Current"), say("Versions")])
-    assert page.session_state == {"standard": "Current"}
+    with pytest.raises(RunAgain):
+        apply_url_tab("standard", [say("Current"), say("Versions")])
+    assert page.query_params == {"standard": "Current"}
 
 
 def test_a_link_to_the_judgments_left_out_of_agreement_opens_the_tab_of_excluded_ones(page: Any) -> None:
     page.query_params["tab"] = "Left out"
-    apply_url_tab("tab", [say("Groups"), say("Excluded")])
-    assert page.session_state == {"tab": "Excluded"}
+    with pytest.raises(RunAgain):
+        apply_url_tab("tab", [say("Groups"), say("Excluded")])
+    assert page.query_params == {"tab": "Excluded"}
+
+
+@pytest.mark.parametrize("spoken", SPOKEN)
+def test_a_field_is_named_as_its_control_names_it(page: Any, spoken: str) -> None:
+    use_language(spoken)
+    page.query_params["by"] = "guideline_version"
+    with pytest.raises(RunAgain):
+        apply_url_choice("by", ["category", "guideline_version"], name_field)
+    assert page.query_params == {"by": name_field("guideline_version")}
 
 
 def test_a_tab_that_nobody_named_or_that_there_is_not_opens_the_first(page: Any) -> None:
     apply_url_tab("part", TABS)
     page.query_params["part"] = "no such"
     apply_url_tab("part", TABS)
-    assert page.session_state == {}
+    assert (page.query_params, page.session_state) == ({"part": "no such"}, {})
 
 
 def test_japanese_sentences_and_lists_are_joined_as_japanese_joins_them() -> None:

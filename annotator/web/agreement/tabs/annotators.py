@@ -71,11 +71,11 @@ def draw(report: AgreementReport, grade_names: Sequence[str]) -> None:
 
 
 def _choose_kind() -> str:
-    heeded = apply_url_choice("kappa", KINDS)
+    apply_url_choice("kappa", KINDS)
     chosen = st.segmented_control(
         tr("Kind of κ"),
         KINDS,
-        default=None if heeded else KINDS[0],
+        default=KINDS[0],
         format_func=name_word,
         required=True,
         key="kappa",

@@ -26,7 +26,7 @@ from annotator.web.kit.page_parts import draw_note
 def draw(report: AgreementReport, groupings: Sequence[str]) -> None:
     """Draw the dataset and its groups against the target."""
     st.header(tr("By group"))
-    apply_url_choice("by", groupings)
+    apply_url_choice("by", groupings, name_field)
     first = find_first_grouping(report.dataset, groupings)
     index = groupings.index(first) if first is not None else 0
     st.selectbox(
