@@ -41,10 +41,10 @@ would refuse, or misunderstand, what a panel sends. A panel that says none is of
 OLDEST_EXCHANGE = 1
 """The oldest version that this server understands: a tab may stay open over any number of upgrades."""
 UPGRADE_REQUIRED = 426
-SUBMISSIONS_AT_A_TIME = 3
+SUBMISSIONS_AT_A_TIME = 2
 """Of each dataset, in one process on PostgreSQL: while some wait for the database, another one computes.
 
-More would make all other requests wait: with six at a time, `/healthz` took three times as long (benchmarks/README.md).
+More would make all other requests wait: with six at a time, `/healthz` took four times as long (benchmarks/README.md).
 """
 SUBMISSIONS_TOGETHER = 16
 """At most so many of those that wait are done in one transaction on SQLite, where one writes at a time."""
