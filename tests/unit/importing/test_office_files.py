@@ -236,6 +236,35 @@ def test_an_entity_of_a_word_file_opens_no_other_file(tmp_path: Path) -> None:
         assert "secret words" not in read("a.docx", hostile.getvalue()).text
 
 
+ENTITIES = '<!DOCTYPE d [<!ENTITY a "0123456789">' + "".join(
+    f'<!ENTITY {name} "{f"&{last};" * 20}">' for last, name in zip("abcdefg", "bcdefgh", strict=True)
+)
+"""The last entity stands for 12,800,000,000 characters."""
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "root", "words"),
+    [
+        ("a.docx", "word/document.xml", b"<w:document", "전화로".encode()),
+        ("a.xlsx", "xl/worksheets/sheet1.xml", b"<worksheet", "大人".encode("ascii", "xmlcharrefreplace")),
+    ],
+)
+def test_entities_that_stand_for_gigabytes_are_refused(
+    name: str, part: str, root: bytes, words: bytes
+) -> None:
+    hostile = io.BytesIO()
+    made = make_docx() if name == "a.docx" else make_xlsx()
+    with zipfile.ZipFile(io.BytesIO(made)) as good, zipfile.ZipFile(hostile, "w") as parts:
+        for member in good.namelist():
+            content = good.read(member)
+            if member == part:
+                assert words in content
+                content = content.replace(root, f"{ENTITIES}]>".encode() + root, 1)
+                content = content.replace(words, b"&h;", 1)
+            parts.writestr(member, content)
+    assert "amplification" in refuse(name, hostile.getvalue())
+
+
 def test_a_text_that_is_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(office_files, "MOST_CHARACTERS", 10)
     assert "a text of at most 10 characters" in refuse("a.docx", make_docx())
