@@ -232,7 +232,9 @@ def test_an_error_goes_to_whom_it_belongs_and_an_error_of_all_to_all(lost: Datab
     def fail() -> str:
         raise ValueError("broken")
 
-    def lose(_works: Sequence[Callable[[], str]]) -> list[str | Exception]:
+    def lose_two(works: Sequence[Callable[[], str]]) -> list[str | Exception]:
+        if len(works) == 1:
+            return do_all(works)
         raise OSError("the disk")
 
     async def ask() -> None:
@@ -248,10 +250,16 @@ def test_an_error_goes_to_whom_it_belongs_and_an_error_of_all_to_all(lost: Datab
         failed, done = await together
         assert isinstance(failed, ValueError)
         assert done == "done"
-        unlucky = Turns(lost, lose, most=1)
-        for _often in range(2):
-            with pytest.raises(OSError, match="the disk"):
-                await unlucky.run("d", lambda: "never", person=1)
+        unlucky, slow = Turns(lost, lose_two, most=1, together=2), Work()
+        alone = asyncio.create_task(unlucky.run("d", slow.make("alone"), person=1))
+        await slow.wait_until_begun("alone")
+        two = asyncio.gather(
+            *(unlucky.run("d", lambda: "never", person=person) for person in (2, 3)), return_exceptions=True
+        )
+        await asyncio.sleep(0)
+        slow.may_end.set()
+        assert await alone == "alone"
+        assert [str(error) for error in await two] == ["the disk", "the disk"]
         assert unlucky.is_idle
 
     run(ask())
