@@ -127,8 +127,9 @@ def _draw_page(page: AppPage, context: PageContext) -> None:
 def _warn_of_other_dataset(page: AppPage, context: PageContext) -> None:
     """Say so if the address names a dataset that this person cannot see, so that nobody takes another one's figures for it."""
     wanted = st.query_params.get("dataset")
-    is_of_dataset = page.least is not None and not page.everywhere
-    if is_of_dataset and wanted and context.dataset is not None and wanted != context.dataset:
+    if not wanted or context.dataset in (None, wanted):
+        return
+    if page.least is not None and not page.everywhere:  # a page about a dataset
         words = tr(
             "There is no dataset named {wanted}, or you have no role on it. This page shows {shown}.",
             wanted=wanted,
