@@ -44,7 +44,8 @@ def test_what_disputes_teach_becomes_a_version_that_names_them(
     page.reload()  # the page is opened anew on the same tab: the browser hands the draft back, the choice with it
     chosen = page.get_by_role("checkbox", name="Answered in the next version", exact=True)
     expect(chosen).to_be_checked(timeout=PATIENCE)
-    settle(page)  # the page is drawn once more with the draft: a tab takes no click in the moment in which it is drawn
+    # The page is drawn once more with the draft, and a tab takes no click in the moment in which it is drawn.
+    settle(page)
     page.get_by_role("tab", name="Next version").click(timeout=PATIENCE)
     expect(page.get_by_text("Answers 3 decisions")).to_be_visible(timeout=PATIENCE)
     page.get_by_role("textbox", name="Why", exact=False).fill("争いから")
