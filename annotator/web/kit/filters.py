@@ -13,6 +13,7 @@ from annotator.web.kit.figures import find_zone
 from annotator.web.kit.messages import tr
 
 Value = TypeVar("Value", bound=str)
+EVERYTHING = ""  # Streamlit takes None for an empty field, and offers to clear it
 DAY_WIDTH = 160
 
 
@@ -26,14 +27,16 @@ def draw_choice(
     on_change: Callable[[], None],
 ) -> Value | None:
     """Draw the choice of one of the names, and return the chosen value; None for `everything`."""
-    return st.selectbox(
+    shown = {EVERYTHING: everything} | {str(value): name for value, name in names.items()}
+    chosen = st.selectbox(
         label,
-        [None, *names],
+        list(shown),
         key=key,
         on_change=on_change,
         width=width,
-        format_func=lambda value: everything if value is None else names.get(value, value),
+        format_func=lambda value: shown.get(value, value),
     )
+    return next((value for value in names if value == chosen), None)
 
 
 def draw_days(first_key: str, last_key: str, *, on_change: Callable[[], None]) -> list[date | None]:

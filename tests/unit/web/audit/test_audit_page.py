@@ -18,6 +18,7 @@ from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_entries import note_act
 from annotator.web.audit.words import ACTION_NAMES, describe_details, describe_target, name_action, name_actor
+from annotator.web.kit.filters import EVERYTHING
 from annotator.web.kit.messages import use_language
 from annotator.web.navigation import PAGES
 from tests.unit.web.conftest import NOW, PASSWORD
@@ -133,13 +134,13 @@ def test_filters_choose_and_begin_at_the_newest_again(database: Database, open_p
     assert "action=checks_changed" in say(app)
     app.selectbox(key="audit dataset").set_value("demo").run()
     assert "No entry matches." in say(app)
-    app.selectbox(key="audit action").set_value(None)
-    app.selectbox(key="audit dataset").set_value(None)
+    app.selectbox(key="audit action").set_value(EVERYTHING)
+    app.selectbox(key="audit dataset").set_value(EVERYTHING)
     app.selectbox(key="audit person").set_value("hanako").run()
     shown = say(app)
     assert "person=hanako" in shown and "Changed training or gold pairs" not in shown
     day = (NOW - timedelta(days=1)).date()
-    app.selectbox(key="audit person").set_value(None)
+    app.selectbox(key="audit person").set_value(EVERYTHING)
     app.date_input(key="audit until").set_value(day).run()
     assert "No entry matches." in say(app)
 
