@@ -50,7 +50,7 @@ def iterate_audit_log(
 def download_audit_log(
     database: Database, actor: Actor, wanted: AuditFilter, *, now: datetime
 ) -> Iterator[AuditEntry]:
-    """Yield entries as `iterate_audit_log`, for a file that somebody is sent. An entry says first that they were."""
+    """Enter the download in the log, then return what `iterate_audit_log` yields, for a file that is sent to the admin."""
     _check_filter(wanted)
     with database.write() as session:
         require_admin(session, actor)
@@ -59,7 +59,7 @@ def download_audit_log(
 
 
 def note_download(database: Database, actor: Actor, dataset: str, file: str, *, now: datetime) -> None:
-    """Enter that a lead is about to be sent a file with judgments of a dataset. `file`: what it is, without names of people."""
+    """Enter that somebody is about to get a file with judgments of a dataset. For leads. `file`: what it is, without names of people."""
     with database.write() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")

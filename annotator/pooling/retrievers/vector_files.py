@@ -168,7 +168,7 @@ def _open_npz(path: Path, folder: Path) -> VectorTable:
                 found = ", ".join(name.removesuffix(".npy") for name in sizes) or "none"
                 raise BadInput([FormatError(str(path), None, "the arrays ids and vectors", found)])
             size, free = sum(sizes[name] for name in ARRAYS), shutil.disk_usage(folder).free
-            if size > free:  # of what is packed, no more than this size is read
+            if size > free:  # an archive never unpacks to more than the sizes that it states
                 expected = f"arrays of at most {free:,} bytes, which are free in {folder.parent}"
                 raise BadInput([FormatError(str(path), None, expected, f"{size:,} bytes")])
             ids_path, rows_path = (archive.extract(name, folder) for name in ARRAYS)

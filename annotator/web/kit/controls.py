@@ -41,7 +41,10 @@ def apply_url_choice(key: str, options: Sequence[str], name: NameOption = name_w
 
 
 def _correct_url(key: str, value: str) -> None:
-    """Streamlit removes from the URL what no control of the page understands: a reload would then show something else."""
+    """Write this value into the URL and draw the page again.
+
+    Streamlit removes a value that its control does not know from the URL, and a reload would then show something else.
+    """
     st.query_params[key] = value
     st.rerun()
 
