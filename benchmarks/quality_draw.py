@@ -76,8 +76,8 @@ class Undone(Database):
     """Keeps nothing of what is written to it."""
 
     @contextmanager
-    def write(self, *, before_parents: bool = False) -> Iterator[Session]:
-        with suppress(Undo), super().write(before_parents=before_parents) as session:
+    def write(self, *, before_parents: bool = False, durable: bool = True) -> Iterator[Session]:
+        with suppress(Undo), super().write(before_parents=before_parents, durable=durable) as session:
             yield session
             raise Undo
 

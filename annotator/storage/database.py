@@ -175,8 +175,6 @@ PATIENCE_SECONDS = 30
 KNOWN_LOCK_SECONDS = 0.3
 """How long a write waits for SQLite's lock after the write before it waited in vain. Otherwise every write in the queue would
 wait for the full time."""
-GAP_SECONDS = 0.012
-"""How long the write lock is free between the parts of a long write."""
 ASK_MILLISECONDS = 4
 """After how long at the latest a write asks again for SQLite's lock."""
 CONNECT_SECONDS = 5
@@ -192,6 +190,8 @@ _POSTGRESQL_OPTIONS = {
 CONNECTION = "annotator"
 """What the name of each connection to PostgreSQL begins with; then the newest schema that the program knows, its process, its machine."""
 _MIGRATIONS = Path(__file__).parent / "migrations" / "versions"
+_PRAGMAS = {"foreign_keys": "ON", "synchronous": "FULL"}
+"""What each connection to SQLite begins with, and some transactions change."""
 _READING = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
 _ASKING = {"isolation_level": "AUTOCOMMIT"}
 _ARCHIVED_NAME = text("SELECT name FROM dataset WHERE pk = :d AND archived_at IS NOT NULL")
@@ -267,16 +267,20 @@ class Database:
             session.commit()
 
     @contextmanager
-    def write(self, *, before_parents: bool = False) -> Iterator[Session]:
+    def write(self, *, before_parents: bool = False, durable: bool = True) -> Iterator[Session]:
         """Open a session that commits if the block succeeds.
 
-        `before_parents`: on SQLite, rows may name others that come later, in another transaction.
+        `before_parents`: on SQLite, rows may name others that come later, in another transaction. `durable`: on SQLite, without it
+        the next transaction that is durable makes this one so too.
         Raises DatabaseUnavailable if the database cannot work now.
         """
-        unchecked = before_parents and self.is_sqlite
+        pragmas = {
+            "foreign_keys": "OFF" if before_parents else "ON",
+            "synchronous": "FULL" if durable else "NORMAL",
+        }
         with (
             self._take_turn() as wait,
-            self._session(write=True, wait=wait, unchecked=unchecked) as session,
+            self._session(write=True, wait=wait, pragmas=pragmas) as session,
             session.begin(),
         ):
             yield session
@@ -299,14 +303,6 @@ class Database:
         ):
             shared = SharedTransaction(connection, self.shown_url)
             return [shared.attempt(work) for work in works]
-
-    def let_others_write(self) -> None:
-        """Leave SQLite's write lock free, between the parts of a long write, long enough for whoever waits for it to take it.
-
-        A thread of this process takes its turn at once, another process asks every few milliseconds.
-        """
-        if self.is_sqlite:
-            time.sleep(GAP_SECONDS)
 
     @contextmanager
     def _take_turn(self) -> Iterator[float]:
@@ -335,25 +331,35 @@ class Database:
 
     @contextmanager
     def _session(
-        self, *, write: bool, wait: float, unchecked: bool = False, options: Mapping[str, Any] = _READING
+        self,
+        *,
+        write: bool,
+        wait: float,
+        pragmas: Mapping[str, str] = _PRAGMAS,
+        options: Mapping[str, Any] = _READING,
     ) -> Iterator[Session]:
         with (
-            self._connect(write=write, wait=wait, unchecked=unchecked, options=options) as connection,
+            self._connect(write=write, wait=wait, pragmas=pragmas, options=options) as connection,
             Session(connection, expire_on_commit=False) as session,
         ):
             yield session
 
     @contextmanager
     def _connect(
-        self, *, write: bool, wait: float, unchecked: bool = False, options: Mapping[str, Any] = _READING
+        self,
+        *,
+        write: bool,
+        wait: float,
+        pragmas: Mapping[str, str] = _PRAGMAS,
+        options: Mapping[str, Any] = _READING,
     ) -> Iterator[Connection]:
-        """`options`: with which a connection to PostgreSQL reads."""
+        """`pragmas`: of SQLite's connection. `options`: with which a connection to PostgreSQL reads."""
         with explain_unavailable(self.shown_url, write=write):
             asked = time.perf_counter()
             connection = self.engine.connect().execution_options(
                 annotator_write=write,
                 annotator_wait=wait,
-                annotator_unchecked=unchecked,
+                annotator_pragmas=pragmas,
                 **({} if write or self.is_sqlite else options),
             )
             began = time.perf_counter()
@@ -407,8 +413,7 @@ class Database:
         for pragma in (
             f"busy_timeout={round(self._patience * 1_000)}",
             "journal_mode=WAL",
-            "foreign_keys=ON",
-            "synchronous=FULL",
+            *(f"{name}={value}" for name, value in _PRAGMAS.items()),
             "cache_size=-65536",
             "recursive_triggers=ON",
         ):
@@ -623,7 +628,7 @@ def _use_driver_for_savepoints(dialect: Any) -> None:
         setattr(dialect, method, make(statement))
 
 
-_UNCHECKED = "annotator_unchecked"  # in the pool's notes on a connection: it does not check foreign keys
+_CHANGED = "annotator_pragmas"  # in the pool's notes on a connection: what its last transaction asked for
 
 
 def _begin_sqlite(connection: Any) -> None:
@@ -631,10 +636,12 @@ def _begin_sqlite(connection: Any) -> None:
     wait = options.get("annotator_wait", PATIENCE_SECONDS)
     driver = connection.connection.dbapi_connection
     # only where a connection from the pool keeps what the one before asked for: SQLite then plans every statement anew
-    unchecked = bool(options.get("annotator_unchecked"))
-    if connection.info.get(_UNCHECKED, False) != unchecked:
-        driver.execute(f"PRAGMA foreign_keys={'OFF' if unchecked else 'ON'}")
-        connection.info[_UNCHECKED] = unchecked
+    pragmas, before = options.get("annotator_pragmas", _PRAGMAS), connection.info.get(_CHANGED, _PRAGMAS)
+    if pragmas != before:
+        for name, value in pragmas.items():
+            if value != before[name]:
+                driver.execute(f"PRAGMA {name}={value}")
+        connection.info[_CHANGED] = pragmas
     write = options.get("annotator_write", True)
     if write and _begin_soon(driver, wait):
         return
@@ -646,7 +653,7 @@ def _begin_soon(driver: Any, wait: float) -> bool:
     """Begin to write within `wait` seconds, asking every few milliseconds; return whether it succeeded.
 
     SQLite itself asks ever more rarely, every tenth of a second in the end: it would miss the gaps between the parts of a long
-    write again and again, while this asks at least once in each (`GAP_SECONDS`).
+    write again and again, while this asks at least once in each (`long_writes.GAP_SECONDS`).
     """
     until = time.monotonic() + wait
     driver.execute(f"PRAGMA busy_timeout={min(ASK_MILLISECONDS, round(wait * 1_000))}")

@@ -19,6 +19,7 @@ from annotator.domain.messages import say
 from annotator.releases.releases_sql import add_rows_of_release
 from annotator.releases.build.write import WrittenRelease
 from annotator.storage.database import Database
+from annotator.storage.long_writes import LongWrite
 from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables.central import (
     DatasetRow,
@@ -68,14 +69,14 @@ def record_parts(database: Database, release_pk: int, written: WrittenRelease) -
 
     Raises ConflictError if somebody has removed the recording meanwhile.
     """
+    recording = LongWrite(database, before_parents=True)
     for row_class, spool in ((ReleaseQueryRow, written.queries), (ReleaseQrelRow, written.qrels)):
         for rows in spool.chunks():
             for start in range(0, len(rows), PART):
                 part = rows[start : start + PART]
-                with database.write(before_parents=True) as session:
+                with recording.part() as session:
                     _require_recording(session, release_pk)
                     add_rows_of_release(session, row_class, release_pk, part)
-                database.let_others_write()
                 yield len(part)
 
 
@@ -90,14 +91,14 @@ def end_recording(session: Session, release: ReleaseRow, release_pk: int) -> Non
 
 def remove_recording(database: Database, release_pk: int) -> None:
     """Remove a recording that will never be published, in parts. Does nothing if the release is published after all."""
+    removing = LongWrite(database, before_parents=True)
     for removal in _REMOVALS:
         removed = 1
         while removed:
-            with database.write(before_parents=True) as session:
+            with removing.part() as session:
                 if not _is_recording(session, release_pk):
                     return
                 removed = execute_sql(session, removal, {"release_pk": release_pk, "part": PART}).rowcount
-            database.let_others_write()
     with database.write() as session:
         session.execute(delete(ReleaseRecordingRow).where(col(ReleaseRecordingRow.release_pk) == release_pk))
 

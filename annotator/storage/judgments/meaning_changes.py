@@ -15,6 +15,7 @@ from sqlmodel import col
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import QueueReason
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.long_writes import LongWrite
 from annotator.storage.sql import execute_sql, fetch, prepare_sql
 from annotator.storage.tables.central import GuidelineMarkingRow
 
@@ -75,13 +76,13 @@ def finish_marking(database: Database) -> None:
     """
     with database.read() as session:
         dataset_pks = list(session.scalars(select(col(GuidelineMarkingRow.dataset_pk))))
+    marking = LongWrite(database)
     for dataset_pk in dataset_pks:
         unfinished = True
         while unfinished:
-            with database.write() as session:
+            with marking.part() as session:
                 lock_dataset(session, dataset_pk, archived_too=True)
                 unfinished = _mark_part(session, dataset_pk)
-            database.let_others_write()
 
 
 def _mark_part(session: Session, dataset_pk: int) -> bool:

@@ -9,6 +9,7 @@ from annotator.guideline.service import publish_version, read_version
 from annotator.people.service import find_actor
 from annotator.storage.database import Database
 from annotator.storage.judgments import meaning_changes
+from annotator.storage.long_writes import LongWrite
 from tests.integration.guideline_world import with_fields
 
 
@@ -21,12 +22,12 @@ def publish_until_killed(url: str, now: str, parts: int, errors: str) -> None:
     with database.read() as session:
         lead = find_actor(session, "léa")
 
-    def die_in_time(_: Database) -> None:
+    def die_in_time(_: LongWrite) -> None:
         left[0] -= 1
         if left[0] <= 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Database.let_others_write = die_in_time  # type: ignore[method-assign]
+    LongWrite.let_others_write = die_in_time  # type: ignore[method-assign]
     present = read_version(database, lead, "d")
     draft = with_fields(present.rubric, definition="甲")
     publish_version(

@@ -13,6 +13,7 @@ from annotator.releases.releases_sql import list_old_judgments
 from annotator.storage.database import Database
 from annotator.storage.judgments import meaning_changes
 from annotator.storage.judgments.outdated import OutdatedCount, mark_outdated
+from annotator.storage.long_writes import LongWrite
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.tables.central import CurrentJudgmentRow, GuidelineMarkingRow
 from tests.browser.warm_server import start_process
@@ -34,7 +35,7 @@ def world(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def meanwhile(world: JudgedWorld, monkeypatch: pytest.MonkeyPatch, act: Callable[[Database], None]) -> None:
     """Do something with a connection of its own, which waits for nobody, after each part that is marked."""
     other = Database(world.url, patience=0.05)
-    monkeypatch.setattr(Database, "let_others_write", lambda _: act(other))
+    monkeypatch.setattr(LongWrite, "let_others_write", lambda _: act(other))
 
 
 def read_counts(world: GuidelineWorld) -> tuple[list[OutdatedCount], int, int]:

@@ -19,6 +19,7 @@ from annotator.releases.build.write import write_release
 from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.service import finish_publishing, publish_release
 from annotator.storage.database import Database
+from annotator.storage.long_writes import LongWrite
 from annotator.storage.tables.central import ReleaseQrelRow, ReleaseQueryRow, ReleaseRecordingRow, ReleaseRow
 from tests.browser.warm_server import start_process
 from tests.integration.conftest import CopyWorld
@@ -63,7 +64,7 @@ def meanwhile(world: ReleaseWorld, monkeypatch: pytest.MonkeyPatch, act: Callabl
     add = releases_sql.add_rows_of_release
 
     if world.database.is_sqlite:
-        monkeypatch.setattr(Database, "let_others_write", lambda _: act(other))
+        monkeypatch.setattr(LongWrite, "let_others_write", lambda _: act(other))
         return
 
     def add_and_act(*arguments: Any) -> None:
