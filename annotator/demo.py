@@ -22,7 +22,8 @@ from annotator.importing.texts.texts_service import import_documents, import_que
 from annotator.labeling.calibration_service import import_checks, list_checks
 from annotator.labeling.questions_service import answer_question, ask_question, list_questions
 from annotator.labeling.service import list_judgments, submit_judgments
-from annotator.people.service import add_person, change_person, find_actor, list_people
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person, change_person, list_people
 from annotator.pooling.proposals.proposals_service import propose
 from annotator.pooling.service import list_pairs, pool_runs
 from annotator.storage.database import Database

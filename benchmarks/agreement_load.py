@@ -20,14 +20,8 @@ from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.sql import add_rows
-from annotator.storage.tables.central import (
-    CurrentJudgmentRow,
-    DocumentRow,
-    JudgmentRow,
-    LoginSessionRow,
-    PairRow,
-    QueryRow,
-)
+from annotator.storage.tables.central import CurrentJudgmentRow, DocumentRow, JudgmentRow, PairRow, QueryRow
+from annotator.storage.tables.sign_in import LoginSessionRow
 from benchmarks.labeling_load import DATASET, NOW, add_people, set_sequences, trust
 
 DEPTH, PEOPLE, WEEKS = 30, 20, 8

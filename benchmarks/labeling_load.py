@@ -33,12 +33,12 @@ from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
-    LoginSessionRow,
     MembershipRow,
     PairRow,
     PersonRow,
     QueryRow,
 )
+from annotator.storage.tables.sign_in import LoginSessionRow
 from benchmarks.press_to_paint import find_free_port
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

@@ -25,13 +25,14 @@ from typing import Any
 from sqlmodel import col, select
 
 from annotator.domain.people import OPERATOR
-from annotator.people.service import add_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person
 from annotator.releases.build.files import MANIFEST, SUMS, write_json
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset
-from annotator.storage.tables.central import ReleaseRow
+from annotator.storage.tables.releases import ReleaseRow
 from benchmarks.release import NOW, fill
 
 SMALL = "--qrels 500"  # what the tests start it with

@@ -36,7 +36,8 @@ from annotator.domain.people import OPERATOR
 from annotator.labeling.calibration_service import list_checks
 from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import submit_judgments
-from annotator.people.service import add_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person
 from annotator.quality.service import draw_sample
 from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key

@@ -18,7 +18,7 @@ from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.demo import DATASET, build_demo
 from annotator.domain.people import OPERATOR
-from annotator.people.service import find_actor
+from annotator.people.roles_service import find_actor
 from annotator.releases.records import Release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database

@@ -89,7 +89,7 @@ from annotator.domain.people import Actor
 from annotator.guideline.feedback_sql import count_decisions_behind
 from annotator.labeling.calibration_service import list_results
 from annotator.labeling.records import AnnotatorResult
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen

@@ -21,7 +21,7 @@ from annotator.audit.removal_sql import (
 from annotator.domain.audit import AuditAction, write_time
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import Actor
-from annotator.people.service import require_admin
+from annotator.people.roles_service import require_admin
 from annotator.storage.database import Database
 from annotator.storage.judgments.open_pairs import drop_every_lease
 from annotator.storage.logs.audit_entries import note_act

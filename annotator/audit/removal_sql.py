@@ -10,16 +10,16 @@ from sqlmodel import col
 from annotator.domain.audit import PERSONAL_FIELDS
 from annotator.storage.tables.adjudication import AuditEventRow
 from annotator.storage.tables.audit import AuditEntryRow, AuditPersonalRow
-from annotator.storage.tables.central import (
+from annotator.storage.tables.central import ImportRecordRow
+from annotator.storage.tables.releases import ReleaseRow
+from annotator.storage.tables.sign_in import (
     HalfSignInRow,
-    ImportRecordRow,
     KnownDeviceRow,
     LoginAttemptRow,
     LoginSessionRow,
     OneTimeLinkRow,
     ProviderIdentityRow,
     RecoveryCodeRow,
-    ReleaseRow,
     SecondFactorRow,
 )
 

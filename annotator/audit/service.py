@@ -16,7 +16,7 @@ from annotator.audit.records import AuditEntry, AuditFilter, AuditHead, AuditPag
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import Actor
-from annotator.people.service import require_admin, require_role
+from annotator.people.roles_service import require_admin, require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_dataset, key_of

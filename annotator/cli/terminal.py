@@ -73,7 +73,7 @@ def open_as(url: str | None, username: str | None) -> "tuple[Database, Actor]":
 def resolve_actor(database: "Database", username: str | None) -> "Actor":
     """Return the person named by `--as`; the operator when none is named."""
     from annotator.domain.people import OPERATOR
-    from annotator.people.service import find_actor
+    from annotator.people.roles_service import find_actor
 
     if username is None:
         return OPERATOR

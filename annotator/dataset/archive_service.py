@@ -8,7 +8,7 @@ from datetime import datetime
 
 from annotator.dataset.service import Dataset, show_dataset
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 from annotator.storage.lookup import find_dataset, key_of

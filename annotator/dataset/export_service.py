@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from annotator import __version__
 from annotator.dataset.export_sql import list_columns, list_pair_pks, list_tables, select_rows
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import add_seen

@@ -35,7 +35,7 @@ from annotator.dataset.export_sql import (
 from annotator.dataset.service import Dataset, check_dataset_name, require_free_name, show_dataset
 from annotator.domain.errors import BadInput, FormatError, StateError
 from annotator.domain.people import Actor
-from annotator.people.service import require_admin
+from annotator.people.roles_service import require_admin
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.pairs.pool import pair_key

@@ -12,7 +12,7 @@ from sqlmodel import col
 
 from annotator.dataset.settings import SEARCH_HOSTS, read_setting
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import find_dataset, key_of

@@ -22,20 +22,18 @@ from annotator.domain.grades import DEFAULT_RUBRIC, Rubric, check_languages
 from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
-from annotator.people.service import list_roles, require_admin, require_role
+from annotator.people.roles_service import list_roles, require_admin, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import describe_rubric_row, find_dataset, find_rubric, key_of, to_rubric
-from annotator.storage.pairs.pool import select_documents_left
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
     DocumentRow,
     PairRow,
     QueryRow,
-    ReleaseRow,
     RubricRow,
 )
 
@@ -365,6 +363,9 @@ def _check_rates(before: Dataset, after: Dataset) -> None:
 
 
 def _counts(session: Session, dataset_pk: int) -> DatasetCounts:
+    from annotator.storage.pairs.pool import select_documents_left
+    from annotator.storage.tables.releases import ReleaseRow
+
     def count(table: Any, *conditions: Any) -> int:
         statement = (
             select(func.count()).select_from(table).where(col(table.dataset_pk) == dataset_pk, *conditions)

@@ -21,7 +21,8 @@ from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import iterate_pair_states, list_queries
 from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql, read_json
-from annotator.storage.tables.central import DocumentRow, DocumentTextRow, ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
 
 class ImportedRun(NamedTuple):

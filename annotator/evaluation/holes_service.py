@@ -18,7 +18,7 @@ from annotator.evaluation.dataset_analysis.holes import Hole, JudgingNeed, Order
 from annotator.evaluation.evaluate import HOLE_DEPTH, cut_run
 from annotator.evaluation.evaluation_sql import choose_imported_runs, read_imported_run, read_present_truth
 from annotator.evaluation.files.truth_files import build_truth
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.pooling.service import pool_results
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of

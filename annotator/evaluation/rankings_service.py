@@ -37,7 +37,7 @@ from annotator.evaluation.records import Grades, Order, RankedRun, ScoreTable
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from annotator.evaluation.scores.summary import summarize_measure
 from annotator.evaluation.service import read_truth
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import list_to_judge, note_published, note_seen
 from annotator.storage.lookup import find_dataset, key_of

@@ -44,7 +44,7 @@ from annotator.evaluation.scores.scoring import ScoringOptions
 from annotator.evaluation.scores.summary import list_group_fields
 from annotator.evaluation.targets import TargetCheck, check_targets, list_measures_to_score, read_targets
 from annotator.formats.runs import name_by_file
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import find_released, note_seen
 from annotator.storage.lookup import find_dataset, key_of

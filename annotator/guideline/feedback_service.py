@@ -14,7 +14,7 @@ from annotator.guideline import feedback_sql as stored
 from annotator.guideline.feedback import make_worklist
 from annotator.guideline.records import AskedQuestion, DecisionExample, GuidelineWorklist
 from annotator.labeling.questions_service import list_for_guideline
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of

@@ -27,7 +27,7 @@ from annotator.guideline.compare import (
 from annotator.guideline.feedback_sql import DecisionKey, add_decisions_behind, unmark_questions
 from annotator.guideline.merge import GuidelineMerge, merge_rubrics
 from annotator.guideline.validation import check_change, check_rubric, clean_rubric
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.meaning_changes import begin_marking, finish_marking
 from annotator.storage.judgments.outdated import (

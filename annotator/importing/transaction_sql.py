@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.import_records import AFTERWARDS, ImportKind, ImportRecord, find_declared
 from annotator.domain.people import Actor
 from annotator.importing.report import ImportReport
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.import_records import add_import_record, list_import_records
 from annotator.storage.lookup import find_dataset, key_of

@@ -28,16 +28,9 @@ from sqlmodel import SQLModel
 
 from annotator.domain.errors import StateError
 from annotator.installation.records import RECORDED_IN_PARTS
-from annotator.storage.tables import adjudication, audit, central, labeling, pooling
+from annotator.storage.tables import every_table  # noqa: F401  (it defines the tables)
 from annotator.storage.tables.columns import UtcDateTime
 
-_DEFINED = (
-    central,
-    adjudication,
-    audit,
-    labeling,
-    pooling,
-)  # their import defines the tables
 AT_ONCE = 5_000
 VERSION_TABLE = "alembic_version"
 _TIME = "%Y-%m-%d %H:%M:%S.%f"

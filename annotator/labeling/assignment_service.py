@@ -65,7 +65,7 @@ from annotator.labeling.assignment_steps import (
     preview_plan,
     reverse_plan,
 )
-from annotator.people.service import list_roles, require_role
+from annotator.people.roles_service import list_roles, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.roles import list_dataset_people

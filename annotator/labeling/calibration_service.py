@@ -41,7 +41,7 @@ from annotator.labeling.calibration_sql import (
 from annotator.labeling.checks import draw_number
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.records import AnnotatorResult, CheckCandidate, CheckChanges, CheckPair, OwnChecks
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import make_open_pairs_request
 from annotator.storage.logs.audit_entries import note_act

@@ -17,7 +17,7 @@ from annotator.domain.errors import DatasetArchived, DatasetNotOpen, NotAllowed
 from annotator.domain.people import Actor, describe_unknown_dataset
 from annotator.labeling.pair_records import StoredEvent
 from annotator.labeling.records import OwnProgress
-from annotator.people.service import HeldRoles, require_held_role
+from annotator.people.roles_service import HeldRoles, require_held_role
 from annotator.storage.database import describe_archived
 from annotator.storage.judgments.open_pairs import (
     Eligibility,

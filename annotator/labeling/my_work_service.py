@@ -33,7 +33,7 @@ from annotator.labeling.records import (
     OwnJudgmentPage,
     count_left,
 )
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database
 from annotator.storage.judgments.open_pairs import (
     count_done,

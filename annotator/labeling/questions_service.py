@@ -26,7 +26,7 @@ from annotator.labeling.questions_sql import (
     was_shown,
 )
 from annotator.labeling.records import OwnQuestions, PairQuestion
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of

@@ -57,7 +57,7 @@ from annotator.labeling.submission_sql import (
     read_pair_states,
     store_plan,
 )
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, Writable
 from annotator.storage.judgments.current_judgments import CurrentJudgment, list_current_judgments
 from annotator.storage.judgments.labeling_locks import share_dataset

@@ -33,7 +33,7 @@ from annotator.overview.forecast import (
 )
 from annotator.overview.next_steps import DatasetFigures, NextStep, WaitingDisagreements, suggest_steps
 from annotator.overview.records import CountedPair, PairCounts, count_pairs
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.storage.database import Database

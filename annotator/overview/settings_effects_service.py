@@ -15,7 +15,7 @@ from sqlmodel import col
 from annotator.dataset.service import OVERLAP_SETTINGS, apply_settings, read_changes
 from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.records import GATE_NAMES, ReleaseGate
 from annotator.storage.database import Database

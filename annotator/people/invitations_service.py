@@ -41,13 +41,8 @@ from annotator.people.links_sql import (
     revoke_password_links,
 )
 from annotator.people.new_account import AccountRefused, NewAccount, check_new_account
-from annotator.people.service import (
-    list_roles,
-    require_admin,
-    require_may_manage,
-    require_person,
-    require_role,
-)
+from annotator.people.roles_service import list_roles, require_admin, require_person, require_role
+from annotator.people.service import require_may_manage
 from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
@@ -56,7 +51,8 @@ from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.roles import ROLES_LOCK, is_username_taken, set_role
-from annotator.storage.tables.central import DatasetRow, OneTimeLinkRow, PersonRow
+from annotator.storage.tables.central import DatasetRow, PersonRow
+from annotator.storage.tables.sign_in import OneTimeLinkRow
 
 _AUDITED: Mapping[Action, AuditAction] = {
     "invited": AuditAction.invited,

@@ -16,7 +16,8 @@ from annotator.people.sign_in_limits import WINDOW, check_unknown_browser
 from annotator.people.sign_in_sql import clear_old, clear_own_failures, list_failures
 from annotator.storage.database import lock_dataset
 from annotator.storage.roles import ROLES_LOCK
-from annotator.storage.tables.central import DatasetRow, LoginAttemptRow, OneTimeLinkRow, PersonRow
+from annotator.storage.tables.central import DatasetRow, PersonRow
+from annotator.storage.tables.sign_in import LoginAttemptRow, OneTimeLinkRow
 
 GUESSED = "/link"
 """The username under which attempts with a link are counted: usernames have no "/"."""

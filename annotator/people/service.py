@@ -1,4 +1,4 @@
-"""Manage people and their roles. Every service that acts calls `require_role` in its transaction.
+"""Manage people and their roles.
 
 Nobody can raise their own role: a dataset's admin gives roles on it; an admin of all datasets, or the operator, who
 owns the database, gives roles on all. An account (name, password, disabled) is managed only by somebody who is admin
@@ -6,7 +6,7 @@ wherever that person has a role, so that an admin of one dataset cannot become s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import select
@@ -14,16 +14,14 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.audit import AuditAction
-from annotator.domain.errors import ConflictError, DatasetNotOpen, NotAllowed, StateError, ValidationError
+from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.messages import LANGUAGES, say
 from annotator.domain.people import (
-    ROLE_NAMES,
     ROLES,
     Actor,
     Membership,
     Person,
     PersonChange,
-    describe_unknown_dataset,
     includes,
 )
 from annotator.people.credentials import (
@@ -34,6 +32,12 @@ from annotator.people.credentials import (
     make_one_time_password,
 )
 from annotator.people.links_sql import revoke_password_links
+from annotator.people.roles_service import (
+    list_roles,
+    require_admin,
+    require_person,
+    require_role,
+)
 from annotator.people.second_factor.second_factor_sql import list_enrolled
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
 from annotator.storage.database import Database
@@ -44,85 +48,14 @@ from annotator.storage.roles import (
     delete_role,
     is_username_taken,
     keep_led,
-    list_active_roles,
     list_held_roles,
     list_role_datasets,
     set_expertise,
     set_role,
 )
-from annotator.storage.tables.central import DatasetRow, MembershipRow, PersonRow
+from annotator.storage.tables.central import MembershipRow, PersonRow
 
 GIVERS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class HeldRoles:
-    """The roles that a person holds now."""
-
-    everywhere: str | None = None  # the role on every dataset
-    by_dataset: Mapping[int, str] = field(default_factory=dict)  # by dataset_pk
-
-    def role_on(self, dataset_pk: int) -> str | None:
-        """Return the stronger of the role on this dataset and the role everywhere."""
-        here = self.by_dataset.get(dataset_pk)
-        if here is None or self.everywhere is None:
-            return here or self.everywhere
-        return here if includes(here, self.everywhere) else self.everywhere
-
-
-def list_roles(session: Session, actor: Actor) -> HeldRoles:
-    """Return the roles that the actor holds now: none if disabled. The operator holds none and needs none."""
-    if actor.person_id is None:
-        return HeldRoles()
-    roles = list_active_roles(session, actor.person_id)
-    everywhere = next((role for dataset_pk, role in roles if dataset_pk is None), None)
-    return HeldRoles(everywhere, {dataset_pk: role for dataset_pk, role in roles if dataset_pk is not None})
-
-
-def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -> None:
-    """Raise NotAllowed unless the actor's present role on the dataset includes `needed`.
-
-    Raises DatasetNotOpen, as for a dataset that does not exist, if the actor has no role on it: nobody learns by guessing
-    which datasets there are. The operator may do everything.
-    """
-    if not actor.is_operator:
-        name = session.get_one(DatasetRow, dataset_pk).name
-        require_held_role(list_roles(session, actor), dataset_pk, needed, dataset=name)
-
-
-def require_held_role(roles: HeldRoles, dataset_pk: int, needed: str, *, dataset: str) -> None:
-    """Raise NotAllowed unless one of these roles on the dataset includes `needed`, DatasetNotOpen if there is none.
-
-    `dataset`: the name that was asked for.
-    """
-    role = roles.role_on(dataset_pk)
-    if role is None:
-        raise DatasetNotOpen(describe_unknown_dataset(dataset))
-    if not includes(role, needed):
-        raise NotAllowed(
-            say("this needs the role {role} on this dataset", role=ROLE_NAMES.get(needed, needed))
-        )
-
-
-def require_admin(session: Session, actor: Actor) -> None:
-    """Raise NotAllowed unless the actor is an admin of every dataset, or the operator."""
-    if not actor.is_operator and list_roles(session, actor).everywhere != "admin":
-        raise NotAllowed(say("this needs the role admin on every dataset"))
-
-
-def require_person(actor: Actor) -> int:
-    """Return the actor's person_id. Raises NotAllowed for the operator: only a person judges and decides."""
-    if actor.person_id is None:
-        raise NotAllowed("this must be done by a person: sign in, or name one with --as")
-    return actor.person_id
-
-
-def find_actor(database_session: Session, username: str) -> Actor:
-    """Return the person of that username as an actor. Raises NotAllowed if the person is disabled."""
-    row = find_person(database_session, username)
-    if row.disabled_at is not None:
-        raise NotAllowed(f"{username} is disabled")
-    return Actor(person_id=key_of(row.pk), username=row.username)
 
 
 def add_person(

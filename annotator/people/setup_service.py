@@ -30,7 +30,8 @@ from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import ROLES_LOCK, is_username_taken, set_role
-from annotator.storage.tables.central import OneTimeLinkRow, PersonRow
+from annotator.storage.tables.central import PersonRow
+from annotator.storage.tables.sign_in import OneTimeLinkRow
 
 LIFETIME = timedelta(hours=24)
 

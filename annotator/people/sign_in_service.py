@@ -36,9 +36,9 @@ from annotator.people.credentials import (
     is_password,
 )
 from annotator.people.links_sql import revoke_password_links
+from annotator.people.roles_service import require_person
 from annotator.people.second_factor.records import Need, SignInStep
 from annotator.people.second_factor.second_factor_sql import add_half_sign_in, find_factor
-from annotator.people.service import require_person
 from annotator.people.sign_in_limits import (
     PER_ADDRESS_AND_NAME,
     PER_DEVICE,
@@ -67,7 +67,8 @@ from annotator.storage.database import Database
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import key_of
 from annotator.storage.roles import list_active_roles
-from annotator.storage.tables.central import LoginAttemptRow, LoginSessionRow, PersonRow
+from annotator.storage.tables.central import PersonRow
+from annotator.storage.tables.sign_in import LoginAttemptRow, LoginSessionRow
 
 SESSION_LIFETIME = timedelta(hours=12)
 HALF_LIFETIME = timedelta(minutes=10)

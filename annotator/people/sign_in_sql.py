@@ -12,13 +12,8 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
 from annotator.storage.sql import fetch, prepare_sql
-from annotator.storage.tables.central import (
-    HalfSignInRow,
-    KnownDeviceRow,
-    LoginAttemptRow,
-    LoginSessionRow,
-    PersonRow,
-)
+from annotator.storage.tables.central import PersonRow
+from annotator.storage.tables.sign_in import HalfSignInRow, KnownDeviceRow, LoginAttemptRow, LoginSessionRow
 
 FAILURES_PER_MINUTE = 60
 """How many entries about failed sign-ins the audit log takes in a minute. Each takes about 600 bytes: 50 MB a day at most."""

@@ -13,7 +13,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.pooling.retrievers.records import RetrievalOptions
 from annotator.pooling.rounds.round_records import NewRound
 from annotator.pooling.rounds.rounds_sql import (

@@ -17,7 +17,7 @@ from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import Actor, includes
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.quality.quality_sql import (
     SettledPairs,
     add_draw,

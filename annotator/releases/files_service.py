@@ -15,7 +15,7 @@ from annotator.domain.errors import (
 )
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.releases.build.files import (
     MANIFEST,
     SIGNATURE,
@@ -41,7 +41,7 @@ from annotator.releases.verify.verified_files import (
 from annotator.releases.verify.verify import Verification, verify_folder
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.tables.central import ReleaseRow
+from annotator.storage.tables.releases import ReleaseRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from annotator.dataset.coverage_counts import measure_coverage
 from annotator.dataset.records import Coverage
 from annotator.domain.ground_truth import Query
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.quality.records import QualityStatus
 from annotator.releases.counts import PairSurvey, list_figures
 from annotator.releases.gates import compare_gates, explain

@@ -14,7 +14,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.releases.diff import (
     ChangeCollector,
     collect_changes,
@@ -53,7 +53,7 @@ from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.disclosures import find_released, note_published, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.published import find_release, list_published_queries
-from annotator.storage.tables.central import ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
 MAX_PAGE = 1_000
 

@@ -31,14 +31,11 @@ from annotator.storage.tables.central import (
     JudgmentRow,
     PairRow,
     PersonRow,
-    PseudonymRow,
     QueryRow,
-    ReleaseQrelRow,
-    ReleaseQueryRow,
-    ReleaseRow,
     RemapRow,
     RubricRow,
 )
+from annotator.storage.tables.releases import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
 
 QUERIES_AT_ONCE = 200
 UNNAMED_ANNOTATOR, UNNAMED_LEAD = "annotator_?", "lead_?"  # judged or decided, but in no release yet

@@ -29,12 +29,9 @@ from annotator.storage.tables.central import (
     PairRow,
     PersonRow,
     ProvenanceRow,
-    PseudonymRow,
-    ReleaseQrelRow,
-    ReleaseQueryRow,
-    ReleaseRow,
     RubricRow,
 )
+from annotator.storage.tables.releases import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
 
 if TYPE_CHECKING:
     from annotator.storage.pairs.pair_settlements import Ints

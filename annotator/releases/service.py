@@ -30,7 +30,7 @@ from annotator.domain.messages import say
 from annotator.domain.overlap import describe_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
 from annotator.guideline.feedback_sql import count_causes, count_decisions_behind
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.pooling.rounds.rounds_sql import read_chances, read_history
 from annotator.quality.records import QualityStatus
 from annotator.releases.build.comparison import ReleaseComparison
@@ -94,7 +94,8 @@ from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pool import count_documents
-from annotator.storage.tables.central import DatasetRow, ReleaseRow
+from annotator.storage.tables.central import DatasetRow
+from annotator.storage.tables.releases import ReleaseRow
 
 KEPT_CHANGES = 200  # changes of each kind that CHANGES.md lists; it counts all
 NO_RENAMES = Renames()

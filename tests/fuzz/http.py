@@ -45,12 +45,12 @@ from annotator.storage.tables.central import (
     DocumentRow,
     DocumentTextRow,
     JudgmentRow,
-    LoginSessionRow,
     MembershipRow,
     PairRow,
     PersonRow,
     QueryRow,
 )
+from annotator.storage.tables.sign_in import LoginSessionRow
 from annotator.web.app import list_own_routes, make_app
 from annotator.web.navigation import PAGES
 from tests.fuzz.raw_query import HEADER, RawQuery

@@ -5,7 +5,7 @@ from pathlib import Path
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
-from annotator.storage.tables.central import ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 from tests.integration.judged_world import NOW
 from tests.integration.scored_world import ScoredWorld
 

@@ -12,17 +12,8 @@ from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.people import Actor
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow
-from annotator.storage.tables.central import (
-    ImportedQrelRow,
-    JudgmentRow,
-    PairRow,
-    PersonRow,
-    PseudonymRow,
-    ReleaseQrelRow,
-    ReleaseQueryRow,
-    ReleaseRow,
-    RemapRow,
-)
+from annotator.storage.tables.central import ImportedQrelRow, JudgmentRow, PairRow, PersonRow, RemapRow
+from annotator.storage.tables.releases import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 SCALE = [{"grade": grade, "name": str(grade), "definition": "…"} for grade in range(4)]

@@ -21,7 +21,8 @@ from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.calibration_service import compute_results, list_checks, remove_check
 from annotator.labeling.questions_service import list_questions
 from annotator.labeling.service import compute_progress, list_judgments, submit_judgments
-from annotator.people.service import add_person, find_actor, list_people
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person, list_people
 from annotator.people.sign_in_service import sign_in
 from annotator.pooling.proposals.proposals_service import list_proposals
 from annotator.storage.database import Database

@@ -72,8 +72,9 @@ from annotator.releases.service import preview_release
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.lookup import key_of
-from annotator.storage.tables.central import PairRow, ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import DisclosureRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 from annotator.web.adjudication import downloads as adjudication_downloads
 from annotator.web.agreement import routes as agreement_routes
 from annotator.web.app import make_app

@@ -27,7 +27,8 @@ from annotator.importing.search_endpoint.server_rules import (
     mask_variables,
 )
 from annotator.importing.search_endpoint.spec import TEMPLATES, read_spec, show_template
-from annotator.people.service import add_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.logs.import_records import list_import_records

@@ -17,7 +17,7 @@ import pytest
 
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import OPERATOR
-from annotator.people.service import find_actor
+from annotator.people.roles_service import find_actor
 from annotator.releases.build.folder import PartialFolder
 from annotator.releases.files_service import list_releases, open_release, verify_release
 from annotator.releases.gates_service import check_release

@@ -62,7 +62,7 @@ from annotator.domain.errors import ConflictError, NotFound, Problems, StateErro
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.texts import NO_WORDS, check_text
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.logs.disclosures import add_seen, list_to_judge, note_seen

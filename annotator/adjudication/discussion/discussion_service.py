@@ -46,7 +46,7 @@ from annotator.domain.messages import Message, say
 from annotator.domain.people import Actor
 from annotator.domain.settling import Decided
 from annotator.domain.texts import NO_WORDS, check_text
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import make_open_pairs_request
 from annotator.storage.logs.audit_log import AuditEvent, add_events

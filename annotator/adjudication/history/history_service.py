@@ -34,7 +34,7 @@ from annotator.adjudication.history.history_sql import (
 from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import ACTIONS
 from annotator.storage.logs.disclosures import find_pair_pks, find_published, list_to_judge, note_seen

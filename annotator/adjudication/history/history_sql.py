@@ -33,11 +33,10 @@ from annotator.storage.tables.central import (
     PairRow,
     PersonRow,
     QueryRow,
-    ReleaseQrelRow,
-    ReleaseRow,
     RubricRow,
 )
 from annotator.storage.tables.labeling import QuestionRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
 OPERATOR = "operator"
 _NAME = func.coalesce(func.nullif(col(PersonRow.name), ""), col(PersonRow.username))

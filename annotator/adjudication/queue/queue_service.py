@@ -39,7 +39,7 @@ from annotator.adjudication.queue.queue_sql import (
 from annotator.adjudication.queue.queue_view import describe_row, hide_disagreement, summarize_counts
 from annotator.domain.people import Actor
 from annotator.domain.settling import UNGRADED, QueueReason
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, key_of

@@ -9,7 +9,7 @@ from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.importing.relations.law_relations import LawRelation, UnknownReference, find_relations
 from annotator.importing.texts.texts_sql import list_law_documents
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 

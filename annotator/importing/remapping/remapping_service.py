@@ -34,7 +34,7 @@ from annotator.importing.remapping.remapping import (
     read_remap,
 )
 from annotator.importing.texts.texts_sql import add_documents_by_id, list_document_keys
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.outdated import mark_outdated
 from annotator.storage.logs.audit_entries import note_act

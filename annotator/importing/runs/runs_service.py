@@ -39,7 +39,7 @@ from annotator.importing.sources import hash_file, read_source
 from annotator.importing.texts.text_plan import QueryText
 from annotator.importing.texts.texts_sql import list_query_texts
 from annotator.importing.transaction_sql import ImportTransaction, open_import, record_import
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 

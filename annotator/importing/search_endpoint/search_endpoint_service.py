@@ -56,7 +56,7 @@ from annotator.importing.search_endpoint.server_rules import (
 from annotator.importing.search_endpoint.spec import hash_spec, read_spec_file
 from annotator.importing.sources import hash_file
 from annotator.importing.texts.texts_sql import count_documents, list_stored_queries
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 

@@ -17,7 +17,7 @@ from annotator.importing.texts.texts_service import import_documents, import_que
 from annotator.importing.uploads import contents_sql
 from annotator.importing.uploads.contents_records import DatasetContents
 from annotator.importing.uploads.import_choices import ImportChoices
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 

@@ -9,7 +9,8 @@ from sqlmodel import col
 
 from annotator.people.second_factor.codes import digest_recovery_code
 from annotator.people.second_factor.records import Need
-from annotator.storage.tables.central import HalfSignInRow, PersonRow, RecoveryCodeRow, SecondFactorRow
+from annotator.storage.tables.central import PersonRow
+from annotator.storage.tables.sign_in import HalfSignInRow, RecoveryCodeRow, SecondFactorRow
 
 
 def find_factor(session: Session, person_pk: int) -> SecondFactorRow | None:

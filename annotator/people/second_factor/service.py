@@ -17,6 +17,7 @@ from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor, SecondFactor, WrongSignIn, requires_second_factor
 from annotator.people.credentials import NOBODYS_HASH, is_password
+from annotator.people.roles_service import require_person
 from annotator.people.second_factor.codes import (
     derive_secret,
     find_step,
@@ -44,7 +45,7 @@ from annotator.people.second_factor.second_factor_sql import (
     use_recovery_code,
     use_step,
 )
-from annotator.people.service import require_may_manage, require_person
+from annotator.people.service import require_may_manage
 from annotator.people.sign_in_limits import (
     MOST_PER_ADDRESS,
     PER_ADDRESS_AND_NAME,
@@ -75,7 +76,8 @@ from annotator.storage.database import Database
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.roles import list_active_roles
-from annotator.storage.tables.central import LoginAttemptRow, PersonRow
+from annotator.storage.tables.central import PersonRow
+from annotator.storage.tables.sign_in import LoginAttemptRow
 
 CODES = "code/"
 """Before the username, in the failures that count against codes. No username holds "/"."""

@@ -13,11 +13,9 @@ from annotator.people.single_sign_on.records import EVERY_DATASET
 from annotator.storage.database import lock_dataset
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.roles import delete_role, set_role
-from annotator.storage.tables.central import (
-    DatasetRow,
+from annotator.storage.tables.central import DatasetRow, MembershipRow, PersonRow
+from annotator.storage.tables.sign_in import (
     LoginSessionRow,
-    MembershipRow,
-    PersonRow,
     ProviderIdentityRow,
     SignInRequestRow,
     UsedLogoutTokenRow,

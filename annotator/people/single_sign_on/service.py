@@ -24,7 +24,7 @@ from annotator.people.credentials import (
     check_username,
     hash_password,
 )
-from annotator.people.service import require_admin
+from annotator.people.roles_service import require_admin
 from annotator.people.sign_in_limits import WINDOW
 from annotator.people.sign_in_service import SESSION_LIFETIME, add_session
 from annotator.people.sign_in_sql import clear_old, revoke_live_sessions
@@ -46,7 +46,8 @@ from annotator.storage.judgments.open_pairs import drop_every_lease
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.roles import ROLES_LOCK, is_username_taken
-from annotator.storage.tables.central import PersonRow, ProviderIdentityRow, SignInRequestRow
+from annotator.storage.tables.central import PersonRow
+from annotator.storage.tables.sign_in import ProviderIdentityRow, SignInRequestRow
 
 REQUEST_LIFETIME = timedelta(minutes=10)
 

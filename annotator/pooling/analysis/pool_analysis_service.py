@@ -12,7 +12,7 @@ from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import PAIR_STATUSES
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.pooling.analysis import pool_analysis_sql as sql
 from annotator.pooling.analysis.pool_analysis import (
     choose_drawn,

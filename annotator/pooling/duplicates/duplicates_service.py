@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import ConflictError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.pooling.duplicates.duplicate_records import (
     AcceptedDuplicates,
     DuplicateGroup,

@@ -18,7 +18,7 @@ from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.submission_sql import find_stored, list_rubric_versions, list_text_hashes
-from annotator.people.service import require_person, require_role
+from annotator.people.roles_service import require_person, require_role
 from annotator.pooling.proposals.first_grade import FirstGrade, read_first_grade
 from annotator.pooling.proposals.proposals_sql import (
     ExistingPair,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.pooling.filters.filters_sql import sample_field_values
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of

@@ -22,7 +22,7 @@ from annotator.domain.messages import say
 from annotator.domain.overlap import wanted_everywhere
 from annotator.domain.people import Actor
 from annotator.labeling.my_work_service import compute_times
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.pooling.adaptive.records import UNJUDGED
 from annotator.pooling.filters.filters_sql import find_left_out
 from annotator.pooling.retrievers.options import check_options, describe_options

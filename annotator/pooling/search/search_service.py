@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from annotator.domain.people import Actor
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.pooling.search.search_index import SearchKeeper
 from annotator.pooling.search.search_sql import SearchedTexts
 from annotator.storage.database import Database

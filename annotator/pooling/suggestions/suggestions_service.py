@@ -17,7 +17,7 @@ from annotator.domain.grades import RELEVANT_FROM
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.formats.relations import RelationLine, read_relation_lines
-from annotator.people.service import require_role
+from annotator.people.roles_service import require_role
 from annotator.pooling.rounds.round_records import NewRound, PairDraw
 from annotator.pooling.rounds.rounds_sql import add_round
 from annotator.pooling.suggestions.suggestion_accuracy import measure_accuracy

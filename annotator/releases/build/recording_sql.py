@@ -21,13 +21,8 @@ from annotator.releases.build.write import WrittenRelease
 from annotator.storage.database import Database
 from annotator.storage.long_writes import LongWrite
 from annotator.storage.sql import execute_sql, prepare_sql
-from annotator.storage.tables.central import (
-    DatasetRow,
-    ReleaseQrelRow,
-    ReleaseQueryRow,
-    ReleaseRecordingRow,
-    ReleaseRow,
-)
+from annotator.storage.tables.central import DatasetRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseQueryRow, ReleaseRecordingRow, ReleaseRow
 
 PART = 2_000
 """Rows of one transaction, and the most that a release may have to be recorded at once: some 0.02 s."""

@@ -3,13 +3,7 @@
 from alembic import context
 from sqlmodel import SQLModel
 
-from annotator.storage.tables import (  # they fill the metadata
-    adjudication,  # noqa: F401
-    audit,  # noqa: F401
-    central,  # noqa: F401
-    labeling,  # noqa: F401
-    pooling,  # noqa: F401
-)
+from annotator.storage.tables import every_table  # noqa: F401  (it fills the metadata)
 
 connection = context.config.attributes["connection"]
 context.configure(

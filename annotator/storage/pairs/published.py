@@ -6,7 +6,7 @@ from sqlmodel import col
 
 from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
-from annotator.storage.tables.central import ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
 
 
 def find_release(session: Session, dataset_pk: int, version: str) -> ReleaseRow:

@@ -12,7 +12,8 @@ from annotator.adjudication.records import Decision
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.questions_service import answer_question, ask_question
-from annotator.people.service import change_person, choose_language, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import change_person, choose_language
 from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
 from tests.browser.conftest import Server, SignIn

@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from annotator.domain.people import OPERATOR
-from annotator.people.service import change_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import change_person
 from annotator.storage.database import Database
 from tests.browser.conftest import Server, SignIn
 from tests.browser.web.test_accessibility import list_violations, open_page, use_theme

@@ -7,7 +7,8 @@ from playwright.sync_api import Page, expect
 
 from annotator.adjudication.service import assign_disagreement
 from annotator.domain.people import OPERATOR
-from annotator.people.service import change_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import change_person
 from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
 from tests.browser.conftest import SignIn, wait_until_quiet

@@ -10,7 +10,8 @@ from annotator.dataset.grade_choices import read_grade_template
 from annotator.domain.grades import Rubric, choose_languages
 from annotator.domain.people import OPERATOR
 from annotator.guideline.service import publish_version
-from annotator.people.service import choose_language, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import choose_language
 from annotator.storage.database import Database
 from tests.browser.conftest import SignIn
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, stored, wait_saved

@@ -8,7 +8,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
-from annotator.people.service import add_person, change_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person, change_person
 from annotator.people.sign_in_service import revoke_sessions
 from annotator.storage.database import Database
 from annotator.web.navigation import PAGES

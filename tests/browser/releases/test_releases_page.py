@@ -12,7 +12,8 @@ from playwright.sync_api import Locator, Page, expect
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.demo import build_demo
 from annotator.domain.people import OPERATOR
-from annotator.people.service import change_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import change_person
 from annotator.releases.gates_service import check_release
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from annotator.domain.people import OPERATOR
-from annotator.people.service import change_person, choose_language, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import change_person, choose_language
 from annotator.storage.database import Database
 from annotator.web.navigation import PAGES
 from tests.browser.conftest import Server, SignIn, wait_until

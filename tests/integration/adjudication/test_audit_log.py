@@ -32,8 +32,9 @@ from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.tables.adjudication import DiscussionTurnRow, ObjectionRow
-from annotator.storage.tables.central import PairRow, ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import DisclosureRow, QuestionRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 from tests.integration.judged_world import NOW, JudgedWorld
 
 LATER = NOW + timedelta(days=1)

@@ -23,7 +23,7 @@ from annotator.storage import roles
 from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import AdjudicationRow, AuditEventRow
-from annotator.storage.tables.central import ReleaseQrelRow
+from annotator.storage.tables.releases import ReleaseQrelRow
 from tests.integration.decision_world import DecisionWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld
 

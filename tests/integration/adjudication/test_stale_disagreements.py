@@ -13,7 +13,7 @@ from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.domain.people import Actor
 from annotator.domain.settling import QueueReason
 from annotator.guideline.service import publish_version, read_version
-from annotator.people.service import find_actor
+from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.pairs.pool import pair_key

@@ -17,7 +17,7 @@ from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.calibration_service import set_check
-from annotator.people.service import find_actor
+from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pairs.pool import pair_key

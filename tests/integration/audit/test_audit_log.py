@@ -26,7 +26,8 @@ from annotator.domain.errors import GateNotMet, NotAllowed, NotFound
 from annotator.domain.people import OPERATOR, Actor, TooManyAttempts, WrongSignIn
 from annotator.people.invitations_service import create_invited_account, invite
 from annotator.people.new_account import NewAccount
-from annotator.people.service import add_person, change_person, disable_person, find_actor, remove_role
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person, change_person, disable_person, remove_role
 from annotator.people.sign_in_service import change_password, revoke_sessions, sign_in, sign_out
 from annotator.people.sign_in_sql import FAILURES_PER_MINUTE
 from annotator.storage.database import Database

@@ -14,7 +14,8 @@ from annotator.audit.service import iterate_audit_log, verify_audit_log
 from annotator.cli.main import app
 from annotator.domain.errors import NotAllowed, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor, WrongSignIn
-from annotator.people.service import add_person, change_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person, change_person
 from annotator.people.sign_in_service import find_session, sign_in
 from annotator.storage.database import Database
 from tests.integration.judged_world import JudgedWorld

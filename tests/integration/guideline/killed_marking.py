@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from annotator.guideline.service import publish_version, read_version
-from annotator.people.service import find_actor
+from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
 from annotator.storage.judgments import meaning_changes
 from annotator.storage.long_writes import LongWrite

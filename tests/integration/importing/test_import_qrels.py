@@ -20,7 +20,7 @@ from annotator.importing.judgments.ground_truth_service import import_qrels
 from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.report import ImportReport
 from annotator.labeling.service import compute_progress, submit_judgments
-from annotator.people.service import find_actor
+from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import list_current_judgments
 from annotator.storage.judgments.missing_judgments import derive_work

@@ -19,7 +19,7 @@ from annotator.importing.judgments.pairs_service import import_pairs
 from annotator.importing.report import ImportReport
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_documents, import_queries
-from annotator.people.service import find_actor, require_role
+from annotator.people.roles_service import find_actor, require_role
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import list_current_judgments
 from annotator.storage.tables.adjudication import AdjudicationRow

@@ -40,7 +40,8 @@ from annotator.importing.search_endpoint.search_endpoint_service import (
 )
 from annotator.importing.search_endpoint.spec import TEMPLATES, print_template
 from annotator.importing.texts.texts_service import import_queries
-from annotator.people.service import add_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, key_of

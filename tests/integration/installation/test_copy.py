@@ -20,7 +20,7 @@ from annotator.domain.people import OPERATOR
 from annotator.installation.copy_service import copy_installation, hash_tables
 from annotator.installation.tables_sql import analyze, list_table_names, list_tables
 from annotator.labeling.service import submit_judgments
-from annotator.people.service import find_actor
+from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import DatasetRow, JudgmentRow, PersonRow, RunEntryRow

@@ -40,7 +40,8 @@ from annotator.labeling.assignment_steps import (
     PersonLoad,
     StepKind,
 )
-from annotator.people.service import change_person, disable_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import change_person, disable_person
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, key_of

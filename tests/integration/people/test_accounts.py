@@ -17,17 +17,16 @@ from sqlmodel import col
 from annotator.dataset.service import change_settings, create_dataset, list_datasets, show_dataset
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError, ValidationError
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn, TooManyAttempts, WrongSignIn
+from annotator.people.roles_service import find_actor, require_admin
 from annotator.people.service import (
     add_person,
     change_person,
     disable_person,
-    find_actor,
     has_anybody_who_signs_in,
     list_memberships,
     list_people,
     list_role_givers,
     remove_role,
-    require_admin,
 )
 from annotator.people.sign_in_service import (
     change_password,
@@ -41,7 +40,8 @@ from annotator.people.sign_in_service import (
 )
 from annotator.storage import roles as storage_roles
 from annotator.storage.database import Database
-from annotator.storage.tables.central import LoginAttemptRow, LoginSessionRow, PersonRow
+from annotator.storage.tables.central import PersonRow
+from annotator.storage.tables.sign_in import LoginAttemptRow, LoginSessionRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 PASSWORD = "correct horse 電池"

@@ -18,7 +18,7 @@ from annotator.people.setup_service import check_setup_link
 from annotator.people.sign_in_service import sign_in
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_person
-from annotator.storage.tables.central import SecondFactorRow
+from annotator.storage.tables.sign_in import SecondFactorRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -22,7 +22,8 @@ from annotator.people.setup_service import (
 )
 from annotator.people.sign_in_service import find_session, sign_in
 from annotator.storage.database import Database
-from annotator.storage.tables.central import LoginAttemptRow, OneTimeLinkRow, PersonRow
+from annotator.storage.tables.central import PersonRow
+from annotator.storage.tables.sign_in import LoginAttemptRow, OneTimeLinkRow
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 HERE = "192.0.2.1"

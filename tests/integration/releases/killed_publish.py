@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError
-from annotator.people.service import find_actor
+from annotator.people.roles_service import find_actor
 from annotator.releases.build import recording_sql
 from annotator.releases.service import publish_release
 from annotator.storage.database import Database

@@ -20,7 +20,7 @@ from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.service import finish_publishing, publish_release
 from annotator.storage.database import Database
 from annotator.storage.long_writes import LongWrite
-from annotator.storage.tables.central import ReleaseQrelRow, ReleaseQueryRow, ReleaseRecordingRow, ReleaseRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseQueryRow, ReleaseRecordingRow, ReleaseRow
 from tests.browser.warm_server import start_process
 from tests.integration.conftest import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld

@@ -17,7 +17,7 @@ from annotator.releases.build.write import write_release
 from annotator.releases.files_service import list_releases, verify_release
 from annotator.releases.records import Release
 from annotator.releases.service import finish_publishing, publish_release
-from annotator.storage.tables.central import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
+from annotator.storage.tables.releases import PseudonymRow, ReleaseQrelRow, ReleaseQueryRow, ReleaseRow
 from tests.browser.warm_server import start_process
 from tests.integration.conftest import CopyWorld
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld

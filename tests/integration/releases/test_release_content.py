@@ -26,7 +26,7 @@ from annotator.releases.records import Release, ReleaseGate
 from annotator.releases.service import finish_publishing, preview_release, publish_release
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow
-from annotator.storage.tables.central import ReleaseQrelRow
+from annotator.storage.tables.releases import ReleaseQrelRow
 from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW
 from tests.integration.release_world import EPOCH, WAIVED, ReleaseWorld

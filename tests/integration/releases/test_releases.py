@@ -36,7 +36,8 @@ from annotator.releases.records import Release
 from annotator.releases.service import finish_publishing, publish_release
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
-from annotator.storage.tables.central import MembershipRow, PseudonymRow, ReleaseQrelRow, ReleaseRow
+from annotator.storage.tables.central import MembershipRow
+from annotator.storage.tables.releases import PseudonymRow, ReleaseQrelRow, ReleaseRow
 from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import JudgedWorld
 from tests.integration.release_world import EPOCH, NOT_DONE, WAIVED, ReleaseWorld

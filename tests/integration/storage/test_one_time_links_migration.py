@@ -8,7 +8,7 @@ from sqlalchemy.exc import IntegrityError
 
 from annotator.storage.database import Database
 from annotator.storage.schema import MIGRATIONS, upgrade_schema
-from annotator.storage.tables.central import OneTimeLinkRow
+from annotator.storage.tables.sign_in import OneTimeLinkRow
 from tests.integration.judged_world import NOW
 from tests.integration.storage.test_schema import FIRST_ROWS
 

@@ -11,7 +11,7 @@ from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_person
 from annotator.storage.schema import MIGRATIONS, upgrade_schema
-from annotator.storage.tables.central import ProviderIdentityRow
+from annotator.storage.tables.sign_in import ProviderIdentityRow
 from tests.integration.judged_world import NOW
 from tests.integration.storage.test_schema import FIRST_ROWS
 

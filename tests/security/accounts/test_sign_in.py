@@ -11,7 +11,8 @@ from starlette.testclient import TestClient
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from annotator.domain.people import DEVICE_LIFETIME, OPERATOR, Actor, TooManyAttempts, WrongSignIn
-from annotator.people.service import add_person, change_person, disable_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person, change_person, disable_person
 from annotator.people.sign_in_limits import PER_ADDRESS_AND_NAME, PER_DEVICE
 from annotator.people.sign_in_service import (
     change_password,
@@ -23,7 +24,7 @@ from annotator.people.sign_in_service import (
 )
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.tables.central import KnownDeviceRow
+from annotator.storage.tables.sign_in import KnownDeviceRow
 from annotator.web import auth
 from annotator.web.server.gate import RequestGate
 

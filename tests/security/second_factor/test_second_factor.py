@@ -20,6 +20,7 @@ from annotator.dataset.service import create_dataset
 from annotator.domain.errors import NotAllowed, StateError
 from annotator.domain.people import OPERATOR, Actor, SecondFactor, TooManyAttempts
 from annotator.people.invitations_service import invite, make_password_link
+from annotator.people.roles_service import find_actor
 from annotator.people.second_factor.codes import derive_secret
 from annotator.people.second_factor.records import SecondFactorNeeded, SignInExpired, WrongCode
 from annotator.people.second_factor.service import (
@@ -31,12 +32,12 @@ from annotator.people.second_factor.service import (
     set_up_second_factor,
     show_second_factor,
 )
-from annotator.people.service import add_person, change_person, disable_person, find_actor, list_people
+from annotator.people.service import add_person, change_person, disable_person, list_people
 from annotator.people.setup_service import make_setup_link
 from annotator.people.sign_in_service import HALF_LIFETIME, find_session, know_device, sign_in
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.tables.central import (
+from annotator.storage.tables.sign_in import (
     HalfSignInRow,
     LoginSessionRow,
     ProviderIdentityRow,

@@ -16,7 +16,7 @@ from annotator.people.single_sign_on.records import SingleSignOnRefused
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_person
-from annotator.storage.tables.central import LoginSessionRow, ProviderIdentityRow
+from annotator.storage.tables.sign_in import LoginSessionRow, ProviderIdentityRow
 from annotator.web import single_sign_on
 from tests.security.single_sign_on.conftest import RealProvider
 from tests.security.single_sign_on.test_id_tokens import (

@@ -28,7 +28,7 @@ from annotator.people.service import (
 from annotator.people.single_sign_on.service import link_identity
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.tables.central import SignInRequestRow
+from annotator.storage.tables.sign_in import SignInRequestRow
 from annotator.web.app import list_own_routes
 from annotator.web.server.gate import RequestGate
 from annotator.web.single_sign_on import make_provider

@@ -80,7 +80,7 @@ def run(app: AppTest) -> AppTest:
 
 
 def find(world: JudgedWorld, username: str) -> Actor:
-    from annotator.people.service import find_actor
+    from annotator.people.roles_service import find_actor
 
     with world.database.read() as session:
         return find_actor(session, username)

@@ -12,14 +12,8 @@ from streamlit.util import calc_hash
 
 from annotator.domain.people import OPERATOR, LinkRefused, Membership
 from annotator.people.invitations_service import invite, list_invitations, look_at_link, revoke_invitation
-from annotator.people.service import (
-    add_person,
-    change_person,
-    disable_person,
-    find_actor,
-    list_people,
-    remove_role,
-)
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person, change_person, disable_person, list_people, remove_role
 from annotator.people.sign_in_service import find_session, list_sessions, revoke_sessions, sign_in, sign_out
 from annotator.settings import Settings
 from annotator.storage.database import Database

@@ -9,7 +9,8 @@ import pytest
 
 from annotator.adjudication.history.history_records import AuditLogFilter
 from annotator.domain.people import OPERATOR
-from annotator.people.service import change_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import change_person
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.web.adjudication.downloads import list_audit_log_address

@@ -56,7 +56,7 @@ def open_page(world: World, page: str, role: str = "lead", where: str | None = "
     if where is None:
         add_person(world.database, OPERATOR, role, role=role, now=NOW)
         with world.database.read() as session:
-            from annotator.people.service import find_actor
+            from annotator.people.roles_service import find_actor
 
             actor = find_actor(session, role)
     else:

@@ -20,7 +20,8 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
 from annotator.importing.texts.texts_service import import_queries
 from annotator.importing.uploads.import_service import show_contents
-from annotator.people.service import add_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema

@@ -24,20 +24,15 @@ from annotator.domain.people import OPERATOR
 from annotator.guideline.service import publish_version
 from annotator.importing.remapping.remapping_sql import retire_pairs
 from annotator.labeling.service import list_judgments
-from annotator.people.service import add_person, change_person, disable_person, find_actor, remove_role
+from annotator.people.roles_service import find_actor
+from annotator.people.service import add_person, change_person, disable_person, remove_role
 from annotator.people.sign_in_service import revoke_sessions
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
-from annotator.storage.tables.central import (
-    DocumentRow,
-    DocumentTextRow,
-    JudgmentRow,
-    LoginSessionRow,
-    PairRow,
-    QueryRow,
-)
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, JudgmentRow, PairRow, QueryRow
 from annotator.storage.tables.labeling import LeaseRow, RepeatRow
+from annotator.storage.tables.sign_in import LoginSessionRow
 from tests.unit.web.conftest import NOW, PASSWORD, Visitor
 
 NAMES = count()

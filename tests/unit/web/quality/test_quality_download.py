@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from annotator.domain.people import OPERATOR
-from annotator.people.service import change_person, find_actor
+from annotator.people.roles_service import find_actor
+from annotator.people.service import change_person
 from annotator.quality.service import draw_sample
 from annotator.storage.database import Database
 from tests.integration.judged_world import NOW, JudgedWorld

@@ -1,0 +1,86 @@
+"""Say what somebody may do. Every service that acts calls `require_role` in its transaction.
+
+Apart from `service.py`, which manages accounts: every command asks for a role, and few need sessions and second factors.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy.orm import Session
+
+from annotator.domain.errors import DatasetNotOpen, NotAllowed
+from annotator.domain.messages import say
+from annotator.domain.people import ROLE_NAMES, Actor, describe_unknown_dataset, includes
+from annotator.storage.lookup import find_person, key_of
+from annotator.storage.roles import list_active_roles
+from annotator.storage.tables.central import DatasetRow
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRoles:
+    """The roles that a person holds now."""
+
+    everywhere: str | None = None  # the role on every dataset
+    by_dataset: Mapping[int, str] = field(default_factory=dict)  # by dataset_pk
+
+    def role_on(self, dataset_pk: int) -> str | None:
+        """Return the stronger of the role on this dataset and the role everywhere."""
+        here = self.by_dataset.get(dataset_pk)
+        if here is None or self.everywhere is None:
+            return here or self.everywhere
+        return here if includes(here, self.everywhere) else self.everywhere
+
+
+def list_roles(session: Session, actor: Actor) -> HeldRoles:
+    """Return the roles that the actor holds now: none if disabled. The operator holds none and needs none."""
+    if actor.person_id is None:
+        return HeldRoles()
+    roles = list_active_roles(session, actor.person_id)
+    everywhere = next((role for dataset_pk, role in roles if dataset_pk is None), None)
+    return HeldRoles(everywhere, {dataset_pk: role for dataset_pk, role in roles if dataset_pk is not None})
+
+
+def require_role(session: Session, actor: Actor, dataset_pk: int, needed: str) -> None:
+    """Raise NotAllowed unless the actor's present role on the dataset includes `needed`.
+
+    Raises DatasetNotOpen, as for a dataset that does not exist, if the actor has no role on it: nobody learns by guessing
+    which datasets there are. The operator may do everything.
+    """
+    if not actor.is_operator:
+        name = session.get_one(DatasetRow, dataset_pk).name
+        require_held_role(list_roles(session, actor), dataset_pk, needed, dataset=name)
+
+
+def require_held_role(roles: HeldRoles, dataset_pk: int, needed: str, *, dataset: str) -> None:
+    """Raise NotAllowed unless one of these roles on the dataset includes `needed`, DatasetNotOpen if there is none.
+
+    `dataset`: the name that was asked for.
+    """
+    role = roles.role_on(dataset_pk)
+    if role is None:
+        raise DatasetNotOpen(describe_unknown_dataset(dataset))
+    if not includes(role, needed):
+        raise NotAllowed(
+            say("this needs the role {role} on this dataset", role=ROLE_NAMES.get(needed, needed))
+        )
+
+
+def require_admin(session: Session, actor: Actor) -> None:
+    """Raise NotAllowed unless the actor is an admin of every dataset, or the operator."""
+    if not actor.is_operator and list_roles(session, actor).everywhere != "admin":
+        raise NotAllowed(say("this needs the role admin on every dataset"))
+
+
+def require_person(actor: Actor) -> int:
+    """Return the actor's person_id. Raises NotAllowed for the operator: only a person judges and decides."""
+    if actor.person_id is None:
+        raise NotAllowed("this must be done by a person: sign in, or name one with --as")
+    return actor.person_id
+
+
+def find_actor(database_session: Session, username: str) -> Actor:
+    """Return the person of that username as an actor. Raises NotAllowed if the person is disabled."""
+    row = find_person(database_session, username)
+    if row.disabled_at is not None:
+        raise NotAllowed(f"{username} is disabled")
+    return Actor(person_id=key_of(row.pk), username=row.username)

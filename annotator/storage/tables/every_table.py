@@ -1,0 +1,6 @@
+"""Every table of the database: importing this module defines them all, for what copies, migrates or exports whatever there is."""
+
+from annotator.storage.tables import adjudication, audit, central, labeling, pooling, releases, sign_in
+
+TABLES = (central, sign_in, labeling, adjudication, releases, pooling, audit)
+"""The modules that define them."""
