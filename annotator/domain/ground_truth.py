@@ -6,7 +6,7 @@ program has no name for, in file order, so that it can be written back.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Metadata = Mapping[str, Any]
 NOTHING: Metadata = {}  # shared by the million qrels that have no metadata; nobody writes to it
@@ -50,9 +50,8 @@ class Document:
     metadata: Metadata = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Qrel:
-    """The settled grade (0-3) of a pair. Absence of a qrel is unjudged, never grade 0.
+class Qrel(NamedTuple):
+    """The settled grade (0-3) of a pair. Absence of a qrel is unjudged, never grade 0. A tuple, because files have millions.
 
     Only a conversion from `ranked` by position has grades above 3; storage and graded formats refuse them.
 
@@ -66,7 +65,7 @@ class Qrel:
     description: str | None = None
     note: str | None = None
     annotator_grades: tuple[tuple[str, int], ...] = ()
-    metadata: Metadata = field(default_factory=lambda: NOTHING)
+    metadata: Metadata = NOTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,7 @@ def _draw_qrel(draw: st.DrawFn, file_format: Format, qrel: Qrel) -> Qrel:
     elif "iterations" in holds:
         metadata = draw(st.sampled_from([{}, {"iteration": "Q0"}, {"iteration": "7"}]))
     origins = ("unanimous", "adjudicated", "single", "imported") if "origins" in holds else ("imported",)
-    return replace(
-        qrel,
+    return qrel._replace(
         origin=draw(st.sampled_from(origins)),
         description=draw(_optional(file_format)) if "descriptions" in holds else None,
         note=draw(_optional(file_format)) if "notes" in holds else None,

@@ -177,9 +177,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def _integer(digits: str) -> int:
-    _number(digits)
-    return int(digits)
+class _Integers(dict[str, int]):
+    """The value of every integer by its digits. The small ones, which are nearly all in such files, are looked up without a call."""
+
+    def __missing__(self, digits: str) -> int:
+        _number(digits)
+        return int(digits)
 
 
 def _number(digits: str) -> float:
@@ -193,8 +196,12 @@ def _constant(name: str) -> Any:
     raise _RefusedJson(f"JSON without {name}")
 
 
+_integers = _Integers((str(number), number) for number in range(1_000))
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+    object_pairs_hook=_object,
+    parse_int=_integers.__getitem__,
+    parse_float=_number,
+    parse_constant=_constant,
 )
 _LENIENT = json.JSONDecoder()
 

@@ -11,12 +11,13 @@ from typing import Any
 from annotator.formats.syntax.tree import PlainScalar
 
 MOST_INDENTED = 40
+# possessive: a line is never read in two ways, so nothing is kept for backtracking
 _LINE = re.compile(
-    r"""(?:(?P<indent>\ *)
-      (?:(?P<dash>-\ )?(?P<key>[A-Za-z_][A-Za-z0-9_-]{0,60}|"[^"\\\n]{0,60}"):(?=[\ \n]|\Z)|-(?=\ ))
-      (?:\ (?:"(?P<text>[^"\\\n]*(?:\\.[^"\\\n]*)*)"|(?P<plain>-?[0-9]+(?:\.[0-9]+)?|true|false|null)|(?P<empty>\[\]|\{\}))
-        (?:\ +\#.*)?)?
-    |\ *(?:\#.*)?)(?:\n|\Z)""",
+    r"""(?:(?P<indent>\ *+)
+      (?:(?P<dash>-\ )?+(?P<key>[A-Za-z_][A-Za-z0-9_-]{0,60}+|"[^"\\\n]{0,60}+"):(?=[\ \n]|\Z)|-(?=\ ))
+      (?:\ (?:"(?P<text>[^"\\\n]*+(?:\\.[^"\\\n]*+)*+)"|(?P<plain>-?[0-9]++(?:\.[0-9]++)?|true|false|null)|(?P<empty>\[\]|\{\}))
+        (?:\ ++\#.*+)?)?
+    |\ *+(?:\#.*+)?)(?:\n|\Z)""",
     re.VERBOSE,
 )
 _ESCAPE = re.compile(r"\\(?:([^xu])|x([0-9A-F]{2})|u([0-9A-F]{4})|)")

@@ -104,7 +104,7 @@ def _give_ids(truth: GroundTruth, queries: Sequence[Query]) -> GroundTruth:
     return replace(
         truth,
         queries=tuple(replace(query, query_id=given[query.query_id]) for query in truth.queries),
-        qrels=tuple(replace(qrel, query_id=given[qrel.query_id]) for qrel in truth.qrels),
+        qrels=tuple(qrel._replace(query_id=given[qrel.query_id]) for qrel in truth.qrels),
     )
 
 

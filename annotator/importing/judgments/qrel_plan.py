@@ -81,7 +81,7 @@ def match_qrels(
         if qrel.grade not in GRADES:
             problems.add(None, f"a grade 0-3 for {_name(query_id, qrel)}", str(qrel.grade))
             continue
-        renamed = qrel if qrel.query_id == query_id else replace(qrel, query_id=query_id)
+        renamed = qrel if qrel.query_id == query_id else qrel._replace(query_id=query_id)
         before = by_pair.setdefault((query_id, qrel.doc_id), renamed)
         if before.grade != qrel.grade:
             problems.add(None, f"one grade for {_name(query_id, qrel)}", f"{before.grade} and {qrel.grade}")

@@ -83,7 +83,7 @@ class _FileComparison:
     documents: list[ReleaseFault] = field(default_factory=list)  # of BEIR's corpus
 
 
-_BESIDE = ("nablarch", "assay", "assay-queries", "law-compact", "beir")
+_BESIDE = ("nablarch", "assay", "assay-queries", "beir")
 """The formats that are read beside the others. None of them has grades of annotators, which are known only later."""
 
 

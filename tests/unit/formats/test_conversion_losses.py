@@ -1,7 +1,5 @@
 """What is said of a conversion before it writes: every loss with its count, and the ones that would be wrong."""
 
-from dataclasses import replace
-
 from annotator.domain.ground_truth import Document, GroundTruth, Qrel, Query
 from annotator.formats.conversion_losses import find_losses, list_wrong
 from annotator.formats.registry import find_format
@@ -151,4 +149,4 @@ def test_names_that_the_two_places_of_law_do_not_hold_are_lost() -> None:
     assert says("csv", GroundTruth((Query("Q", "t"),), qrels)) == []
     second = Qrel("Q", "a", 2, annotator_grades=(("annotator_2", 3),))
     assert says("law", GroundTruth((Query("Q", "t"),), (second,))) == []
-    assert len(says("law", GroundTruth((Query("Q", "t"),), (replace(second, origin="single"),)))) == 2
+    assert len(says("law", GroundTruth((Query("Q", "t"),), (second._replace(origin="single"),)))) == 2
