@@ -196,7 +196,7 @@ def round_numbers(value: Any) -> Any:
 
 READ_ONLY = 0o400  # for its owner: a release holds what the documents hold
 BUFFER = 1 << 18  # characters held back before they are written
-ROWS = 5_000
+ROWS = 4_000  # two parts of a recording (`recording_sql.PART`)
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
