@@ -24,7 +24,7 @@ SCRIPT = """
 import os, signal, sys
 from contextlib import contextmanager
 from datetime import datetime
-from annotator.people.service import find_actor
+from annotator.people.roles_service import find_actor
 from annotator.adjudication.bulk.bulk_service import adjudicate_file
 from annotator.storage.database import Database
 
