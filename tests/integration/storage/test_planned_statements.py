@@ -62,7 +62,8 @@ def _end_connections(database: Database) -> None:
         ended = session.execute(
             text(
                 "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
-                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+                "WHERE datname = current_database() AND pid <> pg_backend_pid() "
+                "AND backend_type = 'client backend'"  # PostgreSQL's own autovacuum may be at work
             )
         ).scalar_one()
     other.dispose()
