@@ -16,14 +16,7 @@ from sqlmodel import col
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.messages import LANGUAGES, say
-from annotator.domain.people import (
-    ROLES,
-    Actor,
-    Membership,
-    Person,
-    PersonChange,
-    includes,
-)
+from annotator.domain.people import ROLES, Actor, Membership, Person, PersonChange, includes
 from annotator.people.credentials import (
     check_name,
     check_new_password,
@@ -32,12 +25,7 @@ from annotator.people.credentials import (
     make_one_time_password,
 )
 from annotator.people.links_sql import revoke_password_links
-from annotator.people.roles_service import (
-    list_roles,
-    require_admin,
-    require_person,
-    require_role,
-)
+from annotator.people.roles_service import list_roles, require_admin, require_person, require_role
 from annotator.people.second_factor.second_factor_sql import list_enrolled
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
 from annotator.storage.database import Database

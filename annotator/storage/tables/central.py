@@ -2,10 +2,11 @@
 
 SQLModel's table classes skip validation. `judgment` and `adjudication` are append-only: triggers in the migrations refuse
 UPDATE and DELETE on both databases. `current_judgment` is derived (`storage/judgments/current_judgments.py`). The tables of
-signing in, of labeling, of adjudication and quality control, of releases, of pooling and of the audit log are in the other files of
-this folder, which a command imports only if it uses them: each table takes two milliseconds. Names ending in `_pk` are our integer keys; `query_id` and `doc_id` are
-always the outside world's ids. Partial indexes are declared for SQLite only, because naming PostgreSQL's option here would import
-SQLAlchemy's dialect for it into every command; the migrations make them alike on both.
+signing in, labeling, adjudication and quality control, releases, pooling and the audit log are in the other files of this
+folder. A command imports only the files that it uses, because each table takes two milliseconds. Names ending in `_pk` are
+our integer keys; `query_id` and `doc_id` are always the outside world's ids. Partial indexes are declared for SQLite only,
+because naming PostgreSQL's option here would import SQLAlchemy's dialect for it into every command; the migrations make them
+alike on both.
 """
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The tables of releases. Their rows are immutable: triggers in the migrations refuse UPDATE and DELETE on both databases."""
+"""The tables of releases. The rows of a published release are immutable: triggers in the migrations refuse UPDATE and DELETE."""
 
 from datetime import datetime
 from typing import Any

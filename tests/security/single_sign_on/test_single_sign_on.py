@@ -19,12 +19,7 @@ from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.people import OPERATOR
 from annotator.log import set_up_logs
 from annotator.people.invitations_service import invite
-from annotator.people.service import (
-    add_person,
-    change_person,
-    disable_person,
-    list_people,
-)
+from annotator.people.service import add_person, change_person, disable_person, list_people
 from annotator.people.single_sign_on.service import link_identity
 from annotator.settings import Settings
 from annotator.storage.database import Database
