@@ -221,8 +221,9 @@ def test_an_import_names_its_module_in_full() -> None:
     assert relative == []
 
 
-def test_the_domain_needs_only_the_standard_library() -> None:
-    assert list_imports_beyond(list_modules(PROGRAM / "domain"), {"annotator.domain"}) == []
+def test_the_domain_needs_only_the_standard_library_and_the_tables_of_look_alike_characters() -> None:
+    allowed = {"annotator.domain", "confusable_homoglyphs"}
+    assert list_imports_beyond(list_modules(PROGRAM / "domain"), allowed) == []
 
 
 def test_formats_need_only_the_domain_and_yaml() -> None:

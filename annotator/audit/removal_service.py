@@ -25,8 +25,8 @@ from annotator.people.roles_service import require_admin
 from annotator.storage.database import Database
 from annotator.storage.judgments.open_pairs import drop_every_lease
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import find_person, key_of
-from annotator.storage.roles import is_username_taken, keep_led
+from annotator.storage.lookup import find_look_alikes, find_person, key_of
+from annotator.storage.roles import keep_led
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,9 @@ def _pseudonymise(session: Session, actor: Actor, username: str, *, now: datetim
         raise StateError("you cannot remove yourself; ask another admin")
     person_pk = key_of(row.pk)
     pseudonym = f"removed-{person_pk}"
-    if username != pseudonym and is_username_taken(session, pseudonym):
-        raise StateError(f"the username {pseudonym} is taken; change it first")
+    taken = find_look_alikes(session, [pseudonym])
+    if username != pseudonym and taken:
+        raise StateError(f"the username {taken[pseudonym]} is taken; change it first")
     kept = {} if username == pseudonym else count_kept_mentions(session, username)
     detach_sessions(session, person_pk)
     rows = {

@@ -1,7 +1,7 @@
 """Check usernames, names and passwords, hash passwords, and make one-time passwords.
 
 Passwords are kept as argon2id (RFC 9106) hashes. They are normalized to Unicode NFC first, as RFC 8265's OpaqueString
-profile asks, so that every keyboard gives the same password. Names are normalized to NFC too, and otherwise unchanged.
+profile asks, so that every keyboard gives the same password. Usernames and names are stored in NFC too.
 Refuses passwords that are too short, too long, the username, one character repeated, or among the commonest.
 """
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.domain.usernames import clean_name, find_username_fault, normalize_username
 from annotator.people.known_passwords import is_common
 
 if TYPE_CHECKING:
@@ -94,12 +95,25 @@ LONGEST_NAME = 200
 
 
 def check_username(username: str) -> str:
-    """Return the username in NFC.
+    """Return the username of a new account in NFC.
+
+    Raises ValidationError if nobody can have it (see `read_username`), if it contains an invisible character, or if it
+    mixes scripts so that it could look like another one.
+    """
+    normal = read_username(username)
+    fault = find_username_fault(normal)
+    if fault is not None:
+        raise ValidationError(fault)
+    return normal
+
+
+def read_username(username: str) -> str:
+    """Return the username that somebody typed, in NFC. It may be an older one that a new account could not have.
 
     Raises ValidationError if it is empty or too long, contains white space, a control character or "/", or starts with "-"
     (a command line would take it for an option).
     """
-    normal = unicodedata.normalize("NFC", username)
+    normal = normalize_username(username)
     bad = any(character.isspace() or _is_control(character) or character == "/" for character in normal)
     if not normal or len(normal) > LONGEST_USERNAME or bad or normal.startswith("-"):
         raise ValidationError(
@@ -113,8 +127,11 @@ def check_username(username: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """Return a person's name in NFC, without surrounding white space. Raises ValidationError for more than one line."""
-    normal = unicodedata.normalize("NFC", name).strip()
+    """Return a person's name in NFC, without invisible characters and surrounding white space.
+
+    Raises ValidationError for more than one line.
+    """
+    normal = clean_name(unicodedata.normalize("NFC", name)).strip()
     if len(normal) > LONGEST_NAME or any(_is_control(character) for character in normal):
         raise ValidationError(say("expected a name of one line, up to {most} characters", most=LONGEST_NAME))
     return normal

@@ -28,6 +28,7 @@ from annotator.domain.people import (
     SecondFactor,
     includes,
 )
+from annotator.domain.usernames import TAKEN_OR_ALIKE
 from annotator.people.credentials import check_name, check_new_password, hash_password
 from annotator.people.links_sql import (
     begin_guess,
@@ -49,8 +50,8 @@ from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_
 from annotator.storage.database import Database, lock_dataset, require_not_archived
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
-from annotator.storage.lookup import find_dataset, find_person, key_of
-from annotator.storage.roles import ROLES_LOCK, is_username_taken, set_role
+from annotator.storage.lookup import find_dataset, find_look_alikes, find_person, key_of
+from annotator.storage.roles import ROLES_LOCK, set_role
 from annotator.storage.tables.central import DatasetRow, PersonRow
 from annotator.storage.tables.sign_in import OneTimeLinkRow
 
@@ -197,8 +198,8 @@ def create_invited_account(
     with database.write() as session:
         lock_dataset(session, ROLES_LOCK)
         row = _require_open(session, token, now=now, purpose="invitation")
-        if is_username_taken(session, account.username):
-            raise AccountRefused({"username": say("this username is taken; choose another")})
+        if find_look_alikes(session, [account.username]):
+            raise AccountRefused({"username": TAKEN_OR_ALIKE})
         values = {"username": account.username, "name": account.name, "password_hash": password_hash}
         person = PersonRow.model_validate({**values, "created_at": now})
         session.add(person)

@@ -17,6 +17,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, NotAllowed, StateError, ValidationError
 from annotator.domain.messages import LANGUAGES, say
 from annotator.domain.people import ROLES, Actor, Membership, Person, PersonChange, includes
+from annotator.domain.usernames import TAKEN_OR_ALIKE
 from annotator.people.credentials import (
     check_name,
     check_new_password,
@@ -31,10 +32,9 @@ from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_
 from annotator.storage.database import Database
 from annotator.storage.judgments.open_pairs import drop_every_lease
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import find_dataset, find_person, key_of
+from annotator.storage.lookup import find_dataset, find_look_alikes, find_person, key_of
 from annotator.storage.roles import (
     delete_role,
-    is_username_taken,
     keep_led,
     list_held_roles,
     list_role_datasets,
@@ -67,13 +67,7 @@ def add_person(
     password_hash, one_time_password = _choose_password(password, username)
     with database.write() as session:
         dataset_pk = _require_may_grant(session, actor, role, dataset)
-        if is_username_taken(session, username):
-            raise ConflictError(
-                say(
-                    "the username {username} is taken; choose another, or change that person",
-                    username=username,
-                )
-            )
+        _require_free_username(session, actor, username, dataset)
         row = PersonRow.model_validate(
             {
                 "username": username,
@@ -278,6 +272,32 @@ def choose_language(database: Database, actor: Actor, language: str | None) -> N
         row = find_person(session, actor.username)
         row.language = language
         session.add(row)
+
+
+def _require_free_username(session: Session, actor: Actor, username: str, dataset: str | None) -> None:
+    """Raise ConflictError if the username is taken or looks like another one.
+
+    Names the other one only if the actor may list its person: an admin of one dataset does not see the people of others.
+    """
+    other = find_look_alikes(session, [username]).get(username)
+    if other is None:
+        return
+    if other == username:
+        raise ConflictError(
+            say("the username {username} is taken; choose another, or change that person", username=username)
+        )
+    other_pk = key_of(find_person(session, other).pk)
+    held = {membership.dataset for membership in list_held_roles(session, other_pk).get(other_pk, ())}
+    sees_everybody = actor.is_operator or _includes_role(list_roles(session, actor).everywhere, "lead")
+    if not sees_everybody and held.isdisjoint({dataset, None}):
+        raise ConflictError(TAKEN_OR_ALIKE)
+    raise ConflictError(
+        say(
+            "The username {username} looks like {other}, which is taken. Choose another.",
+            username=username,
+            other=other,
+        )
+    )
 
 
 def _choose_password(password: str | None, username: str) -> tuple[str, str | None]:

@@ -14,6 +14,7 @@ from annotator.domain.audit import AuditAction
 from annotator.domain.errors import StateError
 from annotator.domain.messages import say
 from annotator.domain.people import LinkRefused, LocalAccounts, SecondFactor
+from annotator.domain.usernames import TAKEN_OR_ALIKE
 from annotator.people.credentials import hash_password
 from annotator.people.links_sql import (
     begin_guess,
@@ -28,8 +29,8 @@ from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import SESSION_LIFETIME, open_session
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import key_of
-from annotator.storage.roles import ROLES_LOCK, is_username_taken, set_role
+from annotator.storage.lookup import find_look_alikes, key_of
+from annotator.storage.roles import ROLES_LOCK, set_role
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import OneTimeLinkRow
 
@@ -105,8 +106,8 @@ def make_first_admin(
     with database.write() as session:
         lock_dataset(session, ROLES_LOCK)
         link = _require_link(session, token, now=now)
-        if is_username_taken(session, account.username):
-            raise AccountRefused({"username": say("this username is taken; choose another")})
+        if find_look_alikes(session, [account.username]):
+            raise AccountRefused({"username": TAKEN_OR_ALIKE})
         row = PersonRow.model_validate(
             {
                 "username": account.username,

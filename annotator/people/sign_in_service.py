@@ -30,10 +30,10 @@ from annotator.domain.people import (
 from annotator.people.credentials import (
     NOBODYS_HASH,
     check_new_password,
-    check_username,
     hash_password,
     is_outdated,
     is_password,
+    read_username,
 )
 from annotator.people.links_sql import revoke_password_links
 from annotator.people.roles_service import require_person
@@ -104,7 +104,7 @@ def sign_in(
     must have one (`required`).
     """
     try:
-        username = check_username(username.strip())
+        username = read_username(username.strip())
     except ValidationError:
         username = ""
     address_group = group_address(address)

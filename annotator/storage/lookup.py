@@ -1,10 +1,10 @@
 """Find single rows by the names that the outside world uses. For services; rows do not leave them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -14,6 +14,8 @@ from annotator.domain.messages import say
 from annotator.domain.people import describe_unknown_dataset
 from annotator.storage.database import describe_archived, is_writing
 from annotator.storage.tables.central import DatasetRow, PairRow, PersonRow, RubricRow
+
+_LOCK_USERNAMES = text("SELECT pg_advisory_xact_lock(4, 0)")  # two numbers, the first of no other lock
 
 
 def key_of(pk: int | None) -> int:
@@ -43,6 +45,33 @@ def find_person(session: Session, username: str) -> PersonRow:
     if row is None:
         raise NotFound(say("there is no person named {username!r}", username=username))
     return row
+
+
+def find_look_alikes(session: Session, usernames: Iterable[str]) -> dict[str, str]:
+    """Return, for each of these new usernames that is or looks like another, the other one.
+
+    The other one exists already, or comes earlier in `usernames`. Until this transaction ends, every other transaction that
+    calls this waits: of two people whose usernames look alike, only one is added. On SQLite a write transaction is alone
+    already.
+    """
+    from annotator.domain.usernames import list_looks
+
+    if session.get_bind().dialect.name == "postgresql":
+        session.connection().execute(_LOCK_USERNAMES)
+    existing = session.scalars(select(col(PersonRow.username)).order_by(col(PersonRow.pk))).all()
+    username_by_look: dict[str, str] = {}
+    for username in existing:
+        for look in list_looks(username):
+            username_by_look.setdefault(look, username)
+    taken, look_alikes = set(existing), {}
+    for username in usernames:
+        looks = list_looks(username)
+        other = username if username in taken else next(filter(None, map(username_by_look.get, looks)), None)
+        if other is not None:
+            look_alikes[username] = other
+        else:
+            username_by_look.update(dict.fromkeys(looks, username))
+    return look_alikes
 
 
 def find_rubric(session: Session, dataset_pk: int) -> RubricRow:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, delete, func, or_, select
+from sqlalchemy import ColumnElement, Select, delete, or_, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -90,14 +90,6 @@ def _list_leaderless(session: Session) -> list[str]:
 
 def _list_adminless(session: Session) -> list[str]:
     return [dataset.name for dataset in fetch(session, _ADMINLESS, _DatasetName)]
-
-
-def is_username_taken(session: Session, username: str) -> bool:
-    """Return whether somebody has this username, in any case: two people must not have usernames that look alike."""
-    same = or_(
-        col(PersonRow.username) == username, func.lower(col(PersonRow.username)) == func.lower(username)
-    )
-    return session.scalars(select(PersonRow).where(same).limit(1)).first() is not None
 
 
 def list_held_roles(session: Session, person_pk: int | None = None) -> dict[int, tuple[Membership, ...]]:

@@ -1,13 +1,15 @@
 """Import judgments made elsewhere, for a lead. Checks and errors as in `texts_service.py`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from annotator.domain.errors import Problems
 from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
+from annotator.domain.usernames import find_username_fault
 from annotator.formats.judgments import read_judgments
 from annotator.formats.syntax.grade_scale import GradeScale, parse_mapping
 from annotator.formats.syntax.source import InputSource
@@ -44,7 +46,7 @@ from annotator.importing.transaction_sql import (
     record_import,
 )
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_rubric, key_of
+from annotator.storage.lookup import find_look_alikes, find_rubric, key_of
 from annotator.storage.pairs.pool import add_missing
 
 
@@ -140,12 +142,13 @@ def prepare_new_judgments(
     usernames = list(dict.fromkeys(event.username for event in events))
     annotators = judgments_sql.find_annotators(session, usernames)
     newcomers = [name for name in usernames if name not in annotators]
+    _check_newcomers(events, newcomers, str(path))
     check_targets(
         events,
         str(path),
         query_ids=queries,
         adjudicated=judgments_sql.list_adjudicated_pairs(session, dataset_pk),
-        namesakes=judgments_sql.find_namesakes(session, newcomers),
+        namesakes=find_look_alikes(session, newcomers) if newcomers else {},
         real_people=[
             name for name, annotator in annotators.items() if simulated and not annotator.is_simulated
         ],
@@ -168,6 +171,17 @@ def prepare_new_judgments(
     note = (say("new annotators, without a sign-in: {names}", names=names_joined),) if newcomers else ()
     notes = (*note_joined(len(joined)), *note, *note_by_id(by_id_only))
     return NewJudgments(rows, judgments_sql.count_revisions(session, rows), notes)
+
+
+def _check_newcomers(events: Iterable[ImportedJudgmentEvent], newcomers: Iterable[str], path: str) -> None:
+    """Raise BadInput with the line of every new annotator whose name no new account may have."""
+    refused = {name for name in newcomers if find_username_fault(name) is not None}
+    problems = Problems(path)
+    for event in events:
+        if event.username in refused:
+            expected = "an annotator's name of visible characters in one script"
+            problems.add(event.line.line, expected, ascii(event.username))
+    problems.raise_if_any()
 
 
 def store_judgments(

@@ -1,10 +1,10 @@
 """Read and write what imported judgments need: people, settled pairs, judgments. Judgments are only ever added."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
@@ -45,17 +45,6 @@ def find_annotators(session: Session, usernames: Sequence[str]) -> dict[str, Imp
             {name: ImportedAnnotator(key_of(pk), is_simulated) for name, pk, is_simulated in rows}
         )
     return annotators
-
-
-def find_namesakes(session: Session, usernames: Collection[str]) -> dict[str, str]:
-    """Return, for each of these new usernames that somebody has in other case, the existing username."""
-    namesakes: dict[str, str] = {}
-    for username in usernames:
-        statement = select(col(PersonRow.username))
-        namesake = session.scalar(statement.where(func.lower(col(PersonRow.username)) == username.lower()))
-        if namesake is not None:
-            namesakes[username] = namesake
-    return namesakes
 
 
 def add_annotators(

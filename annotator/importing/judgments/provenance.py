@@ -5,7 +5,6 @@ the line, an unknown key, a value of another type, and a text that is too long. 
 the usernames for the grades in a file, because releases carry nobody's name.
 """
 
-import unicodedata
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.import_records import DECLARED
+from annotator.domain.usernames import normalize_username
 from annotator.formats.syntax.json_text import load_json
 from annotator.formats.syntax.source import InputSource
 from annotator.formats.syntax.text import ID_LIMIT, is_too_long
@@ -79,7 +79,7 @@ def _read_names(value: Any, problems: TreeProblems) -> dict[str, str]:
     names: dict[str, str] = {}
     for annotator, given in problems.mapping(value, (ANNOTATORS,)).items():
         name = str(given) if isinstance(given, str | int) and not isinstance(given, bool) else ""
-        name = unicodedata.normalize("NFC", name.strip())
+        name = normalize_username(name.strip())
         others = {other.lower(): annotator for annotator, other in names.items()}
         if not name or is_nothing(given):
             problems.add((ANNOTATORS, annotator), "a name or username", given)

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.people import Actor
+from annotator.domain.usernames import remove_invisible
 from annotator.people.credentials import (
     LONGEST_NAME,
     LONGEST_USERNAME,
@@ -44,8 +45,8 @@ from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOn
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.open_pairs import drop_every_lease
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.lookup import find_person, key_of
-from annotator.storage.roles import ROLES_LOCK, is_username_taken
+from annotator.storage.lookup import find_look_alikes, find_person, key_of
+from annotator.storage.roles import ROLES_LOCK
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import ProviderIdentityRow, SignInRequestRow
 
@@ -222,15 +223,19 @@ def link_identity(
 
 
 def choose_username(session: Session, wanted: str) -> str:
-    """Return the wanted username, as far as one may look like that, with a number if somebody has it."""
+    """Return the wanted username without the characters that none may have, with a number if it is taken.
+
+    A username that looks like another one gets a number too. One that mixes scripts becomes "person".
+    """
     kept = "".join("-" if character.isspace() or character == "/" else character for character in wanted)
+    kept = remove_invisible(kept)
     base = kept.strip("-")[: LONGEST_USERNAME - 10]
     try:
         base = check_username(base)
     except ValidationError:
         base = "person"
     username, number = base, 1
-    while is_username_taken(session, username):
+    while find_look_alikes(session, [username]):
         number += 1
         username = f"{base}-{number}"
     return username
