@@ -1,12 +1,19 @@
 """No file that a user names stops a reader: what is no regular file, nested without end or too long is refused with its place."""
 
+import io
 import os
+import re
 import socket
 import subprocess
 import sys
+import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
+import docx
+import openpyxl
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 from typer.testing import CliRunner
 
 from annotator.cli.main import app
@@ -19,6 +26,8 @@ from annotator.formats.syntax.source import MAX_LINE, InputSource
 from annotator.formats.syntax.tables import MAX_CELL, read_rows
 from annotator.importing.judgments.provenance import read_provenance
 from annotator.importing.sources import FileLayout, read_folder, read_query_source, read_source
+from annotator.importing.texts import office_files
+from annotator.importing.texts.office_files import read_office_page
 
 SMALL_CELL = 200_000
 DEEP = {
@@ -181,3 +190,126 @@ def test_the_command_line_answers_a_hostile_file_with_one_line(tmp_path: Path) -
         assert (done.returncode, done.stdout) == (1, "")
         assert len(done.stderr.splitlines()) == 1
         assert done.stderr.startswith(f"{file}: expected ")
+
+
+def save_office(document: object) -> bytes:
+    file = io.BytesIO()
+    document.save(file)  # type: ignore[attr-defined]
+    return file.getvalue()
+
+
+def change_parts(data: bytes, changes: Mapping[str, tuple[str, str]]) -> bytes:
+    """Replace what a pattern finds in parts of an archive. Every pattern must be found."""
+    changed = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(data)) as good,
+        zipfile.ZipFile(changed, "w", zipfile.ZIP_DEFLATED) as parts,
+    ):
+        for name in good.namelist():
+            content = good.read(name).decode("utf-8", "surrogateescape")
+            if name in changes:
+                content, count = re.subn(changes[name][0], lambda _, n=name: changes[n][1], content)
+                assert count
+            parts.writestr(name, content.encode("utf-8", "surrogateescape"))
+    return changed.getvalue()
+
+
+def make_table(rows: int, columns: int) -> bytes:
+    document = docx.Document()
+    table = document.add_table(rows, columns)
+    for number, row in enumerate(table.rows):
+        row.cells[0].text = f"cell {number}"
+    return save_office(document)
+
+
+def read_office(data: bytes, name: str) -> str:
+    return read_office_page(data, name, name).document.text
+
+
+@pytest.mark.parametrize("tag", ["gridSpan", "gridBefore"])
+def test_a_cell_over_a_trillion_columns_is_one_cell(tag: str) -> None:
+    span = f'<w:{tag} w:val="1000000000000"/>'
+    change = (
+        ("<w:tcPr>", f"<w:tcPr>{span}") if tag == "gridSpan" else ("<w:tr>", f"<w:tr><w:trPr>{span}</w:trPr>")
+    )
+    data = change_parts(make_table(3, 2), {"word/document.xml": change})
+    assert read_office(data, "a.docx") == "cell 0 | \ncell 1 | \ncell 2 | \n\n"
+
+
+def test_a_merged_cell_is_read_once_for_all_of_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[object] = []
+    read_cell = office_files._read_cell
+    monkeypatch.setattr(
+        office_files, "_read_cell", lambda cell, text: read.append(cell) or read_cell(cell, text)
+    )
+    rows = 2_000  # python-docx goes up row by row, and gives up where that is too deep
+    merged = '<w:tr><w:tc><w:tcPr><w:vMerge w:val="restart"/></w:tcPr><w:p><w:r><w:t>top</w:t></w:r></w:p></w:tc></w:tr>'
+    merged += "<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc></w:tr>" * (rows - 1)
+    data = change_parts(make_table(1, 1), {"word/document.xml": (r"(?s)<w:tr>.*</w:tr>", merged)})
+    assert read_office(data, "a.docx") == "top\n" * rows + "\n"
+    assert len(read) == 1
+
+
+def test_tables_in_tables_that_multiply_a_text_are_refused() -> None:
+    inner = "<w:p><w:r><w:t>words</w:t></w:r></w:p>"
+    for _ in range(12):
+        top = f'<w:tr><w:tc><w:tcPr><w:vMerge w:val="restart"/></w:tcPr>{inner}</w:tc></w:tr>'
+        rows = "<w:tr><w:tc><w:tcPr><w:vMerge/></w:tcPr><w:p/></w:tc></w:tr>" * 9
+        inner = f"<w:tbl><w:tblPr/><w:tblGrid/>{top}{rows}</w:tbl><w:p/>"
+    data = change_parts(save_office(docx.Document()), {"word/document.xml": ("<w:body>", f"<w:body>{inner}")})
+    with pytest.raises(BadInput, match="a text of at most 32,000,000 characters, found a longer one"):
+        read_office(data, "a.docx")
+
+
+def test_styles_are_looked_up_once_however_many_paragraphs_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    from docx.parts.document import DocumentPart
+
+    monkeypatch.setattr(DocumentPart, "get_style", lambda *_: pytest.fail("searches every style each time"))
+    document = docx.Document()
+    document.add_heading("A heading", level=2)
+    for _ in range(3):
+        document.add_paragraph("words")
+    page = read_office_page(save_office(document), "a.docx", "a.docx")
+    assert [heading.level for heading in page.headings] == [3]
+
+
+def test_tags_are_counted_before_a_parser_builds_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(office_files, "MOST_TAGS", 100_000)
+    data = change_parts(
+        save_office(docx.Document()), {"word/document.xml": ("<w:body>", "<w:body>" + "<w:p/>" * 100_000)}
+    )
+    assert len(data) < 100_000
+    with pytest.raises(BadInput, match=r"a DOCX file of at most 200,000,000 bytes of XML with 100,000 tags"):
+        read_office(data, "a.docx")
+
+
+def test_the_empty_cells_between_two_cells_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(office_files, "MOST_CELLS", 100_000)
+    book = openpyxl.Workbook()
+    book.active["A1"] = "words"  # type: ignore[index]
+    rows = "".join(f'<row r="{row}"><c r="XFD{row}"><v>1</v></c></row>' for row in range(1, 20))
+    data = change_parts(
+        save_office(book),
+        {"xl/worksheets/sheet1.xml": ("<sheetData>.*</sheetData>", f"<sheetData>{rows}</sheetData>")},
+    )
+    with pytest.raises(BadInput, match=r"sheets of at most 100,000 cells together, empty ones included"):
+        read_office(data, "a.xlsx")
+    far = '<sheetData><row r="9999999999"><c r="A9999999999"><v>1</v></c></row></sheetData>'
+    data = change_parts(save_office(book), {"xl/worksheets/sheet1.xml": ("<sheetData>.*</sheetData>", far)})
+    with pytest.raises(BadInput, match="sheets of at most 100,000 cells"):
+        read_office(data, "a.xlsx")
+
+
+def test_a_page_of_a_pdf_that_is_used_again_and_again_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(office_files, "MOST_PDF_CONTENT", 10_000)
+    file = io.BytesIO()
+    canvas = Canvas(file)
+    for _ in range(5):
+        canvas.drawString(10, 10, "words " * 700)
+        canvas.showPage()
+    canvas.save()
+    with pytest.raises(
+        BadInput,
+        match="at most 10,000 bytes of page content after unpacking, found more on its first 3 pages",
+    ):
+        read_office(file.getvalue(), "a.pdf")

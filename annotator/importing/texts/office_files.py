@@ -33,10 +33,19 @@ INSTALL = 'DOCX, PDF and XLSX are read by an extra: pip install "annotator[docum
 MOST_BYTES = 200_000_000
 MOST_UNPACKED = 500_000_000
 MOST_ENTRIES = 10_000
+MOST_XML = 200_000_000
+"""Bytes of the parts that are parsed as a whole: all XML of a DOCX file, and of an XLSX file all but its sheets."""
+MOST_TAGS = 8_000_000
+"""Tags in these parts. A parser needs about 100 bytes for each, however short it is."""
 MOST_PAGES = 10_000
+MOST_PDF_CONTENT = 200_000_000
+"""Bytes of the pages' instructions after unpacking. A page of text has about 10,000."""
 MOST_ROWS = 1_048_576
+MOST_CELLS = 20_000_000
+"""Cells of all sheets, empty ones between others included: one cell in column XFD makes a row of 16,384."""
 MOST_CHARACTERS = 32_000_000
 BETWEEN_CELLS = " | "
+_PIECE = 1_048_576
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _HEADING_STYLE = re.compile(r"(?:heading|제목|개요|見出し)\s*([1-9])", re.IGNORECASE)
 _BROKEN = (
@@ -126,10 +135,14 @@ class _PageText:
     def add(self, text: str) -> None:
         """Append a text as it is. BadInput if the file's text becomes too long."""
         text = text.replace("\x00", "")
+        self.check_length(len(text))
         self._length += len(text)
-        if self._length > MOST_CHARACTERS:
-            raise _refuse(self.shown, f"a text of at most {MOST_CHARACTERS:,} characters", "a longer one")
         self._parts.append(text)
+
+    def check_length(self, added: int) -> None:
+        """Raise BadInput if the text would be too long with so many characters more."""
+        if self._length + added > MOST_CHARACTERS:
+            raise _refuse(self.shown, f"a text of at most {MOST_CHARACTERS:,} characters", "a longer one")
 
     def begin(self, title: str, level: int, line: str, **fields: Any) -> None:
         """Begin a section with a line that names it."""
@@ -162,6 +175,28 @@ def _check_archive(data: bytes, shown: str, suffix: str) -> None:
         raise _refuse(shown, limit, f"{unpacked:,} bytes in {len(entries):,}")
     if any(entry.filename.lower().endswith("vbaproject.bin") for entry in entries):
         raise _refuse(shown, f"a {kind} file without macros", "macros")
+    try:
+        _check_xml(data, shown, suffix)
+    except _BROKEN as error:
+        raise _refuse(shown, f"a {kind} file that can be read", _describe_error(error)) from None
+
+
+def _check_xml(data: bytes, shown: str, suffix: str) -> None:
+    """Refuse XML that needs much more memory than its size says, before a parser builds its tree."""
+    tags = size = 0
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for entry in archive.infolist():
+            name = entry.filename.lower()
+            if suffix == ".xlsx" and "worksheets/sheet" in name:  # read row by row
+                continue
+            is_named_xml = name.endswith((".xml", ".rels"))
+            with archive.open(entry) as part:
+                while piece := part.read(_PIECE):
+                    tags += piece.count(b"<")
+                    size += len(piece) if is_named_xml else 0
+                    if size > MOST_XML or tags > MOST_TAGS:
+                        limit = f"a {suffix[1:].upper()} file of at most {MOST_XML:,} bytes of XML with {MOST_TAGS:,} tags"
+                        raise _refuse(shown, limit, "more")
 
 
 def _read_docx(data: bytes, text: _PageText) -> dict[str, Any]:
@@ -180,16 +215,17 @@ def _read_docx(data: bytes, text: _PageText) -> dict[str, Any]:
 def _walk_docx(document: "WordDocument", text: _PageText) -> None:
     from docx.table import Table
 
+    styles = _name_styles(document)
     for block in document.iter_inner_content():
         if isinstance(block, Table):
-            for row in _list_rows(block):
+            for row in _list_rows(block, text):
                 text.add(f"{BETWEEN_CELLS.join(row)}\n")
             text.add("\n")
             continue
         words = block.text.strip()
         if not words:
             continue
-        style = block.style.name or "" if block.style is not None else ""
+        style = styles.get(block._p.style, styles[None])
         heading = _HEADING_STYLE.match(style)
         if heading or style == "Title":
             level = int(heading[1]) + 1 if heading else 1
@@ -198,22 +234,52 @@ def _walk_docx(document: "WordDocument", text: _PageText) -> None:
             text.add(f"{words}\n\n")
 
 
-def _list_rows(table: "Table") -> Iterator[list[str]]:
-    """Yield the cells of each row; a cell over several columns or rows comes once in its row."""
-    for row in table.rows:
-        cells = list(dict.fromkeys(row.cells))
-        yield [_read_cell(cell) for cell in cells]
+def _name_styles(document: "WordDocument") -> dict[str | None, str]:
+    """Return the names of the paragraph styles by their ids; under None that of paragraphs without one.
+
+    Looked up once: python-docx searches all styles again for each paragraph.
+    """
+    from docx.enum.style import WD_STYLE_TYPE
+
+    styles = [style for style in document.styles if style.type == WD_STYLE_TYPE.PARAGRAPH]
+    default = document.styles.default(WD_STYLE_TYPE.PARAGRAPH)
+    names: dict[str | None, str] = {None: (default.name or "") if default is not None else ""}
+    for style in styles:
+        names.setdefault(style.style_id, style.name or "")
+    return names
 
 
-def _read_cell(cell: "_Cell") -> str:
+def _list_rows(table: "Table", text: _PageText) -> Iterator[list[str]]:
+    """Yield the cells of each row; a cell over several columns or rows comes once in its row.
+
+    A span is only added to a position. python-docx (`row.cells`) repeats the cell as often as the file says, and reads a
+    merged cell again for each of its rows.
+    """
+    from docx.table import _Cell
+
+    above: dict[int, str] = {}
+    for row in table._tbl.tr_lst:
+        column, cells = row.grid_before, {}
+        for cell in row.tc_lst:
+            continues = cell.vMerge == "continue" and column in above
+            cells[column] = above[column] if continues else _read_cell(_Cell(cell, table), text)
+            column += max(cell.grid_span, 1)
+        yield list(cells.values())
+        above = cells
+
+
+def _read_cell(cell: "_Cell", text: _PageText) -> str:
+    """Return the text of a cell. BadInput if it becomes too long: tables in cells can multiply their texts."""
     from docx.table import Table
 
     words: list[str] = []
+    length = 0
     for block in cell.iter_inner_content():
-        if isinstance(block, Table):
-            words += [" ".join(row) for row in _list_rows(block)]
-        else:
-            words.append(block.text)
+        rows = _list_rows(block, text) if isinstance(block, Table) else [[block.text]]
+        for row in rows:
+            length += sum(map(len, row)) + len(row)
+            text.check_length(length)
+            words += row
     return _join_words(words)
 
 
@@ -235,8 +301,13 @@ def _read_pdf(data: bytes, text: _PageText) -> dict[str, Any]:
         count = len(reader.pages)
         if count > MOST_PAGES:
             raise _refuse(text.shown, f"a PDF file of at most {MOST_PAGES:,} pages", f"{count:,}")
-        blank = 0
+        blank = content = 0
         for number, page in enumerate(reader.pages, start=1):
+            instructions = page.get_contents()
+            content += len(instructions.get_data()) if instructions is not None else 0
+            if content > MOST_PDF_CONTENT:
+                limit = f"a PDF file of at most {MOST_PDF_CONTENT:,} bytes of page content after unpacking"
+                raise _refuse(text.shown, limit, f"more on its first {number:,} pages")
             words = page.extract_text().strip()
             if not words:
                 blank += 1
@@ -260,12 +331,17 @@ def _read_xlsx(data: bytes, text: _PageText) -> dict[str, Any]:
 
     try:
         book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+        count = 0
         for sheet in book.worksheets:
             sheet.reset_dimensions()  # the file may name a range of a million empty columns
             has_rows = False
             for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+                count += len(row) + 1
                 if number > MOST_ROWS:
                     raise _refuse(text.shown, f"sheets of at most {MOST_ROWS:,} rows", "more")
+                if count > MOST_CELLS:
+                    limit = f"sheets of at most {MOST_CELLS:,} cells together, empty ones included"
+                    raise _refuse(text.shown, limit, "more")
                 cells = [_show_value(value) for value in row]
                 while cells and not cells[-1]:
                     cells.pop()
