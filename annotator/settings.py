@@ -24,6 +24,16 @@ def read_number(name: str, default: int) -> int:
     return int(value)
 
 
+def read_limit(name: str, default: int, least: int, most: int) -> int:
+    """Return a whole number from `least` to `most` from the environment. ValidationError if it is something else."""
+    number = read_number(name, default)
+    if not least <= number <= most:
+        raise ValidationError(
+            f"{PREFIX}{name}: Expected a whole number from {least:,} to {most:,}, found {number:,}."
+        )
+    return number
+
+
 def read_switch(name: str) -> bool:
     """Return whether a switch is on in the environment. ValidationError if it is neither on nor off."""
     value = os.environ.get(PREFIX + name, NO[0]).strip().lower()
@@ -122,4 +132,9 @@ class Settings:
     log_format: str = field(default_factory=lambda: read_text("LOG_FORMAT", "console"))
     log_level: str = field(default_factory=lambda: read_text("LOG_LEVEL", "info"))
     metrics_token_file: Path | None = field(default_factory=lambda: read_path("METRICS_TOKEN_FILE"))
+    import_memory_mb: int = field(
+        default_factory=lambda: read_limit("IMPORT_MEMORY_MB", 1_500, 500, 1_000_000)
+    )
+    import_minutes: int = field(default_factory=lambda: read_limit("IMPORT_MINUTES", 30, 1, 1_440))
+    import_processes: int = field(default_factory=lambda: read_limit("IMPORT_PROCESSES", 2, 1, 64))
     slow_statement_ms: int = field(default_factory=lambda: read_number("SLOW_STATEMENT_MS", 1_000))

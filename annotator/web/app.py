@@ -32,7 +32,7 @@ from annotator.web.dataset import downloads as dataset_downloads
 from annotator.web.evaluation import routes as evaluation_routes
 from annotator.web.guideline import api as guideline_api
 from annotator.web.importing import downloads as importing_downloads
-from annotator.web.importing.file_jobs import FILE_JOBS, delete_left_behind
+from annotator.web.importing.file_jobs import FILE_JOBS, TaskLimits, delete_left_behind
 from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.kit.text import escape_markdown
 from annotator.web.labeling import api as labeling_api
@@ -94,6 +94,9 @@ def make_app(database: Database, settings: Settings, place: WorkerPlace | None =
     `place`: which worker this process is, if several serve one port.
     """
     set_served(database, settings)
+    FILE_JOBS.set_limits(
+        TaskLimits(settings.import_processes, settings.import_memory_mb, settings.import_minutes * 60)
+    )
     forbid_outgoing_requests()
     ignore_components_of_packages()
     own = list_own_routes(database, settings)

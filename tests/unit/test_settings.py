@@ -19,6 +19,9 @@ def test_every_setting_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch
         "SECURE_COOKIE": "True",
         "LOG_FORMAT": "json",
         "LOG_LEVEL": "debug",
+        "IMPORT_MEMORY_MB": "900",
+        "IMPORT_MINUTES": "5",
+        "IMPORT_PROCESSES": "1",
     }.items():
         monkeypatch.setenv(f"ANNOTATOR_{name}", value)
     assert Settings() == Settings(
@@ -30,6 +33,9 @@ def test_every_setting_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch
         secure_cookie=True,
         log_format="json",
         log_level="debug",
+        import_memory_mb=900,
+        import_minutes=5,
+        import_processes=1,
     )
 
 
@@ -50,6 +56,17 @@ def test_a_value_that_cannot_be_read_is_refused_with_its_name(
 ) -> None:
     monkeypatch.setenv(f"ANNOTATOR_{name}", value)
     with pytest.raises(ValidationError, match=f"ANNOTATOR_{name}: expected .* found '{value}'"):
+        Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("IMPORT_MEMORY_MB", "100"), ("IMPORT_MINUTES", "0"), ("IMPORT_PROCESSES", "65")]
+)
+def test_a_limit_that_is_too_low_or_too_high_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"ANNOTATOR_{name}", value)
+    with pytest.raises(ValidationError, match=f"ANNOTATOR_{name}: Expected a whole number .* found {value}"):
         Settings()
 
 

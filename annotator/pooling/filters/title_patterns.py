@@ -19,6 +19,10 @@ LONGEST_PATTERN = 1_000
 SECONDS = 10.0
 _SEARCH = """
 import json, re, sys
+if sys.platform != "win32":
+    import resource
+    resource.setrlimit(resource.RLIMIT_AS, (1_500_000_000, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (60, resource.RLIM_INFINITY))
 request = json.load(sys.stdin)
 pattern = re.compile(request["pattern"])
 json.dump([number for number, title in request["titles"] if pattern.search(title)], sys.stdout)

@@ -4,12 +4,17 @@ A process can be ended at any moment: its transaction is rolled back, its memory
 memory, until others replace them, the person discards them, or nobody has looked at them for IDLE_SECONDS. Tasks that write
 into a dataset run one after the other; the others wait and say for whom; so do fetches of runs for one dataset. What a task did is
 decided by the database, not by whether its process answered. Tasks that send requests to other servers have few processes of their
-own and end after a fixed time.
+own.
+
+Every process has a limit of memory, of computing time and of time (`TaskLimits`, from ANNOTATOR_IMPORT_…). A process that reaches
+one is ended; so is one that the system kills when the machine has no memory left. Its temporary files are in the job's folder, and
+are deleted with it.
 """
 
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,14 +41,25 @@ COMMAND = (sys.executable, "-P", "-m", "annotator.web.importing.worker")
 PREFIX = "annotator-files-"
 IDLE_SECONDS = 3_600
 MOST_JOBS = 40
-MOST_PROCESSES = 2
 MOST_FETCHES = 2  # processes of the whole server that fetch runs, so that nobody else waits for them
 MOST_TRIES = 2
 MOST_TASK_SECONDS: Mapping[str, float] = {"try_endpoint": 300, "fetch": MOST_SECONDS + 600}
+"""Tasks with a time of their own. All others have that of an import."""
+MOST_MEMORY_MB: Mapping[str, int] = {"try_endpoint": 750}
+"""Tasks that need less memory than an import: one answer has at most 16 MB."""
 WRITING = ("import", "remap", "checks")
 MOST_BYTES = 4_000_000_000  # of all uploaded files on disk
 POLL_SECONDS = 0.2
 log = structlog.stdlib.get_logger("annotator.web")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLimits:
+    """What the processes of a server may use: how many at a time, and each of them how much memory and time."""
+
+    processes: int = 2
+    memory_mb: int = 1_500
+    seconds: float = 1_800
 
 
 @dataclass
@@ -75,6 +91,7 @@ class FileJob:
     process: subprocess.Popen[bytes] | None = None
     is_cancelled: bool = False
     is_late: bool = False
+    limits: TaskLimits = field(default_factory=TaskLimits)
 
     @property
     def files(self) -> Path:
@@ -83,6 +100,15 @@ class FileJob:
     @property
     def out(self) -> Path:
         return self.folder / "out"
+
+    @property
+    def temporary(self) -> Path:
+        """The folder for the temporary files of its process."""
+        return self.folder / "temporary"
+
+    def died_of(self, *signals: signal.Signals) -> bool:
+        """Return whether one of these signals has ended its process."""
+        return self.process is not None and self.process.returncode in [-number for number in signals]
 
     @property
     def is_busy(self) -> bool:
@@ -96,17 +122,22 @@ Turn = tuple[str, str]  # a dataset, and what only one task at a time does with 
 class FileJobs:
     """The jobs of a server. Pages run on threads of Streamlit, tasks on threads of their own: hence the lock."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: TaskLimits = TaskLimits()) -> None:
+        self.limits = limits
         self._jobs: dict[Key, FileJob] = {}
         self._lock = threading.RLock()
         self._turns: dict[Turn, threading.Lock] = {}
         self._owners: dict[Turn, str] = {}
-        self._processes = threading.Semaphore(MOST_PROCESSES)
+        self._processes = threading.Semaphore(limits.processes)
         self._own_processes = {
             "fetch": threading.Semaphore(MOST_FETCHES),
             "try_endpoint": threading.Semaphore(MOST_TRIES),
         }
         self._number = 0
+
+    def set_limits(self, limits: TaskLimits) -> None:
+        """Set the limits of the tasks that begin from now on."""
+        self.limits, self._processes = limits, threading.Semaphore(limits.processes)
 
     def find(self, person_id: int | None, dataset: str, purpose: str) -> FileJob | None:
         """Return the person's files for this purpose; they are kept, since somebody looks at them."""
@@ -182,9 +213,23 @@ class FileJobs:
             job.state, job.task, job.step, job.ended, job.error_id = "waiting", request["task"], "", "", ""
             job.is_cancelled, job.is_late, job.begun = False, False, time.monotonic()
             job.requests[job.task] = dict(request)
-            whole = {**request, "folder": str(job.files), "database": find_url(database)}
+            job.limits = self._find_limits(job.task)
+            whole = {
+                **request,
+                "folder": str(job.files),
+                "database": find_url(database),
+                "memory_mb": job.limits.memory_mb,
+                "seconds": job.limits.seconds,
+            }
             job.thread = threading.Thread(target=self._run, args=(job, whole, was_stored), daemon=True)
             job.thread.start()
+
+    def _find_limits(self, task: str) -> TaskLimits:
+        return TaskLimits(
+            self.limits.processes,
+            min(self.limits.memory_mb, MOST_MEMORY_MB.get(task, self.limits.memory_mb)),
+            MOST_TASK_SECONDS.get(task, self.limits.seconds),
+        )
 
     def cancel(self, job: FileJob) -> None:
         """End the task: what it has not committed is rolled back."""
@@ -265,37 +310,40 @@ class FileJobs:
         with self._lock:
             if job.is_cancelled:
                 return
+            shutil.rmtree(job.temporary, ignore_errors=True)
+            job.temporary.mkdir()
             job.process = subprocess.Popen(
-                COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                COMMAND,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "TMPDIR": str(job.temporary)},
             )
             job.state = "running"
         note_task_begun(job.task)
         try:
             self._talk(job, request, was_stored)
         finally:
+            shutil.rmtree(job.temporary, ignore_errors=True)
             note_task_ended(job.task, job.ended or "failed")
 
     def _talk(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
         """Give the process that was started its task, and note how it ends."""
         answer: dict[str, Any] = {}
-        most = MOST_TASK_SECONDS.get(job.task)
-        late = (
-            threading.Timer(most, self._end_late, args=(job, job.process)) if most and job.process else None
-        )
-        if late is not None:
-            late.daemon = True
-            late.start()
+        late = threading.Timer(job.limits.seconds, self._end_late, args=(job, job.process))
+        late.daemon = True
+        late.start()
         try:
             answer = self._read_answers(job, request)
         finally:
-            if late is not None:
-                late.cancel()
+            late.cancel()
         self._note_end(job, answer, was_stored)
 
     @staticmethod
-    def _end_late(job: FileJob, process: subprocess.Popen[bytes]) -> None:
+    def _end_late(job: FileJob, process: subprocess.Popen[bytes] | None) -> None:
         job.is_late = True
-        process.kill()
+        if process is not None:
+            process.kill()
 
     @staticmethod
     def _read_answers(job: FileJob, request: dict[str, Any]) -> dict[str, Any]:
@@ -328,14 +376,20 @@ class FileJobs:
             job.results[job.task], job.ended = {"stored": True}, "done"
         elif job.is_cancelled:
             job.ended = "cancelled"
-        elif job.is_late:
+        elif job.is_late or (not answer and job.died_of(signal.SIGXCPU)):
             job.ended = "late"
-        elif "no_memory" in answer:
-            job.ended = "no_memory"
+        elif "no_memory" in answer or (not answer and job.died_of(signal.SIGKILL, signal.SIGABRT)):
+            job.ended = "no_memory"  # SIGKILL: by the system, which has no memory left; SIGABRT: by a library that gets none
         else:
             job.ended, job.error_id = "failed", os.urandom(4).hex()
+        if job.ended in ("failed", "no_memory", "late"):
             log.error(
-                "task on files failed", error_id=job.error_id, task=job.task, detail=answer.get("failed", "")
+                "task on files failed",
+                error_id=job.error_id,
+                task=job.task,
+                ended=job.ended,
+                status=job.process.returncode if job.process is not None else None,
+                detail=answer.get("failed", ""),
             )
 
 

@@ -3,6 +3,7 @@
 A field is new after each upload, so that Streamlit frees what it holds in memory.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -146,8 +147,22 @@ def draw_ended(job: FileJob) -> None:
         st.info(tr("Cancelled. Nothing was stored."), icon=":material/block:")
     elif job.ended == "no_memory":
         st.error(
-            tr("The file needs more memory than the server allows. Upload it in several parts."),
+            tr(
+                "Stopped: the file needs more than {mb} MB of memory, or the server has no memory left. Nothing was "
+                "stored. Upload it in several parts, import it with the command line, or ask the operator to raise "
+                "ANNOTATOR_IMPORT_MEMORY_MB.",
+                mb=show_number(job.limits.memory_mb),
+            ),
             icon=":material/error:",
+        )
+    elif job.ended == "late":
+        st.error(
+            tr(
+                "Stopped: reading the file took longer than {minutes} minutes. Nothing was stored. Upload it in several "
+                "parts, import it with the command line, or ask the operator to raise ANNOTATOR_IMPORT_MINUTES.",
+                minutes=show_number(math.ceil(job.limits.seconds / 60)),
+            ),
+            icon=":material/timer:",
         )
     elif job.ended == "failed":
         st.error(

@@ -8,6 +8,7 @@ ended, an unfinished transaction is rolled back.
 
 import gc
 import json
+import math
 import os
 import signal
 import sys
@@ -19,14 +20,12 @@ from annotator.importing.search_endpoint.server_rules import mask_variables
 from annotator.web.importing.file_tasks import run_task
 from annotator.web.importing.message_json import to_json
 
-MOST_MEMORY = 6_000_000_000
-
 
 def work(source: BinaryIO, answers: BinaryIO) -> None:
     """Do the task that the input names."""
-    _be_modest()
-    gc.disable()  # an import keeps all its records to the end: see cli/importing.py
     request = json.loads(source.readline())
+    _be_modest(request["memory_mb"], request["seconds"])
+    gc.disable()  # an import keeps all its records to the end: see cli/importing.py
     threading.Thread(target=_end_with_input, args=(source,), daemon=True).start()
 
     def send(answer: dict[str, Any]) -> None:
@@ -50,14 +49,16 @@ def _end_with_input(source: BinaryIO) -> None:
     os._exit(1)
 
 
-def _be_modest() -> None:
+def _be_modest(memory_mb: int, seconds: float) -> None:
+    """Limit the memory and the computing time of this process. The server ends it too, but a server can be killed."""
     if sys.platform == "win32":
         return
     import resource
 
     os.nice(5)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C at the server's terminal: the server ends it
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 1_000_000, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), resource.RLIM_INFINITY))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import io
 import re
+import subprocess
 import sys
 import tempfile
 import threading
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -27,7 +29,8 @@ from annotator.storage.database import Database
 from annotator.storage.schema import upgrade_schema
 from annotator.web.app import make_app
 from annotator.web.importing import checks_tab, file_jobs, import_tab, one_file_tab, try_tab
-from annotator.web.importing.file_jobs import FILE_JOBS, FileJob, FileJobs
+from annotator.web.importing.file_jobs import FILE_JOBS, FileJob, FileJobs, TaskLimits
+from annotator.web.importing.file_tasks import TASKS
 from annotator.web.page_context import PageContext
 from tests.unit.web.lead_pages import html_rows, run, run_page, words
 
@@ -282,6 +285,79 @@ def test_a_cancelled_import_stores_nothing_and_says_so_only_if_that_is_true(
     jobs.start(job, request(database, "lea"), database=database, was_stored=lambda: False)
     job.thread.join()
     assert job.ended == "failed" and job.error_id
+    jobs.discard_all()
+
+
+def start_and_wait(jobs: FileJobs, job: FileJob, database: Database) -> None:
+    jobs.start(job, request(database, "lea"), database=database, was_stored=lambda: False)
+    assert job.thread is not None
+    job.thread.join()
+
+
+def test_an_import_that_needs_too_much_memory_is_ended_and_stores_nothing(database: Database) -> None:
+    jobs = FileJobs(TaskLimits(memory_mb=250))
+    job = stage(jobs, database, "lea", "query_id,text\n" + f"Q,{'x' * 30_000_000}\n" * 4)
+    start_and_wait(jobs, job, database)
+    assert (job.ended, count(database)) == ("no_memory", {})
+    assert job.process is None and not job.temporary.exists()
+    jobs.set_limits(TaskLimits())
+    (job.files / "q.csv").write_text(QUERIES, encoding="utf-8")
+    start_and_wait(jobs, job, database)
+    assert (job.ended, count(database)) == ("done", {"queries": 2})
+    jobs.discard_all()
+
+
+def test_an_import_that_takes_too_long_is_ended_and_stores_nothing(database: Database) -> None:
+    jobs = FileJobs(TaskLimits(seconds=0.5))
+    job = stage(jobs, database, "lea")
+    with database.write():  # its process waits for the lock
+        start_and_wait(jobs, job, database)
+    assert (job.ended, count(database)) == ("late", {})
+    jobs.discard_all()
+
+
+def test_an_import_that_the_system_kills_is_reported_as_one_without_memory(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = FileJobs()
+    job = stage(jobs, database, "lea")
+    endings = {}
+    for name in ("SIGKILL", "SIGABRT", "SIGXCPU", "SIGSEGV"):
+        script = f"import os, signal, tempfile; tempfile.mkstemp(); os.kill(os.getpid(), signal.{name})"
+        monkeypatch.setattr(file_jobs, "COMMAND", (sys.executable, "-c", script))
+        start_and_wait(jobs, job, database)
+        endings[name] = job.ended
+        assert not job.temporary.exists(), "its temporary files are gone"
+    assert endings == {
+        "SIGKILL": "no_memory",
+        "SIGABRT": "no_memory",
+        "SIGXCPU": "late",
+        "SIGSEGV": "failed",
+    }
+    jobs.discard_all()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limits there")
+def test_every_task_on_files_has_limits_of_memory_and_time(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests: list[dict[str, Any]] = []
+    monkeypatch.setattr(FileJobs, "_work", lambda self, job, request, stored: requests.append(request))
+    jobs = FileJobs()
+    for task in TASKS:
+        job = jobs.open(1, "lea", "d", task)
+        jobs.start(job, {"task": task}, database=database)
+        assert job.thread is not None
+        job.thread.join()
+    limits = {request["task"]: (request["memory_mb"], request["seconds"]) for request in requests}
+    special = {"try_endpoint": (750, 300), "fetch": (1_500, file_jobs.MOST_TASK_SECONDS["fetch"])}
+    assert limits == {**dict.fromkeys(TASKS, (1_500, 1_800)), **special}
+    script = (
+        "import resource; from annotator.web.importing.worker import _be_modest; _be_modest(700, 59.5);"
+        "print(resource.getrlimit(resource.RLIMIT_AS)[0], resource.getrlimit(resource.RLIMIT_CPU)[0])"
+    )
+    done = subprocess.run((sys.executable, "-c", script), capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["700000000", "60"]
     jobs.discard_all()
 
 
