@@ -3,7 +3,6 @@
 The target is checked first. A file is written under a temporary name and renamed, so a failure leaves what was there.
 """
 
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from annotator.agreement.consensus_records import Consensus
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
 from annotator.formats.syntax.spreadsheet import write_sheet
+from annotator.storage.partial_files import replace_file
 
 COLUMNS = (
     "query_id",
@@ -52,13 +52,7 @@ def write_file(target: Path, pieces: Iterable[str]) -> None:
     was."""
     check_target(target)
     try:
-        with tempfile.TemporaryDirectory(
-            prefix=f".{target.name[:100]}.", suffix=".partial", dir=target.absolute().parent
-        ) as partial:
-            file = Path(partial) / "file"
-            with file.open("w", encoding="utf-8", newline="") as output:
-                output.writelines(pieces)
-            file.replace(target)
+        replace_file(target, (piece.encode() for piece in pieces), mode=0o666)
     except OSError as error:
         raise _describe_why(target, error) from None
 

@@ -273,13 +273,11 @@ def _check_target(file: Path) -> None:
 def _write_file(file: Path, data: bytes, *, json: bool) -> None:
     """Under a temporary name first; a plain message when it cannot be written."""
     from annotator.domain.errors import ValidationError
+    from annotator.storage.partial_files import replace_file
 
-    partial = file.with_name(f".{file.name}.partial")
     try:
-        partial.write_bytes(data)
-        partial.replace(file)
+        replace_file(file, [data], mode=0o666)
     except OSError as error:
-        partial.unlink(missing_ok=True)
         raise ValidationError(f"Cannot write {file}: {error.strerror}.") from None
     if json:
         print_json({"file": file, "bytes": len(data)})

@@ -1,6 +1,5 @@
 """Run `annotator dataset …`: datasets and their settings."""
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -207,18 +206,14 @@ def export_(
     """Write a whole dataset into one zip file: texts, judgments with names, decisions, history, settings. No passwords."""
     from annotator.dataset.export_service import export_dataset
     from annotator.domain.errors import StateError
+    from annotator.storage.partial_files import replace_file
 
     path = output or Path(f"{name}.zip")
     if path.exists():
         raise StateError(f"{path} already exists and was not overwritten")
     opened, actor = open_as(database, lead)
     pieces = export_dataset(opened, actor, name, now=now())
-    partial = path.with_name(f".{path.name}.partial")
-    partial.unlink(missing_ok=True)
-    with os.fdopen(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-        for piece in pieces:
-            file.write(piece)
-    partial.replace(path)
+    replace_file(path, pieces)
     typer.echo(
         f"Exported {name} to {path} ({path.stat().st_size:,} bytes). Keep it private: it holds all grades with names."
     )

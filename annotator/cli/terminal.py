@@ -198,6 +198,7 @@ def write_errors(problems: "Sequence[FormatError]") -> str:
         return ""
     from annotator.domain.messages import count_of
     from annotator.formats.syntax.spreadsheet import write_sheet
+    from annotator.storage.partial_files import replace_file
 
     rows = [
         (problem.path, problem.line, *_split(problem.expected), problem.found, str(problem))
@@ -209,9 +210,7 @@ def write_errors(problems: "Sequence[FormatError]") -> str:
                 f"--errors: {path} is another file and was not written over; name one that is not there"
                 * bool(problems)
             )
-        partial = path.with_name(f".{path.name}.partial")
-        partial.write_text("".join(write_sheet(COLUMNS, rows)), encoding="utf-8", newline="")
-        partial.replace(path)
+        replace_file(path, [piece.encode() for piece in write_sheet(COLUMNS, rows)], mode=0o666)
     except OSError as error:
         return f"--errors: cannot write {path}: {error.strerror}"
     return f"{path}: {count_of(len(rows), 'bad place')}" if rows else ""

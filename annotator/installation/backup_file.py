@@ -1,15 +1,14 @@
 """Write a backup as one zip, piece by piece, with a SHA-256 of every member; read it back and refuse what differs.
 
 The file is written under a temporary name, readable by its owner only, and gets its own name when it is whole and on the disk.
+What a killed backup leaves, the next one into the same folder removes (`storage/partial_files.py`).
 A published release is checked against its list of checksums on the way.
 """
 
-import glob
 import hashlib
 import json
 import os
 import re
-import secrets
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from annotator.domain.errors import BadInput, ConflictError, FormatError, StateError
 from annotator.installation.records import BackupManifest, BackupMember, BackupReport, ReportProgress
+from annotator.storage.partial_files import hold_partial, name_partial
 
 FORMAT = "annotator backup"
 FORMAT_VERSION = 1
@@ -89,17 +89,11 @@ def open_partial_file(path: Path) -> Iterator[Path]:
     Raises ConflictError if something is at the path.
     """
     check_free(path)
-    partial = path.absolute().with_name(f".{path.name}.{secrets.token_hex(6)}.partial")
-    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    try:
+    with hold_partial(name_partial(path)) as partial:
         yield partial
         _sync(partial)
         _place(partial, path)
         _sync(path.absolute().parent)
-    finally:
-        for leftover in partial.parent.glob(f"{glob.escape(partial.name)}*"):
-            with suppress(OSError):
-                leftover.unlink()
 
 
 def _place(partial: Path, path: Path) -> None:

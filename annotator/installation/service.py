@@ -5,8 +5,6 @@ runs. Restoring refuses a target that holds anything. For the operator, who owns
 """
 
 import os
-import secrets
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -49,6 +47,12 @@ from annotator.installation.tables_sql import (
     require_empty,
 )
 from annotator.storage.database import Database, find_sqlite_file, list_database_files
+from annotator.storage.partial_files import (
+    hold_partial,
+    hold_temporary_folder,
+    name_partial,
+    remove_abandoned,
+)
 from annotator.storage.schema import describe_newer, find_revision, list_migrations, upgrade_schema
 
 _KEPT = ("judgment", "adjudication", "release", "release_qrel")
@@ -211,6 +215,8 @@ def restore_backup(
         _require_fitting(backup.manifest, database)
         moves = _plan_moves(backup, folders)
         backup.check_members(list(backup.manifest.members), progress)
+        for folder in _list_folders(folders):
+            remove_abandoned(folder)
         for target in sorted({move.target.parent for move in moves}):
             target.mkdir(parents=True, exist_ok=True, mode=0o700)
         for move in moves:
@@ -257,6 +263,13 @@ def _require_fitting(manifest: BackupManifest, database: Database) -> None:
         require_empty(session, database.shown_url)
 
 
+def _list_folders(folders: BackupFolders) -> list[Path]:
+    """Return the folders in which a killed restore can have left something."""
+    exports = folders.exports
+    datasets = sorted(exports.iterdir()) if exports is not None and exports.is_dir() else []
+    return [folder for folder in (exports, folders.fetched_runs, *datasets) if folder is not None]
+
+
 @dataclass(frozen=True, slots=True)
 class _Move:
     """A folder of a release, or a fetched run, that is unpacked under a hidden name and then renamed."""
@@ -269,19 +282,19 @@ class _Move:
     @contextmanager
     def unpack(self, backup: BackupReader) -> Iterator[None]:
         """Unpack under the hidden name. Removes what is still hidden at the end."""
+        members = backup.list_members(self.source)
+        is_file = any(member.path == self.source for member in members)
         try:
-            for member in backup.list_members(self.source):
-                place = Path(f"{self.hidden}{member.path[len(self.source) :]}")
-                place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                with os.fdopen(os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                    backup.copy_member(member, file)
-                    file.flush()
-                    os.fsync(file.fileno())
-            yield
+            with hold_partial(self.hidden, is_folder=not is_file):
+                for member in members:
+                    place = Path(f"{self.hidden}{member.path[len(self.source) :]}")
+                    place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                    with os.fdopen(os.open(place, os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
+                        backup.copy_member(member, file)
+                        file.flush()
+                        os.fsync(file.fileno())
+                yield
         finally:
-            if self.hidden.is_dir():
-                shutil.rmtree(self.hidden, ignore_errors=True)
-            self.hidden.unlink(missing_ok=True)
             with suppress(OSError):
                 self.target.parent.rmdir()  # empty after a failure
 
@@ -296,9 +309,8 @@ def _plan_moves(backup: BackupReader, folders: BackupFolders) -> list[_Move]:
     taken = [str(target) for target, _ in found.values() if os.path.lexists(target)]
     if taken:
         raise StateError(f"expected no folder at {taken[0]}, found one. Nothing was changed")
-    suffix = secrets.token_hex(6)
     return [
-        _Move(source, target, target.with_name(f".{target.name}.{suffix}.partial"), is_release)
+        _Move(source, target, name_partial(target), is_release)
         for source, (target, is_release) in sorted(found.items())
     ]
 
@@ -342,22 +354,17 @@ def _restore_sqlite(backup: BackupReader, database: Database, moves: list[_Move]
 @contextmanager
 def open_place(url: URL, path: Path) -> Iterator[Path]:
     """Yield a new file that takes the place of a SQLite database without a row, or of none, if the block succeeds."""
-    aside = [
-        (file, file.with_name(f".{file.name}.{secrets.token_hex(6)}.empty"))
-        for file in list_database_files(url)
-    ]
-    aside = [(file, hidden) for file, hidden in aside if file.exists()]
-    for file, hidden in aside:
-        file.rename(hidden)
-    try:
-        with open_partial_file(path) as partial:
-            yield partial
-    except BaseException:
-        for file, hidden in aside:
-            hidden.rename(file)
-        raise
-    for _, hidden in aside:
-        hidden.unlink()
+    with hold_temporary_folder(f"{path.name}.empty", path.absolute().parent) as hidden:
+        aside = [file for file in list_database_files(url) if file.exists()]
+        for file in aside:
+            file.rename(hidden / file.name)
+        try:
+            with open_partial_file(path) as partial:
+                yield partial
+        except BaseException:
+            for file in aside:
+                (hidden / file.name).rename(file)
+            raise
 
 
 def _restore_postgresql(

@@ -1,7 +1,6 @@
 """Say what an upgrade of the database's schema would do, and whether it would succeed, without changing anything."""
 
 import shutil
-import tempfile
 from pathlib import Path
 
 from sqlalchemy import text
@@ -13,6 +12,7 @@ from annotator.installation.service import read_manifest
 from annotator.installation.sqlite_sql import check_file, clear_short_lived, copy_database
 from annotator.installation.tables_sql import is_postgresql, list_broken_references, list_table_names
 from annotator.storage.database import Database, list_database_files
+from annotator.storage.partial_files import hold_temporary_folder
 from annotator.storage.schema import (
     describe_newer,
     find_revision,
@@ -98,8 +98,8 @@ def _rehearse(database: Database) -> list[str]:
 
 def _rehearse_on_a_copy(database: Database) -> None:
     beside = list_database_files(database.url)[0].parent
-    with tempfile.TemporaryDirectory(prefix=".annotator-rehearsal-", dir=beside) as folder:
-        path = Path(folder) / "copy.db"
+    with hold_temporary_folder("rehearsal", beside) as folder:
+        path = folder / "copy.db"
         path.touch(mode=0o600)
         copy_database(database, path, lambda *_: None)
         clear_short_lived(path)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,10 @@ def save_office(document: object) -> bytes:
     return file.getvalue()
 
 
+def _give(replacement: str, _match: re.Match[str]) -> str:
+    return replacement
+
+
 def change_parts(data: bytes, changes: Mapping[str, tuple[str, str]]) -> bytes:
     """Replace what a pattern finds in parts of an archive. Every pattern must be found."""
     changed = io.BytesIO()
@@ -209,7 +214,7 @@ def change_parts(data: bytes, changes: Mapping[str, tuple[str, str]]) -> bytes:
         for name in good.namelist():
             content = good.read(name).decode("utf-8", "surrogateescape")
             if name in changes:
-                content, count = re.subn(changes[name][0], lambda _, n=name: changes[n][1], content)
+                content, count = re.subn(changes[name][0], partial(_give, changes[name][1]), content)
                 assert count
             parts.writestr(name, content.encode("utf-8", "surrogateescape"))
     return changed.getvalue()

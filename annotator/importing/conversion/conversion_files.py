@@ -9,7 +9,6 @@ leaves what was there before.
 import hashlib
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import Any
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.formats.format import Format
 from annotator.formats.registry import FORMATS, find_format, list_formats
+from annotator.storage.partial_files import KEPT, hold_partial, name_partial
 
 FOLDER_FORMAT = "beir"
 _BEIR_NAMES = frozenset({"queries.jsonl", "corpus.jsonl", "qrels"})
@@ -84,7 +84,6 @@ def _check_folder(target: Path, file_format: Format) -> None:
 
 ProgressCallback = Callable[[str], None]
 _BUFFER = 1_000_000
-_BEFORE = "before"
 _REPORT_EVERY = 20_000_000
 
 
@@ -105,18 +104,12 @@ def write_target(
     ValidationError when it cannot be written (no room, no right); then nothing was.
     """
     target = target.absolute()
-    partial: Path | None = None
     try:
-        partial = Path(
-            tempfile.mkdtemp(prefix=f".{target.name[:100]}.", suffix=".partial", dir=target.parent)
-        )
-        written = _write_pieces(partial, pieces, report_progress)
-        _move_to_target(partial, target, is_file=written[0].path == "")
+        with hold_partial(name_partial(target), is_folder=True) as partial:
+            written = _write_pieces(partial, pieces, report_progress)
+            _move_to_target(partial, target, is_file=written[0].path == "")
     except OSError as error:
         raise ValidationError(f"cannot write {target}: {error.strerror or error}") from None
-    finally:
-        if partial is not None and (target.exists() or not (partial / _BEFORE).exists()):
-            shutil.rmtree(partial, ignore_errors=True)
     return written
 
 
@@ -179,7 +172,7 @@ def _move_to_target(partial: Path, target: Path, *, is_file: bool) -> None:
     if is_file:
         (partial / "file").replace(target)
         return
-    with _aside(target, partial / _BEFORE):
+    with _aside(target, partial / KEPT):
         (partial / "content").rename(target)
 
 
@@ -195,3 +188,4 @@ def _aside(target: Path, backup: Path) -> Iterator[None]:
     except OSError:
         backup.rename(target)
         raise
+    shutil.rmtree(backup, ignore_errors=True)

@@ -19,6 +19,7 @@ from annotator.formats.run_records import FAILED
 from annotator.formats.syntax.json_text import parse_json
 from annotator.formats.syntax.source import read_regular
 from annotator.importing.search_endpoint.endpoint_records import EndpointQuery, QueryAnswer, UnansweredQuery
+from annotator.storage.partial_files import replace_file
 
 SUFFIX = ".fetch.json"
 
@@ -95,7 +96,8 @@ class SavedRun:
             "imported_sha256": self.imported_sha256,
             "texts": self.texts,
         }
-        _replace(_state_path(self.path), (json.dumps(state, ensure_ascii=False, indent=1) + "\n").encode())
+        shown = json.dumps(state, ensure_ascii=False, indent=1) + "\n"
+        replace_file(_state_path(self.path), [shown.encode()], mode=0o666)
 
 
 def open_saved_run(path: Path, identity: FetchIdentity, queries: Iterable[EndpointQuery]) -> SavedRun:
@@ -178,13 +180,7 @@ def _read_lines(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _write_whole(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    _replace(path, b"".join(_encode(line) for line in lines))
-
-
-def _replace(path: Path, data: bytes) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(data)
-    partial.replace(path)
+    replace_file(path, map(_encode, lines), mode=0o666)
 
 
 def _encode(line: Mapping[str, Any]) -> bytes:

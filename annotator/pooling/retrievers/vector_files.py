@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
 from annotator.formats.syntax.text import describe, read_text
+from annotator.storage.partial_files import hold_temporary_folder
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".jsonl")
 ID_NAMES = ("id", "_id", "doc_id", "query_id")
@@ -106,9 +107,9 @@ def open_vectors(path: Path) -> Iterator[VectorTable]:
         return
     if suffix not in SUFFIXES:
         raise ValidationError(f"{path}: expected a file named {', '.join(SUFFIXES)}, found {path.name!r}")
-    with VectorSpool() as spool, tempfile.TemporaryDirectory() as folder:
+    with VectorSpool() as spool, hold_temporary_folder("vectors") as folder:
         if suffix == ".npz":
-            table = _open_npz(path, Path(folder))
+            table = _open_npz(path, folder)
         elif suffix == ".parquet":
             table = _copy_parquet(path, spool)
         else:

@@ -8,13 +8,13 @@ read, copied or logged here.
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.releases.build.files import SIGNATURE, SUMS
 from annotator.releases.verify.read_back import ReleaseFault, is_plain
+from annotator.storage.partial_files import hold_temporary_folder
 
 PROGRAM = "ssh-keygen"
 NAMESPACE = "annotator-release"  # a signature made for something else is none of a release
@@ -56,12 +56,12 @@ def _sign_text(
 
     The text goes through a file: if ssh-keygen had it from a pipe, it would ask for a passphrase in a window.
     """
-    with tempfile.TemporaryDirectory(prefix="annotator-signing-") as private:
-        path = Path(private) / SUMS
+    with hold_temporary_folder("signing") as private:
+        path = private / SUMS
         path.write_bytes(text.encode())
         arguments = ("-Y", "sign", "-f", str(key), "-n", NAMESPACE, str(path))
         result = _run(*arguments, data=None) if may_ask else _run_without_asking(*arguments)
-        made = Path(private) / SIGNATURE
+        made = private / SIGNATURE
         signature = made.read_bytes() if made.is_file() else b""
     if result.returncode or not signature.startswith(b"-----BEGIN SSH SIGNATURE-----"):
         return None, result
@@ -98,8 +98,8 @@ def check_signature(folder: Path, signers: Path | None) -> tuple[str | None, lis
     if not is_plain(folder / SUMS):
         return None, [ReleaseFault(SUMS, "what was signed", "none")], []
     sums = (folder / SUMS).read_bytes()
-    with tempfile.TemporaryDirectory(prefix="annotator-signers-") as private:
-        allowed = _list_allowed(signers, Path(private))
+    with hold_temporary_folder("signers") as private:
+        allowed = _list_allowed(signers, private)
         search = _run("-Y", "find-principals", "-s", str(path), "-f", str(allowed))
         names = [line for line in search.stdout.decode("utf-8", "replace").splitlines() if line]
         for name in names:

@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -33,12 +33,12 @@ from annotator.domain.messages import say
 from annotator.importing.search_endpoint.server_rules import MOST_SECONDS
 from annotator.importing.uploads.staging import stage_files
 from annotator.storage.database import Database, find_sqlite_file
+from annotator.storage.partial_files import hold_temporary_folder, remove_abandoned
 from annotator.web.importing.message_json import read_message
 from annotator.web.server.figures import note_task_begun, note_task_ended
 
 State = Literal["idle", "waiting", "running"]
 COMMAND = (sys.executable, "-P", "-m", "annotator.web.importing.worker")
-PREFIX = "annotator-files-"
 IDLE_SECONDS = 3_600
 MOST_JOBS = 40
 MOST_FETCHES = 2  # processes of the whole server that fetch runs, so that nobody else waits for them
@@ -75,6 +75,7 @@ class FileJob:
     dataset: str
     purpose: str
     folder: Path
+    held: ExitStack
     number: int
     state: State = "idle"
     task: str = ""
@@ -113,6 +114,14 @@ class FileJob:
     @property
     def is_busy(self) -> bool:
         return self.state != "idle"
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """The folder of a job. It is removed when `held` is closed, or by the next server if this one is killed."""
+
+    path: Path
+    held: ExitStack
 
 
 Key = tuple[int | None, str, str]
@@ -164,10 +173,10 @@ class FileJobs:
             )
         folder = _make_folder()
         try:
-            stage_files(uploads, folder / "files")
-            self._check_room(folder, earlier)
+            stage_files(uploads, folder.path / "files")
+            self._check_room(folder.path, earlier)
         except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
+            folder.held.close()
             raise
         if earlier is not None:
             self.discard(earlier)
@@ -181,10 +190,12 @@ class FileJobs:
         self.free_idle(now=time.monotonic())
         return self._add(person_id, person, dataset, purpose, _make_folder())
 
-    def _add(self, person_id: int | None, person: str, dataset: str, purpose: str, folder: Path) -> FileJob:
+    def _add(
+        self, person_id: int | None, person: str, dataset: str, purpose: str, folder: "_Folder"
+    ) -> FileJob:
         with self._lock:
             self._number += 1
-            job = FileJob(person_id, person, dataset, purpose, folder, self._number)
+            job = FileJob(person_id, person, dataset, purpose, folder.path, folder.held, self._number)
             job.last_seen = time.monotonic()
             self._jobs[person_id, dataset, purpose] = job
         return job
@@ -247,7 +258,7 @@ class FileJobs:
                 del self._jobs[key]
         if job.thread is not None:
             job.thread.join(5)
-        shutil.rmtree(job.folder, ignore_errors=True)
+        job.held.close()
 
     def discard_all(self) -> None:
         """Forget everything, when the server ends."""
@@ -396,12 +407,13 @@ class FileJobs:
 FILE_JOBS = FileJobs()
 
 
-def _make_folder() -> Path:
-    """Return a new folder for a job, which only this user of the system can read."""
-    folder = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
+def _make_folder() -> "_Folder":
+    """Make a folder for a job, which only this user of the system can read."""
+    held = ExitStack()
+    folder = held.enter_context(hold_temporary_folder("files"))
     (folder / "files").mkdir()
     (folder / "out").mkdir()
-    return folder
+    return _Folder(folder, held)
 
 
 def _measure(folder: Path) -> int:
@@ -416,18 +428,5 @@ def find_url(database: Database) -> str:
 
 
 def delete_left_behind() -> None:
-    """Delete the files of servers that have ended without deleting them."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        number = folder.name.removeprefix(PREFIX).partition("-")[0]
-        if number.isdigit() and not _is_alive(int(number)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+    """Delete the files of servers that were killed."""
+    remove_abandoned(Path(tempfile.gettempdir()))

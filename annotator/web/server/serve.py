@@ -12,7 +12,6 @@ import os
 import signal
 import socket
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -29,6 +28,7 @@ from annotator.domain.errors import StateError
 from annotator.log import set_up_logs
 from annotator.settings import Settings
 from annotator.storage.database import Database, list_database_files, list_open_to_others
+from annotator.storage.partial_files import hold_temporary_folder
 from annotator.storage.slow_statements import watch_statements
 from annotator.web.server.figures import FOLDER, begin_to_count, forget_process, serve_figures
 from annotator.web.server.slow_statement_log import SlowStatementLog
@@ -119,8 +119,8 @@ def count_figures(database: Database, *, is_shared: bool) -> Iterator[None]:
         database.note_time = begin_to_count().note_database
         yield
         return
-    with tempfile.TemporaryDirectory(prefix="annotator-metrics-") as folder:
-        os.environ[FOLDER] = folder  # before prometheus_client is imported, which reads it then
+    with hold_temporary_folder("metrics") as folder:
+        os.environ[FOLDER] = str(folder)  # before prometheus_client is imported, which reads it then
         database.note_time = begin_to_count().note_database
         yield
 

@@ -26,6 +26,7 @@ from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.storage.partial_files import name_partial
 from annotator.storage.schema import upgrade_schema
 from annotator.web.app import make_app
 from annotator.web.importing import checks_tab, file_jobs, import_tab, one_file_tab, try_tab
@@ -380,7 +381,7 @@ def test_files_that_nobody_looks_at_are_deleted(database: Database) -> None:
     assert job.folder.is_dir()
     jobs.free_idle(now=job.last_seen + file_jobs.IDLE_SECONDS + 1)
     assert not job.folder.exists()
-    left = Path(tempfile.gettempdir()) / f"{file_jobs.PREFIX}999999999-x"
+    left = name_partial(Path(tempfile.gettempdir()) / "files")
     left.mkdir()
     file_jobs.delete_left_behind()
     assert not left.exists()
