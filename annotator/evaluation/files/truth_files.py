@@ -180,7 +180,7 @@ def _hash_file(path: Path) -> str:
 def _read_manifest(path: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(read_regular(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadInput([FormatError(str(path), None, "a release's manifest", str(error))]) from None
     if not isinstance(manifest, dict):
         raise BadInput([FormatError(str(path), None, "a release's manifest", "no mapping")])

@@ -142,7 +142,12 @@ def _read_cursor(path: str | None, answer: Any) -> Any:
         raise AnswerRefused(
             f"next_cursor: {path} to be what the next page begins with, found {describe(cursor)}"
         )
-    length = len(json.dumps(cursor, ensure_ascii=False))
+    try:
+        length = len(json.dumps(cursor, ensure_ascii=False))
+    except RecursionError:
+        raise AnswerRefused(
+            f"next_cursor: {path} to be a short value, found one that is nested too deeply"
+        ) from None
     if length > MOST_CURSOR:
         raise AnswerRefused(f"next_cursor: {path} to be at most {MOST_CURSOR:,} characters, found {length:,}")
     return cursor
@@ -163,6 +168,10 @@ def _search(path: str, value: Any, key: str) -> Any:
         reason = str(error).splitlines()[0]
         raise AnswerRefused(
             f"{key}: {path} to fit the answer, found that it does not: {reason:.200}"
+        ) from None
+    except RecursionError:
+        raise AnswerRefused(
+            f"{key}: {path:.200} to fit the answer, found that it is nested too deeply"
         ) from None
 
 

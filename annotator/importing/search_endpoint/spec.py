@@ -353,6 +353,8 @@ def _read_path(value: Any, location: Location, problems: TreeProblems) -> str:
         jmespath.compile(text)
     except (JMESPathError, ValueError):
         problems.add(location, "a JMESPath expression", value)
+    except RecursionError:
+        problems.add_words(location, "a JMESPath expression", "one that is nested too deeply")
     return text
 
 

@@ -236,7 +236,7 @@ class Provider:
                     if answer.status_code != 200:
                         raise ValueError(f"status {answer.status_code}")
             content = json.loads(body)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise _unavailable(what, error) from None
         if not isinstance(content, dict):
             raise _unavailable(what, TypeError("no JSON object"))

@@ -72,7 +72,7 @@ def embed_texts(
 def _read_model_type(folder: Path) -> object:
     try:
         config = json.loads((folder / "config.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     return config.get("model_type") if isinstance(config, dict) else None
 

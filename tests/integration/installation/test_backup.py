@@ -30,9 +30,12 @@ from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.pairs.disagreements import derive_disagreements
+from annotator.storage.partial_files import SUFFIX
 from annotator.storage.schema import upgrade_schema
 from tests import kept_databases
+from tests.browser.warm_server import start_process
 from tests.integration.conftest import CopyDatabase, _run
+from tests.integration.installation.killed import act_until_killed
 from tests.integration.judged_world import NOW
 from tests.integration.labeling_world import World
 
@@ -102,6 +105,70 @@ def change_member(path: Path, name: str, change: Callable[[bytes], bytes]) -> No
     with zipfile.ZipFile(path, "w") as archive:
         for member, content in members.items():
             archive.writestr(member, content)
+
+
+def act_and_die(
+    act: str, moment: str, database: Database, path: Path, folders: BackupFolders, pg_bin: Path
+) -> None:
+    """Back up or restore in a process of its own, which kills itself at this moment."""
+    errors = path.with_name("stderr.txt")
+    process = start_process(
+        act_until_killed,
+        act,
+        moment,
+        database.url.render_as_string(hide_password=False),
+        str(path),
+        (str(folders.exports), str(folders.fetched_runs)),
+        str(pg_bin),
+        NOW.isoformat(),
+        str(errors),
+    )
+    process.join()
+    assert process.exitcode == -9, errors.read_text(encoding="utf-8")
+
+
+def list_partials(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if SUFFIX in path.name]
+
+
+@pytest.mark.parametrize("moment", ["database", "count_rows", "check_file", "add_folder"])
+def test_what_a_killed_backup_leaves_is_gone_after_the_next_one(
+    rich: Database, tmp_path: Path, save: Any, folders: BackupFolders, pg_bin: Path, moment: str
+) -> None:
+    if moment == ("count_rows" if rich.is_sqlite else "check_file"):
+        pytest.skip("a step of the other database")
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    act_and_die("backup", moment, rich, saved / "monday.backup", folders, pg_bin)
+    assert list_partials(saved) and not (saved / "monday.backup").exists()
+    save(rich, saved / "tuesday.backup")
+    assert sorted(path.name for path in saved.iterdir()) == ["stderr.txt", "tuesday.backup"]
+
+
+@pytest.mark.parametrize("moment", ["database", "_compare", "_finish"])
+def test_what_a_killed_restore_leaves_is_gone_after_the_next_one(
+    rich: Database,
+    tmp_path: Path,
+    save: Any,
+    pg_bin: Path,
+    make_target: MakeTarget,
+    bring_back: Any,
+    moment: str,
+) -> None:
+    path = tmp_path / "a.backup"
+    save(rich, path)
+    new = BackupFolders(tmp_path / "new" / "exports", tmp_path / "new" / "fetched-runs")
+    target = make_target()
+    act_and_die("restore", moment, target, path, new, pg_bin)
+    assert list_partials(tmp_path)
+    assert not [file for file in list_files(tmp_path / "new") if SUFFIX not in str(file)]
+    if not target.is_sqlite and moment != "database":
+        target = make_target()  # PostgreSQL has the rows already: an operator takes another database
+    assert holds_nothing(target)
+    bring_back(path, target)
+    assert not list_partials(tmp_path)
+    assert hash_tables(target).keys() == hash_tables(rich).keys()
+    assert list_files(tmp_path / "new")
 
 
 def test_a_backup_under_load_holds_every_judgment_acknowledged_before_it_and_is_one_moment(

@@ -1,6 +1,5 @@
 """Temporary files go when their block ends, and with the next run if their maker was killed. Nobody's work is removed."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -88,6 +87,6 @@ def test_partial_files_are_readable_by_their_owner_only_and_no_link_is_followed(
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "kept").write_text("x")
-    os.symlink(outside, name_partial(tmp_path / "c"))
+    name_partial(tmp_path / "c").symlink_to(outside)
     remove_abandoned(tmp_path)
     assert (outside / "kept").exists()

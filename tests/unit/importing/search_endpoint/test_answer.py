@@ -40,6 +40,21 @@ def test_ids_scores_and_signals_are_read_by_their_paths() -> None:
     assert (page.total, page.engine_ms, page.signals) == (143, 7.0, {"shards": {"failed": 0}})
 
 
+def test_an_expression_or_a_cursor_that_is_nested_too_deeply_is_refused() -> None:
+    deep: Any = "x"
+    for _ in range(200_000):
+        deep = [deep]
+    for answer, paths in (
+        ({"r": [], "next": deep}, AnswerPaths("r", "id", next_cursor="next")),
+        ({"r": []}, AnswerPaths("r", "id", total=f"{'(' * 5_000}a{')' * 5_000}")),
+        ({"r": [], "next": deep}, AnswerPaths("r", "id", total="to_string(next)")),
+    ):
+        with pytest.raises(AnswerRefused, match="nested too deeply"):
+            read_page(answer, paths)
+    while isinstance(deep, list):  # so that it is freed without recursion
+        (deep,) = deep
+
+
 def test_a_list_of_bare_ids_is_a_list_of_results() -> None:
     page = read_page({"ids": ["b", "a"]}, AnswerPaths("ids", "@"))
     assert [result["doc_id"] for result in page.results] == ["b", "a"]

@@ -89,6 +89,10 @@ def test_an_unknown_ready_spec_is_answered_with_those_there_are() -> None:
         (LEAST + "method: PUT\n", r"s\.yaml:4: expected method to be GET or POST, found 'PUT'"),
         (LEAST + "score: 'a..b'\n", r"s\.yaml:4: expected score to be a JMESPath expression, found 'a\.\.b'"),
         (
+            LEAST + f"score: {'(' * 5_000}a{')' * 5_000}\n",
+            r"s\.yaml:4: expected score to be a JMESPath expression, found one that is nested too deeply",
+        ),
+        (
             LEAST + "signals: {stages: '['}\n",
             r"s\.yaml:4: expected signals\.stages to be a JMESPath expression",
         ),
