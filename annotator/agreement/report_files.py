@@ -9,8 +9,8 @@ from pathlib import Path
 from annotator.agreement.consensus_records import Consensus
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.formats.syntax.partial_files import replace_file
 from annotator.formats.syntax.spreadsheet import write_sheet
-from annotator.storage.partial_files import replace_file
 
 COLUMNS = (
     "query_id",

@@ -273,7 +273,7 @@ def _check_target(file: Path) -> None:
 def _write_file(file: Path, data: bytes, *, json: bool) -> None:
     """Under a temporary name first; a plain message when it cannot be written."""
     from annotator.domain.errors import ValidationError
-    from annotator.storage.partial_files import replace_file
+    from annotator.formats.syntax.partial_files import replace_file
 
     try:
         replace_file(file, [data], mode=0o666)

@@ -206,7 +206,7 @@ def export_(
     """Write a whole dataset into one zip file: texts, judgments with names, decisions, history, settings. No passwords."""
     from annotator.dataset.export_service import export_dataset
     from annotator.domain.errors import StateError
-    from annotator.storage.partial_files import replace_file
+    from annotator.formats.syntax.partial_files import replace_file
 
     path = output or Path(f"{name}.zip")
     if path.exists():

@@ -197,8 +197,8 @@ def write_errors(problems: "Sequence[FormatError]") -> str:
     if path is None or (not problems and not path.exists()):
         return ""
     from annotator.domain.messages import count_of
+    from annotator.formats.syntax.partial_files import replace_file
     from annotator.formats.syntax.spreadsheet import write_sheet
-    from annotator.storage.partial_files import replace_file
 
     rows = [
         (problem.path, problem.line, *_split(problem.expected), problem.found, str(problem))

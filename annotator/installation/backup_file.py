@@ -1,7 +1,7 @@
 """Write a backup as one zip, piece by piece, with a SHA-256 of every member; read it back and refuse what differs.
 
 The file is written under a temporary name, readable by its owner only, and gets its own name when it is whole and on the disk.
-What a killed backup leaves, the next one into the same folder removes (`storage/partial_files.py`).
+What a killed backup leaves, the next one into the same folder removes (`formats/syntax/partial_files.py`).
 A published release is checked against its list of checksums on the way.
 """
 
@@ -20,8 +20,8 @@ from typing import IO, Any, Self
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from annotator.domain.errors import BadInput, ConflictError, FormatError, StateError
+from annotator.formats.syntax.partial_files import hold_partial, name_partial
 from annotator.installation.records import BackupManifest, BackupMember, BackupReport, ReportProgress
-from annotator.storage.partial_files import hold_partial, name_partial
 
 FORMAT = "annotator backup"
 FORMAT_VERSION = 1

@@ -17,6 +17,12 @@ from sqlalchemy.orm import Session
 
 from annotator import __version__
 from annotator.domain.errors import StateError
+from annotator.formats.syntax.partial_files import (
+    hold_partial,
+    hold_temporary_folder,
+    name_partial,
+    remove_abandoned,
+)
 from annotator.installation.backup_file import (
     DATABASE_MEMBER,
     EXPORTS,
@@ -47,12 +53,6 @@ from annotator.installation.tables_sql import (
     require_empty,
 )
 from annotator.storage.database import Database, find_sqlite_file, list_database_files
-from annotator.storage.partial_files import (
-    hold_partial,
-    hold_temporary_folder,
-    name_partial,
-    remove_abandoned,
-)
 from annotator.storage.schema import describe_newer, find_revision, list_migrations, upgrade_schema
 
 _KEPT = ("judgment", "adjudication", "release", "release_qrel")

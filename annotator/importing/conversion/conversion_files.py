@@ -18,7 +18,7 @@ from typing import Any
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.formats.format import Format
 from annotator.formats.registry import FORMATS, find_format, list_formats
-from annotator.storage.partial_files import KEPT, hold_partial, name_partial
+from annotator.formats.syntax.partial_files import KEPT, hold_partial, name_partial
 
 FOLDER_FORMAT = "beir"
 _BEIR_NAMES = frozenset({"queries.jsonl", "corpus.jsonl", "qrels"})

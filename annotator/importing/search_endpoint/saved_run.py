@@ -17,9 +17,9 @@ from annotator.domain.errors import BadInput, FormatError, StateError, Validatio
 from annotator.domain.messages import say
 from annotator.formats.run_records import FAILED
 from annotator.formats.syntax.json_text import parse_json
+from annotator.formats.syntax.partial_files import replace_file
 from annotator.formats.syntax.source import read_regular
 from annotator.importing.search_endpoint.endpoint_records import EndpointQuery, QueryAnswer, UnansweredQuery
-from annotator.storage.partial_files import replace_file
 
 SUFFIX = ".fetch.json"
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.errors import BadInput, FormatError, Problems, ValidationError
+from annotator.formats.syntax.partial_files import hold_temporary_folder
 from annotator.formats.syntax.text import describe, read_text
-from annotator.storage.partial_files import hold_temporary_folder
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".jsonl")
 ID_NAMES = ("id", "_id", "doc_id", "query_id")

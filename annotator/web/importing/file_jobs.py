@@ -30,10 +30,10 @@ import structlog
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
+from annotator.formats.syntax.partial_files import hold_temporary_folder, remove_abandoned
 from annotator.importing.search_endpoint.server_rules import MOST_SECONDS
 from annotator.importing.uploads.staging import stage_files
 from annotator.storage.database import Database, find_sqlite_file
-from annotator.storage.partial_files import hold_temporary_folder, remove_abandoned
 from annotator.web.importing.message_json import read_message
 from annotator.web.server.figures import note_task_begun, note_task_ended
 

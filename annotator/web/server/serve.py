@@ -25,10 +25,10 @@ from streamlit import net_util
 from streamlit.components.v2 import manifest_scanner
 
 from annotator.domain.errors import StateError
+from annotator.formats.syntax.partial_files import hold_temporary_folder
 from annotator.log import set_up_logs
 from annotator.settings import Settings
 from annotator.storage.database import Database, list_database_files, list_open_to_others
-from annotator.storage.partial_files import hold_temporary_folder
 from annotator.storage.slow_statements import watch_statements
 from annotator.web.server.figures import FOLDER, begin_to_count, forget_process, serve_figures
 from annotator.web.server.slow_statement_log import SlowStatementLog

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from annotator.cli.main import app
 from annotator.domain.errors import BadInput, ConflictError, StateError
+from annotator.formats.syntax.partial_files import SUFFIX
 from annotator.installation import postgres_programs
 from annotator.installation.copy_service import copy_installation, hash_tables
 from annotator.installation.postgres_programs import find_program
@@ -30,7 +31,6 @@ from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.partial_files import SUFFIX
 from annotator.storage.schema import upgrade_schema
 from tests import kept_databases
 from tests.browser.warm_server import start_process

@@ -20,13 +20,13 @@ from streamlit.testing.v1 import AppTest
 from annotator.dataset.service import change_settings, create_dataset
 from annotator.domain.errors import ValidationError
 from annotator.domain.people import OPERATOR, Actor, Membership, SignedIn
+from annotator.formats.syntax.partial_files import name_partial
 from annotator.importing.texts.texts_service import import_queries
 from annotator.importing.uploads.import_service import show_contents
 from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.storage.partial_files import name_partial
 from annotator.storage.schema import upgrade_schema
 from annotator.web.app import make_app
 from annotator.web.importing import checks_tab, file_jobs, import_tab, one_file_tab, try_tab

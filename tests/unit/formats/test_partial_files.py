@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.storage.partial_files import (
+from annotator.formats.syntax.partial_files import (
     KEPT,
     SUFFIX,
     hold_partial,
@@ -20,7 +20,7 @@ from annotator.storage.partial_files import (
 MAKER = """
 import sys, time
 from pathlib import Path
-from annotator.storage.partial_files import hold_partial, name_partial
+from annotator.formats.syntax.partial_files import hold_partial, name_partial
 target = Path(sys.argv[1])
 with hold_partial(name_partial(target)) as file, hold_partial(name_partial(target), is_folder=True) as folder:
     file.with_name(file.name + "-journal").write_text("x")
