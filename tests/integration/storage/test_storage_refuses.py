@@ -1,10 +1,12 @@
 """What the database itself refuses, whoever writes to it: raw SQL, past every service and model."""
 
+import json
+import sqlite3
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 from sqlalchemy.exc import DataError, IntegrityError
 
 from annotator.storage.database import Database
@@ -229,15 +231,7 @@ def test_a_pair_a_query_and_a_document_are_in_a_dataset_once(stored: Stored) -> 
 
 @pytest.mark.parametrize("table", APPEND_ONLY)
 def test_rows_that_are_written_once_can_neither_be_changed_nor_deleted(stored: Stored, table: str) -> None:
-    stored.insert("adjudication", stored.decision())
-    stored.insert("release", stored.release())
-    stored.insert("release_qrel", stored.qrel())
-    stored.insert("release_query", stored.published_query())
-    stored.insert("imported_qrel", stored.imported_qrel())
-    stored.insert("remap", stored.remap())
-    stored.insert("audit_event", stored.audit_event())
-    stored.insert("import_record", stored.import_record())
-    stored.insert("document_order", stored.document_order())
+    store_one_of_each(stored)
     before = stored.column(f"SELECT count(*) FROM {table}")
     keys = {"release_qrel": "position", "release_query": "position", "audit_entry": "sequence"}
     column = keys.get(table, "pk")
@@ -250,17 +244,75 @@ def test_rows_that_are_written_once_can_neither_be_changed_nor_deleted(stored: S
     assert stored.column(f"SELECT count(*) FROM {table}") == before
 
 
-@pytest.mark.parametrize("table", ["adjudication", "release"])
-def test_replacing_a_row_is_changing_it(stored: Stored, table: str) -> None:
-    """SQLite's INSERT OR REPLACE deletes, and fires delete triggers only with recursive triggers on."""
-    values = stored.decision() if table == "adjudication" else stored.release()
-    stored.insert(table, values)
-    before = stored.column(f"SELECT pk FROM {table}")
-    verb = "INSERT OR REPLACE" if stored.database.is_sqlite else "INSERT"
-    names, placeholders = ", ".join(values), ", ".join(f":{name}" for name in values)
-    with pytest.raises(IntegrityError):
-        stored.run(f"{verb} INTO {table} ({names}) VALUES ({placeholders})", values)
-    assert stored.column(f"SELECT pk FROM {table}") == before
+def store_one_of_each(stored: Stored) -> None:
+    """A row in every table whose rows are written once."""
+    stored.insert("adjudication", stored.decision())
+    stored.insert("release", stored.release())
+    stored.insert("release_qrel", stored.qrel())
+    stored.insert("release_query", stored.published_query())
+    stored.insert("imported_qrel", stored.imported_qrel())
+    stored.insert("remap", stored.remap())
+    stored.insert("audit_event", stored.audit_event())
+    stored.insert("import_record", stored.import_record())
+    stored.insert("document_order", stored.document_order())
+    stored.run(
+        "INSERT INTO audit_personal (sequence, field, value, salt) SELECT min(sequence), 'address', '::1', 'ab' FROM audit_entry"
+    )
+
+
+def list_tables_kept(stored: Stored) -> list[str]:
+    """The tables with a trigger that refuses UPDATE, as the database itself has them."""
+    statement = (
+        "SELECT DISTINCT tbl_name FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%BEFORE UPDATE ON%'"
+        if stored.database.is_sqlite
+        else "SELECT DISTINCT event_object_table FROM information_schema.triggers "
+        "WHERE event_manipulation = 'UPDATE' AND action_timing = 'BEFORE'"
+    )
+    return sorted(stored.column(statement))
+
+
+def list_unique_keys(stored: Stored, table: str) -> list[list[str]]:
+    with stored.database.read() as session:
+        inspector = inspect(session.connection())
+        unique = [*inspector.get_unique_constraints(table), *inspector.get_indexes(table)]
+        keys = [each["column_names"] for each in unique if each.get("unique", True)]
+        return [inspector.get_pk_constraint(table)["constrained_columns"], *keys]
+
+
+def test_no_row_that_is_written_once_can_be_replaced_whatever_program_opens_the_database(stored: Stored) -> None:
+    """SQLite's REPLACE fires delete triggers only if the connection asked for it, which another program does not."""
+    store_one_of_each(stored)
+    tables = list_tables_kept(stored)
+    assert set(tables) >= {*APPEND_ONLY, "audit_personal"}
+    for table in tables:
+        with stored.database.read() as session:
+            row = dict(session.connection().execute(text(f"SELECT * FROM {table} LIMIT 1")).mappings().one())
+        for key in list_unique_keys(stored, table):
+            before = stored.column(f"SELECT count(*) FROM {table}")
+            with pytest.raises((IntegrityError, sqlite3.IntegrityError)):
+                replace(stored, table, row, key)
+            assert stored.column(f"SELECT count(*) FROM {table}") == before, (table, key)
+
+
+def replace(stored: Stored, table: str, row: Mapping[str, Any], key: list[str]) -> None:
+    """Write the row again as another program would: with the same values in `key`, and another primary key if that is not `key`."""
+    values = {**row, **({"pk": 10_000} if "pk" in row and "pk" not in key else {})}
+    if not stored.database.is_sqlite:
+        values = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in values.items()}
+        names, places = ", ".join(values), ", ".join(f":{name}" for name in values)
+        last = list(values)[-1]
+        stored.run(
+            f"INSERT INTO {table} ({names}) VALUES ({places}) ON CONFLICT ({', '.join(key)}) DO UPDATE SET {last} = excluded.{last}",
+            values,
+        )
+        return
+    connection = sqlite3.connect(str(stored.database.url.database))
+    try:
+        names, places = ", ".join(values), ", ".join("?" * len(values))
+        connection.execute(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({places})", list(values.values()))
+        connection.commit()
+    finally:
+        connection.close()
 
 
 @pytest.mark.parametrize(
