@@ -7,7 +7,7 @@ transaction: the highest revision holds, and none does if that one is a withdraw
 any length costs a few statements.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ from annotator.adjudication.records import (
 from annotator.adjudication.second_lead import needs_two_leads, settles_pair
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import Decided, read_decision
+from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.judgments.missing_judgments import derive_lacking
 from annotator.storage.logs.audit_log import Action, AuditEvent, add_events
 from annotator.storage.logs.disclosures import add_seen
@@ -37,25 +38,6 @@ from annotator.storage.tables.adjudication import AdjudicationRow, QualityPairRo
 from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, JudgmentRow, PersonRow, RubricRow
 
 CHUNK = 500
-_DROP_CURRENT = "DELETE FROM current_adjudication WHERE pair_pk IN {pairs}"
-_DERIVE_CURRENT = """
-INSERT INTO current_adjudication (pair_pk, dataset_pk, adjudication_pk, lead_pk, outcome, grade, decided_at)
-SELECT a.pair_pk, p.dataset_pk, a.pk, a.lead_pk, a.outcome, a.grade, a.decided_at
-FROM adjudication a JOIN pair p ON p.pk = a.pair_pk
-WHERE a.pair_pk IN {pairs} AND a.outcome <> 'withdrawn'
-  AND NOT EXISTS (SELECT 1 FROM adjudication n WHERE n.pair_pk = a.pair_pk AND n.revision > a.revision)"""
-_REPLACE_CURRENT = [
-    prepare_sql(statement.format(pairs=":pairs"), lists=["pairs"])
-    for statement in (_DROP_CURRENT, _DERIVE_CURRENT)
-]
-
-
-def derive_decided(session: Session, pair_pks: Iterable[int]) -> None:
-    """Derive `current_adjudication` of these pairs from their decisions."""
-    session.flush()
-    for chunk in split_into_chunks(sorted(set(pair_pks)), CHUNK):
-        for statement in _REPLACE_CURRENT:
-            execute_sql(session, statement, {"pairs": chunk})
 
 
 def list_judgments(session: Session, pair_pks: Collection[int]) -> dict[int, list[IndependentJudgment]]:

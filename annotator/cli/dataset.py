@@ -223,13 +223,19 @@ def export_(
 def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip of annotator dataset export.")],
     name: Annotated[str | None, typer.Option(metavar="NAME", help="A new name for the dataset.")] = None,
+    with_roles: Annotated[
+        bool,
+        typer.Option("--with-roles", help="Also give people the roles on it that they have in the file."),
+    ] = False,
     database: DatabaseOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Restore a dataset from its export: all of it, or nothing. People are matched by username."""
+    """Restore a dataset from its export: all of it, or nothing. People are matched by username, and get no role."""
     from annotator.dataset.restore_service import restore_dataset
 
-    dataset = restore_dataset(open_database(database), OPERATOR, file, name=name, now=now())
+    dataset = restore_dataset(
+        open_database(database), OPERATOR, file, name=name, with_roles=with_roles, now=now()
+    )
     if json:
         print_json(dataset)
         return

@@ -26,7 +26,7 @@ from annotator.storage.logs.disclosures import add_seen
 from annotator.storage.lookup import find_dataset, key_of
 
 FORMAT = "annotator dataset export"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1 had derived tables too
 MANIFEST = "manifest.json"
 _AT_ONCE = 1_000
 _PIECE = 256 * 1_024  # bytes

@@ -1,7 +1,7 @@
 """List the tables of a dataset's export, which rows of them belong to the dataset, and which columns name rows of other tables.
 
 Follows the foreign keys of the tables, so that a new table is exported by itself. Not exported: credentials, sessions, who
-holds a pair at this moment, what a person has read, and the installation's audit log. `REFERENCES` has the columns that name rows without a foreign key.
+holds a pair at this moment, what a person has read, what is derived, and the installation's audit log. `REFERENCES` has the columns that name rows without a foreign key.
 """
 
 from collections.abc import Mapping
@@ -35,17 +35,23 @@ LEFT_OUT = (
     "audit_entry",
     "audit_personal",
 )
+DERIVED = (
+    "current_judgment",
+    "current_adjudication",
+    "dispute",
+    "query_work",
+    "query_answers",
+    "query_score",
+    "score_total",
+    "score_due",
+    "guideline_marking",
+)
+"""Tables that a restore derives from the others. Not exported either."""
 PERSON = "person"
 PERSON_COLUMNS = ("pk", "username", "name", "simulated", "created_at")  # neither password nor language
 REFERENCES: Mapping[tuple[str, str], str] = {
     ("release_qrel", "adjudication_pk"): "adjudication",
     ("release_qrel", "imported_qrel_pk"): "imported_qrel",
-    ("current_adjudication", "lead_pk"): PERSON,
-    ("guideline_marking", "after_pair_pk"): "pair",
-    ("current_judgment", "pair_pk"): "pair",
-    ("current_judgment", "annotator_pk"): PERSON,
-    ("current_judgment", "judgment_pk"): "judgment",
-    ("current_judgment", "rubric_pk"): "rubric",
 }
 LISTED: Mapping[tuple[str, str], str] = {
     ("release_qrel", "judgments"): "judgment",  # keys with spaces between
@@ -61,7 +67,7 @@ def list_tables() -> list[Table]:
     named = {table.name: table for table in tables}
     return [
         *(named[str(name)] for name in first),
-        *(table for table in tables if table.name not in (*first, *LEFT_OUT)),
+        *(table for table in tables if table.name not in (*first, *LEFT_OUT, *DERIVED)),
     ]
 
 

@@ -53,6 +53,18 @@ def holds_no_text(text: str) -> bool:
     return UNSTORABLE.search(text) is not None
 
 
+_VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
+
+
+def check_version(version: str) -> str:
+    """Return the version. Raises ValidationError unless it is MAJOR.MINOR.PATCH."""
+    if not _VERSION.fullmatch(version):
+        raise ValidationError(
+            say("Enter a version such as 1.0.0 (MAJOR.MINOR.PATCH), not {found!r}.", found=version)
+        )
+    return version
+
+
 EXCERPT_OF, EXCERPT = 1_500, 200
 """From how many characters of a document an excerpt is cut, and how many characters it has at most."""
 _UNSEEN_IN_HTML = re.compile(

@@ -29,6 +29,7 @@ from annotator.domain.ground_truth import Query
 from annotator.domain.messages import say
 from annotator.domain.overlap import describe_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
+from annotator.domain.texts import check_version
 from annotator.guideline.feedback_sql import count_causes, count_decisions_behind
 from annotator.people.roles_service import require_person, require_role
 from annotator.pooling.rounds.rounds_sql import read_chances, read_history
@@ -86,7 +87,6 @@ from annotator.releases.releases_sql import (
     list_versions,
 )
 from annotator.releases.verify.signing import check_key, sign
-from annotator.releases.versions import check_version
 from annotator.storage.database import Database, lock_releases, require_not_archived
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.disclosures import note_published

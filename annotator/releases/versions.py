@@ -4,11 +4,9 @@ Pure. https://semver.org applied to a ground truth. A version is MAJOR.MINOR.PAT
 refused (a leading "v", leading zeros, pre-release suffixes), so it can never leave the folder of its dataset.
 """
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from annotator.domain.errors import ValidationError
 from annotator.domain.messages import join, say, say_n
 
 Advice = Literal["major", "minor", "patch", "none"]
@@ -57,18 +55,6 @@ def compare_versions(before: str, after: str) -> Advice | None:
         return "none" if new == old else None
     steps: tuple[Advice, ...] = ("major", "minor", "patch")
     return next(step for step, a, b in zip(steps, old, new, strict=True) if a != b)
-
-
-_VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
-
-
-def check_version(version: str) -> str:
-    """Return the version. Raises ValidationError unless it is MAJOR.MINOR.PATCH."""
-    if not _VERSION.fullmatch(version):
-        raise ValidationError(
-            say("Enter a version such as 1.0.0 (MAJOR.MINOR.PATCH), not {found!r}.", found=version)
-        )
-    return version
 
 
 def suggest_version(published: Iterable[str]) -> str:

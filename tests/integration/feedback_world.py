@@ -5,11 +5,11 @@ from datetime import timedelta
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.adjudication.records import Outcome
 from annotator.guideline.feedback_sql import DecisionKey
 from annotator.guideline.service import GuidelineVersion, publish_version, read_version
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.tables.adjudication import AdjudicationRow

@@ -8,11 +8,10 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR, Actor
 from annotator.storage.database import Database
-from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.current_judgments import derive_current, derive_decided
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates, pair_key

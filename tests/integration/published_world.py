@@ -8,8 +8,8 @@ from zlib import crc32
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.people import Actor
+from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import ImportedQrelRow, JudgmentRow, PairRow, PersonRow, RemapRow

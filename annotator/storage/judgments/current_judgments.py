@@ -31,7 +31,7 @@ from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.storage.judgments.missing_judgments import derive_lacking
 from annotator.storage.logs.import_records import IMPORTED, is_time_known
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.sql import execute_sql, prepare_sql, quote_texts, read_time
+from annotator.storage.sql import execute_sql, prepare_sql, quote_texts, read_time, split_into_chunks
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -365,6 +365,27 @@ def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
 def _find_version(judgment: JudgmentRow, version: int) -> int | None:
     """Return the version that was on the screen; None if nobody saw it, since the judgment came with a file."""
     return version if find_import(judgment.event_id, judgment.import_record_pk) is None else None
+
+
+_DROP_DECIDED = "DELETE FROM current_adjudication WHERE pair_pk IN {pairs}"
+_DERIVE_DECIDED = """
+INSERT INTO current_adjudication (pair_pk, dataset_pk, adjudication_pk, lead_pk, outcome, grade, decided_at)
+SELECT a.pair_pk, p.dataset_pk, a.pk, a.lead_pk, a.outcome, a.grade, a.decided_at
+FROM adjudication a JOIN pair p ON p.pk = a.pair_pk
+WHERE a.pair_pk IN {pairs} AND a.outcome <> 'withdrawn'
+  AND NOT EXISTS (SELECT 1 FROM adjudication n WHERE n.pair_pk = a.pair_pk AND n.revision > a.revision)"""
+_REPLACE_DECIDED = [
+    prepare_sql(statement.format(pairs=":pairs"), lists=["pairs"])
+    for statement in (_DROP_DECIDED, _DERIVE_DECIDED)
+]
+
+
+def derive_decided(session: Session, pair_pks: Iterable[int]) -> None:
+    """Derive `current_adjudication` of these pairs from their decisions."""
+    session.flush()
+    for chunk in split_into_chunks(sorted(set(pair_pks)), _CHUNK):
+        for statement in _REPLACE_DECIDED:
+            execute_sql(session, statement, {"pairs": chunk})
 
 
 def list_current_adjudications(

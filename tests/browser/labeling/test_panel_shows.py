@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import PairRow

@@ -5,12 +5,12 @@ from uuid import uuid4
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import change_settings
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import list_judgments, submit_judgments
 from annotator.people.service import change_person, disable_person
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.lookup import find_person, key_of
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import JudgmentRow, MembershipRow, PairRow

@@ -95,7 +95,7 @@ def test_a_dataset_restored_into_another_database_is_the_same_row_by_row(
     assert {len(before[f"{name}.jsonl"]) > 0 for name in ("judgment", "release_qrel", "adjudication")} == {
         True
     }
-    restored = restore_dataset(empty, OPERATOR, tmp_path / "a.zip", now=NOW)
+    restored = restore_dataset(empty, OPERATOR, tmp_path / "a.zip", with_roles=True, now=NOW)
     assert restored.name == world.name
     assert without_exports(export(empty, world.name, tmp_path / "b.zip")) == without_exports(before)
     history = [list_judgments(db, OPERATOR, world.name, history=True) for db in (world.database, empty)]
@@ -107,13 +107,13 @@ def test_a_dataset_is_restored_beside_itself_under_another_name_and_goes_on(
 ) -> None:
     before = export(world.database, world.name, tmp_path / "a.zip")
     untouched = read_everything(world.database)
-    restore_dataset(world.database, OPERATOR, tmp_path / "a.zip", name="copy", now=NOW)
+    restore_dataset(world.database, OPERATOR, tmp_path / "a.zip", name="copy", with_roles=True, now=NOW)
     after = read_everything(world.database)
     assert all(set(rows) <= set(after[name]) for name, rows in untouched.items())
     copied = export(world.database, "copy", tmp_path / "b.zip")
     rests_on = {int(pk) for row in copied["release_qrel.jsonl"] for pk in (row["judgments"] or "").split()}
     assert rests_on <= {row["pk"] for row in copied["judgment.jsonl"]} and rests_on
-    restore_dataset(empty, OPERATOR, tmp_path / "b.zip", name="again", now=NOW)
+    restore_dataset(empty, OPERATOR, tmp_path / "b.zip", name="again", with_roles=True, now=NOW)
     again = without_exports(export(empty, "again", tmp_path / "c.zip"))
     for name, rows in without_exports(before).items():
         named = ("key", "event_id", "name") if name != "person.jsonl" else ()
@@ -193,7 +193,7 @@ DAMAGES: dict[str, Any] = {
     "the file query.jsonl": lambda files: files.pop("query.jsonl"),
     "with manifest.json": lambda files: files.pop("manifest.json"),
     "a manifest of annotator dataset export": lambda files: files.update({"manifest.json": b"{"}),
-    "annotator dataset export, version 1": lambda files: set_manifest(files, format="else"),
+    "annotator dataset export, version 2": lambda files: set_manifest(files, format="else"),
     "expected an export of schema": lambda files: set_manifest(files, schema="0001"),
 }
 

@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import insert, select, update
 from sqlmodel import SQLModel, col
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset, show_dataset
 from annotator.domain.errors import AnnotatorError, BadInput, ConflictError, NotAllowed, ValidationError
 from annotator.domain.people import OPERATOR, Actor
@@ -21,7 +20,7 @@ from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_documents, import_queries
 from annotator.people.roles_service import find_actor, require_role
 from annotator.storage.database import Database
-from annotator.storage.judgments.current_judgments import list_current_judgments
+from annotator.storage.judgments.current_judgments import derive_decided, list_current_judgments
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import (
     DocumentRow,

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from sqlmodel import SQLModel, col
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.adjudication.queue.queue_service import find_disagreements
 from annotator.adjudication.service import adjudicate, show_disagreement
 from annotator.agreement.service import compute_agreement
@@ -29,7 +28,7 @@ from annotator.labeling.service import SubmitResponse, compute_progress, list_ju
 from annotator.pooling.service import list_pairs, pool_runs
 from annotator.releases.build.judged_sql import iterate_documents, iterate_judged_queries
 from annotator.storage.database import Database
-from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.current_judgments import derive_current, derive_decided
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.imported_grades import ImportedQrel, list_suggestions
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates

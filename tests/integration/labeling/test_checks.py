@@ -4,7 +4,6 @@ import pytest
 from sqlalchemy import insert, select
 from sqlmodel import col
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import (
     find_repeats,
@@ -13,6 +12,7 @@ from annotator.labeling.checks_sql import (
 )
 from annotator.labeling.pair_records import NextPair
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, PairRow
 from annotator.storage.tables.labeling import DisclosureRow, ProposalRow, RepeatRow

@@ -4,7 +4,6 @@ from datetime import date, timedelta, timezone
 
 import pytest
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.domain.errors import NotAllowed, ValidationError
 from annotator.domain.judgments import OwnAnswer
 from annotator.domain.people import OPERATOR, Actor
@@ -19,6 +18,7 @@ from annotator.labeling.my_work_service import (
 )
 from annotator.labeling.records import OwnJudgmentFilter
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.tables.adjudication import AdjudicationRow
 from tests.integration.checked_world import CheckedWorld
 from tests.integration.judged_world import NOW, JudgedWorld

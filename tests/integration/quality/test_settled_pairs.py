@@ -6,13 +6,12 @@ import pytest
 from sqlalchemy import select, update
 from sqlmodel import col
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.domain.settling import PAIR_STATUSES, settle
 from annotator.quality.quality_sql import list_known, list_settled
 from annotator.storage.database import Database
-from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.current_judgments import derive_current, derive_decided
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.pairs.imported_grades import bring_in
 from annotator.storage.pairs.pair_settlements import LATER, OTHERWISE, read_settlements

@@ -8,12 +8,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.domain.settling import Settlement
 from annotator.storage.database import Database
-from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.current_judgments import derive_current, derive_decided
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.pairs.pair_states import PairState, list_pair_states
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates

@@ -279,7 +279,9 @@ def list_unique_keys(stored: Stored, table: str) -> list[list[str]]:
         return [inspector.get_pk_constraint(table)["constrained_columns"], *keys]
 
 
-def test_no_row_that_is_written_once_can_be_replaced_whatever_program_opens_the_database(stored: Stored) -> None:
+def test_no_row_that_is_written_once_can_be_replaced_whatever_program_opens_the_database(
+    stored: Stored,
+) -> None:
     """SQLite's REPLACE fires delete triggers only if the connection asked for it, which another program does not."""
     store_one_of_each(stored)
     tables = list_tables_kept(stored)
@@ -298,7 +300,10 @@ def replace(stored: Stored, table: str, row: Mapping[str, Any], key: list[str]) 
     """Write the row again as another program would: with the same values in `key`, and another primary key if that is not `key`."""
     values = {**row, **({"pk": 10_000} if "pk" in row and "pk" not in key else {})}
     if not stored.database.is_sqlite:
-        values = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in values.items()}
+        values = {
+            name: json.dumps(value) if isinstance(value, dict | list) else value
+            for name, value in values.items()
+        }
         names, places = ", ".join(values), ", ".join(f":{name}" for name in values)
         last = list(values)[-1]
         stored.run(
@@ -309,7 +314,9 @@ def replace(stored: Stored, table: str, row: Mapping[str, Any], key: list[str]) 
     connection = sqlite3.connect(str(stored.database.url.database))
     try:
         names, places = ", ".join(values), ", ".join("?" * len(values))
-        connection.execute(f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({places})", list(values.values()))
+        connection.execute(
+            f"INSERT OR REPLACE INTO {table} ({names}) VALUES ({places})", list(values.values())
+        )
         connection.commit()
     finally:
         connection.close()
