@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from annotator.adjudication.decisions_sql import derive_decided
 from annotator.dataset.service import create_dataset
 from annotator.domain.people import OPERATOR
 from annotator.storage.database import Database
-from annotator.storage.judgments.current_judgments import derive_current
+from annotator.storage.judgments.current_judgments import derive_current, derive_decided
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements

@@ -11,7 +11,7 @@ import re
 import uuid
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from sqlalchemy import JSON, BigInteger, Boolean, Float, Integer, Table
@@ -193,7 +193,7 @@ def _check_settings(row: Row) -> None:
             if value is not None:
                 _run(_read_stored_requirements, value, column)
         elif setting.name != "title":
-            _run(lambda value, name=setting.name: _can_be_typed(name, value), value, column)
+            _run(partial(_can_be_typed, setting.name), value, column)
 
 
 def _can_be_typed(name: str, value: Any) -> bool:
@@ -238,7 +238,9 @@ def _read_texts(given: Any) -> Rubric:
 
 def _read_grades(given: Any) -> tuple[GradeDefinition, ...]:
     """Return the definitions of the grades 0 to 3. Raises ValueError for another shape."""
-    definitions = _make_grades_adapter().validate_json(json.dumps(given), strict=True)
+    definitions: tuple[GradeDefinition, ...] = _make_grades_adapter().validate_json(
+        json.dumps(given), strict=True
+    )
     Rubric(definitions)
     if not all(each.name.strip() and each.definition.strip() for each in definitions):
         raise ValueError("expected a name and a definition of each grade")

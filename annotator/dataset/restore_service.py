@@ -296,7 +296,7 @@ class _Restorer:
             same = func.lower(col(PersonRow.username)) == row["username"].lower()
             pk = self.session.scalar(select(col(PersonRow.pk)).where(same).limit(1))
             if pk in self.people.values():
-                raise _refuse(self.path, line_number, "each person once", row["username"], file.name)
+                raise _refuse(self.path, line_number, "username to be there once", row["username"], file.name)
             if pk is None:
                 person = PersonRow.model_validate(
                     {name: value for name, value in row.items() if name != "pk"}
