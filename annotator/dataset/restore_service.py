@@ -1,6 +1,6 @@
 """Read a dataset back from the zip that `export_service.py` writes: all of it, or nothing.
 
-The file may be anybody's work. So every file is compared with its checksum and every row is checked (`exported_rows.py`) before
+The file may be anybody's work. So every file is compared with its checksum and every row is checked (`exported_rows_service.py`) before
 anything is stored. Rows get new numbers, above those in use, and name only rows of the same file: no number in the file reaches a row
 that was there before. People are matched by username; somebody unknown becomes a person without a sign-in. Roles are given on
 request only, on this dataset only. A dataset of the same name is never touched: choose another name. For admins.
@@ -38,7 +38,7 @@ from annotator.dataset.export_sql import (
     list_pair_pks,
     list_tables,
 )
-from annotator.dataset.exported_rows import CLOCKS_DIFFER, RowFault, check_row, decode_row, read_time
+from annotator.dataset.exported_rows_service import CLOCKS_DIFFER, RowFault, check_row, decode_row, read_time
 from annotator.dataset.service import Dataset, check_dataset_name, require_free_name, show_dataset
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import BadInput, FormatError, StateError

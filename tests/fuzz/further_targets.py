@@ -68,6 +68,7 @@ from annotator.pooling.rounds.strategies import read_strata, read_strategy
 from annotator.pooling.suggestions.suggestion_rules import read_rules
 from annotator.releases.build.folder import read_sums
 from annotator.releases.verify.verify import verify_folder
+from annotator.storage.tables.central import DatasetRow
 from annotator.web.adjudication.downloads import read_filter
 from annotator.web.adjudication.queue_url import read_address
 from annotator.web.guideline.feedback import read_chosen
@@ -295,7 +296,8 @@ def read_backup_file(path: Path) -> object:
 
 def make_export() -> bytes:
     members = {f"{table.name}.jsonl": b"" for table in list_tables()}
-    members["dataset.jsonl"] = b'{"pk":1,"name":"d"}\n'
+    dataset = DatasetRow.model_validate({"pk": 1, "name": "d", "title": "d", "created_at": MOMENT})
+    members["dataset.jsonl"] = json.dumps(dataset.model_dump(mode="json")).encode() + b"\n"
     listed = [
         {"file": name, "rows": data.count(b"\n"), "sha256": hashlib.sha256(data).hexdigest()}
         for name, data in members.items()
