@@ -24,7 +24,14 @@ from annotator.adjudication.records import (
     NewDecision,
     Outcome,
 )
-from annotator.adjudication.second_lead import needs_two_leads, settles_pair
+from annotator.adjudication.second_lead import (
+    EXPORTED,
+    find_visible_proposals,
+    map_by_lead,
+    needs_two_leads,
+    settles_pair,
+)
+from annotator.domain.errors import NotAllowed
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import Decided, read_decision
 from annotator.storage.judgments.current_judgments import derive_decided
@@ -128,6 +135,16 @@ SELECT o.pair_pk, o.lead_pk, p.username AS lead, coalesce(nullif(p.name, ''), p.
 FROM decision_proposal o JOIN person p ON p.pk = o.lead_pk WHERE o.pair_pk IN :pairs ORDER BY o.pair_pk, o.proposed_at, o.lead_pk""",
     lists=["pairs"],
 )
+_DECIDED = prepare_sql("SELECT pair_pk FROM current_adjudication WHERE pair_pk IN :pairs", lists=["pairs"])
+_EXPORTED = prepare_sql(
+    """
+SELECT DISTINCT o.pair_pk FROM decision_proposal o
+JOIN audit_event e ON e.pair_pk = o.pair_pk AND e.person_pk = o.lead_pk AND e.action = 'proposed'
+JOIN audit_event x ON x.dataset_pk = e.dataset_pk AND x.pk > e.pk AND x.person_pk = :lead_pk AND x.action = 'exported dataset'
+WHERE o.pair_pk IN :pairs AND o.lead_pk <> :lead_pk AND NOT EXISTS (
+  SELECT 1 FROM adjudication a WHERE a.pair_pk = o.pair_pk AND a.outcome <> 'withdrawn' AND a.decided_at > e.at)""",
+    lists=["pairs"],
+)
 _PROPOSE = prepare_sql("""
 INSERT INTO decision_proposal (pair_pk, lead_pk, outcome, grade, rationale, cause, in_guideline, proposed_at)
 VALUES (:pair_pk, :lead_pk, :outcome, :grade, :rationale, :cause, :in_guideline, :now)
@@ -202,6 +219,33 @@ def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, tup
     return proposals
 
 
+def list_hidden_proposals(session: Session, lead_pk: int, pair_pks: Collection[int]) -> set[int]:
+    """Return the undecided pairs whose proposals this lead may not see, present and withdrawn ones."""
+    proposals = list_proposals(session, pair_pks)
+    decided: set[int] = set()
+    for chunk in split_into_chunks(sorted(pair_pks), CHUNK):
+        decided.update(execute_sql(session, _DECIDED, {"pairs": chunk}).scalars())
+    return {
+        pair_pk
+        for pair_pk in pair_pks
+        if pair_pk not in decided
+        and not find_visible_proposals(lead_pk, map_by_lead(proposals.get(pair_pk, ())))
+    }
+
+
+def list_exported_proposals(session: Session, lead_pk: int | None, pair_pks: Collection[int]) -> set[int]:
+    """Return the pairs for which this lead may not be the second one.
+
+    The whole dataset, which the lead exported, held another lead's proposal that the lead may not see yet.
+    """
+    exported: set[int] = set()
+    if lead_pk is None:
+        return exported
+    for chunk in split_into_chunks(sorted(pair_pks), CHUNK):
+        exported.update(execute_sql(session, _EXPORTED, {"pairs": chunk, "lead_pk": lead_pk}).scalars())
+    return list_hidden_proposals(session, lead_pk, exported) if exported else exported
+
+
 def settle_pairs(
     session: Session,
     dataset_pk: int,
@@ -249,6 +293,7 @@ class _DecisionWriter:
             if self.second_adjudicator
             else {}
         )
+        self.exported = list_exported_proposals(session, lead_pk, self.proposals)
         self.rubric_pk = key_of(find_rubric(session, dataset_pk).pk)
         self.rows: list[dict[str, Any]] = []
         self.events: list[AuditEvent] = []
@@ -288,12 +333,14 @@ class _DecisionWriter:
     def _settles(self, new: NewDecision, decided: Decided, proposals: Sequence[DecisionProposal]) -> bool:
         if not needs_two_leads(self.second_adjudicator, self.distances.get(new.pair_pk, 0)):
             return True
+        if new.pair_pk in self.exported:
+            raise NotAllowed(EXPORTED)
         current = self.current.get(new.pair_pk)
-        by_lead = {
-            proposal.lead_pk: proposal.decided for proposal in proposals if proposal.decided is not None
-        }
         return settles_pair(
-            decided, self.lead_pk, by_lead, read_decision(current.outcome, current.grade) if current else None
+            decided,
+            self.lead_pk,
+            map_by_lead(proposals),
+            read_decision(current.outcome, current.grade) if current else None,
         )
 
     def _decide(self, new: NewDecision, action: Action, *, agreed_with: str | None = None) -> Decision:
@@ -354,10 +401,13 @@ class _DecisionWriter:
         return None
 
     def _propose(self, new: NewDecision, proposals: Sequence[DecisionProposal]) -> Decision | None:
-        """Keep a proposal until another lead agrees. A decision that says otherwise is withdrawn meanwhile."""
+        """Keep a proposal until another lead agrees. A decision that says otherwise is withdrawn meanwhile.
+
+        The withdrawal has no rationale: other leads read it, and must not read the proposal's.
+        """
         if new.pair_pk in self.current:
             withdrawal = NewDecision(
-                pair_pk=new.pair_pk, pair=new.pair, outcome="withdrawn", grade=None, rationale=new.rationale
+                pair_pk=new.pair_pk, pair=new.pair, outcome="withdrawn", grade=None, rationale=""
             )
             self._decide(withdrawal, "withdrew")
         values = {

@@ -117,6 +117,7 @@ class DisagreementFacts:
     judgments: tuple[IndependentJudgment, ...]
     decisions: tuple[Decision, ...]
     proposals: tuple[DecisionProposal, ...]
+    proposal_exported: bool  # the reader took a hidden proposal away with the whole dataset
     discussion: PairDiscussion | None
     objections: tuple[DecisionObjection, ...]
     questions: tuple[AnnotatorQuestion, ...]

@@ -28,7 +28,12 @@ from annotator.adjudication.records import (
     IndependentJudgment,
     UnlikeDocument,
 )
-from annotator.adjudication.second_lead import find_visible_proposals, needs_two_leads
+from annotator.adjudication.second_lead import (
+    EXPORTED,
+    find_visible_proposals,
+    map_by_lead,
+    needs_two_leads,
+)
 from annotator.domain.messages import say
 from annotator.domain.shuffling import give_letters, name_checker
 
@@ -105,7 +110,7 @@ def describe_disagreement(
         decisions=facts.decisions,
         proposals=_list_visible_proposals(facts.proposals, context.lead_pk),
         needs_two_leads=needs_two_leads(context.second_adjudicator, facts.status.distance),
-        barred=BARRED if facts.judged_by_reader else None,
+        barred=BARRED if facts.judged_by_reader else EXPORTED if facts.proposal_exported else None,
         discussion=_describe_discussion(facts, letters),
         objections=tuple(
             AnonymousObjection(letters[objection.annotator], objection.text, objection.objected_at)
@@ -174,6 +179,5 @@ def _describe_discussion(facts: DisagreementFacts, letters: Mapping[str, str]) -
 def _list_visible_proposals(
     proposals: Sequence[DecisionProposal], lead_pk: int | None
 ) -> tuple[DecisionProposal, ...]:
-    by_lead = {proposal.lead_pk: proposal.decided for proposal in proposals if proposal.decided is not None}
-    visible = find_visible_proposals(lead_pk, by_lead)
+    visible = find_visible_proposals(lead_pk, map_by_lead(proposals))
     return tuple(proposal for proposal in proposals if proposal.lead_pk in visible)

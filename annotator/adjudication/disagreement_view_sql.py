@@ -13,7 +13,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
-from annotator.adjudication.decisions_sql import list_judgments, list_proposals
+from annotator.adjudication.decisions_sql import (
+    list_exported_proposals,
+    list_judgments,
+    list_proposals,
+)
 from annotator.adjudication.disagreement_records import (
     AnnotatorQuestion,
     DecisionImpact,
@@ -156,6 +160,7 @@ def list_disagreement_facts(
         "most": most,
     }
     judgments, proposals = list_judgments(session, pair_pks), list_proposals(session, pair_pks)
+    exported = list_exported_proposals(session, reader.lead_pk, proposals)
     discussions = read_discussions(session, dataset, pair_pks, now=reader.now)
     objections = list_objections(session, pair_pks)
     decisions: dict[int, list[Decision]] = {}
@@ -177,6 +182,7 @@ def list_disagreement_facts(
             judgments=tuple(judgments.get(row.pk, ())),
             decisions=tuple(decisions.get(row.pk, ())),
             proposals=proposals.get(row.pk, ()),
+            proposal_exported=row.pk in exported,
             discussion=discussions.get(row.pk),
             objections=tuple(objections.get(row.pk, ())),
             questions=tuple(questions.get(row.pk, ())),

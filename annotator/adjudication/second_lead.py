@@ -4,12 +4,22 @@ The first lead makes a proposal, and the second decides without seeing it. Two w
 each change to the other's grade, or a third lead decides alone.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 
+from annotator.adjudication.records import DecisionProposal
+from annotator.domain.messages import say
 from annotator.domain.settling import Decided
 
 TWO_LEADS_FROM = 3
 """From this distance between the grades on, a decision needs two leads if the dataset asks for them."""
+EXPORTED = say(
+    "You downloaded the whole dataset while another lead's proposal for this pair was waiting, so a third lead must decide it."
+)
+
+
+def map_by_lead(proposals: Iterable[DecisionProposal]) -> dict[int, Decided]:
+    """Return the proposed grades by lead_pk."""
+    return {proposal.lead_pk: proposal.decided for proposal in proposals if proposal.decided is not None}
 
 
 def needs_two_leads(second_adjudicator: bool, distance: int) -> bool:

@@ -57,7 +57,12 @@ from annotator.adjudication.impact.impact_service import ProgressCallback, bring
 from annotator.adjudication.queue.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort, list_words
 from annotator.adjudication.queue.queue_sql import QueueReader, list_rows
 from annotator.adjudication.records import NewDecision
-from annotator.adjudication.second_lead import needs_two_leads, settles_pair
+from annotator.adjudication.second_lead import (
+    find_visible_proposals,
+    map_by_lead,
+    needs_two_leads,
+    settles_pair,
+)
 from annotator.domain.errors import ConflictError, NotFound, Problems, StateError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
@@ -381,7 +386,10 @@ def _foresee_revisions(
     decisions: Sequence[NewDecision],
     pairs: Iterable[PairToDecide],
 ) -> list[int]:
-    """Return the revisions that these decisions would become; those that would be proposals are left out."""
+    """Return the revisions that these decisions would become; those that would be proposals are left out.
+
+    A proposal that the lead may not see counts as absent: otherwise a lead could try which grade settles the pair.
+    """
     by_pk = {pair.pair_pk: pair for pair in pairs}
     if not dataset.second_adjudicator:
         return [by_pk[decision.pair_pk].revision + 1 for decision in decisions]
@@ -390,16 +398,13 @@ def _foresee_revisions(
     revisions = []
     for decision in decisions:
         pair = by_pk[decision.pair_pk]
-        by_lead = {
-            proposal.lead_pk: proposal.decided
-            for proposal in proposals.get(decision.pair_pk, ())
-            if proposal.decided is not None
-        }
+        by_lead = map_by_lead(proposals.get(decision.pair_pk, ()))
+        visible = find_visible_proposals(lead_pk, by_lead)
         current = pair.last.decided if pair.last else None
         if (
             not needs_two_leads(True, disagreements[decision.pair_pk].distance)
             or decision.decided is None
-            or settles_pair(decision.decided, lead_pk, by_lead, current)
+            or settles_pair(decision.decided, lead_pk, by_lead if visible else {}, current)
         ):
             revisions.append(pair.revision + 1)
     return revisions

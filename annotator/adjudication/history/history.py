@@ -31,6 +31,7 @@ SENTENCES: Mapping[str, Message] = {
     "closed discussion": say("closed the discussion"),
     "looked up names": say("viewed names and systems"),
     "answered question": say("answered the question"),
+    "proposed": say("proposed a decision (hidden until you propose one or the pair is decided)"),
     "withdrew": say("withdrew the decision"),
     "undid policy": say("undid a bulk decision"),
     "archived dataset": say("archived the dataset"),

@@ -142,7 +142,7 @@ def read_pair_history(
         if pair_row is None:
             raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
         pair_pk = key_of(pair_row.pk)
-        events = list_history_events(session, pair_row)
+        events = list_history_events(session, pair_row, actor.person_id)
         judgments = list_judgments(session, [pair_pk]).get(pair_pk, [])
         others = [event.annotator for event in events if event.annotator is not None]
         letters = assign_letters(judgments, others, seed=row.seed, pair=pair)

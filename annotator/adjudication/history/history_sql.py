@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Select, and_, false, func, or_, select, tr
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.adjudication.decisions_sql import list_hidden_proposals
 from annotator.adjudication.history.history_records import AuditLogEntry, AuditLogFilter
 from annotator.adjudication.queue.lead_holds_sql import list_names
 from annotator.domain.import_records import TAKEN_OVER
@@ -56,11 +57,11 @@ class HistoryEvent:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-def list_history_events(session: Session, pair: PairRow) -> list[HistoryEvent]:
-    """Return everything that happened to the pair, the oldest first."""
+def list_history_events(session: Session, pair: PairRow, reader_pk: int | None) -> list[HistoryEvent]:
+    """Return everything that happened to the pair, the oldest first, without proposals that the reader may not see."""
     decisions, answers = list(_list_decisions(session, pair)), list(_list_answers(session, pair))
     decided = {(event.at, event.lead) for event in (*decisions, *answers)}
-    recorded = list(_list_recorded(session, pair))
+    recorded = list(_list_recorded(session, pair, reader_pk))
     actions = {(event.at, event.lead): event.action for event in recorded}
     events = [
         *_list_pool(session, pair),
@@ -180,7 +181,7 @@ def _list_answers(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
             )
 
 
-def _list_recorded(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
+def _list_recorded(session: Session, pair: PairRow, reader_pk: int | None) -> Iterator[HistoryEvent]:
     statement = (
         select(AuditEventRow, _NAME)
         .outerjoin(PersonRow, col(PersonRow.pk) == col(AuditEventRow.person_pk))
@@ -190,11 +191,12 @@ def _list_recorded(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
     recorded = list(session.execute(statement))
     assignees = {row.after["to"] for row, _ in recorded if row.after and row.after.get("to")}
     names = list_names(session, assignees) if assignees else {}
+    hidden = _list_hidden_proposals(session, reader_pk, [row for row, _ in recorded])
     for row, name in recorded:
-        after = row.after
+        before, after = (None, None) if row.pk in hidden else (row.before, row.after)
         if after and after.get("to"):
             after = {**after, "to": names.get(after["to"], after["to"])}
-        yield HistoryEvent(row.at, row.action, None, name or OPERATOR, {"before": row.before, "after": after})
+        yield HistoryEvent(row.at, row.action, None, name or OPERATOR, {"before": before, "after": after})
 
 
 def _list_versions(session: Session, pair: PairRow) -> Iterator[HistoryEvent]:
@@ -321,12 +323,38 @@ def _filter_events(
 def _read(session: Session, reader_pk: int | None, rows: Sequence[Any]) -> tuple[AuditLogEntry, ...]:
     pairs = {row.AuditEventRow.pair_pk for row in rows if row.AuditEventRow.pair_pk is not None}
     hidden = list_to_judge(session, reader_pk, sorted(pairs))
-    return tuple(_event(row, hidden=row.AuditEventRow.pair_pk in hidden) for row in rows)
+    proposals = _list_hidden_proposals(session, reader_pk, [row.AuditEventRow for row in rows])
+    return tuple(
+        _event(
+            row,
+            hidden=row.AuditEventRow.pair_pk in hidden,
+            hidden_proposal=row.AuditEventRow.pk in proposals,
+        )
+        for row in rows
+    )
 
 
-def _event(row: Any, *, hidden: bool) -> AuditLogEntry:
+def _list_hidden_proposals(
+    session: Session, reader_pk: int | None, events: Sequence[AuditEventRow]
+) -> set[int | None]:
+    """Return the events (pk) about another lead's proposal that the reader may not see yet (`second_lead.py`)."""
+    if reader_pk is None:
+        return set()
+    proposals = [event for event in events if _is_proposal(event) and event.person_pk != reader_pk]
+    pair_pks = {event.pair_pk for event in proposals if event.pair_pk is not None}
+    hidden = list_hidden_proposals(session, reader_pk, pair_pks) if pair_pks else set()
+    return {event.pk for event in proposals if event.pair_pk in hidden}
+
+
+def _is_proposal(event: AuditEventRow) -> bool:
+    """Return whether the event makes or withdraws a proposal. A decision that is withdrawn has a revision."""
+    withdrawn = event.action == "withdrew" and event.before is not None and "revision" not in event.before
+    return event.action == "proposed" or withdrawn
+
+
+def _event(row: Any, *, hidden: bool, hidden_proposal: bool) -> AuditLogEntry:
     event = row.AuditEventRow
-    before, after = (None, None) if hidden else (event.before, event.after)
+    before, after = (None, None) if hidden or hidden_proposal else (event.before, event.after)
     return AuditLogEntry(
         event.pk,
         event.at,
