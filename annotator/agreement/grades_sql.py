@@ -3,8 +3,8 @@
 Counts current independent judgments with a grade, on pairs in the pool. Millions are read as columns of numbers,
 without an object per row (PostgreSQL sends a few long rows of bytes). A group's value is text as imported, None where
 there is none. The stamp that keeps a report valid is read from index ends and small tables; it does not notice a
-re-import that changes categories, so do not keep a report for long. Couples for an annotator's own agreement must leave
-only as sums: see `agreement/measure.py`.
+re-import that changes categories, so do not keep a report for long. Grades for an annotator's own agreement must leave
+only as sums of whole steps: see `agreement/own_agreement.py`.
 """
 
 import json
@@ -13,10 +13,11 @@ from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import bindparam, select, text
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
+from annotator.agreement.records import ComparedGrade
 from annotator.domain.errors import ValidationError
 from annotator.domain.ground_truth import QUERY_FIELDS
 from annotator.domain.judgments import COUNTED_PURPOSE
@@ -26,6 +27,7 @@ from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import GRADED, PairSettlements
 from annotator.storage.sql import execute_sql, fetch, fetch_plain, prepare_sql, read_json
 from annotator.storage.tables.central import DocumentRow, PairRow, QueryRow
+from annotator.storage.tables.columns import UtcDateTime
 
 if TYPE_CHECKING:
     import numpy as np
@@ -300,25 +302,26 @@ def read_agreement_stamp(session: Session, dataset_pk: int) -> Hashable:
     return stamp, tuple(fetch(session, _PEOPLE, _PersonRow))
 
 
-_ON_OWN_PAIRS = text(f"""
-SELECT p.query_pk, c.pair_pk, c.annotator_pk, c.grade
-FROM current_judgment a CROSS JOIN pair p CROSS JOIN current_judgment c
-WHERE a.dataset_pk = :dataset_pk AND a.annotator_pk = :person_pk AND a.purpose = '{COUNTED_PURPOSE}' AND a.outcome = 'graded'
-  AND p.pk = a.pair_pk AND p.lacking = 0 AND p.retired_at IS NULL
-  AND c.pair_pk = a.pair_pk AND c.dataset_pk = :dataset_pk AND c.purpose = '{COUNTED_PURPOSE}' AND c.outcome = 'graded'
-""")  # CROSS JOIN: from one's own judgments, not from the pool
+_FIRST_GRADES = f"""
+SELECT j.pair_pk, j.annotator_pk, min(j.pk) AS judgment_pk FROM judgment j
+WHERE j.pair_pk IN (SELECT c.pair_pk FROM current_judgment c
+    WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :person_pk)
+  AND j.purpose = '{COUNTED_PURPOSE}' AND j.outcome = 'graded' AND j.received_at <= :until
+GROUP BY j.pair_pk, j.annotator_pk"""
+_COMPARED = text(f"""
+WITH first AS ({_FIRST_GRADES})
+SELECT p.query_pk, p.pk AS pair_pk, b.annotator_pk, own.grade AS own_grade, other.grade AS grade,
+  CASE WHEN own.pk > other.pk THEN own.pk ELSE other.pk END AS judgment_pk,
+  EXISTS (SELECT 1 FROM current_adjudication d WHERE d.pair_pk = p.pk) AS decided
+FROM first a JOIN first b ON b.pair_pk = a.pair_pk AND b.annotator_pk <> a.annotator_pk
+JOIN judgment own ON own.pk = a.judgment_pk JOIN judgment other ON other.pk = b.judgment_pk
+JOIN pair p ON p.pk = a.pair_pk
+WHERE a.annotator_pk = :person_pk""").bindparams(bindparam("until", type_=UtcDateTime))
 
 
-class SharedGrade(NamedTuple):
-    """A grade that counts, with primary keys."""
-
-    query_pk: int
-    pair_pk: int
-    annotator_pk: int
-    grade: int
-
-
-def list_judgments_on_own_pairs(session: Session, dataset_pk: int, person_pk: int) -> list[SharedGrade]:
-    """Return a person's grades, and those of the others on the same pairs, on pairs that need no more judgments."""
-    rows = session.execute(_ON_OWN_PAIRS, {"dataset_pk": dataset_pk, "person_pk": person_pk})
-    return [SharedGrade(*row) for row in rows]
+def list_compared_grades(
+    session: Session, dataset_pk: int, person_pk: int, *, until: datetime
+) -> list[ComparedGrade]:
+    """Return a person's first grades with those of each other annotator on the same pairs, received by `until`."""
+    values = {"dataset_pk": dataset_pk, "person_pk": person_pk, "until": until}
+    return [ComparedGrade(*row) for row in session.execute(_COMPARED, values)]

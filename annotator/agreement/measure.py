@@ -2,8 +2,7 @@
 
 Coefficients are functions of summed counts, so a value and its resamples come from one formula. `measure_briefly` skips
 resamples: its only interval is that of the unweighted kappa, from the queries' influences (intervals.py).
-`measure_given` measures a file's grades. `measure_own` says nothing about fewer than FEW_OWN pairs, nor about a grade
-with fewer than FEW_IN_ROW comparisons, so that nobody can infer another's grade.
+`measure_given` measures a file's grades. `measure_own` says nothing about fewer than FEW_OWN pairs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -44,7 +43,6 @@ from annotator.agreement.judgment_table import (
 )
 from annotator.agreement.pairwise import SHAPE, PairSums, compute_mean_leanings, sum_pairs
 from annotator.agreement.records import (
-    FEW_IN_ROW,
     FEW_OWN,
     TOO_FEW_QUERIES,
     CoefficientValue,
@@ -303,7 +301,10 @@ ME = 0
 def measure_own(
     rows: Sequence[tuple[int, int, int, int]], person: int, *, resamples: int, seed: int
 ) -> OwnAgreement:
-    """Return a person's agreement with the others on the same pairs, from rows of query, pair, annotator and grade."""
+    """Return a person's agreement with the others on the same pairs, from rows of query, pair, annotator and grade.
+
+    The caller selects the rows so that the sums reveal no single grade (`own_agreement.py`).
+    """
     query, pair, annotator, grade = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     others = np.unique(annotator[annotator != person])
     number = np.where(annotator == person, ME, np.searchsorted(others, annotator) + 1)
@@ -320,7 +321,7 @@ def measure_own(
         observed_agreement=measured.observed_agreement,
         leaning=next((leaning for leaning in measured.leanings if leaning.annotator == names[ME]), None),
         confusion=tuple(
-            tuple(int(count) for count in counts[row]) if counts[row].sum() >= FEW_IN_ROW else None
+            tuple(int(count) for count in counts[row]) if counts[row].any() else None
             for row in range(CATEGORIES)
         ),
     )

@@ -324,7 +324,10 @@ def warn_of_few(pairs: int, queries: int) -> Message | None:
 
 
 FEW_OWN = 30
-FEW_IN_ROW = 5
+OWN_STEP = 20
+"""Comparisons with the same own grade that enter the figures of `OwnAgreement` together."""
+FEW_WITH_ONE = 5
+"""The fewest comparisons with one other annotator in such a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,17 +355,28 @@ class SelectedPairs:
     pairs: tuple[SelectedPair, ...]
 
 
+class ComparedGrade(NamedTuple):
+    """A person's first grade of a pair and another annotator's first, with primary keys."""
+
+    query_pk: int
+    pair_pk: int
+    annotator_pk: int  # the other
+    own_grade: int
+    grade: int
+    judgment_pk: int  # the later one of the two
+    decided: bool | int  # a lead has decided the pair
+
+
 @dataclass(frozen=True, slots=True)
 class OwnAgreement:
     """The agreement of an annotator with all others together. Names nobody."""
 
-    pairs: int  # pairs that need no more judgments; with fewer than FEW_OWN, nothing else is filled
+    pairs: int  # that the figures count; with fewer than FEW_OWN, nothing else is filled
     kappa: CoefficientValue | None = None
     observed_agreement: float | None = None
     leaning: Leaning | None = None
     confusion: tuple[tuple[int, ...] | None, ...] = ()
-    """Rows: own grades; columns: the others'. None for a row with fewer than FEW_IN_ROW comparisons, which could
-    reveal somebody's grade on a single pair."""
+    """Rows: own grades; columns: the others'. None for a row without comparisons. See `own_agreement.py`."""
 
 
 State = Literal["higher", "lower", "unknown"]

@@ -7,7 +7,7 @@ and adjudications do not; unrateable is the absence of a grade; a pair with one 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from annotator.agreement.diagnosis.verdict import judge
 from annotator.agreement.grades_sql import (
     DOCUMENT,
     GradeRows,
-    list_judgments_on_own_pairs,
+    list_compared_grades,
     read_agreement_stamp,
     read_document_labels,
     read_grades,
@@ -51,6 +51,7 @@ from annotator.agreement.left_out_sql import (
     list_left_out,
 )
 from annotator.agreement.measure import measure_given, measure_own, measure_pairs
+from annotator.agreement.own_agreement import choose_compared
 from annotator.agreement.records import (
     AgreementReport,
     AgreementSummary,
@@ -102,6 +103,8 @@ from annotator.storage.tables.central import DatasetRow, PersonRow
 MAX_RESAMPLES = 100_000
 RESAMPLES = 1000  # unless another number is asked for
 PAIRS_AT_ONCE = 10_000
+UNDER_WAY = timedelta(minutes=1)
+"""Judgments received since then may still be in a transaction, so their order is not final."""
 
 
 def compute_agreement(
@@ -280,15 +283,23 @@ def iterate_left_out_judgments(
 
 
 def show_own_agreement(
-    database: Database, actor: Actor, dataset: str, *, resamples: int = RESAMPLES, seed: int | None = None
+    database: Database,
+    actor: Actor,
+    dataset: str,
+    *,
+    now: datetime,
+    resamples: int = RESAMPLES,
+    seed: int | None = None,
 ) -> OwnAgreement:
     """Return how well the annotator agrees with all others together. `seed`: None for the dataset's.
 
-    Raises NotAllowed unless the dataset's leads allow it.
+    The pairs behind the figures count as seen: the annotator can no longer change their grades. Raises NotAllowed unless
+    the dataset's leads allow it.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "annotator")
+        dataset_pk = key_of(row.pk)
+        require_role(session, actor, dataset_pk, "annotator")
         if not row.show_own_agreement:
             raise NotAllowed(
                 say(
@@ -296,8 +307,14 @@ def show_own_agreement(
                 )
             )
         person = require_person(actor)
-        rows = list_judgments_on_own_pairs(session, key_of(row.pk), person)
-    return measure_own(rows, person, resamples=resamples, seed=row.seed if seed is None else seed)
+        compared = choose_compared(list_compared_grades(session, dataset_pk, person, until=now - UNDER_WAY))
+    own = {(item.query_pk, item.pair_pk, person, item.own_grade) for item in compared}
+    others = [(item.query_pk, item.pair_pk, item.annotator_pk, item.grade) for item in compared]
+    seed = row.seed if seed is None else seed
+    agreement = measure_own([*sorted(own), *others], person, resamples=resamples, seed=seed)
+    if agreement.kappa is not None:
+        note_seen(database, {item.pair_pk for item in compared if not item.decided}, person, now=now)
+    return agreement
 
 
 def compute_consensus(database: Database, actor: Actor, dataset: str, *, now: datetime) -> Consensus:

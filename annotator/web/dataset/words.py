@@ -119,7 +119,9 @@ GROUPS: tuple[tuple[Message, tuple[SettingField, ...]], ...] = (
             SettingField(
                 "show_own_agreement",
                 say("Annotators see their own agreement"),
-                say("On My work: how well they agree with the others."),
+                say(
+                    "On My work: how well they agree with the others. Pairs in these figures can no longer be changed."
+                ),
                 AT_ONCE,
                 "switch",
             ),

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotator.adjudication.discussion.discussion_service import count_news, list_own_decisions
-from annotator.agreement.records import FEW_OWN, OwnAgreement
+from annotator.agreement.records import FEW_OWN, OWN_STEP, OwnAgreement
 from annotator.agreement.service import show_own_agreement
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.grades import list_local_names
@@ -254,15 +254,17 @@ def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> N
     """Draw the annotator's agreement with the others and their grades against the others', if there are enough pairs."""
     draw_note(
         tr(
-            "Compares your grades with everyone else's on pairs that need no more judgments. A "
-            "difference does not mean that somebody is wrong. It is a reason to discuss the guideline."
+            "Compares your first grade of each pair with the first grades of others, {n} pairs at a time. "
+            "After you open this page, you can no longer change your grades of these pairs. "
+            "A difference does not mean that somebody is wrong. It is a reason to discuss the guideline.",
+            n=OWN_STEP,
         )
     )
     if agreement.kappa is None:
         st.text(
             tr_n(
-                "You share {n:,} pair like this with others. Your agreement appears once there are {least}.",
-                "You share {n:,} pairs like this with others. Your agreement appears once there are {least}.",
+                "{n:,} pair is compared so far. Your agreement appears once there are {least}.",
+                "{n:,} pairs are compared so far. Your agreement appears once there are {least}.",
                 agreement.pairs,
                 least=FEW_OWN,
             )
@@ -287,7 +289,7 @@ def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> N
     ]
     with st.expander(tr("Your grades and the others'")):
         caption = tr("Rows: your grades. Columns: the others' grades")
-        draw_note(caption + ". " + tr("Rows with fewer than five comparisons are hidden."))
+        draw_note(caption + ". " + tr("Rows with fewer than {n} comparisons are hidden.", n=OWN_STEP))
         draw_table(caption, [tr("your grade"), *name_grades(grade_names)], rows)
 
 
@@ -392,7 +394,9 @@ def _draw_consistency(context: PageContext, dataset: str, names: Sequence[str]) 
     draw_checks(show_own_checks(context.database, context.actor, dataset, now=context.now))
     if next(item for item in context.datasets if item.name == dataset).show_own_agreement:
         st.header(tr("My agreement with others"))
-        draw_own_agreement(show_own_agreement(context.database, context.actor, dataset), names)
+        draw_own_agreement(
+            show_own_agreement(context.database, context.actor, dataset, now=context.now), names
+        )
 
 
 def _draw_answers(context: PageContext, dataset: str, done: int) -> None:

@@ -11,9 +11,7 @@ from annotator.agreement.records import AgreementReport, PairSelection, Selected
 from annotator.agreement.service import (
     compute_agreement,
     list_selected_pairs,
-    show_own_agreement,
 )
-from annotator.dataset.service import change_settings
 from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.calibration_service import set_check
@@ -380,37 +378,3 @@ def test_only_leads_ask_and_what_there_is_not_is_refused(world: JudgedWorld) -> 
     ):  # fmt: skip
         with pytest.raises(ValidationError):
             find(world, wrong)
-
-
-def test_ones_own_agreement_is_told_only_when_the_leads_allow_it_and_over_finished_pairs(
-    database: Database,
-) -> None:
-    world = JudgedWorld(database, overlap="2")
-    me, other = world.person("me"), world.person("other")
-    world.query("Q1", "x")
-    world.query("Q2", "y")
-    for at in range(32):
-        world.pair(f"Q{at % 2 + 1}", f"d{at}")
-        world.judge(me, f"Q{at % 2 + 1}", f"d{at}", at % 3)
-        world.judge(other, f"Q{at % 2 + 1}", f"d{at}", 3 if at == 2 else (at % 3 + at % 4) % 3)
-    with pytest.raises(NotAllowed):
-        show_own_agreement(database, me, "d")
-    change_settings(database, OPERATOR, "d", {"show_own_agreement": "true"}, now=NOW)
-    own_agreement = show_own_agreement(database, me, "d", resamples=50)
-    (pair,) = compute_agreement(database, OPERATOR, "d", resamples=0).measured.annotator_pairs
-    assert (own_agreement.pairs, own_agreement.observed_agreement) == (32, pair.observed_agreement)
-    assert own_agreement.kappa is not None
-    assert own_agreement.kappa.value == pair.cohen_kappa["unweighted"].value
-    assert own_agreement.confusion == (*pair.confusion[:3], None), (
-        "a row of few comparisons tells a single grade"
-    )
-    with database.write() as session:
-        session.execute(update(PairRow).where(col(PairRow.pk) <= 3).values(lacking=1))
-    few = show_own_agreement(database, me, "d")
-    assert (few.pairs, few.kappa, few.observed_agreement, few.leaning, few.confusion) == (
-        29,
-        None,
-        None,
-        None,
-        (),
-    )

@@ -210,5 +210,5 @@ def test_ones_own_agreement_is_on_my_work_only_when_the_leads_allow_it(world: Ju
     change_settings(world.database, OPERATOR, "d", {"show_own_agreement": "true"}, now=datetime.now(UTC))
     app = open_page(world, "work", hanako, tab="Consistency")
     assert "My agreement with others" in headings(app)
-    assert "You share 4 pairs like this with others. Your agreement appears once there are 30." in words(app)
+    assert "0 pairs are compared so far. Your agreement appears once there are 30." in words(app)
     assert "simulated_1" not in words(app)
