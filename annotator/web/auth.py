@@ -33,6 +33,7 @@ from annotator.web.navigation import find_home
 from annotator.web.plain_page import draw_plain_page, fill_markup
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
+from annotator.web.server.outside_links import choose_next
 from annotator.web.server.preparation import prepare_pages
 from annotator.web.session import (
     choose_local_path,
@@ -80,7 +81,7 @@ class SignInRoutes:
 
     async def show_form(self, request: Request) -> Response:
         """Return the form; whoever is signed in already goes on, and before there is an account the page `/setup` comes first."""
-        wanted = choose_local_path(request.query_params.get("next"))
+        wanted = choose_next(request)
         if find_signed_in(request) is not None:
             return RedirectResponse(wanted, 303)
         if self.provider is None and not await self._is_set_up():

@@ -24,6 +24,7 @@ class AppPage:
     icon: str
     group: str | None = None  # of the sidebar: a key of GROUPS, or END; MENU: in the account menu instead
     everywhere: bool = False  # the role is needed on every dataset
+    shows_grades_to: Role | None = None  # from this role on, opening it records which grades were seen
 
     def is_open_to(self, role: str | None) -> bool:
         """Return whether somebody with this role sees the page: the role on the chosen dataset, or on every dataset."""
@@ -40,7 +41,13 @@ PAGES: tuple[AppPage, ...] = (
         "label", say("Label"), "annotator.web.labeling.label_page", "annotator", ":material/edit_note:", WORK
     ),
     AppPage(
-        "work", say("My work"), "annotator.web.labeling.work_page", "annotator", ":material/checklist:", WORK
+        "work",
+        say("My work"),
+        "annotator.web.labeling.work_page",
+        "annotator",
+        ":material/checklist:",
+        WORK,
+        shows_grades_to="annotator",
     ),
     AppPage(
         "questions",
@@ -57,6 +64,7 @@ PAGES: tuple[AppPage, ...] = (
         "lead",
         ":material/join_inner:",
         RESULTS,
+        shows_grades_to="lead",
     ),
     AppPage(
         "disagreements",
@@ -65,6 +73,7 @@ PAGES: tuple[AppPage, ...] = (
         "lead",
         ":material/balance:",
         RESULTS,
+        shows_grades_to="lead",
     ),
     AppPage(
         "quality",
@@ -73,6 +82,7 @@ PAGES: tuple[AppPage, ...] = (
         "lead",
         ":material/verified:",
         RESULTS,
+        shows_grades_to="lead",
     ),
     AppPage(
         "evaluation",
@@ -81,9 +91,16 @@ PAGES: tuple[AppPage, ...] = (
         "lead",
         ":material/leaderboard:",
         RESULTS,
+        shows_grades_to="lead",
     ),
     AppPage(
-        "releases", say("Releases"), "annotator.web.releases.page", "lead", ":material/publish:", RESULTS
+        "releases",
+        say("Releases"),
+        "annotator.web.releases.page",
+        "lead",
+        ":material/publish:",
+        RESULTS,
+        shows_grades_to="lead",
     ),
     AppPage(
         "import",
@@ -93,7 +110,15 @@ PAGES: tuple[AppPage, ...] = (
         ":material/upload_file:",
         SETUP,
     ),
-    AppPage("pool", say("Pool"), "annotator.web.pooling.page", "lead", ":material/inventory_2:", SETUP),
+    AppPage(
+        "pool",
+        say("Pool"),
+        "annotator.web.pooling.page",
+        "lead",
+        ":material/inventory_2:",
+        SETUP,
+        shows_grades_to="lead",
+    ),
     AppPage(
         "guideline",
         say("Guideline"),
@@ -101,6 +126,7 @@ PAGES: tuple[AppPage, ...] = (
         "annotator",
         ":material/menu_book:",
         SETUP,
+        shows_grades_to="lead",
     ),
     AppPage(
         "assignment",
@@ -117,6 +143,7 @@ PAGES: tuple[AppPage, ...] = (
         "lead",
         ":material/fact_check:",
         SETUP,
+        shows_grades_to="lead",
     ),
     AppPage("people", say("People"), "annotator.web.people.page", "lead", ":material/group:", SETUP),
     AppPage(

@@ -26,6 +26,7 @@ BEGUN_COOKIE = "annotator_sign_in"
 HALF_COOKIE = "annotator_half_sign_in"
 PORT = re.compile(r":([0-9]{1,5})$")
 ORIGIN = re.compile(r"https?://[^/?#@\\\s]+", re.IGNORECASE)
+FROM_ELSEWHERE = "this request came from another site"
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
@@ -44,19 +45,29 @@ def require_signed_in(request: HTTPConnection) -> SignedIn:
 
 
 def require_same_origin(request: HTTPConnection) -> None:
-    """Raise NotAllowed if a page of another origin made the browser send this.
+    """Raise NotAllowed unless a page of this server, or the person themselves, caused this request."""
+    if not comes_from_here(request):
+        raise NotAllowed(FROM_ELSEWHERE)
 
-    Browsers say so themselves: in Sec-Fetch-Site, or (over plain http) by an Origin that is not the one
-    addressed. A request with neither header does not come from a browser, and carries no cookie but
-    its sender's own. (The rule of Go's net/http CrossOriginProtection.)
+
+def comes_from_here(request: HTTPConnection) -> bool:
+    """Return whether a page of this server, or the person themselves, caused this request.
+
+    Browsers name the site in Sec-Fetch-Site, but over plain http only for localhost. Otherwise they name the page's
+    origin in Origin, but not for a GET; then only the Referer shows it. Another site can leave out its own Referer,
+    but cannot send ours. So a GET with none of the three is refused: a typed address over plain http, too. Other
+    methods with none of the three do not come from a browser. (The rule of Go's net/http CrossOriginProtection,
+    which lets every GET pass.)
     """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
-        allowed = site in ("same-origin", "none")
-    else:
-        allowed = origin is None or is_own_origin(request, origin)
-    if not allowed:
-        raise NotAllowed("this request came from another site")
+        return site in ("same-origin", "none")
+    if origin is not None:
+        return is_own_origin(request, origin)
+    if request.scope.get("method") not in ("GET", "HEAD"):
+        return True
+    scheme_and_host = request.headers.get("referer", "").split("/")[:3]
+    return is_own_origin(request, "/".join(scheme_and_host))
 
 
 def require_own_page(handshake: HTTPConnection) -> None:

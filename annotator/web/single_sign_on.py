@@ -33,6 +33,7 @@ from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import note_outage
 from annotator.web.session import (
     choose_local_path,
+    comes_from_here,
     find_begun,
     find_own_address,
     find_signed_in,
@@ -110,7 +111,7 @@ class SingleSignOnRoutes:
         wanted = choose_local_path(request.query_params.get("next"))
         if find_signed_in(request) is not None:
             return RedirectResponse(wanted, 303)
-        if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        if not comes_from_here(request):
             return RedirectResponse("/login", 303)
         redirect_uri = find_own_address(request, self.settings) + CALLBACK
         now = datetime.now(UTC)

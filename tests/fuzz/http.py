@@ -176,7 +176,11 @@ class Arena:
                 self.people[username] = key_of(row.pk)
             session.add(MembershipRow(person_pk=self.people["ada"], dataset_pk=None, role="admin"))
         Runtime._instance = None  # Streamlit allows one runtime a process
-        with TestClient(RawQuery(make_app(self.database, Settings())), follow_redirects=False) as client:
+        with TestClient(
+            RawQuery(make_app(self.database, Settings())),
+            follow_redirects=False,
+            headers={"Referer": "http://testserver/"},
+        ) as client:
             self.client = client
             yield self
         Runtime._instance = None

@@ -28,7 +28,7 @@ class LeadBrowser:
             ],
             exception_handlers=EXCEPTION_HANDLERS,
         )
-        self.client = TestClient(self._serve)
+        self.client = TestClient(self._serve, headers={"Referer": "http://testserver/"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.actor is not None:

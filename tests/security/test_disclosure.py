@@ -472,7 +472,7 @@ class Browser:
             routes=[route for list_routes in parts for route in list_routes(database)],
             exception_handlers=EXCEPTION_HANDLERS,
         )
-        self.client = TestClient(self._serve)
+        self.client = TestClient(self._serve, headers={"Referer": "http://testserver/"})
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         signed_in = SignedIn(self.actor, self.actor.username, (), False, NOW)

@@ -261,7 +261,11 @@ def test_the_files_of_a_run_are_private_and_no_address_leads_to_them(attack: Att
     add_person(attack.database, OPERATOR, "lia", role="lead", dataset="d", password=PASSWORD, now=NOW)
     settings = Settings(fetched_runs_dir=attack.runs)
     Runtime._instance = None  # Streamlit allows one runtime a process
-    with TestClient(make_app(attack.database, settings), base_url="http://127.0.0.1") as client:
+    with TestClient(
+        make_app(attack.database, settings),
+        base_url="http://127.0.0.1",
+        headers={"Referer": "http://127.0.0.1/"},
+    ) as client:
         client.post(
             "/login", data={"username": "lia", "password": PASSWORD}, headers={"Origin": "http://127.0.0.1"}
         )

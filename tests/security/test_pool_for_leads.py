@@ -102,7 +102,11 @@ def test_the_page_and_the_file_of_what_was_left_out_are_closed_to_annotators(wor
     (page,) = [page for page in PAGES if page.address == "pool"]
     assert not page.is_open_to("annotator") and page.is_open_to("lead")
     Runtime._instance = None  # Streamlit allows one runtime a process
-    with TestClient(make_app(world.database, Settings()), follow_redirects=False) as client:
+    with TestClient(
+        make_app(world.database, Settings()),
+        follow_redirects=False,
+        headers={"Referer": "http://testserver/"},
+    ) as client:
         assert client.post("/login", data={"username": "ann", "password": PASSWORD}).status_code == 303
         answer = client.get("/api/pool/left-out", params={"dataset": "d"})
         assert answer.status_code == 403 and "near-duplicate" not in answer.text

@@ -41,6 +41,7 @@ from annotator.web.kit.messages import show_refusal, tr
 from annotator.web.plain_page import draw_plain_page, fill_markup
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import RETRY_SECONDS, note_outage
+from annotator.web.server.outside_links import choose_next
 from annotator.web.session import (
     choose_local_path,
     find_device,
@@ -76,7 +77,7 @@ class SecondFactorPages:
 
     async def show_code(self, request: Request) -> Response:
         """Return the form for the code; without a sign-in that waits for one, the way to the password."""
-        wanted, half = choose_local_path(request.query_params.get("next")), await self._find_half(request)
+        wanted, half = choose_next(request), await self._find_half(request)
         if half is None or half.need != "code":
             return RedirectResponse(wanted if find_signed_in(request) is not None else "/login", 303)
         return draw_code_form(wanted, recovery="recovery" in request.query_params)
@@ -111,7 +112,7 @@ class SecondFactorPages:
 
     async def show_set_up(self, request: Request) -> Response:
         """Return the key and the form for its first code; who is signed in proves the password first."""
-        wanted = choose_local_path(request.query_params.get("next"))
+        wanted = choose_next(request)
         half, token = await self._find_half(request), find_half(request)
         if half is not None and half.need == "set-up" and token:
             return draw_set_up_form(half, token, wanted)

@@ -3,7 +3,7 @@
 Streamlit brings routes that this program does not use (media, components, sign-in by others, an API for agents) and
 answers every unknown address with its page. Our own routes, which check access themselves, and the pages of
 `navigation.py` are let through, with the methods that they take: a GET of what takes only POST would otherwise get
-Streamlit's page. A parameter of our routes with a NUL character is refused before any database sees it.
+Streamlit's page. A GET of `/api/` that another site may have caused is refused. A parameter of our routes with a NUL character is refused before any database sees it.
 """
 
 import re
@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Literal
 
 from starlette.datastructures import QueryParams
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,6 +24,7 @@ from annotator.domain.texts import holds_no_text
 from annotator.web.kit.messages import tr
 from annotator.web.navigation import PAGES
 from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
+from annotator.web.session import FROM_ELSEWHERE, comes_from_here
 
 READ = ("GET", "HEAD")
 POLICY_VIOLATION = 1008
@@ -85,6 +87,8 @@ class Admission:
                 response = self._refuse(scope)
             elif scope["method"] not in methods:
                 response = _refuse_method(methods)
+            elif _is_asked_by_another_site(scope):
+                response = JSONResponse({"error": FROM_ELSEWHERE}, 403)
             else:
                 response = _refuse_parameters(scope)
             if response is not None:
@@ -107,6 +111,12 @@ class Admission:
         if entrance.who == "admins" and not _is_admin(scope.get("state", {}).get("signed_in")):
             return JSONResponse({"error": "this is for admins only"}, 403)
         return None
+
+
+def _is_asked_by_another_site(scope: Scope) -> bool:
+    """Return whether another site may have caused a GET of `/api/`. The gate has checked the other methods."""
+    is_read = scope["method"] == "GET" and scope["path"].startswith("/api/")
+    return is_read and not comes_from_here(HTTPConnection(scope))
 
 
 def _refuse_method(allowed: Iterable[str]) -> Response:

@@ -36,11 +36,12 @@ from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
 from annotator.web.server.admission import OTHER, name_route
 from annotator.web.server.figures import note_request, note_websocket
 from annotator.web.server.outage import note_outage, respond_to_outage
+from annotator.web.server.outside_links import ask_before_opening
 from annotator.web.server.request_id import current_request_id, find_request_id
 from annotator.web.server.start_page import read_start_page
 from annotator.web.server.turns import Turns
 from annotator.web.server.uploads import MOST_IMPORT_BYTES
-from annotator.web.session import find_token, is_https, require_own_page, require_same_origin
+from annotator.web.session import FROM_ELSEWHERE, comes_from_here, find_token, is_https, require_own_page
 
 OWN_FILES = ("/login.css", "/favicon.png", "/one-time-link.js")
 INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
@@ -292,17 +293,17 @@ class RequestGate:
     async def _refuse(self, request: HTTPConnection, scope: Scope) -> Response | None:
         """Return the answer to somebody who may not go on; None for everybody else."""
         path, method = scope["path"], scope["method"]
-        if method not in SAFE_METHODS:
-            try:
-                require_same_origin(request)
-            except NotAllowed as error:
-                return JSONResponse({"error": str(error)}, 403)
+        if method not in SAFE_METHODS and not comes_from_here(request):
+            return JSONResponse({"error": FROM_ELSEWHERE}, 403)
         if path.startswith(OPEN_FOLDER) or path in (METRICS, *HEALTH, *OWN_FILES):
             return None
         person = scope["state"]["signed_in"] = await self._find(request)
         use_language_of(request)
         if path in OPEN:
             return None
+        asked = ask_before_opening(request, person)
+        if asked is not None:
+            return asked
         if person is None:
             return _send_to_login(request, scope)
         if person.must_change_password and path.startswith("/api/"):

@@ -83,7 +83,7 @@ class Browser:
             scope["state"] = {**scope.get("state", {}), **state}
             await inner(scope, receive, send)
 
-        self.client = TestClient(app)
+        self.client = TestClient(app, headers={"Referer": "http://testserver/"})
 
     def post(self, **body: object) -> dict[str, object]:
         request = {"dataset": "d", "events": [], "have": [], "want": 0, **body}

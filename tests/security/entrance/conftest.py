@@ -37,6 +37,8 @@ class Attacker(Visitor):
 def visitor(database: Database) -> Iterator[Attacker]:
     """The application over the database of tests/browser: its dataset, and the people PEOPLE."""
     Runtime._instance = None  # Streamlit allows one runtime a process
-    with TestClient(make_app(database, Settings()), follow_redirects=False) as client:
+    with TestClient(
+        make_app(database, Settings()), follow_redirects=False, headers={"Referer": "http://testserver/"}
+    ) as client:
         yield Attacker(client)
     Runtime._instance = None

@@ -89,7 +89,11 @@ def database(database_url: str) -> Iterator[Database]:
 @pytest.fixture
 def lead(database: Database) -> Iterator[TestClient]:
     Runtime._instance = None  # Streamlit allows one runtime a process
-    with TestClient(RawQuery(make_app(database, Settings())), follow_redirects=False) as client:
+    with TestClient(
+        RawQuery(make_app(database, Settings())),
+        follow_redirects=False,
+        headers={"Referer": "http://testserver/"},
+    ) as client:
         assert client.post("/login", data={"username": "lea", "password": PASSWORD}).status_code == 303
         yield client
     Runtime._instance = None
@@ -126,7 +130,11 @@ def ask_all(client: TestClient, requests: Iterable[tuple[str, str]], method: str
     there are hundreds of them.
     """
     cookies = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
-    headers = [(b"host", b"testserver"), (b"cookie", cookies.encode())]
+    headers = [
+        (b"host", b"testserver"),
+        (b"cookie", cookies.encode()),
+        (b"referer", b"http://testserver/"),
+    ]
 
     async def ask_one(path: str, query: str) -> Answer:
         answer, pieces = Answer((path, query[:200])), [{"type": "http.request", "body": b""}]

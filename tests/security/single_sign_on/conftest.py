@@ -163,6 +163,8 @@ def settings(running_provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.fixture
 def visitor(database: Database, settings: Settings) -> Iterator[TestClient]:
     Runtime._instance = None  # Streamlit allows one runtime a process
-    with TestClient(make_app(database, settings), follow_redirects=False) as client:
+    with TestClient(
+        make_app(database, settings), follow_redirects=False, headers={"Referer": "http://testserver/"}
+    ) as client:
         yield client
     Runtime._instance = None

@@ -291,7 +291,9 @@ def test_a_provider_that_is_away_is_a_sentence_and_the_server_starts(
     away = replace(settings, oidc_issuer="http://127.0.0.1:9")
     gate = Middleware(RequestGate, database=database, settings=away)
     client = TestClient(
-        Starlette(routes=list_own_routes(database, away), middleware=[gate]), follow_redirects=False
+        Starlette(routes=list_own_routes(database, away), middleware=[gate]),
+        follow_redirects=False,
+        headers={"Referer": "http://testserver/"},
     )
     answer = client.get("/oidc/sign-in")
     assert answer.headers["location"] == "/login?sso=unavailable"

@@ -75,4 +75,4 @@ class Visitor:
 
 @pytest.fixture
 def visitor(app: App) -> Visitor:
-    return Visitor(TestClient(app, follow_redirects=False))
+    return Visitor(TestClient(app, follow_redirects=False, headers={"Referer": "http://testserver/"}))

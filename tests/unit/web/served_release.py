@@ -46,7 +46,12 @@ class Served:
     door: Starlette
 
     def visit(self, username: str | None = "lea") -> TestClient:
-        browser = TestClient(self.door, follow_redirects=False, raise_server_exceptions=False)
+        browser = TestClient(
+            self.door,
+            follow_redirects=False,
+            raise_server_exceptions=False,
+            headers={"Referer": "http://testserver/"},
+        )
         if username:
             assert (
                 browser.post("/login", data={"username": username, "password": PASSWORD}).status_code == 303

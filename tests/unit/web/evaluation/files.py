@@ -21,4 +21,4 @@ def get_file(world: JudgedWorld, actor: Actor, path: str, parameters: dict[str, 
         scope["state"] = {**scope.get("state", {}), "signed_in": signed_in}
         await app(scope, receive, send)
 
-    return TestClient(serve).get(path, params=parameters)
+    return TestClient(serve, headers={"Referer": "http://testserver/"}).get(path, params=parameters)

@@ -394,7 +394,9 @@ def test_the_list_of_problems_goes_to_its_own_lead_only(database: Database) -> N
     upload(open_tab(database), ("q.csv", "query_id,text\n=1+1,\n"))
     Runtime._instance = None
     address = "/api/import?dataset=d&purpose=import&file=problems"
-    with TestClient(make_app(database, Settings()), follow_redirects=False) as client:
+    with TestClient(
+        make_app(database, Settings()), follow_redirects=False, headers={"Referer": "http://testserver/"}
+    ) as client:
         statuses = {}
         for name in ("lea", "leo", "hana"):
             client.post("/login", data={"username": name, "password": PASSWORD})
