@@ -84,6 +84,7 @@ class Lead:
     def _send(self, method: str, path: str, body: str | None) -> tuple[int, dict[str, Any]]:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
         headers = {
+            "Sec-Fetch-Site": "same-origin",
             "Cookie": f"annotator_session=token{ANNOTATORS + self.number}",
             "Content-Type": "application/json",
         }
