@@ -106,7 +106,9 @@ def sign_in(port: int) -> tuple[http.client.HTTPConnection, str]:
 def search(connection: http.client.HTTPConnection, cookie: str, typed: str) -> dict[str, object]:
     """One request of the dialog."""
     parameters = urlencode({"dataset": "big", "query": "Q1", "q": typed})
-    connection.request("GET", f"/api/search?{parameters}", headers={"Cookie": cookie, "Sec-Fetch-Site": "same-origin"})
+    connection.request(
+        "GET", f"/api/search?{parameters}", headers={"Cookie": cookie, "Sec-Fetch-Site": "same-origin"}
+    )
     answer = connection.getresponse()
     body = answer.read()
     if answer.status != 200:
