@@ -39,7 +39,7 @@ PEOPLE = (("demo-hana", "Hana", "annotator"), ("demo-jun", "Jun", "annotator"), 
 CHECKS = {"training_score": "0.75", "gold_rate": "0.1", "repeat_rate": "0.05", "repeat_after": "20"}
 FOLDER = Path(__file__).parent / "demo_data"
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
-EVENTS = uuid.UUID("5b1c1f0e-6d2a-5f3e-9a43-2f5d0c7e8a11")
+SECRET = "demo"  # of its draws, so that every demo hands out the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _build_dataset(database: Database, now: datetime, folder: Path) -> bool:
     if all(dataset.name != DATASET for dataset in list_datasets(database, OPERATOR)):
         path = folder / "rubric.yaml"
         rubric = read_rubric(path.read_bytes(), str(path))
-        create_dataset(database, OPERATOR, DATASET, now=now, title=TITLE, rubric=rubric)
+        create_dataset(database, OPERATOR, DATASET, now=now, title=TITLE, rubric=rubric, secret=SECRET)
     elif show_dataset(database, OPERATOR, DATASET)[1].pairs:
         return False
     import_queries(database, OPERATOR, DATASET, folder / "queries.yaml", now=now)
@@ -166,7 +166,7 @@ def _answer_checks(database: Database, now: datetime, path: Path) -> None:
             if pair is None or name in given:
                 continue
             event = {
-                "id": _name_judgment(*name),
+                "id": str(uuid.uuid4()),
                 "pair": pair,
                 "outcome": "graded",
                 "grade": int(line["grade"]),
@@ -187,7 +187,7 @@ def _ask_and_propose(database: Database, now: datetime) -> None:
             DATASET,
             pair=pairs[pair.query_id, pair.doc_id],
             text=pair.text,
-            event_id=_name_event(pair.text),
+            event_id=str(uuid.uuid4()),
             now=now,
         )
         present = {item.number: item.answer for item in list_questions(database, OPERATOR, DATASET)}
@@ -197,7 +197,7 @@ def _ask_and_propose(database: Database, now: datetime) -> None:
             )
     query_id, doc_id, grade, note = MISSED
     if (query_id, doc_id) not in pairs:
-        event = {"id": _name_judgment(query_id, doc_id), "grade": grade, "note": note}
+        event = {"id": str(uuid.uuid4()), "grade": grade, "note": note}
         proposer = _find(database, "simulated_1")
         propose(database, proposer, DATASET, query_id=query_id, doc_id=doc_id, event=event, now=now)
 
@@ -205,16 +205,6 @@ def _ask_and_propose(database: Database, now: datetime) -> None:
 def _find(database: Database, username: str) -> Actor:
     with database.read() as session:
         return find_actor(session, username)
-
-
-def _name_event(*parts: str) -> str:
-    """Return the same words are the same event, however often the demo is built."""
-    return str(uuid.uuid5(EVENTS, "\n".join((DATASET, *parts))))
-
-
-def _name_judgment(*parts: str) -> str:
-    """Return the same, for a judgment: of the version that browsers draw, since it is not imported."""
-    return str(uuid.UUID(bytes=uuid.UUID(_name_event(*parts)).bytes, version=4))
 
 
 def _let_sign_in(database: Database, now: datetime) -> tuple[SignIn, ...]:

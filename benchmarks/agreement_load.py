@@ -99,7 +99,7 @@ def _judge(rubric_pk: int, pair_numbers: range, last: int) -> Iterator[dict[str,
             pk += 1
             made = NOW + timedelta(weeks=WEEKS * (at % 997) / 997, seconds=int(random.integers(3600)))
             yield {
-                "pk": pk, "event_id": str(UUID(int=pk)), "pair_pk": at + 1, "annotator_pk": person + 1,
+                "pk": pk, "event_id": str(UUID(int=pk, version=4)), "pair_pk": at + 1, "annotator_pk": person + 1,
                 "rubric_pk": rubric_pk, "outcome": "graded", "grade": grade, "document_sha256": "aa",
                 "judged_at": made, "received_at": made, "seconds": round(float(random.lognormal(1.5, 0.6)), 2),
             }  # fmt: skip

@@ -107,7 +107,7 @@ def _list_judgments(crowd: Crowd, rubric_pk: int, seed: int) -> Iterator[dict[st
     for pk, (pair, person, grade) in enumerate(zip(*columns, strict=True), start=1):
         made = NOW + timedelta(weeks=8 * pair / (int(crowd.pair[-1]) + 1), seconds=pk % 3600)
         yield {
-            "pk": pk, "event_id": str(UUID(int=pk)), "pair_pk": pair + 1, "annotator_pk": person + 1,
+            "pk": pk, "event_id": str(UUID(int=pk, version=4)), "pair_pk": pair + 1, "annotator_pk": person + 1,
             "rubric_pk": rubric_pk, "outcome": "graded", "grade": grade, "document_sha256": "aa",
             "judged_at": made, "received_at": made, "seconds": seconds[pk - 1],
         }  # fmt: skip

@@ -129,7 +129,7 @@ def _add_pairs(session: Session, dataset_pk: int, rubric_pk: int, queries: range
             pairs.append((pair, dataset_pk, query + 1, document, f"{pair:024x}", 2, False, 2, 0, NOW))
             for number, grade in enumerate(grades):
                 pk, person = pair * 2 + number - 1, (query + number) % (PEOPLE - LEADS) + 1
-                judgments.append((pk, str(UUID(int=pk)), pair, person, rubric_pk, "graded", grade, "independent", "aa",
+                judgments.append((pk, str(UUID(int=pk, version=4)), pair, person, rubric_pk, "graded", grade, "independent", "aa",
                                   NOW, NOW, 4.25))  # fmt: skip
                 current.append((pair, person, pk, dataset_pk, "graded", grade, "independent", 0, rubric_pk, 4.25,
                                 int(NOW.timestamp())))  # fmt: skip

@@ -155,7 +155,7 @@ def _judge(
                 drawn.randrange(4),
             )
             judgments.append(
-                {"pk": pk, "event_id": str(UUID(int=pk)), "pair_pk": at + 1, "annotator_pk": person,
+                {"pk": pk, "event_id": str(UUID(int=pk, version=4)), "pair_pk": at + 1, "annotator_pk": person,
                  "rubric_pk": rubric_pk, "outcome": "graded", "grade": grade, "document_sha256": "aa",
                  "judged_at": NOW, "received_at": NOW, "seconds": 4.25}
             )  # fmt: skip

@@ -172,7 +172,7 @@ def _judge(
             pk, moment = base + 2 * at + number, NOW + timedelta(seconds=at)
             judgments.append(
                 {
-                    "pk": pk, "event_id": str(UUID(int=pk)), "pair_pk": base + at, "annotator_pk": people[number],
+                    "pk": pk, "event_id": str(UUID(int=pk, version=4)), "pair_pk": base + at, "annotator_pk": people[number],
                     "rubric_pk": rubric_pk, "outcome": "graded", "grade": grade,
                     "note": "第17条を参照, 검토함" if at % 20 == 0 else None, "purpose": "independent",
                     "document_sha256": "aa", "judged_at": moment, "received_at": moment, "seconds": 4.25,

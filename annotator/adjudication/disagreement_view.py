@@ -35,7 +35,7 @@ from annotator.adjudication.second_lead import (
     needs_two_leads,
 )
 from annotator.domain.messages import say
-from annotator.domain.shuffling import give_letters, name_checker
+from annotator.domain.shuffling import Seed, give_letters, name_checker
 
 BARRED = say("You judged this pair yourself, so another lead must decide it.")
 MOST_NEIGHBOURS = 100
@@ -46,7 +46,7 @@ class ViewContext:
     """The values that all disagreements of one response have in common."""
 
     lead_pk: int | None  # the lead who asks; None: the operator
-    seed: int  # of the letters
+    seed: Seed  # of the letters
     second_adjudicator: bool  # the dataset asks for two leads
     guideline_version: int
 
@@ -57,7 +57,7 @@ def name_judge(judgment: IndependentJudgment) -> str:
 
 
 def assign_letters(
-    judgments: Iterable[IndependentJudgment], others: Iterable[str] = (), *, seed: int, pair: str
+    judgments: Iterable[IndependentJudgment], others: Iterable[str] = (), *, seed: Seed, pair: str
 ) -> dict[str, str]:
     """Return the letter of each name of a pair, in their order: first those who judged, then the `others`."""
     return give_letters({name_judge(judgment) for judgment in judgments}, others, seed=seed, pair=pair)

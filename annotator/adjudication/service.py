@@ -68,6 +68,7 @@ from annotator.domain.errors import NotAllowed, NotFound, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.domain.settling import Decided
+from annotator.domain.shuffling import Seed
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
@@ -125,7 +126,7 @@ def hand_out_disagreements(
 
 
 def show_disagreement(
-    database: Database, actor: Actor, dataset: str, pair: str, *, seed: int | None = None, now: datetime
+    database: Database, actor: Actor, dataset: str, pair: str, *, seed: Seed | None = None, now: datetime
 ) -> DisagreementView:
     """Return one pair as a lead decides on it, with letters for names. Holds nothing. For leads.
 
@@ -241,7 +242,7 @@ def show_origin(database: Database, actor: Actor, dataset: str, pair: str, *, no
         row, reader = _enter(session, actor, dataset, now)
         pair_pk = _require_pair(session, row, pair)
         judgments = list_judgments(session, [pair_pk]).get(pair_pk, [])
-        letters = assign_letters(judgments, seed=row.seed, pair=pair)
+        letters = assign_letters(judgments, seed=row.order_seed, pair=pair)
         names = list_names(session, {judgment.annotator for judgment in judgments})
         add_events(session, [AuditEvent("looked up names", reader.dataset_pk, actor.person_id, now, pair_pk)])
         if actor.person_id is not None:
@@ -286,14 +287,14 @@ def _read_views(
     reader: QueueReader,
     pair_pks: Sequence[int],
     *,
-    seed: int | None = None,
+    seed: Seed | None = None,
 ) -> tuple[DisagreementView, ...]:
     """Return what the lead sees of these pairs, in this order."""
     if not pair_pks:
         return ()
     context = ViewContext(
         lead_pk=reader.lead_pk,
-        seed=dataset.seed if seed is None else seed,
+        seed=dataset.order_seed if seed is None else seed,
         second_adjudicator=dataset.second_adjudicator,
         guideline_version=find_rubric(session, reader.dataset_pk).version,
     )

@@ -22,7 +22,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import Message, say
-from annotator.domain.shuffling import give_letters, name_checker
+from annotator.domain.shuffling import Seed, give_letters, name_checker
 from annotator.labeling.calibration_sql import list_check_answers, list_repeats
 from annotator.storage.logs.disclosures import LISTED
 from annotator.storage.lookup import find_person, key_of
@@ -266,7 +266,7 @@ class PairReader:
     person_pk: int | None  # None: the operator, who sees every name
     named: Collection[str]  # usernames that the reader asked for
     hidden: Collection[int]  # pairs of which nothing is shown
-    seed: int  # the dataset's, which decides the letters
+    seed: Seed  # the dataset's, which decides the letters
 
 
 def sort_by_distance(

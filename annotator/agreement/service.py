@@ -455,7 +455,7 @@ def _find_led(session: Session, actor: Actor, dataset: str) -> DatasetRow:
 def _find_reader(session: Session, actor: Actor, row: DatasetRow, chosen: SelectionResult) -> PairReader:
     """Return who reads these pairs, and which of them are hidden."""
     hidden = list_to_judge(session, actor.person_id, [distance.pair_pk for distance in chosen.distances])
-    return PairReader(actor.person_id, chosen.named, hidden, row.seed)
+    return PairReader(actor.person_id, chosen.named, hidden, row.order_seed)
 
 
 def _note_shown(

@@ -49,6 +49,7 @@ DERIVED = (
 """Tables that a restore derives from the others. Not exported either."""
 PERSON = "person"
 PERSON_COLUMNS = ("pk", "username", "name", "simulated", "created_at")  # neither password nor language
+CHECK_SECRET = "check_secret"  # of `dataset`: whoever has it computes where checks come, so a restored dataset gets another one
 REFERENCES: Mapping[tuple[str, str], str] = {
     ("release_qrel", "adjudication_pk"): "adjudication",
     ("release_qrel", "imported_qrel_pk"): "imported_qrel",
@@ -73,7 +74,9 @@ def list_tables() -> list[Table]:
 
 def list_columns(table: Table) -> list[Column[object]]:
     """Return the exported columns of a table."""
-    return [column for column in table.columns if table.name != PERSON or column.name in PERSON_COLUMNS]
+    if table.name == PERSON:
+        return [column for column in table.columns if column.name in PERSON_COLUMNS]
+    return [column for column in table.columns if column.name != CHECK_SECRET]
 
 
 def find_reference(table: Table, column: Column[object]) -> str | None:

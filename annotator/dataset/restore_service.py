@@ -29,6 +29,7 @@ from sqlmodel import col
 
 from annotator.dataset.export_service import FORMAT, FORMAT_VERSION, MANIFEST
 from annotator.dataset.export_sql import (
+    CHECK_SECRET,
     LISTED,
     PERSON,
     find_highest,
@@ -39,7 +40,13 @@ from annotator.dataset.export_sql import (
     list_tables,
 )
 from annotator.dataset.exported_rows_service import CLOCKS_DIFFER, RowFault, check_row, decode_row, read_time
-from annotator.dataset.service import Dataset, check_dataset_name, require_free_name, show_dataset
+from annotator.dataset.service import (
+    Dataset,
+    check_dataset_name,
+    make_secret,
+    require_free_name,
+    show_dataset,
+)
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import BadInput, FormatError, StateError
 from annotator.domain.people import Actor
@@ -366,7 +373,7 @@ class _Restorer:
         if table.name == "pair":
             row.update(judged=0, wanted=0, lacking=0)  # derived
         if table.name == "dataset":
-            row["name"] = self.name
+            row |= {"name": self.name, CHECK_SECRET: make_secret()}
         elif self.renamed and (change := _NEW_NAMES.get(table.name)) is not None:
             column_name, rename = change
             row[column_name] = rename(row[column_name])
@@ -408,9 +415,8 @@ def _draw_key(_key: str) -> str:
     return secrets.token_hex(12)
 
 
-def _draw_event_id(event_id: str) -> str:
-    """Return a random id of the same version, which says of older judgments whether they came with a file (`find_import`)."""
-    return str(uuid.UUID(bytes=secrets.token_bytes(16), version=uuid.UUID(event_id).version or 4))
+def _draw_event_id(_event_id: str) -> str:
+    return str(uuid.uuid4())
 
 
 _NEW_NAMES: Mapping[str, tuple[str, Callable[[str], str]]] = {

@@ -5,6 +5,7 @@ exports/<dataset>/…).
 """
 
 import re
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -108,10 +109,11 @@ def create_dataset(
     settings: Mapping[str, str] | None = None,
     rubric: Rubric = DEFAULT_RUBRIC,
     requirements: Mapping[str, Any] | None = None,
+    secret: str | None = None,
 ) -> Dataset:
     """Make a new, empty dataset with version 1 of its rubric. ConflictError when the name is taken.
 
-    `requirements`: those of a file that the caller has read.
+    `requirements`: those of a file that the caller has read. `secret`: of its draws; None for a random one.
     """
     check_dataset_name(name)
     check_languages(rubric)
@@ -120,6 +122,8 @@ def create_dataset(
         require_admin(session, actor)
         require_free_name(session, name)
         row = DatasetRow.model_validate({"name": name, "title": title or name, "created_at": now})
+        row.check_secret = make_secret() if secret is None else secret
+        row.order_secret = make_secret() if secret is None else secret
         _set_values(row, values)
         session.add(row)
         session.flush()
@@ -128,6 +132,11 @@ def create_dataset(
             allow_search_hosts(session, key_of(row.pk), actor, values[SEARCH_HOSTS], now=now)
         note_act(session, AuditAction.dataset_made, actor, at=now, dataset=name)
         return _record(row)
+
+
+def make_secret() -> str:
+    """Return a secret for the draws of a dataset: 256 random bits."""
+    return secrets.token_hex(32)
 
 
 def check_dataset_name(name: str) -> None:

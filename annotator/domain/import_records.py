@@ -68,14 +68,3 @@ TAKEN_OVER = "near_duplicate"
 """The kind of source of a grade that is another document's, accepted by a lead for one that says the same."""
 
 BEFORE_RECORDS = 0  # stands for the key of an import that was made before imports were recorded
-
-
-def find_import(event_id: str, import_record_pk: int | None) -> int | None:
-    """Return the import that a judgment came with; None where it was made in this program.
-
-    Imports before there were records named their events by the content of the line (UUID version 5). A browser draws
-    its ids at random (version 4).
-    """
-    if import_record_pk is not None:
-        return import_record_pk
-    return BEFORE_RECORDS if event_id[14:15] == "5" else None

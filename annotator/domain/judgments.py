@@ -1,9 +1,12 @@
 """Records of judging: what a browser sends, what an annotator is shown, and how much is done."""
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
+
+from annotator.domain.errors import ValidationError
 
 REASONS: tuple[str, ...] = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
 
@@ -16,6 +19,20 @@ CURRENT_PURPOSES = (COUNTED_PURPOSE, FURTHER_PURPOSE)
 """Ordinary work: an annotator has at most one current judgment on a pair for these."""
 CHECK_PURPOSES = ("training", "gold", "repeat", "quality")
 """Judgments that check annotators or settled grades. They are never current."""
+
+
+def read_event_id(value: object) -> str:
+    """Return the id that a browser gave to what it sends: a UUID that it drew at random (version 4).
+
+    Raises ValidationError for any other UUID: somebody may have computed it.
+    """
+    try:
+        event_id = uuid.UUID(str(value))
+    except ValueError:
+        event_id = None
+    if event_id is None or event_id.variant != uuid.RFC_4122 or event_id.version != 4:
+        raise ValidationError(f"id: expected a UUID of version 4, found {value!r:.80}")
+    return str(event_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import Any
 from annotator.domain.errors import ValidationError
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import Message, say, say_n
+from annotator.domain.shuffling import Seed
 
 Rules = Mapping[str, Any]
 
@@ -26,7 +27,7 @@ DISTANCES = (1, 2, 3)
 _NAMES = ("category", "share", "cap", "conditional")
 
 
-def wanted_for(overlap: int, rules: Rules | None, *, seed: int, key: str, category: str | None) -> int:
+def wanted_for(overlap: int, rules: Rules | None, *, seed: Seed, key: str, category: str | None) -> int:
     """Return how many annotators (1-20) shall judge the pair with this key, of a query of this category."""
     rules = rules or {}
     wanted: int | None = rules.get("category", {}).get(category)
@@ -36,7 +37,7 @@ def wanted_for(overlap: int, rules: Rules | None, *, seed: int, key: str, catego
     return min(wanted, rules.get("cap") or MOST)
 
 
-def is_in_share(share: float, *, seed: int, key: str) -> bool:
+def is_in_share(share: float, *, seed: Seed, key: str) -> bool:
     """Return whether the pair belongs to the share (0-1) of all pairs that the seed draws."""
     drawn = hashlib.blake2b(f"overlap\x1f{seed}\x1f{key}".encode(), digest_size=8).digest()
     return int.from_bytes(drawn, "big") < share * 2**64

@@ -9,9 +9,17 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable
 
+Seed = int | str
+"""A dataset's seed, or the seed mixed with a secret of the dataset."""
+
+
+def mix_secret(seed: int, secret: str) -> Seed:
+    """Return a seed from which nobody can compute a draw without the secret; without a secret, the seed itself."""
+    return f"{secret}\x1f{seed}" if secret else seed
+
 
 def give_letters(
-    judged: Collection[str], others: Iterable[str] = (), *, seed: int, pair: str
+    judged: Collection[str], others: Iterable[str] = (), *, seed: Seed, pair: str
 ) -> dict[str, str]:
     """Return the letter of each name: first those who judged the pair, then those who took part in another way."""
     not_judged = {name for name in others if name not in judged}
@@ -19,7 +27,7 @@ def give_letters(
     return {name: name_letter(index) for index, name in enumerate(ordered)}
 
 
-def shuffle(names: Iterable[str], *, seed: int, pair: str) -> list[str]:
+def shuffle(names: Iterable[str], *, seed: Seed, pair: str) -> list[str]:
     """Return the names in an order that stays the same for a pair, and differs from pair to pair."""
 
     def hash_name(name: str) -> bytes:
@@ -39,7 +47,7 @@ def name_checker(username: str) -> str:
     return f"quality {username}"
 
 
-def order_key(seed: int, annotator: str, name: str) -> bytes:
+def order_key(seed: Seed, annotator: str, name: str) -> bytes:
     """Return 8 bytes that stand for `name` (a query's or a pair's id) in this annotator's own order: sort by them."""
     drawn_for = f"{seed}\x1f{annotator}\x1f{name}".encode("utf-8", "surrogatepass")
     return hashlib.blake2b(drawn_for, digest_size=8).digest()

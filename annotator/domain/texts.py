@@ -1,4 +1,4 @@
-"""Check a text that somebody typed: it has words, is not too long, and every character can be stored."""
+"""Check and clean a text that somebody typed: it has words, is not too long, and every character can be stored."""
 
 import re
 from html import unescape
@@ -41,11 +41,20 @@ def find_fault(text: str, *, empty: TextFault | None) -> TextFault | None:
 
 
 def check_text(name: Message, text: str, *, empty: TextFault | None) -> str:
-    """Return the text without the white space around it. Raises ValidationError for what `find_fault` finds."""
-    fault = find_fault(text, empty=empty)
+    """Return the text, cleaned and without the white space around it. Raises ValidationError for what `find_fault` finds."""
+    cleaned = clean_text(text)
+    fault = find_fault(cleaned, empty=empty)
     if fault is not None:
         raise ValidationError(say("{field}: {fault}", field=name, fault=fault.message))
-    return text.strip()
+    return cleaned.strip()
+
+
+def clean_text(text: str) -> str:
+    """Return the text with U+FFFD in place of each NUL and lone surrogate, which nothing can store.
+
+    Somebody typed or pasted the rest and must not lose it, nor the grade that comes with it.
+    """
+    return UNSTORABLE.sub("\ufffd", text)
 
 
 def holds_no_text(text: str) -> bool:

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from annotator.domain.messages import Message
 from annotator.domain.overlap import Rules, allows_further, conditional_distance, wanted_for
+from annotator.domain.shuffling import Seed
 
 Key = tuple[int, int]
 
@@ -212,7 +213,7 @@ class JudgmentProgress:
 
 
 def count_judgments(
-    overlap: int, rules: Rules | None, *, seed: int, pairs: Iterable[PairsAlike]
+    overlap: int, rules: Rules | None, *, seed: Seed, pairs: Iterable[PairsAlike]
 ) -> JudgmentProgress:
     """Count the judgments of these pairs under the rules. A third one counts only where two have differed already."""
     distance = conditional_distance(rules)

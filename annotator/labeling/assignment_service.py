@@ -441,7 +441,7 @@ def _count_judgments(
     rules: Mapping[str, Any] | None,
     alike: Iterable[tuple[str, str | None, int, int | None, int]],
 ) -> JudgmentProgress:
-    return count_judgments(overlap, rules, seed=row.seed, pairs=(PairsAlike(*row) for row in alike))
+    return count_judgments(overlap, rules, seed=row.order_seed, pairs=(PairsAlike(*row) for row in alike))
 
 
 def _is_drawn(rules: Mapping[str, Any] | None) -> bool:

@@ -307,7 +307,7 @@ def _gather(answers: Sequence[CheckAnswer]) -> dict[tuple[int, str], list[CheckT
 
 def _sample(session: Session, dataset_pk: int) -> list[int]:
     queries = list_query_pks(session, dataset_pk)
-    seed = session.get_one(DatasetRow, dataset_pk).seed
+    seed = session.get_one(DatasetRow, dataset_pk).check_seed
     queries.sort(key=lambda pk: draw_number(seed, "", "candidates", str(pk)))
     some = queries[:QUERIES_SAMPLED]
     return list_judged_pairs(session, some, judged=2)

@@ -1,7 +1,7 @@
 """Decide when training, gold pairs and repeats come, and what they say of an annotator's training.
 
-Everything is drawn from the dataset's seed, the annotator and the number of pairs answered before, so that it can be
-reproduced. A rate is a share of all pairs handed out. `labeling/checks_sql.py` reads the pairs these rules choose from.
+Everything is drawn from the dataset's seed and secret, the annotator and the number of pairs answered before: the same every
+time, but no annotator can compute it. A rate is a share of all pairs handed out. `labeling/checks_sql.py` reads the pairs these rules choose from.
 """
 
 import hashlib
@@ -12,6 +12,7 @@ from itertools import count
 from typing import Protocol
 
 from annotator.domain.judgments import OpenPair, TrainingState
+from annotator.domain.shuffling import Seed
 from annotator.labeling.pair_records import NextPair
 
 REPEATS_TRIED = 8
@@ -32,7 +33,7 @@ class CheckRates:
         """Return whether any check can come."""
         return bool(self.gold or self.repeat)
 
-    def choose_due(self, seed: int, annotator: str, position: int) -> str | None:
+    def choose_due(self, seed: Seed, annotator: str, position: int) -> str | None:
         """Return the kind of check that is due at this position of all pairs the annotator is handed, None for an
         ordinary pair."""
         number = draw_number(seed, annotator, "check", str(position))
@@ -98,13 +99,13 @@ class CheckSource(Protocol):
         """Note that the pair comes again, under the first of the keys that is free; return it."""
 
 
-def draw_number(seed: int, annotator: str, kind: str, name: str) -> float:
+def draw_number(seed: Seed, annotator: str, kind: str, name: str) -> float:
     """Return a number in [0, 1) that looks drawn at random and is the same every time."""
     drawn_for = f"{seed}\x1f{annotator}\x1f{kind}\x1f{name}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(drawn_for, digest_size=6).digest(), "big") / 2**48
 
 
-def make_repeat_key(seed: int, annotator: str, pair: str, attempt: int = 0) -> str:
+def make_repeat_key(seed: Seed, annotator: str, pair: str, attempt: int = 0) -> str:
     """Return a key under which a pair comes again: it looks like a pair's key and tells nothing.
 
     A pair's key is the hash of three names, this one of more: no name leads to the key of a repeat.
@@ -122,7 +123,7 @@ def measure_training(pairs: Collection[TrainingPair], *, required: float) -> Tra
 
 
 def choose_training(
-    pairs: Collection[TrainingPair], *, seed: int, annotator_pk: int, limit: int
+    pairs: Collection[TrainingPair], *, seed: Seed, annotator_pk: int, limit: int
 ) -> list[int]:
     """Return the training pairs (pair_pk) to be answered next, in the annotator's own order.
 
@@ -137,7 +138,7 @@ def choose_training(
 def count_due_checks(
     rates: CheckRates,
     *,
-    seed: int,
+    seed: Seed,
     annotator: str,
     position: int,
     ordinary: int,
@@ -170,7 +171,7 @@ class CheckMixer:
     """
 
     def __init__(
-        self, source: CheckSource, rates: CheckRates, *, seed: int, annotator: str, taken: Collection[int]
+        self, source: CheckSource, rates: CheckRates, *, seed: Seed, annotator: str, taken: Collection[int]
     ) -> None:
         self.source, self.rates, self.seed, self.annotator = source, rates, seed, annotator
         self.taken = set(taken)  # pairs (pair_pk) that must not come as checks

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import COUNTED_PURPOSE, TrainingState
+from annotator.domain.shuffling import Seed
 from annotator.labeling.checks import (
     CheckRates,
     GoldCandidate,
@@ -169,7 +170,7 @@ class CheckSettings(Protocol):
     """The settings of a dataset that decide about checks."""
 
     @property
-    def seed(self) -> int: ...
+    def order_seed(self) -> Seed: ...
     @property
     def training_score(self) -> float: ...
     @property
@@ -206,7 +207,7 @@ def list_training(
 ) -> list[int]:
     """Return the training pairs (pair_pk) to be answered next, in the annotator's own order."""
     pairs = _list_training_pairs(session, request, None)
-    return choose_training(pairs, seed=dataset.seed, annotator_pk=request.annotator_pk, limit=limit)
+    return choose_training(pairs, seed=dataset.order_seed, annotator_pk=request.annotator_pk, limit=limit)
 
 
 def _list_training_pairs(

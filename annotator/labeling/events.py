@@ -1,18 +1,17 @@
 """Read the events that a browser sends; each is one key press on the pair that was on the screen.
 
-Refuses what no key press can produce: an id that is no UUID, a grade that is not 0-3, a grade without "graded", a time
+Refuses what no key press can produce: an id that is no random UUID, a grade that is not 0-3, a grade without "graded", a time
 without a zone. A refusal names the event, so that the browser can keep it and say why.
 """
 
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import OUTCOMES, check_grade
-from annotator.domain.judgments import REASONS, JudgmentEvent, RefusedEvent
+from annotator.domain.judgments import REASONS, JudgmentEvent, RefusedEvent, read_event_id
 from annotator.domain.press_times import read_pressed_at, read_seconds
-from annotator.domain.texts import holds_no_text
+from annotator.domain.texts import clean_text, holds_no_text
 
 MAX_NOTE = 10_000
 MAX_BROWSER = 64
@@ -52,7 +51,7 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
     if reason == "other" and note is None:
         raise ValidationError("note: expected the reason in words with the reason other, found nothing")
     return JudgmentEvent(
-        event_id=_read_uuid(entry.get("id")),
+        event_id=read_event_id(entry.get("id")),
         pair=_read_text(entry, "pair") or "",
         outcome=outcome,
         grade=check_grade(grade) if outcome == "graded" else None,
@@ -70,13 +69,6 @@ def _read_event(entry: Mapping[str, Any]) -> JudgmentEvent:
 def _name(event_id: object) -> str:
     """Return an id as it was sent, as far as it can be sent back."""
     return str(event_id).encode("utf-8", "replace").decode()
-
-
-def _read_uuid(value: object) -> str:
-    try:
-        return str(uuid.UUID(str(value)))
-    except ValueError:
-        raise ValidationError(f"id: expected a UUID, found {value!r}") from None
 
 
 def _read_text(entry: Mapping[str, Any], key: str) -> str | None:
@@ -111,11 +103,11 @@ def _read_reason(entry: Mapping[str, Any], outcome: str) -> str | None:
 
 
 def _read_note(entry: Mapping[str, Any]) -> str | None:
-    note = _read_text(entry, "note")
+    note = entry.get("note")
+    if note is not None and not isinstance(note, str):
+        raise ValidationError(f"note: expected a text, found {note!r:.80}")
     if note is None or not note.strip():
         return None
     if len(note) > MAX_NOTE:
         raise ValidationError(f"note: expected at most {MAX_NOTE:,} characters, found {len(note):,}")
-    if holds_no_text(note):
-        raise ValidationError("note: expected text, found a character that is none")
-    return note
+    return clean_text(note)

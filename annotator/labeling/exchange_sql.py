@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from annotator.domain.clock import find_latest_end
 from annotator.domain.errors import DatasetArchived, DatasetNotOpen, NotAllowed
 from annotator.domain.people import Actor, describe_unknown_dataset
+from annotator.domain.shuffling import Seed, mix_secret
 from annotator.labeling.pair_records import StoredEvent
 from annotator.labeling.records import OwnProgress
 from annotator.people.roles_service import HeldRoles, require_held_role
@@ -33,7 +34,7 @@ _AGGREGATES = {
     "postgresql": {"list_all": "json_agg", "list": "json_build_array"},
 }
 _CONTEXT = """
-SELECT d.pk, d.name, d.archived_at IS NOT NULL, d.seed, d.overlap, d.overlap_rules, d.lease_minutes, d.training_score, d.gold_rate,
+SELECT d.pk, d.name, d.archived_at IS NOT NULL, d.seed, d.check_secret, d.order_secret, d.overlap, d.overlap_rules, d.lease_minutes, d.training_score, d.gold_rate,
   d.repeat_rate, d.repeat_after, d.shown_metadata, p.disabled_at IS NOT NULL, m.dataset_pk, m.role, m.categories, m.languages,
   t.answered, t.done, t.total, t.reserve_until,
   (SELECT {list_all}({list}(r.version, r.pk, r.change, r.created_at)) FROM rubric r WHERE r.dataset_pk = d.pk),
@@ -69,6 +70,8 @@ class _ContextRow(NamedTuple):
     name: str
     archived: bool | int
     seed: int
+    check_secret: str
+    order_secret: str
     overlap: int
     overlap_rules: Any
     lease_minutes: int
@@ -108,7 +111,8 @@ class LabeledDataset(NamedTuple):
 
     pk: int
     name: str
-    seed: int
+    check_seed: Seed
+    order_seed: Seed
     overlap: int
     overlap_rules: Mapping[str, Any] | None
     lease_minutes: int
@@ -203,7 +207,8 @@ def _to_context(row: _ContextRow, roles: HeldRoles, held: Sequence[_ContextRow])
         dataset=LabeledDataset(
             row.pk,
             row.name,
-            row.seed,
+            mix_secret(row.seed, row.check_secret),
+            mix_secret(row.seed, row.order_secret),
             row.overlap,
             read_json(row.overlap_rules),
             row.lease_minutes,

@@ -3,7 +3,7 @@
 In this order: training, alone until it is passed; own outdated judgments; pairs drawn by quality control, which look like
 any other; ordinary pairs, with gold pairs and repeats among them; pairs put off; pairs that another tab holds. Ordinary
 pairs come query by query: the one at hand, those assigned to the annotator, those that others have begun, fresh ones.
-Queries, and pairs within a query, come in an order drawn with the dataset's seed for this annotator; pairs that others
+Queries, and pairs within a query, come in an order drawn with the dataset's seed and secret for this annotator; pairs that others
 have begun come first. The order depends on no rank, score or order of import.
 
 Called by `labeling/service.py`; `labeling/next_pairs_sql.py` reads what these rules ask for, and only as far as they ask.
@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Protocol
 
 from annotator.domain.judgments import OpenPair, TrainingState
-from annotator.domain.shuffling import order_key
+from annotator.domain.shuffling import Seed, order_key
 from annotator.labeling.checks import CheckMixer, CheckRates, CheckSource
 from annotator.labeling.pair_records import AnnotatorPairState, NextPair
 
@@ -65,7 +65,8 @@ class WorkSource(Protocol):
 class NextPairsRequest:
     """A request of one annotator for pairs."""
 
-    seed: int  # of the dataset
+    order_seed: Seed  # of the dataset, like `check_seed`
+    check_seed: Seed
     annotator: str  # the username
     want: int  # at most so many pairs beside those shown
     rates: CheckRates
@@ -91,7 +92,7 @@ class NextPairsRequest:
 
     def order_key(self, name: str) -> bytes:
         """Return the annotator's own order key of a name: sort by it."""
-        return order_key(self.seed, self.annotator, name)
+        return order_key(self.order_seed, self.annotator, name)
 
     def sort_pairs(self, pairs: Iterable[OpenPair]) -> list[OpenPair]:
         """Return the pairs in the annotator's own order; what others have begun first."""
@@ -143,7 +144,7 @@ def choose_next_pairs(request: NextPairsRequest, work: WorkSource, checks: Check
         request, work, at_hand, elsewhere, count=want - len(outdated) - len(drawn)
     )
     mixer = CheckMixer(
-        checks, request.rates, seed=request.seed, annotator=request.annotator, taken=shown | elsewhere
+        checks, request.rates, seed=request.check_seed, annotator=request.annotator, taken=shown | elsewhere
     )
     mixed = mixer.mix(ordinary, shown=len(shown), query_before=drawn[-1].query_pk if drawn else at_hand)
     new = [

@@ -5,15 +5,15 @@ reading. Refuses a question on a pair that was not shown to the person. An answe
 who has seen the present one; the latest answer is stored with its author and time.
 """
 
-import uuid
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, ValidationError
+from annotator.domain.judgments import read_event_id
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.domain.texts import holds_no_text
+from annotator.domain.texts import clean_text
 from annotator.labeling.questions_sql import (
     count_unanswered,
     count_unread_answers,
@@ -44,10 +44,10 @@ def ask_question(
 ) -> int:
     """Ask the leads about a pair that was handed to the annotator or answered by them; returns the question's number.
 
-    `event_id` is the browser's, a UUID. Sent again (the same words by the same person on the same pair), it changes
+    `event_id` is the browser's, a random UUID. Sent again (the same words by the same person on the same pair), it changes
     nothing.
     """
-    _require_uuid(event_id)
+    read_event_id(event_id)
     words = _require_words(text)
     with database.write() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
@@ -211,7 +211,7 @@ def _require_question(session: Session, dataset: DatasetRow, number: int) -> Que
 
 
 def _require_words(text: str) -> str:
-    words = text.strip()
+    words = clean_text(text).strip()
     if not words:
         raise ValidationError(say("Enter some text first."))
     if len(words) > MOST_CHARACTERS:
@@ -222,13 +222,4 @@ def _require_words(text: str) -> str:
                 found=len(words),
             )
         )
-    if holds_no_text(words):
-        raise ValidationError(say("The text contains a character that cannot be stored. Remove it."))
     return words
-
-
-def _require_uuid(event_id: str) -> None:
-    try:
-        uuid.UUID(event_id)
-    except ValueError:
-        raise ValidationError(f"id: expected a UUID, found {event_id!r:.80}") from None

@@ -197,7 +197,8 @@ def _exchange(
         if context.has_training:
             training = find_training(session, request, context.dataset, context.eligibility)
         wanted = NextPairsRequest(
-            seed=context.dataset.seed,
+            order_seed=context.dataset.order_seed,
+            check_seed=context.dataset.check_seed,
             annotator=actor.username,
             want=min(wish.want, MOST_OF_A_QUERY if wish.whole else MOST_WANTED),
             rates=read_check_rates(context.dataset),
@@ -350,7 +351,7 @@ def _advance_progress(
     def count_possible() -> int:
         return count_due_checks(
             wanted.rates,
-            seed=wanted.seed,
+            seed=wanted.check_seed,
             annotator=wanted.annotator,
             position=answered + len(keys),
             ordinary=max(0, handed_out.left - in_hand),

@@ -165,7 +165,10 @@ def find_refusal(
     *,
     annotator_pk: int,
 ) -> Refusal | None:
-    """Return why the event is refused, None if it is not. `before`: what is stored under its id already."""
+    """Return why the event is refused, None if it is not. `before`: what is stored under its id already.
+
+    An id that another judgment has is refused in one way, whatever that judgment says and whoever gave it.
+    """
     if before is not None:
         stored_now = pair and StoredEvent(pair.pair_pk, annotator_pk, event.outcome, event.grade)
         return None if before == stored_now else _refuse("known_id")

@@ -1,6 +1,6 @@
 """Draw a stratified sample of settled pairs, and bound the error rate that it proves.
 
-The same data and seed give the same sample, whatever the order of rows. A stratum is a query category with a settled
+The same data and seed give the same sample, whatever the order of rows. Only this database knows the secret in the seed. A stratum is a query category with a settled
 grade. Each gets its share, rounded up or down by systematic sampling, so that every pair has the same chance; a fixed
 rule such as the largest remainder would never draw from a small stratum. What a sample already holds counts for its
 stratum.
@@ -21,7 +21,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from annotator.agreement.records import Interval
-from annotator.domain.shuffling import order_key
+from annotator.domain.shuffling import Seed, order_key
 from annotator.quality.records import CONFIDENCE, LIMIT, QualityStratum
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def find_target(population: int, rate: float) -> int:
 
 
 def find_seats(
-    left: Mapping[Stratum, int], held: Mapping[Stratum, int], target: int, *, seed: int, sample_round: int
+    left: Mapping[Stratum, int], held: Mapping[Stratum, int], target: int, *, seed: Seed, sample_round: int
 ) -> dict[Stratum, int]:
     """Return how many of the remaining pairs of each stratum to add to those held, for a sample of `target` pairs.
 
@@ -63,7 +63,12 @@ def find_seats(
 
 
 def draw_pairs(
-    free: Iterable[DrawablePair], held: Collection[DrawablePair], target: int, *, seed: int, sample_round: int
+    free: Iterable[DrawablePair],
+    held: Collection[DrawablePair],
+    target: int,
+    *,
+    seed: Seed,
+    sample_round: int,
 ) -> list[DrawablePair]:
     """Return the pairs of `free` to add to those `held`."""
     by_stratum: dict[Stratum, list[DrawablePair]] = {}
@@ -133,7 +138,7 @@ def _round_at_random(shares: Sequence[Fraction], start: Fraction) -> list[int]:
     return whole
 
 
-def _draw(seed: int, sample_round: int, name: str) -> bytes:
+def _draw(seed: Seed, sample_round: int, name: str) -> bytes:
     """Return 8 pseudorandom bytes: the same every time, and different in every round."""
     return order_key(seed, f"quality control, round {sample_round}", name)
 

@@ -17,6 +17,7 @@ from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import Message, say, say_n
 from annotator.domain.people import Actor, includes
 from annotator.domain.settling import PAIR_STATUSES
+from annotator.domain.shuffling import Seed, mix_secret
 from annotator.people.roles_service import require_role
 from annotator.quality.quality_sql import (
     SettledPairs,
@@ -160,6 +161,7 @@ class _DrawPlan:
     free: list[int]  # indexes of the settled pairs that could be drawn
     strata: list[Stratum]  # of the free pairs
     held: list[DrawablePair]  # what the round's sample already has
+    draw_seed: Seed  # the preview's, with the secret of the dataset
 
 
 def draw_sample(
@@ -408,7 +410,8 @@ def _plan(
     ready = [DrawablePair(pair.key, pair.category, pair.settled_grade) for pair in held]
     left, already = Counter(strata), Counter(pair.stratum for pair in ready)
     target = size or find_target(population, rate)
-    seats = find_seats(left, already, target, seed=seed, sample_round=sample_round)
+    draw_seed = mix_secret(seed, session.get_one(DatasetRow, dataset_pk).check_secret)
+    seats = find_seats(left, already, target, seed=draw_seed, sample_round=sample_round)
     preview = QualityPreview(
         sample_round,
         annotator,
@@ -420,7 +423,7 @@ def _plan(
         sum(seats.values()),
         count_strata(left, already, seats),
     )
-    return _DrawPlan(preview, person_pk, settled, np.flatnonzero(free).tolist(), strata, ready)
+    return _DrawPlan(preview, person_pk, settled, np.flatnonzero(free).tolist(), strata, ready, draw_seed)
 
 
 def _choose(plan: _DrawPlan, keys: Mapping[int, str]) -> list[tuple[int, int, str]]:
@@ -434,7 +437,7 @@ def _choose(plan: _DrawPlan, keys: Mapping[int, str]) -> list[tuple[int, int, st
         for key, (category, grade) in zip(index_by_key, plan.strata, strict=True)
     ]
     drawn = draw_pairs(
-        free, plan.held, preview.drawn + preview.pairs, seed=preview.seed, sample_round=preview.round
+        free, plan.held, preview.drawn + preview.pairs, seed=plan.draw_seed, sample_round=preview.round
     )
     return [
         (int(settled.pair[index]), int(settled.grade[index]), PAIR_STATUSES[settled.status[index]])

@@ -336,7 +336,7 @@ class Walk:
         outcome = dice.choice(("graded", "graded", "graded", "graded", "unrateable", "later"))
         far = dice.choice((0, 0, 0, 0, 3600, -3600, 10**9, -(10**9), 2 * 10**10))
         event: dict[str, Any] = {
-            "id": str(uuid.UUID(int=dice.getrandbits(128))), "pair": dice.choice(self.pairs), "outcome": outcome,
+            "id": str(uuid.UUID(int=dice.getrandbits(128), version=4)), "pair": dice.choice(self.pairs), "outcome": outcome,
             "grade": dice.randrange(4) if outcome == "graded" else None, "note": dice.choice(("", "메모", "a\nb")),
             "pressed_at": (NOW + timedelta(seconds=far + dice.randrange(1000))).isoformat(), "seconds": dice.choice((None, 1.5, 0, 9999)),
         }  # fmt: skip

@@ -105,7 +105,7 @@ class AgreementWorld(JudgedWorld):
         at = NOW + timedelta(days=days, seconds=self.judged)
         self._rows.append(
             {
-                "event_id": str(UUID(int=self.judged)), "pair_pk": pair_pk, "annotator_pk": who.person_id,
+                "event_id": str(UUID(int=self.judged, version=4)), "pair_pk": pair_pk, "annotator_pk": who.person_id,
                 "outcome": "unrateable" if grade is None else "graded", "grade": grade, "purpose": "independent",
                 "judged_at": at, "received_at": at, "seconds": 12.5,
             }

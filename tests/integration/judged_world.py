@@ -115,7 +115,7 @@ class JudgedWorld:
         """One judgment (None: unrateable), a minute after the one before; returns its event id."""
         self.judged += 1
         at = NOW + timedelta(minutes=self.judged)
-        event_id = str(UUID(int=self.judged))
+        event_id = str(UUID(int=self.judged, version=4))
         with self.database.write() as session:
             pair_pk, sha256 = session.execute(
                 select(col(PairRow.pk), col(DocumentRow.text_sha256))

@@ -83,7 +83,7 @@ class World:
         """What a browser sends for one press; every call has an id of its own."""
         self.sent += 1
         return {
-            "id": str(UUID(int=self.sent)),
+            "id": str(UUID(int=self.sent, version=4)),
             "pair": pair,
             "outcome": "graded" if grade is not None else "unrateable",
             "grade": grade,

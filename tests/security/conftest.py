@@ -9,6 +9,7 @@ from tests.integration.conftest import copy_database as copy_database
 from tests.integration.conftest import copy_world as copy_world
 from tests.integration.conftest import database as database
 from tests.integration.conftest import database_url as database_url
+from tests.integration.conftest import empty_database as empty_database
 from tests.integration.conftest import made_worlds as made_worlds
 from tests.integration.conftest import postgres_url as postgres_url
 from tests.integration.conftest import sqlite_template as sqlite_template

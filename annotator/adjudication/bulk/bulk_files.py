@@ -24,6 +24,7 @@ from annotator.adjudication.records import (
 )
 from annotator.domain.errors import Problems
 from annotator.domain.settling import Decided
+from annotator.domain.shuffling import Seed
 from annotator.domain.texts import NO_WORDS, find_fault
 from annotator.formats.pair_table import read_pair_table, take_pair
 from annotator.formats.syntax.spreadsheet import MarkedId, mark_id, unmark, write_sheet
@@ -77,7 +78,7 @@ def describe_rows(
     revisions: Mapping[int, int],
     *,
     dataset: str,
-    seed: int,
+    seed: Seed,
     base_url: str,
 ) -> Iterator[QueueLine]:
     """Yield the lines of the exported queue.
@@ -113,7 +114,7 @@ def list_grades(judgments: Sequence[IndependentJudgment]) -> str:
     return " ".join([*grades, *(judgment.outcome for judgment in judgments if judgment.grade is None)])
 
 
-def list_notes(judgments: Sequence[IndependentJudgment], *, seed: int, pair: str) -> str:
+def list_notes(judgments: Sequence[IndependentJudgment], *, seed: Seed, pair: str) -> str:
     """Return the notes, each after the letter that its writer has on the pair's page. `seed`: the dataset's."""
     letters = assign_letters(judgments, seed=seed, pair=pair)
     notes = [f"{letters[name_judge(judgment)]}: {judgment.note}" for judgment in judgments if judgment.note]

@@ -215,7 +215,7 @@ def export_queue(
             list_judgments(session, pair_pks),
             count_revisions(session, pair_pks),
             dataset=row.name,
-            seed=row.seed,
+            seed=row.order_seed,
             base_url=base_url,
         )
         pieces = list(write_queue(lines))

@@ -31,6 +31,7 @@ from annotator.adjudication.records import IndependentJudgment, digest_seen_stat
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
+from annotator.domain.shuffling import Seed
 from annotator.domain.texts import EXCERPT_OF, cut_excerpt
 from annotator.storage.judgments.open_pairs import (
     MAY_COME,
@@ -404,7 +405,7 @@ def read_own_discussions(
             judgments.get(pair_pk, []),
             turns.get(pair_pk, {}),
             username,
-            seed=dataset.seed,
+            seed=dataset.order_seed,
             busy=pair_pk in busy,
             has_looked=pair_pk in looked and pair_pk not in busy,
         )
@@ -418,7 +419,7 @@ def _show_discussion(
     turns: Mapping[str, DiscussionTurn],
     username: str,
     *,
-    seed: int,
+    seed: Seed,
     busy: bool,
     has_looked: bool,
 ) -> OwnDiscussion:

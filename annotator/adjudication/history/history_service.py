@@ -145,7 +145,7 @@ def read_pair_history(
         events = list_history_events(session, pair_row, actor.person_id)
         judgments = list_judgments(session, [pair_pk]).get(pair_pk, [])
         others = [event.annotator for event in events if event.annotator is not None]
-        letters = assign_letters(judgments, others, seed=row.seed, pair=pair)
+        letters = assign_letters(judgments, others, seed=row.order_seed, pair=pair)
     note_seen(database, [pair_pk], actor.person_id, now=now)
     return tuple(
         HistoryEntry(

@@ -168,7 +168,7 @@ def _store_annotators(
     further = match_judgments(file, queries, command=command)
     lines = list_annotator_lines((qrel for _, qrel in qrels), further, names)
     path = Path(file.path)
-    plan = plan_events(transaction.dataset, lines, file.path, now=transaction.now)
+    plan = plan_events(lines, file.path, now=transaction.now)
     new = prepare_new_judgments(transaction, plan.events, path)
     notes = (*note_annotators(lines, new=new.count), *note_same_names(file, people, records), *new.notes)
     report = ImportReport(

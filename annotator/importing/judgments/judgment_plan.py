@@ -1,9 +1,12 @@
-"""Turn lines of a judgments file into events with stable ids, so that the same line twice is one judgment.
+"""Turn lines of a judgments file into events with stable names, so that the same line twice is one judgment.
 
-The id covers everything the line says, so a different grade later is a revision; so is an earlier grade given again
-(2, 0, 2), also where the first 2 came with an earlier file. Refuses a line with a time in the future.
+The name (`line_id`) covers everything the line says, so a different grade later is a revision; so is an earlier grade given
+again (2, 0, 2), also where the first 2 came with an earlier file. A judgment keeps it in a column of its own: no browser can
+send it. Its event id is drawn with a secret. Refuses a line with a time in the future.
 """
 
+import hashlib
+import hmac
 import json
 import unicodedata
 import uuid
@@ -18,17 +21,30 @@ from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.formats.syntax.text import describe
 from annotator.importing.texts.text_plan import DocumentKey, QueryText
 
-NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
+OLD_NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
+NAMED_SINCE = "line "  # what a line id begins with; before, it was a UUID, which sorts before it
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedJudgmentEvent:
-    """One line of a judgments file with its event id."""
+    """One line of a judgments file with its name."""
 
-    event_id: str
+    line_id: str
     username: str  # the annotator in NFC, as people are stored
     judged_at: datetime | None  # None if the line has no time
     line: JudgmentLine
+    repetitions: int = 0  # how often the same was said before
+
+
+class StoredLine(NamedTuple):
+    """A stored judgment that came with a file."""
+
+    line_id: str
+    username: str
+    query_id: str
+    outcome: str
+    grade: int | None
+    note: str | None
 
 
 class ImportedAnnotator(NamedTuple):
@@ -49,11 +65,11 @@ class EventPlan:
     contradicting: int
 
 
-def plan_events(dataset: str, lines: Iterable[JudgmentLine], path: str, *, now: datetime) -> EventPlan:
+def plan_events(lines: Iterable[JudgmentLine], path: str, *, now: datetime) -> EventPlan:
     """Return the events of the lines, a line that says nothing new left out. BadInput names every time after `now`.
 
     A line without a time of its own that repeats what the annotator last said of the pair is the same judgment; one that goes
-    back to an earlier answer is a revision, and its id holds how often that was said before. A line with a time of its own is
+    back to an earlier answer is a revision, and its name holds how often that was said before. A line with a time of its own is
     the press of that time, wherever it stands and however often.
     """
     problems = Problems(path)
@@ -74,14 +90,15 @@ def plan_events(dataset: str, lines: Iterable[JudgmentLine], path: str, *, now: 
         if before and judged_at is None and _says_the_same(before[-1], line):
             continue
         before.append(line)
-        event_id = _event_id(dataset, username, line, repetitions)
-        events.setdefault(event_id, ImportedJudgmentEvent(event_id, username, judged_at, line))
+        line_id = _name_line(username, line, repetitions)
+        event = ImportedJudgmentEvent(line_id, username, judged_at, line, repetitions)
+        events.setdefault(line_id, event)
     problems.raise_if_any()
     return EventPlan(_order(events.values()), contradicting)
 
 
 def list_overtaken(
-    events: Iterable[ImportedJudgmentEvent], stored_ids: Container[str]
+    events: Iterable[ImportedJudgmentEvent], stored: Container[str]
 ) -> list[ImportedJudgmentEvent]:
     """Return the last lines that are stored already although an earlier line on their pair by their annotator is new.
 
@@ -91,18 +108,41 @@ def list_overtaken(
     last: dict[tuple[str, str, str], tuple[ImportedJudgmentEvent, bool]] = {}
     for event in events:
         key = (event.username, event.line.query_id, event.line.doc_id)
-        new = event.judged_at is None and event.event_id not in stored_ids
+        new = event.judged_at is None and event.line_id not in stored
         last[key] = event, new or (key in last and last[key][1])
     return [
-        event
-        for event, new in last.values()
-        if new and event.judged_at is None and event.event_id in stored_ids
+        event for event, new in last.values() if new and event.judged_at is None and event.line_id in stored
     ]
 
 
-def repeat_event(dataset: str, event: ImportedJudgmentEvent, repetitions: int) -> ImportedJudgmentEvent:
-    """Return the event with the id of a line that says again what was said so often before."""
-    return replace(event, event_id=_event_id(dataset, event.username, event.line, repetitions))
+def repeat_event(event: ImportedJudgmentEvent, repetitions: int) -> ImportedJudgmentEvent:
+    """Return the event with the name of a line that says again what was said so often before."""
+    line_id = _name_line(event.username, event.line, repetitions)
+    return replace(event, line_id=line_id, repetitions=repetitions)
+
+
+def find_stored(
+    events: Iterable[ImportedJudgmentEvent], stored: Iterable[StoredLine], path: str, *, dataset: str
+) -> set[str]:
+    """Return the names of the lines that are stored already.
+
+    Under a name from before NAMED_SINCE, anybody could have stored something else on purpose: then the line is not stored
+    yet. Raises BadInput if something else is stored under a name of today.
+    """
+    problems = Problems(path)
+    by_name = {event.line_id: event for event in events}
+    old_names = {name_line_as_before(dataset, event): event for event in by_name.values()}
+    found: set[str] = set()
+    for judgment in stored:
+        event = by_name.get(judgment.line_id) or old_names[judgment.line_id]
+        line = event.line
+        said = (event.username, line.query_id, line.outcome, line.grade, line.note)
+        if said == judgment[1:]:
+            found.add(event.line_id)
+        elif judgment.line_id == event.line_id:
+            problems.add(line.line, "this line's judgment under its name", "another judgment in the dataset")
+    problems.raise_if_any()
+    return found
 
 
 def _says_the_same(line: JudgmentLine, other: JudgmentLine) -> bool:
@@ -178,15 +218,17 @@ def to_rows(
     pairs: Mapping[tuple[int, int], int],
     annotators: Mapping[str, ImportedAnnotator],
     rubric_pk: int,
+    secret: str,
     now: datetime,
 ) -> list[dict[str, Any]]:
     """Return the events as they are stored: independent judgments, received now and, unless a line says when, made now.
 
-    `pairs`: pair_pk by (query_pk, document_pk).
+    `pairs`: pair_pk by (query_pk, document_pk). `secret`: without it nobody can compute an event id.
     """
     return [
         {
-            "event_id": event.event_id,
+            "event_id": _draw_event_id(event.line_id, secret),
+            "line_id": event.line_id,
             "pair_pk": pairs[queries[event.line.query_id].pk, documents[event.line.doc_id].pk],
             "annotator_pk": annotators[event.username].pk,
             "rubric_pk": rubric_pk,
@@ -203,8 +245,25 @@ def to_rows(
     ]
 
 
-def _event_id(dataset: str, username: str, line: JudgmentLine, repetitions: int) -> str:
-    content: list[object] = [dataset, line.query_id, line.doc_id, username, *_list_content(line)]
-    if repetitions:  # the first time has the id that it always had
-        content.append(repetitions)
-    return str(uuid.uuid5(NAMESPACE, json.dumps(content, ensure_ascii=False)))
+def _name_line(username: str, line: JudgmentLine, repetitions: int) -> str:
+    content = _list_names(username, line, repetitions)
+    return NAMED_SINCE + hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
+
+
+def name_line_as_before(dataset: str, event: ImportedJudgmentEvent) -> str:
+    """Return the name of a line that was imported before names began with NAMED_SINCE: its event id of that time."""
+    content = [dataset, *_list_names(event.username, event.line, event.repetitions)]
+    return str(uuid.uuid5(OLD_NAMESPACE, json.dumps(content, ensure_ascii=False)))
+
+
+def _list_names(username: str, line: JudgmentLine, repetitions: int) -> list[object]:
+    """Return what names a line. The first time something is said, the number of repetitions is left out."""
+    content: list[object] = [line.query_id, line.doc_id, username, *_list_content(line)]
+    return [*content, repetitions] if repetitions else content
+
+
+def _draw_event_id(line_id: str, secret: str) -> str:
+    """Return a UUID of version 8 (RFC 9562) that the secret and the line decide."""
+    value = bytearray(hmac.digest(secret.encode(), line_id.encode(), "sha256")[:16])
+    value[6], value[8] = value[6] & 0x0F | 0x80, value[8] & 0x3F | 0x80
+    return str(uuid.UUID(bytes=bytes(value)))

@@ -6,6 +6,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.orm import Session
+
 from annotator.domain.errors import Problems
 from annotator.domain.messages import say, say_n
 from annotator.domain.people import Actor
@@ -18,7 +20,9 @@ from annotator.importing.judgments import judgments_sql
 from annotator.importing.judgments.judgment_plan import (
     ImportedJudgmentEvent,
     check_targets,
+    find_stored,
     list_overtaken,
+    name_line_as_before,
     name_pairs,
     plan_events,
     repeat_event,
@@ -48,6 +52,7 @@ from annotator.importing.transaction_sql import (
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_look_alikes, find_rubric, key_of
 from annotator.storage.pairs.pool import add_missing
+from annotator.storage.tables.central import DatasetRow
 
 
 def import_judgments(
@@ -79,7 +84,7 @@ def import_judgments(
     data = read_table(InputSource(str(path), encoding=encoding), kind=format_name)
     lines = read_judgments(data, str(path), kind=format_name, scale=scale, names=columns)
     sha256 = hash_file(path)
-    plan = plan_events(dataset, lines, str(path), now=now)
+    plan = plan_events(lines, str(path), now=now)
     with open_import(database, actor, dataset, now=now, dry_run=dry_run) as transaction:
         new = prepare_new_judgments(
             transaction, plan.events, path, simulated=simulated, report_progress=report_progress
@@ -133,10 +138,10 @@ def prepare_new_judgments(
 ) -> NewJudgments:
     """Choose the events that are not stored yet, and store the people, documents and pairs that they bring.
 
-    BadInput names every event that cannot be stored (see `check_targets`).
+    BadInput names every event that cannot be stored (see `find_stored` and `check_targets`).
     """
     session, dataset_pk, now = transaction.session, transaction.dataset_pk, transaction.now
-    events = _choose_new_events(transaction, events)
+    events = _choose_new_events(transaction, events, str(path))
     report_progress(say_n("storing {n:,} judgment", "storing {n:,} judgments", len(events)))
     queries = list_query_texts(session, dataset_pk)
     usernames = list(dict.fromkeys(event.username for event in events))
@@ -165,6 +170,7 @@ def prepare_new_judgments(
         pairs=pairs,
         annotators=annotators,
         rubric_pk=key_of(find_rubric(session, dataset_pk).pk),
+        secret=_make_event_secret(session, dataset_pk),
         now=now,
     )
     names_joined = ", ".join(newcomers)
@@ -211,31 +217,45 @@ def store_judgments(
     return ()
 
 
+def _make_event_secret(session: Session, dataset_pk: int) -> str:
+    """Return the secret of the dataset's event ids: two datasets of one database share none."""
+    dataset = session.get_one(DatasetRow, dataset_pk)
+    return f"{dataset.check_secret}\x1f{dataset.name}"
+
+
 def _choose_new_events(
-    transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent]
+    transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent], path: str
 ) -> list[ImportedJudgmentEvent]:
     """Return the events that are not stored yet, in their order.
 
-    An event that is stored but has been overtaken (see `list_overtaken`) is returned with a new id.
+    An event that is stored but has been overtaken (see `list_overtaken`) is returned with a new name.
     """
-    session = transaction.session
-    stored_ids = judgments_sql.find_event_ids(session, [event.event_id for event in events])
-    taken_ids = stored_ids | {event.event_id for event in events}
-    waiting = {event.event_id: event for event in list_overtaken(events, stored_ids)}
+    stored = _find_stored(transaction, events, path)
+    taken = stored | {event.line_id for event in events}
+    waiting = {event.line_id: event for event in list_overtaken(events, stored)}
     repeated: dict[str, ImportedJudgmentEvent] = {}
     times_given = 0
     while waiting:
         times_given += 1
-        candidates = {
-            event_id: repeat_event(transaction.dataset, event, times_given)
-            for event_id, event in waiting.items()
-        }
-        taken_ids |= judgments_sql.find_event_ids(session, [event.event_id for event in candidates.values()])
-        free = {event_id: event for event_id, event in candidates.items() if event.event_id not in taken_ids}
+        candidates = {line_id: repeat_event(event, times_given) for line_id, event in waiting.items()}
+        taken |= _find_stored(transaction, list(candidates.values()), path)
+        free = {line_id: event for line_id, event in candidates.items() if event.line_id not in taken}
         repeated |= free
-        waiting = {event_id: event for event_id, event in waiting.items() if event_id not in free}
+        waiting = {line_id: event for line_id, event in waiting.items() if line_id not in free}
     return [
-        repeated.get(event.event_id, event)
+        repeated.get(event.line_id, event)
         for event in events
-        if event.event_id not in stored_ids or event.event_id in repeated
+        if event.line_id not in stored or event.line_id in repeated
     ]
+
+
+def _find_stored(
+    transaction: ImportTransaction, events: Sequence[ImportedJudgmentEvent], path: str
+) -> set[str]:
+    """Return the names of the events that are stored already."""
+    session, dataset_pk = transaction.session, transaction.dataset_pk
+    names = [event.line_id for event in events]
+    if judgments_sql.has_old_names(session):
+        names += [name_line_as_before(transaction.dataset, event) for event in events]
+    stored = judgments_sql.list_stored_lines(session, dataset_pk, names)
+    return find_stored(events, stored, path, dataset=transaction.dataset) if stored else set()

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.importing.judgments.judgment_plan import ImportedAnnotator
+from annotator.importing.judgments.judgment_plan import NAMED_SINCE, ImportedAnnotator, StoredLine
 from annotator.storage.judgments.current_judgments import derive_current, mark_late
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import add_rows, split_into_chunks
@@ -26,12 +26,31 @@ from annotator.storage.tables.central import (
 CHUNK_OF_KEYS = 1_000
 
 
-def find_event_ids(session: Session, event_ids: Sequence[str]) -> set[str]:
-    """Return those of the event ids that are stored."""
-    stored: set[str] = set()
-    for chunk in split_into_chunks(event_ids, CHUNK_OF_KEYS):
-        statement = select(col(JudgmentRow.event_id)).where(col(JudgmentRow.event_id).in_(chunk))
-        stored.update(session.scalars(statement))
+def has_old_names(session: Session) -> bool:
+    """Return whether any judgment has the name of a line from before NAMED_SINCE."""
+    statement = select(col(JudgmentRow.pk)).where(col(JudgmentRow.line_id) < NAMED_SINCE)
+    return session.scalar(statement.limit(1)) is not None
+
+
+def list_stored_lines(session: Session, dataset_pk: int, line_ids: Sequence[str]) -> list[StoredLine]:
+    """Return the judgments of the dataset that came with lines of these names."""
+    stored: list[StoredLine] = []
+    for chunk in split_into_chunks(line_ids, CHUNK_OF_KEYS):
+        statement = (
+            select(
+                col(JudgmentRow.line_id),
+                col(PersonRow.username),
+                col(QueryRow.query_id),
+                col(JudgmentRow.outcome),
+                col(JudgmentRow.grade),
+                col(JudgmentRow.note),
+            )
+            .join(PersonRow, col(PersonRow.pk) == col(JudgmentRow.annotator_pk))
+            .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
+            .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+            .where(col(PairRow.dataset_pk) == dataset_pk, col(JudgmentRow.line_id).in_(chunk))
+        )
+        stored += map(StoredLine._make, session.execute(statement))
     return stored
 
 

@@ -4,7 +4,6 @@ Refuses what no press could have produced. What the browser leaves out is taken 
 the version of the guideline.
 """
 
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,8 +11,9 @@ from typing import Any
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.grades import check_grade
+from annotator.domain.judgments import read_event_id
 from annotator.domain.press_times import read_pressed_at, read_seconds
-from annotator.domain.texts import holds_no_text
+from annotator.domain.texts import clean_text, holds_no_text
 
 MAX_NOTE = 10_000
 
@@ -35,7 +35,7 @@ def read_first_grade(event: Mapping[str, Any]) -> FirstGrade:
     """Return the grade of a request. ValidationError says what was expected and found."""
     version, pressed_at = event.get("guideline_version"), event.get("pressed_at")
     return FirstGrade(
-        event_id=_read_uuid(event.get("id")),
+        event_id=read_event_id(event.get("id")),
         grade=check_grade(event.get("grade")),
         note=read_note(event.get("note")),
         pressed_at=None if pressed_at is None else read_pressed_at(pressed_at),
@@ -53,16 +53,7 @@ def read_note(note: object) -> str | None:
         raise ValidationError(f"note: expected a text, found {note!r:.80}")
     if len(note) > MAX_NOTE:
         raise ValidationError(f"note: expected at most {MAX_NOTE:,} characters, found {len(note):,}")
-    if holds_no_text(note):
-        raise ValidationError("note: expected text, found a character that is none")
-    return note if note.strip() else None
-
-
-def _read_uuid(value: object) -> str:
-    try:
-        return str(uuid.UUID(str(value)))
-    except ValueError:
-        raise ValidationError(f"id: expected a UUID, found {value!r:.80}") from None
+    return clean_text(note) if note.strip() else None
 
 
 def _read_sha256(value: object) -> str | None:

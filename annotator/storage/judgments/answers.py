@@ -20,7 +20,6 @@ from typing import Any
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from annotator.domain.import_records import find_import
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES, AnsweredPair, PresentJudgment
 from annotator.domain.overlap import allows_further, conditional_distance, count_lacking
 from annotator.domain.settling import QueueEntry
@@ -133,7 +132,7 @@ def _find_effect(rules: AnswerRules, answer: NewAnswer) -> _Effect:
     return _Effect(
         stale=stale,
         made_at=made_at,
-        imported=_find_imported(row),
+        imported=0,
         judged=len(counted),
         lacking=lacking,
         open_change=is_open - was_open,
@@ -149,13 +148,6 @@ def _find_stale(rules: AnswerRules, pair: AnsweredPair, version: int, judged_tex
     older_guideline = any(change.version > version for change in rules.meanings)
     older_text = None not in (pair.present_text, judged_text) and pair.present_text != judged_text
     return older_guideline + 2 * older_text
-
-
-def _find_imported(row: Mapping[str, Any]) -> int:
-    """Return what `import_records.IMPORTED` says of the row."""
-    if find_import(row["event_id"], None) is None:
-        return 0
-    return 2 if row["judged_at"] == row["received_at"] else 1
 
 
 def _describe_effect(rules: AnswerRules, answer: NewAnswer, effect: _Effect | None) -> dict[str, Any]:

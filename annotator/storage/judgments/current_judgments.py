@@ -26,7 +26,6 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.import_records import find_import
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.storage.judgments.missing_judgments import derive_lacking
 from annotator.storage.logs.import_records import IMPORTED, is_time_known
@@ -364,7 +363,7 @@ def _order_history(rows: Sequence[Any]) -> Iterator[Any]:
 
 def _find_version(judgment: JudgmentRow, version: int) -> int | None:
     """Return the version that was on the screen; None if nobody saw it, since the judgment came with a file."""
-    return version if find_import(judgment.event_id, judgment.import_record_pk) is None else None
+    return version if judgment.line_id is None else None
 
 
 _DROP_DECIDED = "DELETE FROM current_adjudication WHERE pair_pk IN {pairs}"

@@ -123,7 +123,9 @@ def want(session: Session, dataset_pk: int, pairs: Sequence[tuple[int, str]]) ->
 
 
 def _want(dataset: DatasetRow, key: str, category: str | None) -> int:
-    return wanted_for(dataset.overlap, dataset.overlap_rules, seed=dataset.seed, key=key, category=category)
+    return wanted_for(
+        dataset.overlap, dataset.overlap_rules, seed=dataset.order_seed, key=key, category=category
+    )
 
 
 def _choose(pair_pks: Iterable[int] | None) -> list[int] | None:

@@ -8,21 +8,19 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.audit import AuditAction
-from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord, find_import
+from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import key_of
 from annotator.storage.tables.central import ImportRecordRow, JudgmentRow
 
 IMPORT = case(
-    (col(JudgmentRow.import_record_pk).is_not(None), col(JudgmentRow.import_record_pk)),
-    (func.substr(col(JudgmentRow.event_id), 15, 1) == "5", BEFORE_RECORDS),
+    (col(JudgmentRow.line_id).is_not(None), func.coalesce(col(JudgmentRow.import_record_pk), BEFORE_RECORDS)),
     else_=null(),
 )
-"""What `find_import` says of a judgment, as SQL."""
+"""The import that a judgment came with, as SQL; null if it was made in this program."""
 
 
-IMPORTED = """CASE WHEN j.import_record_pk IS NULL AND substr(j.event_id, 15, 1) <> '5' THEN 0
-  WHEN j.judged_at = j.received_at THEN 2 ELSE 1 END"""
+IMPORTED = "CASE WHEN j.line_id IS NULL THEN 0 WHEN j.judged_at = j.received_at THEN 2 ELSE 1 END"
 """Of a judgment `j`: 0 made in this program, 1 it came with a file, 2 with a file that does not say when it was made."""
 
 
@@ -31,7 +29,7 @@ def is_time_known(judgment: JudgmentRow) -> bool:
 
     Where the file did not give one, the moment of the import is stored.
     """
-    if find_import(judgment.event_id, judgment.import_record_pk) is None:
+    if judgment.line_id is None:
         return True
     return judgment.judged_at != judgment.received_at
 

@@ -26,6 +26,7 @@ from sqlmodel import Field, SQLModel
 
 from annotator.domain.evaluators import PROFILE_NAMES
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
+from annotator.domain.shuffling import Seed, mix_secret
 from annotator.storage.sql import quote_texts
 from annotator.storage.tables.columns import json_column, number_column, text_column, time_column
 
@@ -38,7 +39,8 @@ class DatasetRow(SQLModel, table=True):
     `overlap_rules`: exceptions to `overlap`, as `domain/overlap.py` reads them. `shown_metadata`: the further columns of
     documents that the panel shows. `quality_rule`: see `quality/records.py`. `search_hosts`: the hosts that its queries may be
     sent to; for leads only. `profile`: the evaluator whose measures the dataset is for. `archived_at`: since when nothing in it
-    may be judged or changed.
+    may be judged or changed. `check_secret`, `order_secret`: without them nobody can compute a draw (docs/labeling.md); shown to
+    nobody. `order_secret` is empty in a dataset that is older than it.
     """
 
     __tablename__ = "dataset"
@@ -85,6 +87,18 @@ class DatasetRow(SQLModel, table=True):
     profile: str = Field(default="trec", sa_column_kwargs={"server_default": text("'trec'")})
     archived_at: datetime | None = time_column(nullable=True)
     created_at: datetime = time_column()
+    check_secret: str = Field(default="", repr=False, sa_column_kwargs={"server_default": text("''")})
+    order_secret: str = Field(default="", repr=False, sa_column_kwargs={"server_default": text("''")})
+
+    @property
+    def check_seed(self) -> Seed:
+        """Return the seed of what checks annotators and of what quality control draws."""
+        return mix_secret(self.seed, self.check_secret)
+
+    @property
+    def order_seed(self) -> Seed:
+        """Return the seed of orders, of letters in place of names, and of the share of pairs with another overlap."""
+        return mix_secret(self.seed, self.order_secret)
 
 
 class RubricRow(SQLModel, table=True):
@@ -343,8 +357,9 @@ class JudgmentRow(SQLModel, table=True):
     if unknown. `late`: it is never current (see `storage/judgments/current_judgments.py`). `document_sha256`: of the text that was
     judged; null if there was none. `purpose`: "independent" for an ordinary judgment; only those count for agreement and qrels.
     "conditional": asked for because the first two differed; "training", "gold" and "repeat": checks on the annotator;
-    "quality": a third expert's, on a pair settled without them. `reason`: why the pair is unrateable. `import_record_pk`: the
-    import it came with; null if it was made in the program, or imported before imports were recorded.
+    "quality": a third expert's, on a pair settled without them. `reason`: why the pair is unrateable. `line_id`: what the line of
+    the file says that it came with (`importing/judgments/judgment_plan.py`); null if it was made in this program.
+    `import_record_pk`: the import it came with; null also if it was imported before imports were recorded.
     """
 
     __tablename__ = "judgment"
@@ -361,6 +376,7 @@ class JudgmentRow(SQLModel, table=True):
         CheckConstraint("(browser IS NULL) = (browser_number IS NULL)", name="browser_number_iff_browser"),
         Index("ix_judgment_pair_annotator_order", "pair_pk", "annotator_pk", "pk"),
         Index("ix_judgment_checks", "pair_pk", "purpose", sqlite_where=NOT_COUNTED),
+        Index("ix_judgment_line_id", "line_id", sqlite_where=text("line_id IS NOT NULL")),
     )
 
     pk: int | None = Field(default=None, primary_key=True)
@@ -381,6 +397,7 @@ class JudgmentRow(SQLModel, table=True):
     browser: str | None = None
     browser_number: int | None = Field(default=None, sa_type=BigInteger)
     late: bool = Field(default=False, sa_column_kwargs={"server_default": text("false")})
+    line_id: str | None = None
 
 
 class CurrentJudgmentRow(SQLModel, table=True):

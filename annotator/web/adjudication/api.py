@@ -48,7 +48,7 @@ from annotator.web.adjudication.disagreement_json import (
 )
 from annotator.web.adjudication.queue_url import NAMES, read_address
 from annotator.web.kit.messages import show_refusal, tr
-from annotator.web.server.json_body import read_json_object, require_text
+from annotator.web.server.json_body import read_json_object, require_text, require_words
 from annotator.web.server.refusals import find_status, hide_dataset
 from annotator.web.session import require_same_origin, require_signed_in
 
@@ -159,7 +159,7 @@ def _decide(database: Database, actor: Actor, values: Values) -> Response | dict
             dataset,
             pair,
             grade=_read_decided(values.get("decided")),
-            rationale=_read_text(values, "rationale"),
+            rationale=require_words(dict(values), "rationale"),
             seen=_read_text(values, "seen"),
             cause=None if values.get("cause") is None else _read_text(values, "cause"),
             in_guideline=_read_flag(values, "in_guideline"),
@@ -189,7 +189,7 @@ def _answer(database: Database, actor: Actor, values: Values) -> None:
         actor,
         _read_text(values, "dataset"),
         number,
-        _read_text(values, "answer"),
+        require_words(dict(values), "answer"),
         seen=seen if isinstance(seen, str) else None,
         in_guideline=_read_flag(values, "in_guideline"),
         now=_now(),

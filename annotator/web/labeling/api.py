@@ -30,7 +30,7 @@ from annotator.labeling.service import SubmitResponse, read_whole_text, submit_j
 from annotator.storage.database import Database, Writable
 from annotator.web.kit.messages import show_refusal
 from annotator.web.server.figures import note_submission
-from annotator.web.server.json_body import read_json_object, require_text
+from annotator.web.server.json_body import read_json_object, require_text, require_words
 from annotator.web.server.turns import Turns
 from annotator.web.session import require_same_origin, require_signed_in
 
@@ -258,7 +258,7 @@ def question_routes(database: Database) -> list[Route]:
             require_signed_in(request).actor,
             require_text(content, "dataset"),
             pair=require_text(content, "pair"),
-            text=require_text(content, "text"),
+            text=require_words(content, "text"),
             event_id=require_text(content, "id"),
             now=datetime.now(UTC),
         )

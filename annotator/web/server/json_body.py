@@ -6,7 +6,7 @@ from typing import Any
 from starlette.requests import Request
 
 from annotator.domain.errors import ValidationError
-from annotator.domain.texts import holds_no_text
+from annotator.domain.texts import clean_text, holds_no_text
 
 MOST_BYTES = 100_000
 
@@ -39,3 +39,11 @@ def require_text(body: dict[str, Any], key: str) -> str:
     if not isinstance(text, str) or holds_no_text(text):
         raise ValidationError(f"{key}: expected a text, found {text!r:.80}")
     return text
+
+
+def require_words(body: dict[str, Any], key: str) -> str:
+    """Return what a person typed under this key, cleaned. Raises ValidationError for anything but text."""
+    words = body.get(key)
+    if not isinstance(words, str):
+        raise ValidationError(f"{key}: expected a text, found {words!r:.80}")
+    return clean_text(words)

@@ -209,7 +209,7 @@ def test_objections_questions_and_the_decision_come_first_and_are_in_sight_and_l
         "d",
         pair=key_of("遠い"),
         text="第2章ですか",
-        event_id=str(UUID(int=7)),
+        event_id=str(UUID(int=7, version=4)),
         now=NOW,
     )
     answer_question(

@@ -31,7 +31,7 @@ def find(database: Database) -> Found:
 
 
 def ask(world: QualityWorld, key: str, number: int = 1) -> int:
-    event_id = str(UUID(int=700 + number))
+    event_id = str(UUID(int=700 + number, version=4))
     return ask_question(
         world.database,
         world.ann,

@@ -45,7 +45,7 @@ class RandomWorld(JudgedWorld):
                 session.add(
                     JudgmentRow.model_validate(
                         {
-                            "event_id": str(UUID(int=seed * 1000 + number)),
+                            "event_id": str(UUID(int=seed * 1000 + number, version=4)),
                             "pair_pk": drawn.choice(pairs),
                             "annotator_pk": drawn.choice(people).person_id,
                             "rubric_pk": find_rubric(session, self.dataset_pk).pk,

@@ -76,7 +76,7 @@ WRITES: Mapping[str, Act] = {
     ),
     "remove check": lambda db, lead, pair, folder: remove_check(db, lead, "d", pair, now=NOW),
     "question": lambda db, lead, pair, folder: ask_question(
-        db, lead, "d", pair=pair, text="why?", event_id="00000000-0000-0000-0000-0000000000aa", now=NOW
+        db, lead, "d", pair=pair, text="why?", event_id="00000000-0000-4000-8000-0000000000aa", now=NOW
     ),
     "answer": lambda db, lead, pair, folder: answer_question(
         db, lead, "d", 1, "so", seen=None, in_guideline=False, now=NOW
@@ -117,7 +117,7 @@ WRITES: Mapping[str, Act] = {
         query_id="Q0",
         doc_id="문서/0-0",
         event={
-            "id": "00000000-0000-0000-0000-0000000000ab",
+            "id": "00000000-0000-4000-8000-0000000000ab",
             "outcome": "graded",
             "grade": 2,
             "pressed_at": NOW.isoformat(),

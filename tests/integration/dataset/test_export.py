@@ -119,7 +119,7 @@ def test_a_dataset_is_restored_beside_itself_under_another_name_and_goes_on(
         named = ("key", "event_id", "name") if name != "person.jsonl" else ()
         assert [drop(row, named) for row in again[name]] == [drop(row, named) for row in rows], name
     event = {
-        "id": "00000000-0000-0000-0000-0000000000ff",
+        "id": "00000000-0000-4000-8000-0000000000ff",
         "pair": again["pair.jsonl"][0]["key"],
         "outcome": "later",
         "grade": None,

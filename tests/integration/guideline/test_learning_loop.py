@@ -209,7 +209,7 @@ def test_an_objection_to_something_else_than_holds_is_refused_with_what_changed(
 def test_blank_or_endless_words_and_somebody_who_did_not_judge_are_refused(database: Database) -> None:
     world = Decided(database)
     world.decide(world.far, 2)
-    for words in ("", " \n", "x" * 10_001, "a\x00"):
+    for words in ("", " \n", "x" * 10_001):
         with pytest.raises(ValidationError):
             world.object(world.hanako, words)
     for stranger in (world.lead, world.world.person("other")):

@@ -86,7 +86,7 @@ class Desk:
             self.sent += 1
             events.append(
                 {
-                    "id": f"00000000-0000-0000-0000-{self.sent:012d}",
+                    "id": f"00000000-0000-4000-8000-{self.sent:012d}",
                     "pair": pair,
                     "outcome": "graded",
                     "grade": grade,

@@ -81,7 +81,7 @@ class Desk(JudgedWorld):
     ) -> SubmitResponse:
         events = [
             {
-                "id": f"10000000-0000-0000-0000-{next(self.ids):012d}",
+                "id": f"10000000-0000-4000-8000-{next(self.ids):012d}",
                 "pair": pair,
                 "outcome": "graded",
                 "grade": grade,

@@ -112,7 +112,7 @@ def test_the_copy_goes_on_where_the_source_ended(rich: Database, other: Database
             session.scalars(select(DatasetRow.name).order_by(DatasetRow.pk)).first(),
         )
     page = submit_judgments(other, hanako, str(name), events=[], have=[], want=3, now=NOW)
-    event = {"id": "00000000-0000-0000-0000-0000000000ff", "pair": page.pairs[0].pair, "outcome": "later", "grade": None,
+    event = {"id": "00000000-0000-4000-8000-0000000000ff", "pair": page.pairs[0].pair, "outcome": "later", "grade": None,
              "pressed_at": NOW.isoformat()}  # fmt: skip
     done = submit_judgments(other, hanako, str(name), events=[event], have=[], want=0, now=NOW)
     assert done.acknowledged == (event["id"],)

@@ -78,7 +78,7 @@ class Annotator:
             if self.reopens or not again:
                 outcomes.append("later")
             outcome = self.random.choice(outcomes)
-            self.sent.append(str(UUID(int=self.seed * 100_000 + len(self.sent))))
+            self.sent.append(str(UUID(int=self.seed * 100_000 + len(self.sent), version=4)))
             events.append(
                 {
                     "id": self.sent[-1],

@@ -92,10 +92,11 @@ def test_a_press_from_a_clock_that_runs_ahead_counts_as_made_now(world: World) -
         ({"seconds": -1}, "seconds"),
         ({"seconds": float("nan")}, "seconds"),
         ({"note": "x" * 10_001}, "note"),
-        ({"note": "a\x00b"}, "note"),
         ({"note": 7}, "note"),
         ({"pair": "0" * 24}, "not in the dataset's pool"),
         ({"id": "not-a-uuid"}, "UUID"),
+        ({"id": "00000000-0000-5000-8000-000000000001"}, "UUID of version 4"),
+        ({"id": "00000000-0000-0000-0000-000000000001"}, "UUID of version 4"),
     ],
 )
 def test_an_event_no_press_could_have_made_is_refused_and_the_others_are_stored(
@@ -108,6 +109,14 @@ def test_an_event_no_press_could_have_made_is_refused_and_the_others_are_stored(
     assert exchange.acknowledged == (good["id"],)
     assert why in exchange.refused[0].why
     assert [(j.pair_key, j.grade) for j in list_judgments(world.database, OPERATOR, "d")] == [(two, 0)]
+
+
+@pytest.mark.parametrize("note", ["a\x00b", "a\ud800b"])
+def test_a_note_that_nothing_can_store_is_cleaned_and_its_grade_is_stored(world: World, note: str) -> None:
+    ann = world.person("ann")
+    event = world.event(world.send(ann, want=1).pairs[0].pair, 3, note=note)
+    assert world.send(ann, event).acknowledged == (event["id"],)
+    assert [(j.grade, j.note) for j in list_judgments(world.database, OPERATOR, "d")] == [(3, "a\ufffdb")]
 
 
 def test_events_that_are_no_list_of_objects_are_refused_as_a_whole(world: World) -> None:

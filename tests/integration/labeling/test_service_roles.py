@@ -26,7 +26,7 @@ from annotator.storage.tables.central import MembershipRow
 from tests.integration.labeling_world import NOW, World
 
 Act = Callable[[Database, Actor, str], object]
-EVENT = {"id": str(UUID(int=1)), "grade": 1}
+EVENT = {"id": str(UUID(int=1, version=4)), "grade": 1}
 STEP = AssignmentStep("assign", ("ann",), QuerySelection(category="howto"))
 CHOSEN = QuerySelection(query_ids=("Q0",))
 
@@ -54,7 +54,7 @@ FOR_ANNOTATORS: dict[str, Act] = {
         d, a, "d", query_id="Q0", doc_id="문서/1-0", event=EVENT, now=NOW
     ),
     "ask_question": lambda d, a, p: questions.ask_question(
-        d, a, "d", pair=p, text="왜?", event_id=str(UUID(int=2)), now=NOW
+        d, a, "d", pair=p, text="왜?", event_id=str(UUID(int=2, version=4)), now=NOW
     ),
     "list_own_questions": lambda d, a, p: questions.list_own_questions(d, a, "d", now=NOW),
     "count_new_answers": lambda d, a, p: questions.count_new_answers(d, a, "d"),

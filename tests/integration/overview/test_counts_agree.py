@@ -104,7 +104,7 @@ class Walk(JudgedWorld):
                 "d",
                 pair=keys[doc],
                 text="なぜ?",
-                event_id=str(UUID(int=9000 + number)),
+                event_id=str(UUID(int=9000 + number, version=4)),
                 now=NOW,
             )
         yield "questions about a decided and an agreed pair"

@@ -148,7 +148,7 @@ def test_a_grade_outside_0_to_3_is_refused_everywhere(stored: Stored, grade: obj
         {"pair_pk": 999},
         {"annotator_pk": 999},
         {"seconds": -1},
-        {"event_id": "00000000-0000-0000-0000-000000000001"},
+        {"event_id": "00000000-0000-4000-8000-000000000001"},
     ],
     ids=str,
 )

@@ -67,13 +67,12 @@ def test_the_same_judgment_line_twice_is_one_event_and_another_grade_is_another(
     ).events
     assert [event.line.line for event in events] == [2, 4, 5], "back to the first grade is a revision too"
     assert {event.username for event in events} == {"が"}
-    assert plan_events("other", [line(2, 1)], "f", now=NOW).events[0].event_id != events[0].event_id
 
 
 def test_a_judgment_yet_to_come_is_refused_with_its_line() -> None:
     late = JudgmentLine(4, "q", "d", "a", "graded", 1, judged_at="2026-01-02T00:00:01+00:00")
     with pytest.raises(BadInput, match="f:4: expected judged_at not later than now"):
-        plan_events("set", [late], "f", now=NOW)
+        plan_events([late], "f", now=NOW)
 
 
 def test_a_runs_content_is_the_same_whatever_the_order_of_its_lines() -> None:
@@ -90,12 +89,12 @@ def test_a_system_name_that_would_mislead_is_refused(name: str) -> None:
 
 
 def plan(*given: tuple[int, str | None]) -> list[tuple[str, int | None]]:
-    """Ids and grades of the events of one annotator's lines on one pair: (grade, judged_at)."""
+    """Names and grades of the events of one annotator's lines on one pair: (grade, judged_at)."""
     lines = [
         JudgmentLine(number, "q", "d", "a", "graded", grade, judged_at=at)
         for number, (grade, at) in enumerate(given, 2)
     ]
-    return [(event.event_id, event.line.grade) for event in plan_events("set", lines, "f", now=NOW).events]
+    return [(event.line_id, event.line.grade) for event in plan_events(lines, "f", now=NOW).events]
 
 
 def test_a_line_that_stands_twice_in_a_row_changes_no_other_lines_id() -> None:
@@ -117,7 +116,7 @@ def test_lines_that_contradict_an_earlier_one_are_counted() -> None:
         return JudgmentLine(None, "q", doc_id, "a", "graded", grade)
 
     given = [line("d", 2), line("e", 1), line("d", 0), line("d", 2), line("e", 1)]
-    assert plan_events("set", given, "f", now=NOW).contradicting == 2
+    assert plan_events(given, "f", now=NOW).contradicting == 2
 
 
 def test_what_annotators_of_a_file_differ_on_is_counted_by_pair() -> None:

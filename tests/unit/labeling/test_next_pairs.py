@@ -129,7 +129,7 @@ def pair(pk: int, query_pk: int = 10, *, begun: bool = False, put_off: bool = Fa
 
 
 def ask(want: int = 50, *shown: AnnotatorPairState, **changes: Any) -> NextPairsRequest:
-    request = NextPairsRequest(7, "ann", want, NO_CHECKS, {f"k{state.pair_pk}": state for state in shown})
+    request = NextPairsRequest(7, 7, "ann", want, NO_CHECKS, {f"k{state.pair_pk}": state for state in shown})
     return replace(request, **changes)
 
 

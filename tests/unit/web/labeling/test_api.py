@@ -63,7 +63,7 @@ def test_a_submission_is_answered_with_everything_the_contract_names(
     pair = first["pairs"][0]
     assert pair["query"] == {"query_id": "Q1", "text": "検索", "narrative": "何を", "language": "ja"}
     assert (pair["document"]["text"], pair["document"]["length"]) == (TEXT, len(TEXT))
-    good, bad = str(UUID(int=1)), str(UUID(int=2))
+    good, bad = str(UUID(int=1, version=4)), str(UUID(int=2, version=4))
     event = {"pair": pair["pair"], "outcome": "graded", "note": "메모", "pressed_at": "2026-01-03T00:00:00Z"}
     answer = ask(visitor, events=[{**event, "id": good, "grade": 3}, {**event, "id": bad, "grade": 4}])
     assert answer.status_code == 200
@@ -86,7 +86,7 @@ def test_a_page_of_a_newer_version_is_told_so_and_nothing_is_stored(
     before = list_judgments(database, OPERATOR, "demo")
     pair = ask(visitor, want=1, version=EXCHANGE_VERSION).json()["pairs"][0]["pair"]
     event = {
-        "id": str(UUID(int=8)),
+        "id": str(UUID(int=8, version=4)),
         "pair": pair,
         "outcome": "graded",
         "grade": 1,
@@ -110,7 +110,7 @@ def test_who_judged_is_told_by_the_cookie_alone(visitor: Visitor, database: Data
     visitor.sign_in("lea")
     pair = ask(visitor, want=1).json()["pairs"][0]["pair"]
     event = {
-        "id": str(UUID(int=9)), "pair": pair, "outcome": "graded", "grade": 1, "pressed_at": "2026-01-03T00:00:00Z",
+        "id": str(UUID(int=9, version=4)), "pair": pair, "outcome": "graded", "grade": 1, "pressed_at": "2026-01-03T00:00:00Z",
         "annotator": "hanako", "username": "hanako", "annotator_pk": 1,
     }  # fmt: skip
     assert ask(visitor, events=[event], annotator="hanako").status_code == 409, "pressed by somebody else"

@@ -251,6 +251,7 @@ def test_with_a_one_time_password_nothing_is_stored_before_another_is_chosen(roo
         ({"reason": "unreadable"}, "bad_event"),
         ({"document_sha256": 7}, "bad_event"),
         ({"id": "1"}, "bad_event"),
+        ({"id": "00000000-0000-5000-8000-000000000001"}, "bad_event"),
         ({"id": None}, "bad_event"),
     ],
     ids=ascii,

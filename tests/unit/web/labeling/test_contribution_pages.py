@@ -26,7 +26,7 @@ def world(tmp_path: Path) -> JudgedWorld:
 def ask(world: JudgedWorld, text: str) -> int:
     return ask_question(
         world.database, find(world, "花子"), "d",
-        pair=world.pair("Q1", "遠い"), text=text, event_id=str(UUID(int=1)), now=NOW,
+        pair=world.pair("Q1", "遠い"), text=text, event_id=str(UUID(int=1, version=4)), now=NOW,
     )  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def test_a_question_on_a_pair_that_the_lead_may_be_given_is_folded(world: Judged
     world.judge(find(world, "花子"), "Q1", "未", 2)
     ask_question(
         world.database, find(world, "花子"), "d",
-        pair=world.pair("Q1", "未"), text="?", event_id=str(UUID(int=2)), now=NOW,
+        pair=world.pair("Q1", "未"), text="?", event_id=str(UUID(int=2, version=4)), now=NOW,
     )  # fmt: skip
     page = open_page(world, "questions")
     assert "the question may hint at a grade" in words(page)
@@ -80,7 +80,7 @@ def test_a_question_on_a_pair_that_the_lead_may_be_given_is_folded(world: Judged
 def test_the_pool_says_what_proposals_add(world: JudgedWorld) -> None:
     assert "Nobody has proposed a document yet." in words(open_page(world, "pool", tab="Proposals"))
     world.pair("Q2", "新しい")
-    event = {"id": str(UUID(int=900)), "grade": 2}
+    event = {"id": str(UUID(int=900, version=4)), "grade": 2}
     propose(world.database, find(world, "花子"), "d", query_id="Q1", doc_id="新しい", event=event, now=NOW)
     page = open_page(world, "pool", tab="Proposals")
     assert "Proposed by annotators" in [item.value for item in page.header]

@@ -51,7 +51,7 @@ def search(visitor: Visitor, database: Database, **changes: str) -> Any:
 
 def propose(visitor: Visitor, **changes: Any) -> Any:
     parameters = {
-        "dataset": "demo", "query_id": "Q 1/ㄱ", "doc_id": "d/1", "grade": 2, "note": "메모", "id": str(UUID(int=1)),
+        "dataset": "demo", "query_id": "Q 1/ㄱ", "doc_id": "d/1", "grade": 2, "note": "메모", "id": str(UUID(int=1, version=4)),
     }  # fmt: skip
     return visitor.http.post("/api/proposals", json={**parameters, **changes})
 
@@ -90,7 +90,7 @@ def test_a_proposal_is_stored_once_by_whom_the_cookie_names(visitor: Visitor, da
     assert propose(visitor).json() == first.json()
     judgments = [j for j in list_judgments(database, OPERATOR, "demo") if j.doc_id == "d/1"]
     assert [(j.annotator, j.grade, j.note) for j in judgments] == [("hanako", 2, "메모")]
-    assert propose(visitor, id=str(UUID(int=2))).status_code == 409
+    assert propose(visitor, id=str(UUID(int=2, version=4))).status_code == 409
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_question_is_stored_once_on_a_pair_that_was_shown(visitor: Visitor, da
         "/api/judgments", json={"dataset": "demo", "events": [], "have": [], "want": 5}
     )
     parameters = {
-        "dataset": "demo", "pair": handed.json()["pairs"][0]["pair"], "text": "질문 <b>", "id": str(UUID(int=5)),
+        "dataset": "demo", "pair": handed.json()["pairs"][0]["pair"], "text": "질문 <b>", "id": str(UUID(int=5, version=4)),
     }  # fmt: skip
     first = visitor.http.post("/api/questions", json=parameters)
     assert first.status_code == 200

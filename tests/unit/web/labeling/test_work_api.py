@@ -38,7 +38,7 @@ def test_an_answered_pair_comes_back_and_no_other(visitor: Visitor, database: Da
         "/api/judgments", json={"dataset": "demo", "events": [], "have": [], "want": 2}
     ).json()["pairs"]
     event = {
-        "id": str(UUID(int=1)), "pair": first["pair"], "outcome": "unrateable", "grade": None, "note": "메모",
+        "id": str(UUID(int=1, version=4)), "pair": first["pair"], "outcome": "unrateable", "grade": None, "note": "메모",
         "reason": "unreadable", "pressed_at": "2026-01-03T00:00:00Z",
     }  # fmt: skip
     visitor.http.post("/api/judgments", json={"dataset": "demo", "events": [event], "have": [], "want": 0})
