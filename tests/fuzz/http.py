@@ -33,8 +33,11 @@ from streamlit.runtime import Runtime
 from structlog.testing import capture_logs
 
 from annotator.dataset.service import create_dataset
+from annotator.domain.errors import ValidationError
 from annotator.domain.grades import OUTCOMES
+from annotator.domain.judgments import read_event_id
 from annotator.domain.people import OPERATOR
+from annotator.domain.texts import clean_text
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
@@ -537,9 +540,9 @@ class _Heard(logging.Handler):
 def _read_told(event: dict[str, Any]) -> Told | None:
     """The event as it may be stored; None for one that must be refused."""
     try:
-        event_id, pressed = str(uuid.UUID(str(event["id"]))), datetime.fromisoformat(str(event["pressed_at"]))
+        event_id, pressed = read_event_id(event["id"]), datetime.fromisoformat(str(event["pressed_at"]))
         pressed = pressed.astimezone(UTC)
-    except (KeyError, ValueError, OverflowError):
+    except (KeyError, ValueError, OverflowError, ValidationError):
         return None
     graded, grade = event.get("outcome") == "graded", event.get("grade")
     if (graded and (type(grade) is not int or not 0 <= grade <= 3)) or not isinstance(event.get("pair"), str):
@@ -547,7 +550,7 @@ def _read_told(event: dict[str, Any]) -> Told | None:
     if event.get("outcome") not in OUTCOMES:
         return None
     note = event.get("note")
-    note = note if isinstance(note, str) and note.strip() else None
+    note = clean_text(note) if isinstance(note, str) and note.strip() else None
     named = event.get("browser"), event.get("browser_number")
     return Told(event_id, event["pair"], event["outcome"], grade, note, pressed, *named)
 

@@ -25,15 +25,18 @@ from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.labeling.checks import CheckRates
 from annotator.labeling.service import list_judgments
 from annotator.storage.database import Database
+from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.lookup import find_dataset
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import DatasetRow, JudgmentRow, PersonRow
 from annotator.web.labeling import api
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from tests.integration.checked_world import CheckedWorld
 from tests.integration.labeling_world import NOW, World
 
 PAIRS = [(f"Q{query}", f"문서/{query}-{index}") for query in range(17) for index in range(5)]
 NOWHERE = "0" * 24
+_STORE_AS = "UPDATE judgment SET line_id = :name, event_id = :event, annotator_pk = :person, grade = :grade WHERE pk = :pk"
 OLD_NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
 
 
@@ -84,14 +87,15 @@ class Attacked(World):
             person_pk = session.scalar(select(col(PersonRow.pk)).where(col(PersonRow.username) == person))
             first = session.scalars(select(JudgmentRow).order_by(col(JudgmentRow.pk))).first()
             assert first is not None
-            values = {"pk": first.pk, "name": old or first.line_id, "person": person_pk, "grade": first.grade if grade is None else grade}  # fmt: skip
+            values = {
+                "pk": first.pk,
+                "name": old or first.line_id,
+                "event": old or first.event_id,
+                "person": person_pk,
+                "grade": first.grade if grade is None else grade,
+            }
             connection.execute(text("DELETE FROM current_judgment WHERE judgment_pk = :pk"), {"pk": first.pk})
-            connection.execute(
-                text(
-                    "UPDATE judgment SET line_id = :name, annotator_pk = :person, grade = :grade WHERE pk = :pk"
-                ),
-                values,
-            )
+            connection.execute(text(_STORE_AS), values)
 
 
 @pytest.fixture
@@ -222,15 +226,21 @@ def test_a_new_dataset_has_secrets_of_its_own(database: Database, monkeypatch: p
         assert {secret for row in rows for secret in (row.check_secret, row.order_secret)} == set("1234")
 
 
-def test_where_checks_come_cannot_be_computed_from_the_seed(world: Attacked) -> None:
-    """With the secret, the positions agree with those computed from the seed no better than chance."""
-    rates = CheckRates(0.1, 0.1, 30)
-    with world.database.read() as session:
-        row = find_dataset(session, "d")
-        seeds = row.check_seed, row.seed
-    real, computed = (
-        {position for position in range(2_000) if rates.choose_due(seed, "minjun", position)}
-        for seed in seeds
-    )
-    assert 300 < len(real) < 500 and 300 < len(computed) < 500
-    assert len(real & computed) < 120
+def test_where_checks_come_cannot_be_computed_from_the_seed(database: Database) -> None:
+    """Without a secret, somebody who knows the seed computes where the gold pairs are."""
+    rates, seed = CheckRates(0.25, 0, 30), 7
+    world = CheckedWorld(database, queries=4, documents=20, gold_rate=rates.gold)
+    gold = [pair for number, pair in enumerate(world.pairs) if number % 2 == 0]
+    world.mark("gold", *gold)
+    keys = {world.keys[pair] for pair in gold}
+    guessed = {}
+    for number, secret in enumerate(("", "of this test", "another")):
+        with database.write() as session:
+            find_dataset(session, "d").check_secret = secret
+            derive_work(session, world.dataset_pk)
+        name = f"annotator {number}"
+        handed = [pair.pair for pair in world.send(world.person(name), want=8).pairs]
+        computed = [rates.choose_due(seed, name, position) == "gold" for position in range(len(handed))]
+        guessed[secret] = computed == [pair in keys for pair in handed]
+        assert keys.intersection(handed)
+    assert guessed == {"": True, "of this test": False, "another": False}

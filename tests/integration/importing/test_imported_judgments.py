@@ -84,7 +84,7 @@ def test_what_a_file_does_not_say_is_not_claimed(world: Imported) -> None:
     assert times["丙"][1] == 1
 
 
-def test_judgments_that_were_imported_before_there_were_records_are_told_by_their_ids(
+def test_judgments_that_were_imported_before_there_were_records_are_told_by_their_line(
     world: Imported,
 ) -> None:
     before = find_known(world)

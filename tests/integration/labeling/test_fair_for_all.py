@@ -311,7 +311,7 @@ def check_repeats(town: Town) -> int:
     for repeat in repeats:
         own_rows = [row for row in rows if row.annotator_pk == repeat.annotator_pk]
         handed = town.handed_at[repeat.annotator_pk, repeat.key]
-        before = [row for row in own_rows if int(row.event_id.replace("-", ""), 16) <= handed]
+        before = [row for row in own_rows if int(row.event_id[-12:], 16) <= handed]
         first = max(
             index
             for index, row in enumerate(before)

@@ -62,9 +62,7 @@ def test_the_same_judgment_line_twice_is_one_event_and_another_grade_is_another(
     def line(number: int, grade: int, annotator: str = "が") -> JudgmentLine:
         return JudgmentLine(number, "q", "d", annotator, "graded", grade)
 
-    events = plan_events(
-        "set", [line(2, 1), line(3, 1), line(4, 2), line(5, 1, "か\u3099")], "f", now=NOW
-    ).events
+    events = plan_events([line(2, 1), line(3, 1), line(4, 2), line(5, 1, "か\u3099")], "f", now=NOW).events
     assert [event.line.line for event in events] == [2, 4, 5], "back to the first grade is a revision too"
     assert {event.username for event in events} == {"が"}
 
