@@ -24,7 +24,7 @@ _WAIT_FOR_WHOEVER_MIGRATES = (
         "SELECT pg_advisory_xact_lock(2, 0)"
     ),  # two numbers, the first neither 1 (publishing) nor negative (people)
 )
-ROLLING = frozenset({"0021", "0026", "0034"})
+ROLLING = frozenset({"0021", "0026", "0031"})
 """Migrations beside which servers of the schema before go on working: they add what those neither read nor have to write. All others
 need every server to be stopped, also those that only add a table from which a newer program derives something."""
 _OLDER_PROGRAMS = text(

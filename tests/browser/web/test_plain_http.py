@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.browser.web.proxied_replicas import Proxy, find_free_port
+from tests.browser.conftest import find_free_port
+from tests.browser.web.proxied_replicas import Proxy
 
 PAGE = {"Accept": "text/html,application/xhtml+xml"}
 

@@ -1,6 +1,6 @@
 """Secrets that every draw of a dataset rests on, and which line of a file a judgment came with
 
-Revision: 0031, after 0029
+Revision: 0030, after 0029
 
 Every dataset gets a secret for its checks. Orders that are under way stay as they are: only datasets without pairs get a secret for
 their orders too. Whether a judgment came with a file is a column now. Until now its event id showed it: a UUID of version 5. But a
@@ -12,7 +12,7 @@ import secrets
 import sqlalchemy as sa
 from alembic import op
 
-revision = '0031'
+revision = '0030'
 down_revision = '0029'
 branch_labels = None
 depends_on = None

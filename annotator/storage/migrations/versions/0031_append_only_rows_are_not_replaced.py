@@ -1,13 +1,13 @@
 """Append-only rows cannot be replaced either, whatever program opens the file
 
-Revision: 0034, after 0029
+Revision: 0031, after 0030
 """
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = '0034'
-down_revision = '0029'
+revision = '0031'
+down_revision = '0030'
 branch_labels = None
 depends_on = None
 
