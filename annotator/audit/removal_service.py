@@ -23,7 +23,7 @@ from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.people import Actor
 from annotator.people.roles_service import require_admin
 from annotator.storage.database import Database
-from annotator.storage.judgments.open_pairs import drop_every_lease
+from annotator.storage.judgments.open_pairs import end_leases
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_look_alikes, find_person, key_of
 from annotator.storage.roles import keep_led
@@ -71,7 +71,7 @@ def _pseudonymise(session: Session, actor: Actor, username: str, *, now: datetim
         "person": int(username != pseudonym),
         **remove_sign_in_data(session, person_pk, username, now=now),
     }
-    drop_every_lease(session, person_pk)
+    end_leases(session, person_pk, None, now=now)
     row.username, row.name, row.language = pseudonym, "", None
     row.password_hash, row.must_change_password = None, False
     row.disabled_at = row.disabled_at or now

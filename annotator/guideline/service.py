@@ -43,7 +43,7 @@ from annotator.storage.logs.audit_log import AuditEvent, add_events
 from annotator.storage.lookup import (
     describe_rubric_row,
     find_dataset,
-    find_pair_pk,
+    find_handed_out,
     find_rubric,
     key_of,
     to_rubric,
@@ -213,14 +213,16 @@ def explain_change(
 ) -> OutdatedExplanation:
     """Return what changed since the actor judged this pair, in this language.
 
-    Raises NotFound if the actor has not judged it.
+    Raises NotFound if the pair was not handed to the actor. An answer on a check looks like one that needs no change.
     """
     with database.read() as session:
         dataset_pk, person_pk = _require_dataset(session, actor, dataset), require_person(actor)
-        pair_pk = find_pair_pk(session, dataset_pk, person_pk, pair)
-        own = None if pair_pk is None else find_judgment_basis(session, pair_pk, person_pk)
-        if own is None:
+        pair_pk = find_handed_out(session, dataset_pk, person_pk, pair)
+        if pair_pk is None:
             raise NotFound(say("You have not judged this pair."))
+        own = find_judgment_basis(session, pair_pk, person_pk)
+        if own is None:
+            return OutdatedExplanation(None, None)
         guideline = (
             _explain_guideline_change(session, dataset_pk, own.version, language)
             if own.stale & OLDER_GUIDELINE

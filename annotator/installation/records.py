@@ -10,11 +10,10 @@ SHORT_LIVED = (
     "sign_in_request",
     "used_logout_token",
     "half_sign_in",
-    "lease",
     "case_hold",
     "release_recording",
 )
-"""Tables whose rows no backup holds: who is signed in or about to be, who holds a pair, and which release is being recorded at this moment."""
+"""Tables whose rows no backup holds: who is signed in or about to be, and which release is being recorded at this moment."""
 RECORDED_IN_PARTS = ("release_query", "release_qrel")
 """Tables with rows of releases that are not published yet: SQLite records a large one in parts (`release_recording`)."""
 

@@ -59,10 +59,11 @@ class OpenQuery:
 
 @dataclass(frozen=True, slots=True)
 class LeasedPairs:
-    """The pairs that a person holds on running leases, and when the oldest was taken."""
+    """The pairs that a person holds on running leases, when the oldest was taken, and when the last lease ends."""
 
     pairs: int
     since: datetime
+    until: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ class WaitingPerson:
     pairs: int  # left that they may judge
     holds: int  # pairs on running leases
     held_seconds: int | None
+    reserved_seconds: int | None  # until the last lease ends, unless the person goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,7 @@ def list_waiting_people(facts: AssignmentFacts, *, now: datetime) -> list[Waitin
             pairs=sum(left[person.pk]),
             holds=held.pairs if held else 0,
             held_seconds=max(0, int((now - held.since).total_seconds())) if held else None,
+            reserved_seconds=max(0, int((held.until - now).total_seconds())) if held else None,
         )
         for person in facts.people
         for held in [facts.held.get(person.pk)]

@@ -44,7 +44,6 @@ from annotator.labeling.assignment_sql import (
     count_left_by,
     count_stuck,
     delete_assignments,
-    end_leases_of,
     end_leases_of_others,
     list_assigned,
     list_matching_ids,
@@ -67,6 +66,7 @@ from annotator.labeling.assignment_steps import (
 )
 from annotator.people.roles_service import list_roles, require_role
 from annotator.storage.database import Database, lock_dataset
+from annotator.storage.judgments.open_pairs import end_leases
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.roles import list_dataset_people
 from annotator.storage.tables.central import DatasetRow
@@ -166,7 +166,8 @@ def change_assignment(
             )
         leases = _store(session, facts, plan, by=actor.person_id, now=now)
         if step.kind == "reassign":
-            leases += end_leases_of(session, key_of(row.pk), key_of(find_person(session, step.people[0]).pk))
+            leaver_pk = key_of(find_person(session, step.people[0]).pk)
+            leases += end_leases(session, leaver_pk, key_of(row.pk), now=now)
         changed = len(plan.added) + len(plan.removed)
         return AssignmentResult(len(plan.queries), changed, leases, reverse_plan(facts, plan))
 
@@ -244,7 +245,7 @@ def _store(
         delete_assignments(session, removed, [person_pk])
         add_assignments(session, added, [person_pk], by=by, now=now)
     after = plan.apply(facts.assigned)
-    return end_leases_of_others(session, [query.pk for query in plan.queries if query.pk in after])
+    return end_leases_of_others(session, [query.pk for query in plan.queries if query.pk in after], now=now)
 
 
 def list_queries_to_assign(
@@ -305,6 +306,18 @@ def show_assignment(database: Database, actor: Actor, dataset: str, *, now: date
     )
 
 
+def free_pairs(database: Database, actor: Actor, dataset: str, username: str, *, now: datetime) -> int:
+    """End the reservations of this person in the dataset; return how many. Others can get these pairs at once. For leads.
+
+    What the person has on the screen can still be judged, unless others have finished the pair meanwhile.
+    """
+    with database.write() as session:
+        row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "lead")
+        lock_dataset(session, key_of(row.pk))
+        return end_leases(session, key_of(find_person(session, username).pk), key_of(row.pk), now=now)
+
+
 def preview_overlap(
     database: Database, actor: Actor, dataset: str, *, overlap: int, rules: Mapping[str, Any] | None
 ) -> JudgmentProgress:
@@ -353,8 +366,8 @@ def _read_facts(session: Session, row: DatasetRow, *, now: datetime) -> Assignme
         answered=count_answered(session, dataset_pk),
         disclosed=count_disclosed(session, dataset_pk),
         held={
-            person: LeasedPairs(pairs, ends - lease)
-            for person, (pairs, ends) in list_running_leases(
+            person: LeasedPairs(pairs, first - lease, last)
+            for person, (pairs, first, last) in list_running_leases(
                 session, dataset_pk, now=now, lease=lease
             ).items()
         },

@@ -3,9 +3,9 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, case, delete, exists, func, literal, or_, select
+from sqlalchemy import ColumnElement, CursorResult, case, delete, exists, func, literal, or_, select, update
 from sqlalchemy.orm import Mapped, Session
 from sqlmodel import col
 
@@ -227,10 +227,11 @@ def count_disclosed(session: Session, dataset_pk: int) -> dict[tuple[int, int], 
 
 def list_running_leases(
     session: Session, dataset_pk: int, *, now: datetime, lease: timedelta
-) -> dict[int, tuple[int, datetime]]:
-    """Return, by person_pk, how many pairs each person holds, and when the first of those leases ends."""
+) -> dict[int, tuple[int, datetime, datetime]]:
+    """Return, by person_pk, how many pairs each person holds, and when the first and the last of those leases end."""
+    ends = col(LeaseRow.expires_at)
     statement = (
-        select(col(LeaseRow.annotator_pk), func.count(), func.min(col(LeaseRow.expires_at)))
+        select(col(LeaseRow.annotator_pk), func.count(), func.min(ends), func.max(ends))
         .join(PairRow, col(PairRow.pk) == col(LeaseRow.pair_pk))
         .where(
             col(PairRow.dataset_pk) == dataset_pk,
@@ -239,7 +240,7 @@ def list_running_leases(
         )
         .group_by(col(LeaseRow.annotator_pk))
     )
-    return {person: (pairs, ends) for person, pairs, ends in session.execute(statement)}
+    return {person: (pairs, first, last) for person, pairs, first, last in session.execute(statement)}
 
 
 def count_stuck(session: Session, query_pks: Sequence[int], person_pks: Collection[int]) -> dict[int, int]:
@@ -284,14 +285,7 @@ def delete_assignments(session: Session, query_pks: Iterable[int], person_pks: C
     return ended
 
 
-def end_leases_of(session: Session, dataset_pk: int, person_pk: int) -> int:
-    """End every lease of this person in the dataset; return how many."""
-    pairs = select(col(PairRow.pk)).where(col(PairRow.dataset_pk) == dataset_pk)
-    held = (col(LeaseRow.annotator_pk) == person_pk, col(LeaseRow.pair_pk).in_(pairs))
-    return _end_leases(session, *held)
-
-
-def end_leases_of_others(session: Session, query_pks: Iterable[int]) -> int:
+def end_leases_of_others(session: Session, query_pks: Iterable[int], *, now: datetime) -> int:
     """End the leases on pairs of these queries of everybody they are not assigned to; return how many."""
     ended = 0
     is_assigned = exists().where(
@@ -302,15 +296,9 @@ def end_leases_of_others(session: Session, query_pks: Iterable[int]) -> int:
         others = exists().where(
             col(PairRow.pk) == col(LeaseRow.pair_pk), col(PairRow.query_pk).in_(chunk), ~is_assigned
         )
-        ended += _end_leases(session, others)
-    return ended
-
-
-def _end_leases(session: Session, *conditions: object) -> int:
-    count = select(func.count()).select_from(LeaseRow).where(*conditions)  # type: ignore[arg-type]
-    ended = session.scalar(count) or 0
-    gone = delete(LeaseRow).where(*conditions)  # type: ignore[arg-type]
-    session.execute(gone.execution_options(synchronize_session=False))
+        end = update(LeaseRow).where(col(LeaseRow.expires_at) > now, others).values(expires_at=now)
+        result = session.execute(end.execution_options(synchronize_session=False))
+        ended += cast("CursorResult[Any]", result).rowcount
     return ended
 
 

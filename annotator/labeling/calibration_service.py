@@ -324,7 +324,7 @@ def _list_texts(session: Session, pks: Sequence[int]) -> dict[int, str]:
 
 
 def _find_pair(session: Session, dataset_pk: int, pair: str) -> int:
-    pair_pk = find_pair_pk(session, dataset_pk, None, pair)
+    pair_pk = find_pair_pk(session, dataset_pk, pair)
     if pair_pk is None or session.get_one(PairRow, pair_pk).retired_at is not None:
         raise NotFound(say("no pair {pair!r} in this dataset", pair=pair))
     return pair_pk

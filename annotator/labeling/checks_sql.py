@@ -35,13 +35,21 @@ _OPEN_TO_PERSON = """
   AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM proposal o WHERE o.pair_pk = p.pk AND o.annotator_pk = :annotator_pk)
 """
+NOT_PUT_OFF = """j.outcome <> 'later' AND NOT EXISTS (SELECT 1 FROM judgment n
+    WHERE n.pair_pk = j.pair_pk AND n.annotator_pk = j.annotator_pk AND n.purpose = 'gold' AND n.pk > j.pk
+      AND n.outcome = 'later' AND NOT n.late)"""
+"""The condition that the answer `j` on a gold pair was not put off later: such a pair comes again, like any other."""
 _GOLD = f"""
 SELECT p.pk, p.key, p.query_pk FROM check_pair g CROSS JOIN pair p  -- in this order: from the few marks, not from the pool
 WHERE p.pk = g.pair_pk AND g.kind = 'gold' AND (g.marked_by_pk IS NULL OR g.marked_by_pk <> :annotator_pk) AND {_OPEN_TO_PERSON}
   AND NOT EXISTS (SELECT 1 FROM judgment j
-    WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND j.outcome <> 'later')
+    WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND {NOT_PUT_OFF})
   AND {{eligible}}
 """
+_ANSWERED_GOLD = prepare_sql(f"""
+SELECT DISTINCT p.pk, p.key FROM pair p JOIN check_pair g ON g.pair_pk = p.pk AND g.kind = 'gold' CROSS JOIN judgment j
+WHERE p.query_pk = :query_pk AND {_OPEN_TO_PERSON} AND j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk
+  AND j.purpose = 'gold' AND {NOT_PUT_OFF}""")
 _REPEATABLE = prepare_sql(f"""
 SELECT p.pk, p.key, c.judgment_pk, r.key
 FROM pair p JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
@@ -85,10 +93,10 @@ LIMIT 1
 """)
 
 
-_ANSWERED = """
+_ANSWERED = f"""
 SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
     WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND j.pair_pk = c.pair_pk AND j.annotator_pk = :annotator_pk
-      AND c.kind = 'gold' AND j.purpose = 'gold' AND j.outcome <> 'later')
+      AND c.kind = 'gold' AND j.purpose = 'gold' AND {NOT_PUT_OFF})
   + (SELECT count(*) FROM repeated_pair r CROSS JOIN pair p
     WHERE p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk
       AND r.annotator_pk = :annotator_pk AND r.answered_at IS NOT NULL)
@@ -164,6 +172,12 @@ class StoredChecks:
         self.session.add(RepeatRow.model_validate(row))
         self.session.flush()
         return key
+
+
+def list_answered_gold(session: Session, request: OpenPairsRequest, query_pk: int) -> dict[int, str]:
+    """Return the keys of the query's gold pairs that the annotator has answered, by pair_pk."""
+    rows = execute_sql(session, _ANSWERED_GOLD, {**_own(request), "query_pk": query_pk})
+    return {row.pk: row.key for row in rows}
 
 
 class CheckSettings(Protocol):
@@ -253,6 +267,13 @@ def note_repeats_answered(session: Session, request: OpenPairsRequest, repeat_pk
             col(RepeatRow.answered_at).is_(None),
         )
         session.execute(answered.values(answered_at=request.now).execution_options(synchronize_session=False))
+
+
+def prolong_repeats(session: Session, request: OpenPairsRequest, repeat_pks: Collection[int]) -> None:
+    """Note that the browser still shows these repeats, as a lease of another pair is prolonged."""
+    if repeat_pks:
+        shown = update(RepeatRow).where(col(RepeatRow.pk).in_(list(repeat_pks)))
+        session.execute(shown.values(handed_at=request.now).execution_options(synchronize_session=False))
 
 
 def read_explanations(session: Session, pair_pks: Collection[int]) -> Mapping[int, tuple[int, str]]:

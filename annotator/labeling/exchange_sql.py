@@ -46,8 +46,8 @@ SELECT d.pk, d.name, d.archived_at IS NOT NULL, d.seed, d.check_secret, d.order_
   EXISTS (SELECT 1 FROM quality_draw w WHERE w.dataset_pk = d.pk AND w.annotator_pk = p.pk),
   EXISTS (SELECT 1 FROM current_judgment c WHERE c.dataset_pk = d.pk AND c.annotator_pk = p.pk AND c.stale > 0),
   EXISTS (SELECT 1 FROM current_judgment c WHERE c.dataset_pk = d.pk AND c.annotator_pk = p.pk AND c.outcome = 'later'),
-  EXISTS (SELECT 1 FROM lease l WHERE l.annotator_pk = p.pk AND l.tab NOT IN ('', :tab)),
-  (SELECT min(l.expires_at) FROM lease l WHERE l.annotator_pk = p.pk), (SELECT max(l.expires_at) FROM lease l WHERE l.annotator_pk = p.pk),
+  (SELECT {list}(count(*), max(CASE WHEN l.tab IN ('', :tab) THEN 0 ELSE 1 END), max(l.expires_at)) FROM lease l CROSS JOIN pair x
+    WHERE l.annotator_pk = p.pk AND l.expires_at > :now AND x.pk = l.pair_pk AND x.dataset_pk = d.pk),
   (SELECT min(query_pk) FROM query_work WHERE dataset_pk = d.pk), (SELECT max(query_pk) FROM query_work WHERE dataset_pk = d.pk),
   (SELECT count(*) FROM query_answers a WHERE a.annotator_pk = p.pk AND a.dataset_pk = d.pk AND a.answered > 0)
 FROM dataset d LEFT JOIN person p ON p.pk = :person_pk
@@ -98,9 +98,7 @@ class _ContextRow(NamedTuple):
     has_draws: bool | int
     has_outdated: bool | int
     has_put_off: bool | int
-    has_other_tabs: bool | int
-    first_lease_end: datetime | str | None
-    last_lease_end: datetime | str | None
+    leases: Any  # running ones in the dataset: how many, whether another tab has some, and the last end
     lowest_query: int | None
     highest_query: int | None
     answered_queries: int
@@ -148,15 +146,14 @@ class ExchangeContext:
     has_outdated: bool  # the annotator has outdated judgments
     has_put_off: bool
     has_other_tabs: bool  # another tab of the annotator holds pairs
-    lease_ends: tuple[datetime, datetime] | None  # the first and the last end of the annotator's leases
+    leases: int  # running ones of the annotator in the dataset
+    last_lease_end: datetime | None
     bounds: QueryBounds
 
-    def has_leases_to_end(self, request: OpenPairsRequest) -> bool:
-        """Return whether a lease of the annotator has run out, or was made by a clock ahead of the present."""
-        if self.lease_ends is None:
-            return False
-        first, last = self.lease_ends
-        return first <= request.now or last > find_latest_end(request.now, request.lease)
+    def has_leases_ahead(self, request: OpenPairsRequest) -> bool:
+        """Return whether a lease of the annotator was made by a clock ahead of the present."""
+        latest = find_latest_end(request.now, request.lease)
+        return self.last_lease_end is not None and self.last_lease_end > latest
 
     @property
     def versions(self) -> dict[int, int]:
@@ -171,14 +168,20 @@ class ExchangeContext:
 
 
 def read_context(
-    session: Session, actor: Actor, dataset: str, *, event_ids: Sequence[str], tab: str
+    session: Session, actor: Actor, dataset: str, *, event_ids: Sequence[str], tab: str, now: datetime
 ) -> ExchangeContext:
     """Return the context of an exchange.
 
     Raises DatasetNotOpen if there is no such dataset or the person has no role on it, DatasetArchived if it is archived, and NotAllowed unless a person asks who is
     an annotator of it.
     """
-    values = {"dataset": dataset, "person_pk": actor.person_id or 0, "events": event_ids, "tab": tab}
+    values = {
+        "dataset": dataset,
+        "person_pk": actor.person_id or 0,
+        "events": event_ids,
+        "tab": tab,
+        "now": now,
+    }
     statement = _STATEMENTS[session.get_bind().dialect.name]
     rows = [_ContextRow._make(row) for row in fetch_tuples(session, statement, values)]
     if not rows:
@@ -202,6 +205,7 @@ def _to_context(row: _ContextRow, roles: HeldRoles, held: Sequence[_ContextRow])
         RubricVersion(version, pk, change, read_time(created_at))
         for version, pk, change, created_at in sorted(read_json(row.rubrics) or ())
     )
+    leases, in_other_tabs, last_lease_end = read_json(row.leases)
     shown_before = row.answered is not None and row.done is not None and row.total is not None
     return ExchangeContext(
         dataset=LabeledDataset(
@@ -233,9 +237,8 @@ def _to_context(row: _ContextRow, roles: HeldRoles, held: Sequence[_ContextRow])
         has_draws=bool(row.has_draws),
         has_outdated=bool(row.has_outdated),
         has_put_off=bool(row.has_put_off),
-        has_other_tabs=bool(row.has_other_tabs),
-        lease_ends=None
-        if row.first_lease_end is None or row.last_lease_end is None
-        else (read_time(row.first_lease_end), read_time(row.last_lease_end)),
+        has_other_tabs=bool(in_other_tabs),
+        leases=leases,
+        last_lease_end=None if last_lease_end is None else read_time(last_lease_end),
         bounds=QueryBounds(row.lowest_query, row.highest_query, row.answered_queries),
     )

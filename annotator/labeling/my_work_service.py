@@ -42,7 +42,7 @@ from annotator.storage.judgments.open_pairs import (
     make_open_pairs_request,
 )
 from annotator.storage.judgments.quality_pairs import list_waiting
-from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.lookup import find_dataset, find_handed_out, key_of
 from annotator.storage.tables.central import JudgmentRow
 
 LEAST_TIMED = 10
@@ -164,7 +164,7 @@ def read_own_pair(database: Database, actor: Actor, dataset: str, pair: str, *, 
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
         request = make_open_pairs_request(row, person_pk, now)
-        pair_pk = find_pair_pk(session, dataset_pk, person_pk, pair)
+        pair_pk = find_handed_out(session, dataset_pk, person_pk, pair)
         answer: JudgmentRow | None = None
         if pair_pk is not None and find_repeats(session, request, [pair]):
             answer = find_own_answer(session, pair_pk, person_pk, ["repeat"])

@@ -21,6 +21,9 @@ from annotator.labeling.pair_records import AnnotatorPairState, NextPair
 
 MOST_WANTED = 50
 MOST_OF_A_QUERY = 200
+MOST_HELD = 500
+"""At most so many pairs of a dataset does one annotator hold, in all tabs: two whole queries and five tabs or more. Who holds
+as many gets these again, and no others until some are answered or their leases run out."""
 
 
 class WorkSource(Protocol):
@@ -32,8 +35,8 @@ class WorkSource(Protocol):
     def list_outdated(self, limit: int) -> list[int]:
         """Return the pairs (pair_pk) whose own judgments are to be confirmed or changed, in their order."""
 
-    def list_leased_elsewhere(self) -> set[int]:
-        """Return the pairs (pair_pk) that another tab of this annotator holds."""
+    def list_held(self, *, elsewhere: bool) -> list[OpenPair]:
+        """Return the pairs that this annotator holds, checks included; `elsewhere`: those that another tab holds."""
 
     def find_last_query(self) -> int | None:
         """Return the query of the annotator's latest judgment."""
@@ -54,9 +57,6 @@ class WorkSource(Protocol):
     def list_open_pairs(self, query_pks: Sequence[int]) -> list[OpenPair]:
         """Return the open pairs of these queries, in no particular order."""
 
-    def list_open_among(self, pair_pks: Collection[int]) -> list[OpenPair]:
-        """Return those of the pairs that are open."""
-
     def list_answered_pairs(self, query_pk: int) -> dict[int, str]:
         """Return the keys of the query's pairs that the annotator has answered and may change, by pair_pk."""
 
@@ -71,6 +71,7 @@ class NextPairsRequest:
     want: int  # at most so many pairs beside those shown
     rates: CheckRates
     shown: Mapping[str, AnnotatorPairState]  # by key: what the browser shows already, its latest last
+    held: int = 0  # pairs of the dataset that the annotator holds, in all tabs
     training: TrainingState | None = None  # None: no training
     answered_query: int | None = None  # the query of the answer that came with the request
     drawn: Sequence[OpenPair] = ()  # pairs that wait for the annotator in quality control
@@ -79,6 +80,24 @@ class NextPairsRequest:
     def shown_pks(self) -> set[int]:
         """Return the pairs (pair_pk) that the browser shows already."""
         return {pair.pair_pk for pair in self.shown.values()}
+
+    @property
+    def shown_repeats(self) -> list[int]:
+        """Return the repeats (repeat_pk) that the browser shows."""
+        return [pair.repeat_pk for pair in self.shown.values() if pair.repeat_pk is not None]
+
+    @property
+    def prolonged(self) -> list[int]:
+        """Return the shown pairs (pair_pk) whose leases are prolonged; expired ones begin again, within MOST_HELD."""
+        running = [pair.pair_pk for pair in self.shown.values() if pair.held]
+        expired = [pair.pair_pk for pair in self.shown.values() if pair.leased and not pair.held]
+        return running + expired[: max(0, MOST_HELD - self.held)]
+
+    @property
+    def room(self) -> int:
+        """Return how many further pairs the annotator may hold."""
+        revived = sum(pair.leased and not pair.held for pair in self.shown.values())
+        return max(0, MOST_HELD - self.held - revived)
 
     @property
     def shown_query(self) -> int | None:
@@ -136,12 +155,16 @@ def choose_next_pairs(request: NextPairsRequest, work: WorkSource, checks: Check
     if request.in_training:
         pks = [pk for pk in work.list_training(want + len(shown)) if pk not in shown][:want]
         return NextPairs(tuple(NextPair(pk, training=True) for pk in pks), tuple(pks))
+    if not request.room:
+        return _choose_held(request, work)
+    want = min(want, request.room)
     outdated = [pk for pk in work.list_outdated(want + len(shown)) if pk not in shown][:want]
-    elsewhere = work.list_leased_elsewhere()
+    held_elsewhere = work.list_held(elsewhere=True)
+    elsewhere = {pair.pair_pk for pair in held_elsewhere}
     drawn, drawn_last = _split_drawn(request, elsewhere)
     at_hand = find_query_at_hand(request, work)
     ordinary, last = _choose_ordinary(
-        request, work, at_hand, elsewhere, count=want - len(outdated) - len(drawn)
+        request, work, at_hand, held_elsewhere, count=want - len(outdated) - len(drawn)
     )
     mixer = CheckMixer(
         checks, request.rates, seed=request.check_seed, annotator=request.annotator, taken=shown | elsewhere
@@ -164,7 +187,7 @@ def choose_whole_query(request: NextPairsRequest, work: WorkSource, checks: Chec
     """
     if request.want <= 0:
         return NextPairs()
-    if request.in_training:
+    if request.in_training or not request.room:
         return choose_next_pairs(request, work, checks)
     at_hand = find_query_at_hand(request, work)
     with_drawn = {pair.query_pk for pair in request.drawn}
@@ -188,7 +211,17 @@ def _list_query(
     shown = request.shown_pks
     order = sorted(keys, key=lambda pk: request.order_key(keys[pk]))
     pks = [pk for pk in order if pk not in shown][: request.want]
-    return NextPairs(tuple(map(NextPair, pks)), tuple(pk for pk in pks if pk not in answered))
+    leased = [pk for pk in pks if pk not in answered]
+    beyond = set(leased[request.room :])
+    return NextPairs(tuple(NextPair(pk) for pk in pks if pk not in beyond), tuple(leased[: request.room]))
+
+
+def _choose_held(request: NextPairsRequest, work: WorkSource) -> NextPairs:
+    """Return pairs that the annotator holds and that this browser does not show: checks come like other pairs."""
+    shown = request.shown_pks
+    held = (pair for pair in work.list_held(elsewhere=False) if pair.pair_pk not in shown)
+    pks = [pair.pair_pk for pair in request.sort_by_query(held)[: request.want]]
+    return NextPairs(tuple(map(NextPair, pks)), tuple(pks))
 
 
 def find_query_at_hand(request: NextPairsRequest, work: WorkSource) -> int | None:
@@ -201,18 +234,22 @@ def find_query_at_hand(request: NextPairsRequest, work: WorkSource) -> int | Non
 def _split_drawn(
     request: NextPairsRequest, elsewhere: Collection[int]
 ) -> tuple[list[OpenPair], list[OpenPair]]:
-    """Return the pairs drawn by quality control that come now, and those that come after all others."""
-    shown = request.shown_pks
-    pairs = request.sort_by_query(pair for pair in request.drawn if pair.pair_pk not in shown)
+    """Return the pairs drawn by quality control that come now, and those that come after all others: put off before.
 
-    def comes_last(pair: OpenPair) -> bool:
-        return pair.put_off or pair.pair_pk in elsewhere
-
-    return [pair for pair in pairs if not comes_last(pair)], [pair for pair in pairs if comes_last(pair)]
+    Those in another tab come like other pairs there.
+    """
+    taken = request.shown_pks.union(elsewhere)
+    pairs = request.sort_by_query(pair for pair in request.drawn if pair.pair_pk not in taken)
+    return [pair for pair in pairs if not pair.put_off], [pair for pair in pairs if pair.put_off]
 
 
 def _choose_ordinary(
-    request: NextPairsRequest, work: WorkSource, at_hand: int | None, elsewhere: set[int], *, count: int
+    request: NextPairsRequest,
+    work: WorkSource,
+    at_hand: int | None,
+    elsewhere: Sequence[OpenPair],
+    *,
+    count: int,
 ) -> tuple[list[OpenPair], list[OpenPair]]:
     """Return `count` ordinary pairs: those that come now, and those that come after all others.
 
@@ -221,7 +258,7 @@ def _choose_ordinary(
     if count <= 0:
         return [], []
     shown = request.shown_pks
-    taken = shown | elsewhere
+    taken = shown.union(pair.pair_pk for pair in elsewhere)
     ordinary: list[OpenPair] = []
     for query_pks in _list_queries(request, work, at_hand):
         pairs = work.list_open_pairs(query_pks)
@@ -235,7 +272,7 @@ def _choose_ordinary(
         for pair in work.list_open_pairs(work.list_put_off_queries())
         if pair.put_off and pair.pair_pk not in taken
     ]
-    others = work.list_open_among(elsewhere - shown)
+    others = [pair for pair in elsewhere if pair.pair_pk not in shown]
     last = [
         *request.sort_by_query(put_off),
         *request.sort_by_query(pair for pair in others if not pair.put_off),
@@ -302,8 +339,8 @@ def number_pairs(
 def find_needless(shown: Mapping[str, AnnotatorPairState], *, whole: bool = False) -> list[str]:
     """Return the keys of the pairs that need nothing more from this annotator.
 
-    They were answered in another tab, a lead or an earlier ground truth has settled them, they have left the pool, or
-    others have judged them. `whole`: the browser lists a whole query, where answered pairs stay.
+    They were answered in another tab, a lead has settled them, or they have left the pool. That others have judged a pair
+    does not count: it would show which pairs are checks. `whole`: the browser lists a whole query, where answered pairs stay.
     """
     return [key for key, pair in shown.items() if (pair.closed if whole else not _is_needed(pair))]
 
@@ -315,8 +352,4 @@ def _is_needed(pair: AnnotatorPairState) -> bool:
         return not pair.tried
     if pair.answered:
         return pair.stale > 0 and pair.kind is None
-    if pair.kind == "training":
-        return not pair.tried or pair.leased
-    if pair.kind == "gold":
-        return not pair.tried
-    return pair.drawn or pair.lacking > 0
+    return not pair.tried or (pair.kind == "training" and pair.leased)

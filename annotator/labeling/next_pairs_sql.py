@@ -1,6 +1,6 @@
 """Read the pairs that are open to an annotator, as far as `labeling/next_pairs.py` asks for them."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import exists, select
@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import OpenPair
-from annotator.labeling.checks_sql import list_training
+from annotator.labeling.checks_sql import list_answered_gold, list_training
 from annotator.labeling.exchange_sql import ExchangeContext
 from annotator.storage.judgments.open_pairs import (
     OpenPairsRequest,
@@ -16,8 +16,7 @@ from annotator.storage.judgments.open_pairs import (
     find_last_query,
     find_open_queries,
     list_assigned_queries,
-    list_leased_elsewhere,
-    list_open_among,
+    list_held,
     list_open_pairs,
     list_open_queries,
     list_put_off_queries,
@@ -58,9 +57,11 @@ class StoredWork:
         """Return the pairs (pair_pk) whose own judgments are to be confirmed or changed, in their order."""
         return list_outdated(self.session, self.request, limit=limit) if self.special.outdated else []
 
-    def list_leased_elsewhere(self) -> set[int]:
-        """Return the pairs (pair_pk) that another tab of this annotator holds."""
-        return list_leased_elsewhere(self.session, self.request) if self.special.other_tabs else set()
+    def list_held(self, *, elsewhere: bool) -> list[OpenPair]:
+        """Return the pairs that this annotator holds, checks included; `elsewhere`: those that another tab holds."""
+        if elsewhere and not self.special.other_tabs:
+            return []
+        return list_held(self.session, self.request, self.eligibility, elsewhere=elsewhere)
 
     def find_last_query(self) -> int | None:
         """Return the query of the annotator's latest judgment, None if that is long ago."""
@@ -89,13 +90,7 @@ class StoredWork:
 
     def list_open_pairs(self, query_pks: Sequence[int]) -> list[OpenPair]:
         """Return the open pairs of these queries, in no particular order."""
-        return self._note_open(list_open_pairs(self.session, self.request, self.eligibility, query_pks))
-
-    def list_open_among(self, pair_pks: Collection[int]) -> list[OpenPair]:
-        """Return those of the pairs that are open."""
-        return self._note_open(list_open_among(self.session, self.request, self.eligibility, pair_pks))
-
-    def _note_open(self, pairs: list[OpenPair]) -> list[OpenPair]:
+        pairs = list_open_pairs(self.session, self.request, self.eligibility, query_pks)
         self.open_pks.update(pair.pair_pk for pair in pairs)
         return pairs
 
@@ -116,4 +111,5 @@ class StoredWork:
             )
         )
         answered = {key_of(pair_pk): key for pair_pk, key in self.session.execute(statement)}
-        return answered | list_changeable(self.session, self.request, query_pk)
+        answered |= list_changeable(self.session, self.request, query_pk)
+        return answered | list_answered_gold(self.session, self.request, query_pk)

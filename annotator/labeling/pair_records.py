@@ -21,7 +21,9 @@ class AnnotatorPairState:
     kind: str | None  # "training" or "gold" for a check, None for ordinary work
     settled: bool  # a lead has decided it; if it is `drawn`, after this annotator's answer
     disclosed: bool  # the annotator has seen others' judgments of it
-    leased: bool  # to this annotator
+    leased: bool  # handed to this annotator and not answered since
+    held: bool  # ... and the lease still runs
+    eligible: bool  # its query is the annotator's, by role and assignment
     outcome: (
         str | None
     )  # of the annotator's current judgment, None without one; `purpose` and `stale` likewise
@@ -43,12 +45,9 @@ class AnnotatorPairState:
         return self.retired or self.disclosed or (self.settled and self.kind is None)
 
     @property
-    def handed_out(self) -> bool:
-        """Return whether the annotator got the pair by a rule.
-
-        No ordinary pair is handed out before training is passed.
-        """
-        return self.leased or self.answered or self.kind is not None or self.repeat_pk is not None
+    def revised(self) -> bool:
+        """Return whether an answer under this key replaces one of the annotator's."""
+        return self.tried if self.repeat_pk is not None else self.answered or (self.tried and not self.leased)
 
 
 class StoredEvent(NamedTuple):

@@ -29,7 +29,8 @@ LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 LEFT JOIN judgment j ON j.pk = coalesce((
   SELECT max(x.judgment_pk) FROM quality_pair x CROSS JOIN quality_draw w
-  WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk), c.judgment_pk)"""
+  WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk), c.judgment_pk, (
+  SELECT max(x.pk) FROM judgment x WHERE x.pair_pk = p.pk AND x.annotator_pk = :annotator_pk AND x.purpose = 'gold' AND NOT x.late))"""
 _VIEWS = prepare_sql(f"SELECT {_COLUMNS} FROM pair p {_JOINED} WHERE p.pk IN :pairs", lists=["pairs"])
 _HANDED_OUT = f"""
 SELECT {_COLUMNS}, n.in_pool, n.answered, g.done, g.left_over

@@ -23,13 +23,12 @@ from annotator.labeling.questions_sql import (
     list_questions_of,
     list_unread_answers,
     note_answers_seen,
-    was_shown,
 )
 from annotator.labeling.records import OwnQuestions, PairQuestion
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.lookup import find_dataset, find_handed_out, key_of
 from annotator.storage.pairs.disagreements import derive_disagreements
 from annotator.storage.pairs.document_text import read_present_text
 from annotator.storage.tables.central import DatasetRow
@@ -52,8 +51,8 @@ def ask_question(
     with database.write() as session:
         row, person_pk = _enter(session, actor, dataset, "annotator"), require_person(actor)
         lock_dataset(session, key_of(row.pk))
-        pair_pk = find_pair_pk(session, key_of(row.pk), person_pk, pair)
-        if pair_pk is None or not was_shown(session, pair_pk, person_pk):
+        pair_pk = find_handed_out(session, key_of(row.pk), person_pk, pair)
+        if pair_pk is None:
             raise NotAllowed(say("This pair was not shown to you."))
         same = find_same_question(session, pair_pk, person_pk, words)
         if same is not None:

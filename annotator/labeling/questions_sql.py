@@ -17,12 +17,11 @@ from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DocumentRow,
     DocumentTextRow,
-    JudgmentRow,
     PairRow,
     PersonRow,
     QueryRow,
 )
-from annotator.storage.tables.labeling import LeaseRow, QuestionRow, RepeatRow, SeenAnswerRow
+from annotator.storage.tables.labeling import QuestionRow, SeenAnswerRow
 
 _NOTE_SEEN = prepare_sql(
     """
@@ -32,22 +31,6 @@ ON CONFLICT (question_pk) DO UPDATE SET answered_at = excluded.answered_at, seen
 WHERE seen_answer.answered_at <> excluded.answered_at""",
     lists=["questions"],
 )
-
-
-def was_shown(session: Session, pair_pk: int, person_pk: int) -> bool:
-    """Return whether the pair was handed to the person or answered by them."""
-    statements = (
-        select(col(LeaseRow.pair_pk)).where(
-            col(LeaseRow.pair_pk) == pair_pk, col(LeaseRow.annotator_pk) == person_pk
-        ),
-        select(col(JudgmentRow.pk)).where(
-            col(JudgmentRow.pair_pk) == pair_pk, col(JudgmentRow.annotator_pk) == person_pk
-        ),
-        select(col(RepeatRow.pk)).where(
-            col(RepeatRow.pair_pk) == pair_pk, col(RepeatRow.annotator_pk) == person_pk
-        ),
-    )
-    return any(session.execute(statement.limit(1)).first() is not None for statement in statements)
 
 
 def find_same_question(session: Session, pair_pk: int, person_pk: int, text: str) -> QuestionRow | None:

@@ -22,10 +22,9 @@ from annotator.domain.judgments import (
     TrainingFeedback,
     TrainingState,
 )
-from annotator.domain.overlap import conditional_distance
 from annotator.domain.people import Actor
 from annotator.labeling.checks import count_due_checks
-from annotator.labeling.checks_sql import StoredChecks, count_checks, find_training, read_check_rates
+from annotator.labeling.checks_sql import StoredChecks, count_checks, prolong_repeats, read_check_rates
 from annotator.labeling.events import read_events
 from annotator.labeling.exchange_sql import ExchangeContext, read_context
 from annotator.labeling.next_pairs import (
@@ -63,12 +62,12 @@ from annotator.storage.judgments.current_judgments import CurrentJudgment, list_
 from annotator.storage.judgments.labeling_locks import share_dataset
 from annotator.storage.judgments.open_pairs import (
     OpenPairsRequest,
-    drop_expired_leases,
+    end_leases_ahead,
     make_open_pairs_request,
     take_leases,
 )
 from annotator.storage.judgments.quality_pairs import list_waiting
-from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
+from annotator.storage.lookup import find_dataset, find_handed_out, key_of
 from annotator.storage.pairs.document_text import DocumentBeginning, find_shown
 
 MOST_EVENTS = 500
@@ -82,13 +81,13 @@ class SubmitResponse:
     acknowledged: tuple[str, ...]  # ids of the stored events
     refused: tuple[RefusedEvent, ...]
     pairs: tuple[PairView, ...]  # handed out now
-    judged: tuple[str, ...]  # pairs of `have` that need nothing any more: judged elsewhere, or settled
+    judged: tuple[str, ...]  # pairs of `have` that need nothing any more: judged elsewhere, settled, or gone
     done: int  # only goes up, like `total`; neither tells which pairs are checks (`labeling/records.py`)
     total: int
     feedback: tuple[TrainingFeedback, ...] = ()  # shown after answers in training
     surplus: tuple[
         str, ...
-    ] = ()  # acknowledged events that came after their lease expired, when others had done the work
+    ] = ()  # acknowledged events that came when others had done the work; a browser is not shown which
     training: TrainingState | None = None  # None: there is none
     answered: int = 0  # the annotator's current judgments and answered checks
 
@@ -122,7 +121,8 @@ def submit_judgments(
     """Store what was pressed, and hand out up to `want` further pairs (at most 50) beside those in `have`.
 
     `events` is the list as the browser sent it. An event id seen before is acknowledged and changes nothing. What is
-    acknowledged is stored for good; what is refused is named with its reason.
+    acknowledged is stored for good; what is refused is named with its reason. Keys of pairs that were not handed to the
+    annotator are treated like unknown ones, so `have` only prolongs leases.
 
     `database`: or a transaction that several submissions share (`Database.write_together`).
     `tab` names the browser tab: pairs that another tab of the same annotator holds come last.
@@ -179,31 +179,23 @@ def _exchange(
     have = wish.have
     with database.write() as session:
         context, request, pairs = _enter(session, actor, dataset, events, wish)
-        plan = plan_submission(
-            events,
-            pairs,
-            context.stored,
-            StoredFacts(session, request, context),
-            annotator_pk=request.annotator_pk,
-            further_from=conditional_distance(context.dataset.overlap_rules),
-        )
+        facts = StoredFacts(session, request, context)
+        plan = plan_submission(events, pairs, context.stored, facts, annotator_pk=request.annotator_pk)
         store_plan(session, request, context, plan)
         feedback = read_feedback(session, plan)
         if any(event.pair in have for event in events):
-            pairs = read_pair_states(session, request, have)
-        held = {key: pairs[key] for key in have if key in pairs}
-        judged = find_needless(held, whole=wish.whole)
-        training = None
-        if context.has_training:
-            training = find_training(session, request, context.dataset, context.eligibility)
+            pairs = read_pair_states(session, request, context.eligibility, have)
+        shown = {key: pairs[key] for key in have if key in pairs}
+        judged = find_needless(shown, whole=wish.whole)
         wanted = NextPairsRequest(
             order_seed=context.dataset.order_seed,
             check_seed=context.dataset.check_seed,
             annotator=actor.username,
             want=min(wish.want, MOST_OF_A_QUERY if wish.whole else MOST_WANTED),
             rates=read_check_rates(context.dataset),
-            shown={key: pair for key, pair in held.items() if key not in judged},
-            training=training,
+            shown={key: pair for key, pair in shown.items() if key not in judged},
+            held=context.leases - plan.ended_leases,
+            training=facts.find_training(),
             answered_query=plan.query_pk,
             drawn=list_waiting(session, request) if context.has_draws else (),
         )
@@ -233,7 +225,7 @@ def _exchange(
         progress.total,
         tuple(feedback),
         tuple(plan.surplus),
-        training,
+        wanted.training,
         answered,
     )
     return response, lost
@@ -244,7 +236,7 @@ def read_whole_text(database: Database, actor: Actor, dataset: str, pair: str) -
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "annotator")
-        pair_pk = find_pair_pk(session, key_of(row.pk), actor.person_id, pair)
+        pair_pk = find_handed_out(session, key_of(row.pk), actor.person_id, pair)
         text = None if pair_pk is None else find_whole_text(session, pair_pk)
         if text is None:
             raise NotFound("there is no text for this pair")
@@ -322,9 +314,10 @@ def _enter(
     event_ids = sorted({event.event_id for event in events})
     while True:
         locks = share_dataset(session, dataset, actor.person_id or 0, answered)
-        context = read_context(session, actor, dataset, event_ids=event_ids, tab=wish.tab)
+        context = read_context(session, actor, dataset, event_ids=event_ids, tab=wish.tab, now=wish.now)
         request = make_open_pairs_request(context.dataset, require_person(actor), wish.now, wish.tab)
-        pairs = read_pair_states(session, request, answered.union(wish.have), answered)
+        keys = answered.union(wish.have)
+        pairs = read_pair_states(session, request, context.eligibility, keys, answered)
         named = (pairs[key] for key in answered if key in pairs)
         if locks is None or locks.cover({pair.pair_pk for pair in named if pair.repeat_pk is None}):
             return context, request, pairs
@@ -370,15 +363,15 @@ def _lease_next(
     Also returns whether a chosen pair went to somebody else meanwhile. `wait`: see `take_leases`.
     """
     session, request = work.session, work.request
-    if work.context.has_leases_to_end(request):
-        drop_expired_leases(session, request)
+    if work.context.has_leases_ahead(request):
+        end_leases_ahead(session, request)
     choose = choose_whole_query if whole else choose_next_pairs
     chosen = choose(wanted, work, StoredChecks(session, request))
-    kept = (pair.pair_pk for pair in wanted.shown.values() if pair.repeat_pk is None and not pair.answered)
+    prolong_repeats(session, request, wanted.shown_repeats)
     lost = take_leases(
         session,
         request,
-        held={*kept, *(pair_pk for pair_pk in chosen.leased if pair_pk not in work.open_pks)},
+        held={*wanted.prolonged, *(pair_pk for pair_pk in chosen.leased if pair_pk not in work.open_pks)},
         chosen=work.open_pks.intersection(chosen.leased),
         until=request.now + request.lease,
         wait=wait,

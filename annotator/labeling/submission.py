@@ -20,24 +20,18 @@ from annotator.labeling.pair_records import AnnotatorPairState, StoredEvent
 
 _REASONS = {
     "known_id": "this event id belongs to another judgment",
-    "not_in_pool": "this pair is not in the dataset's pool",
+    "not_in_pool": "this pair was not given to you, or it is not in the dataset's pool",
     "settled": "a lead has settled this pair; it can no longer be judged",
     "disclosed": "you have seen others' judgments of this pair; you can no longer judge it",
-    "not_yours": "this pair was given to somebody else",
+    "not_yours": "the query of this pair is judged by others now",
 }
 
 
 class SubmissionLookups(Protocol):
-    """Facts that few submissions need: each is read when a rule asks for it."""
+    """Facts that few submissions need: they are read when a rule asks for them."""
 
     def is_in_training(self) -> bool:
         """Return whether the annotator has a training to pass before ordinary pairs come."""
-
-    def is_repeat_of_another(self, key: str) -> bool:
-        """Return whether the key is that of a repeat; asked only of keys that are none of this annotator's."""
-
-    def find_distance(self, pair_pk: int) -> int:
-        """Return how far apart the counted grades of the pair lie; 0 below two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +82,11 @@ class SubmissionPlan:
         return False
 
     @property
+    def ended_leases(self) -> int:
+        """Return how many running leases the answers end."""
+        return len({answer.pair.pair_pk for answer in self.answers if answer.pair.held})
+
+    @property
     def reopened_queries(self) -> set[int]:
         """Return the queries (query_pk) of pairs that were answered and are put off now."""
         return {
@@ -129,12 +128,11 @@ def plan_submission(
     lookups: SubmissionLookups,
     *,
     annotator_pk: int,
-    further_from: int | None,
 ) -> SubmissionPlan:
     """Decide about each event in turn; an earlier one of the same request counts for the later ones.
 
-    `pairs`: the pairs that the events name, by key; `stored`: the events that are stored already, by id.
-    `further_from`: the distance of two grades from which one more judgment is asked for (`domain/overlap.py`).
+    `pairs`: the pairs that the events name and that were handed to the annotator, by key; `stored`: the events that are
+    stored already, by id.
     """
     plan = SubmissionPlan({event.pair: pairs[event.pair] for event in events if event.pair in pairs})
     stored = dict(stored)
@@ -148,7 +146,7 @@ def plan_submission(
         if before is not None:
             continue
         pair = plan.pairs[event.pair]
-        purpose = find_purpose(pair, lookups, further_from=further_from)
+        purpose = find_purpose(pair)
         if is_surplus(event, pair, purpose):
             plan.surplus.append(event.event_id)
         plan.answers.append(AcceptedAnswer(event, pair, purpose))
@@ -173,14 +171,18 @@ def find_refusal(
         stored_now = pair and StoredEvent(pair.pair_pk, annotator_pk, event.outcome, event.grade)
         return None if before == stored_now else _refuse("known_id")
     if pair is None:
-        return _refuse("not_yours" if lookups.is_repeat_of_another(event.pair) else "not_in_pool")
+        return _refuse("not_in_pool")
     if pair.disclosed:
         return _refuse("disclosed")
     if pair.settled and pair.kind is None:
         return _refuse("settled")
     if pair.kind == "training" and pair.tried and not pair.leased and not pair.answered:
         return Refusal("settled", "an answer in training is explained at once, so it cannot be changed")
-    if not pair.handed_out and lookups.is_in_training():
+    if pair.revised:
+        return None
+    if not pair.eligible and not pair.drawn:
+        return _refuse("not_yours")
+    if pair.kind != "training" and lookups.is_in_training():
         return Refusal("not_yours", "real pairs come after training")
     return None
 
@@ -189,8 +191,12 @@ def _refuse(code: str) -> Refusal:
     return Refusal(code, _REASONS[code])
 
 
-def find_purpose(pair: AnnotatorPairState, lookups: SubmissionLookups, *, further_from: int | None) -> str:
-    """Return for what an answer on the pair counts. A revision counts for what the first answer did."""
+def find_purpose(pair: AnnotatorPairState) -> str:
+    """Return for what an answer on the pair counts. A revision counts for what the first answer did.
+
+    An answer that comes after all independent judgments is a further one: it was asked for because these differ, or it
+    came too late. It never makes a disagreement of a pair that lacked nothing.
+    """
     if pair.repeat_pk is not None:
         return "repeat"
     if pair.answered and pair.purpose is not None:
@@ -199,12 +205,7 @@ def find_purpose(pair: AnnotatorPairState, lookups: SubmissionLookups, *, furthe
         return "quality"
     if pair.kind is not None:
         return pair.kind
-    if pair.judged < pair.wanted:
-        return COUNTED_PURPOSE
-    if pair.lacking > 0:
-        return FURTHER_PURPOSE
-    differ = further_from is not None and lookups.find_distance(pair.pair_pk) >= further_from
-    return FURTHER_PURPOSE if differ else COUNTED_PURPOSE
+    return COUNTED_PURPOSE if pair.judged < pair.wanted else FURTHER_PURPOSE
 
 
 def is_surplus(event: JudgmentEvent, pair: AnnotatorPairState, purpose: str) -> bool:
@@ -216,5 +217,5 @@ def is_surplus(event: JudgmentEvent, pair: AnnotatorPairState, purpose: str) -> 
 def apply_answer(pair: AnnotatorPairState, event: JudgmentEvent, purpose: str) -> AnnotatorPairState:
     """Return the pair as it stands for the annotator after the answer."""
     if purpose in CURRENT_PURPOSES or purpose == "quality":
-        return replace(pair, outcome=event.outcome, purpose=purpose)
-    return replace(pair, leased=False, tried=pair.tried or event.outcome != "later")
+        return replace(pair, leased=False, held=False, outcome=event.outcome, purpose=purpose)
+    return replace(pair, leased=False, held=False, tried=pair.tried or event.outcome != "later")

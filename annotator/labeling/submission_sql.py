@@ -7,13 +7,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.errors import StateError
-from annotator.domain.judgments import COUNTED_PURPOSE, AnsweredPair, PresentJudgment, TrainingFeedback
+from annotator.domain.judgments import AnsweredPair, PresentJudgment, TrainingFeedback, TrainingState
 from annotator.labeling.checks_sql import (
+    NOT_PUT_OFF,
     find_repeats,
     find_training,
     note_repeats_answered,
@@ -25,18 +26,18 @@ from annotator.labeling.submission import AcceptedAnswer, SubmissionPlan
 from annotator.storage.judgments.answers import AnswerRules, NewAnswer, store_answers
 from annotator.storage.judgments.current_judgments import derive_current, mark_late
 from annotator.storage.judgments.missing_judgments import forget_unanswered_queries, lock_counters
-from annotator.storage.judgments.open_pairs import OpenPairsRequest
+from annotator.storage.judgments.open_pairs import Eligibility, OpenPairsRequest
 from annotator.storage.judgments.quality_pairs import DECIDED_SINCE, follow_answers
+from annotator.storage.lookup import HANDED_OUT
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_json
-from annotator.storage.tables.central import CurrentJudgmentRow
+from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, read_json
 from annotator.storage.tables.labeling import RepeatRow
 
 _COLUMNS = """
 SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,
   p.judged, k.kind, EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk),
   EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk),
-  l.pair_pk IS NOT NULL, c.outcome, c.purpose, c.stale, (
+  l.pair_pk IS NOT NULL, l.expires_at > :now AND l.expires_at <= :latest, ({{eligible}}), c.outcome, c.purpose, c.stale, (
     SELECT max(CASE WHEN x.outcome IS NULL THEN 'waiting' WHEN {decided_since} THEN 'decided' ELSE x.outcome END)
     FROM quality_pair x CROSS JOIN quality_draw w
     WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk
@@ -44,7 +45,11 @@ SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept 
 FROM pair p LEFT JOIN check_pair k ON k.pair_pk = p.pk
 LEFT JOIN lease l ON l.pair_pk = p.pk AND l.annotator_pk = :annotator_pk
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
-WHERE p.dataset_pk + 0 = :dataset_pk AND p.{column} IN :named"""
+WHERE p.dataset_pk + 0 = :dataset_pk AND {handed_out}"""
+_HANDED_OUT = {
+    "key": f"p.key IN :named AND {HANDED_OUT}",
+    "pk": "p.pk IN :named",
+}  # the latter of own repeats
 _OF_ANSWERED = """,
   CASE WHEN p.{column} IN :answered THEN {list}(
     (SELECT d.text_sha256 FROM document d WHERE d.pk = p.document_pk),
@@ -65,21 +70,20 @@ _JSON = {
 }
 
 
-def _prepare_states(column: str, dialect: str, *, answered: bool) -> PreparedSql:
+def _write_states(column: str, dialect: str, *, answered: bool) -> str:
     stored = _OF_ANSWERED.format(column=column, **_JSON[dialect]) if answered else ", NULL"
-    statement = _COLUMNS.format(column=column, decided_since=DECIDED_SINCE, stored=stored)
-    return prepare_sql(statement, lists=["answered", "named"] if answered else ["named"])
+    return _COLUMNS.format(handed_out=_HANDED_OUT[column], decided_since=DECIDED_SINCE, stored=stored)
 
 
 _STATES = {
-    (column, dialect, answered): _prepare_states(column, dialect, answered=answered)
+    (column, dialect, answered): _write_states(column, dialect, answered=answered)
     for column in ("key", "pk")
     for dialect in _JSON
     for answered in (True, False)
 }
 _TRIED = prepare_sql(
-    "SELECT DISTINCT pair_pk FROM judgment WHERE pair_pk IN :named AND annotator_pk = :annotator_pk "
-    "AND purpose = :kind AND outcome <> 'later'",
+    "SELECT DISTINCT j.pair_pk FROM judgment j WHERE j.pair_pk IN :named AND j.annotator_pk = :annotator_pk "
+    f"AND j.purpose = :kind AND {NOT_PUT_OFF}",
     lists=["named"],
 )
 
@@ -112,6 +116,8 @@ class _PairStateRow(NamedTuple):
     settled: bool | int
     disclosed: bool | int
     leased: bool | int
+    held: bool | int | None
+    eligible: bool | int
     outcome: str | None
     purpose: str | None
     stale: int | None
@@ -131,41 +137,50 @@ class DocumentTexts(NamedTuple):
 
 
 def read_pair_states(
-    session: Session, request: OpenPairsRequest, keys: Collection[str], answered: Collection[str] = ()
+    session: Session,
+    request: OpenPairsRequest,
+    eligibility: Eligibility,
+    keys: Collection[str],
+    answered: Collection[str] = (),
 ) -> dict[str, AnnotatorPairState]:
     """Load, for each key sent by the browser, what decides whether the annotator may judge the pair.
 
-    A repeat has a key of its own. Keys of no pair of this dataset are left out. `answered`: those of the keys that come with
+    A repeat has a key of its own. Keys of pairs that were not handed to the annotator are left out, like unknown ones. `answered`: those of the keys that come with
     an answer, of which more is read.
     """
     if not keys:
         return {}
-    own = {"dataset_pk": request.dataset_pk, "annotator_pk": request.annotator_pk}
-    rows = _fetch_pair_states(session, "key", own, keys, answered)
+    rows = _fetch_pair_states(session, request, eligibility, "key", keys, answered)
     states = {row.key: _to_state(row) for row in rows}
     unknown = [key for key in keys if key not in states]
     repeats = find_repeats(session, request, unknown) if unknown else {}
     if repeats:
         pair_pks = {repeat.pair_pk for repeat in repeats.values()}
-        rows = _fetch_pair_states(session, "pk", own, pair_pks, pair_pks)
+        rows = _fetch_pair_states(session, request, eligibility, "pk", pair_pks, pair_pks)
         repeated = {row.pair_pk: _to_state(row) for row in rows}
         tried = _list_answered_repeats(session, [repeat.repeat_pk for repeat in repeats.values()])
         for key, repeat in repeats.items():
             states[key] = replace(
-                repeated[repeat.pair_pk], repeat_pk=repeat.repeat_pk, tried=repeat.repeat_pk in tried
+                repeated[repeat.pair_pk],
+                repeat_pk=repeat.repeat_pk,
+                tried=repeat.repeat_pk in tried,
+                leased=False,
+                held=False,
             )
-    return _note_tried(session, own, states)
+    return _note_tried(session, request, states)
 
 
 def _fetch_pair_states(
     session: Session,
+    request: OpenPairsRequest,
+    eligibility: Eligibility,
     column: str,
-    own: Mapping[str, object],
     named: Collection[object],
     answered: Collection[object],
 ) -> list[_PairStateRow]:
-    statement = _STATES[column, session.get_bind().dialect.name, bool(answered)]
-    values = {**own, "named": list(named), "answered": list(answered)}
+    written = _STATES[column, session.get_bind().dialect.name, bool(answered)]
+    statement = eligibility.prepare(written, query="p.query_pk")
+    values = {**request.values, **eligibility.values, "named": list(named), "answered": list(answered)}
     return list(map(_PairStateRow._make, fetch_tuples(session, statement, values)))
 
 
@@ -183,6 +198,8 @@ def _to_state(row: _PairStateRow) -> AnnotatorPairState:
         settled=bool(row.settled),
         disclosed=bool(row.disclosed),
         leased=bool(row.leased),
+        held=bool(row.held),
+        eligible=bool(row.eligible),
         outcome=row.outcome,
         purpose=row.purpose,
         stale=row.stale or 0,
@@ -220,7 +237,7 @@ def _list_answered_repeats(session: Session, repeat_pks: Collection[int]) -> set
 
 
 def _note_tried(
-    session: Session, own: Mapping[str, int], states: dict[str, AnnotatorPairState]
+    session: Session, request: OpenPairsRequest, states: dict[str, AnnotatorPairState]
 ) -> dict[str, AnnotatorPairState]:
     """Note which of the checks the annotator has answered before."""
     for kind in ("training", "gold"):
@@ -228,7 +245,8 @@ def _note_tried(
             state.pair_pk for state in states.values() if state.kind == kind and state.repeat_pk is None
         ]
         if pair_pks:
-            tried = set(execute_sql(session, _TRIED, {**own, "kind": kind, "named": pair_pks}).scalars())
+            values = {"annotator_pk": request.annotator_pk, "kind": kind, "named": pair_pks}
+            tried = set(execute_sql(session, _TRIED, values).scalars())
             for key, state in states.items():
                 if state.pair_pk in tried and state.repeat_pk is None:
                     states[key] = replace(state, tried=True)
@@ -240,28 +258,23 @@ class StoredFacts:
 
     def __init__(self, session: Session, request: OpenPairsRequest, context: ExchangeContext) -> None:
         self.session, self.request, self.context = session, request, context
-        self.in_training: bool | None = None if context.has_training else False
+        self.has_training = context.has_training  # False as well once it is known that the annotator has none
+        self.in_training: bool | None = None
+
+    def find_training(self) -> TrainingState | None:
+        """Return how far the annotator's training is, None if they have none."""
+        if not self.has_training:
+            return None
+        training = find_training(self.session, self.request, self.context.dataset, self.context.eligibility)
+        self.has_training = training is not None
+        return training
 
     def is_in_training(self) -> bool:
         """Return whether the annotator has a training to pass before ordinary pairs come."""
         if self.in_training is None:
-            training = find_training(
-                self.session, self.request, self.context.dataset, self.context.eligibility
-            )
+            training = self.find_training()
             self.in_training = training is not None and not training.passed
         return self.in_training
-
-    def is_repeat_of_another(self, key: str) -> bool:
-        """Return whether the key is that of a repeat; asked only of keys that are none of this annotator's."""
-        return bool(self.session.scalar(select(exists().where(col(RepeatRow.key) == key))))
-
-    def find_distance(self, pair_pk: int) -> int:
-        """Return how far apart the counted grades of the pair lie; 0 below two."""
-        grade = col(CurrentJudgmentRow.grade)
-        statement = select(func.max(grade) - func.min(grade)).where(
-            col(CurrentJudgmentRow.pair_pk) == pair_pk, col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE
-        )
-        return self.session.scalar(statement) or 0
 
 
 def store_plan(

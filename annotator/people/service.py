@@ -30,7 +30,7 @@ from annotator.people.roles_service import list_roles, require_admin, require_pe
 from annotator.people.second_factor.second_factor_sql import list_enrolled
 from annotator.people.sign_in_sql import clear_failures, forget_devices, revoke_live_sessions
 from annotator.storage.database import Database
-from annotator.storage.judgments.open_pairs import drop_every_lease
+from annotator.storage.judgments.open_pairs import end_leases
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_dataset, find_look_alikes, find_person, key_of
 from annotator.storage.roles import (
@@ -200,7 +200,7 @@ def remove_role(
         if actor.person_id == row.pk:
             raise StateError(say("you cannot take your own role away; ask another admin"))
         taken = delete_role(session, key_of(row.pk), dataset_pk)
-        drop_every_lease(session, key_of(row.pk))
+        end_leases(session, key_of(row.pk), dataset_pk, now=now)
         if taken is not None:
             note_role(session, AuditAction.role_taken, actor, key_of(row.pk), dataset_pk, taken, at=now)
         return _read_person(session, row)
@@ -223,7 +223,7 @@ def disable_person(database: Database, actor: Actor, username: str, *, now: date
         session.add(row)
         revoke_live_sessions(session, person_pk=key_of(row.pk), now=now)
         forget_devices(session, key_of(row.pk))
-        drop_every_lease(session, key_of(row.pk))
+        end_leases(session, key_of(row.pk), None, now=now)
         return _read_person(session, row)
 
 

@@ -13,9 +13,20 @@ from annotator.domain.grades import GradeDefinition, Rubric
 from annotator.domain.messages import say
 from annotator.domain.people import describe_unknown_dataset
 from annotator.storage.database import describe_archived, is_writing
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables.central import DatasetRow, PairRow, PersonRow, RubricRow
 
 _LOCK_USERNAMES = text("SELECT pg_advisory_xact_lock(4, 0)")  # two numbers, the first of no other lock
+HANDED_OUT = """(EXISTS (SELECT 1 FROM lease h WHERE h.pair_pk = p.pk AND h.annotator_pk = :annotator_pk)
+  OR EXISTS (SELECT 1 FROM judgment h WHERE h.pair_pk = p.pk AND h.annotator_pk = :annotator_pk))"""
+"""The condition that the pair `p` was handed to the person: a lease, running or expired, or an own answer of any kind.
+
+The only home of this rule. Pair keys follow from public names, so a key from a browser is no proof: every use of such a
+key asks this first, and answers as for a key that does not exist. A repeat has a key of its own, and its row is the proof."""
+_FIND_HANDED_OUT = prepare_sql(f"""
+SELECT p.pk FROM pair p WHERE p.key = :key AND p.dataset_pk = :dataset_pk AND {HANDED_OUT}
+UNION ALL SELECT p.pk FROM repeated_pair r CROSS JOIN pair p
+WHERE r.key = :key AND r.annotator_pk = :annotator_pk AND p.pk = r.pair_pk AND p.dataset_pk = :dataset_pk""")
 
 
 def key_of(pk: int | None) -> int:
@@ -85,28 +96,20 @@ def find_rubric(session: Session, dataset_pk: int) -> RubricRow:
     return session.scalars(statement).one()
 
 
-def find_pair_pk(session: Session, dataset_pk: int, person_pk: int | None, key: str) -> int | None:
-    """Return the pair of this dataset for a key sent by a browser.
+def find_pair_pk(session: Session, dataset_pk: int, key: str) -> int | None:
+    """Return the pair of this dataset with the key, or None. For leads: see `find_handed_out`."""
+    pair = select(col(PairRow.pk)).where(col(PairRow.key) == key, col(PairRow.dataset_pk) == dataset_pk)
+    return session.scalar(pair)
 
-    The key is the pair's own, or that of a repeat for this person. Returns None for anything else, so that nobody learns
-    which keys others were given.
+
+def find_handed_out(session: Session, dataset_pk: int, person_pk: int | None, key: str) -> int | None:
+    """Return the pair of this dataset for a key sent by an annotator's browser, or None if it was not handed to them.
+
+    The key is the pair's own, or that of a repeat for this person.
     """
-    own = select(col(PairRow.pk)).where(col(PairRow.key) == key, col(PairRow.dataset_pk) == dataset_pk)
-    pair_pk = session.scalar(own)
-    if pair_pk is not None or person_pk is None:
-        return pair_pk
-    from annotator.storage.tables.labeling import RepeatRow
-
-    repeat = (
-        select(col(PairRow.pk))
-        .join(RepeatRow, col(RepeatRow.pair_pk) == col(PairRow.pk))
-        .where(
-            col(RepeatRow.key) == key,
-            col(RepeatRow.annotator_pk) == person_pk,
-            col(PairRow.dataset_pk) == dataset_pk,
-        )
-    )
-    return session.scalar(repeat)
+    values = {"dataset_pk": dataset_pk, "annotator_pk": person_pk or 0, "key": key}
+    row = execute_sql(session, _FIND_HANDED_OUT, values).first()
+    return None if row is None else int(row[0])
 
 
 def to_rubric(row: RubricRow) -> Rubric:

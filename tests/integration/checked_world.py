@@ -19,7 +19,7 @@ from annotator.labeling.pair_records import NextPair
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.judgments.open_pairs import OpenPairsRequest, list_leased_elsewhere
+from annotator.storage.judgments.open_pairs import Eligibility, OpenPairsRequest, list_held
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.tables.central import DatasetRow, JudgmentRow, PairRow
 from annotator.storage.tables.labeling import CheckRow
@@ -107,7 +107,10 @@ class CheckedWorld(World):
                 read_check_rates(dataset),
                 seed=dataset.seed,
                 annotator=actor.username,
-                taken={*held, *list_leased_elsewhere(session, request)},
+                taken={
+                    *held,
+                    *(pair.pair_pk for pair in list_held(session, request, Eligibility(), elsewhere=True)),
+                },
             )
             pairs = [OpenPair(pk, self.keys[pk], self.queries[pk], False, False) for pk in ordinary]
             return mixer.mix(pairs, shown=len(held), query_before=None)

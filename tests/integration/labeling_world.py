@@ -1,5 +1,6 @@
 """A small dataset to label: made directly in storage, so that these tests stand on their own."""
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -10,9 +11,22 @@ from annotator.labeling.service import SubmitResponse, submit_judgments
 from annotator.storage.database import Database
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PersonRow, QueryRow
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+
+
+def hand_out(database: Database, actor: Actor, keys: Collection[str], *, now: datetime) -> None:
+    """Note that these pairs were handed to somebody before, on leases that have run out. What they answered stays as it is."""
+    statement = prepare_sql(
+        "INSERT INTO lease (pair_pk, annotator_pk, expires_at, tab) SELECT p.pk, :person_pk, :now, '' FROM pair p "
+        "WHERE p.key IN :keys AND NOT EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :person_pk) "
+        "ON CONFLICT DO NOTHING",
+        lists=["keys"],
+    )
+    with database.write() as session:
+        execute_sql(session, statement, {"keys": list(keys), "person_pk": actor.person_id, "now": now})
 
 
 class World:
@@ -102,6 +116,9 @@ class World:
         tab: str = "",
         whole: bool = False,
     ) -> SubmitResponse:
-        """Submit events, and ask for pairs."""
+        """Submit events, and ask for pairs. The pairs of the events were handed to the annotator before."""
+        named = {event["pair"] for event in events if isinstance(event.get("pair"), str)}
+        if named:
+            hand_out(self.database, actor, named, now=self.now)
         request = {"have": have or [], "want": want, "tab": tab, "whole": whole}
         return submit_judgments(self.database, actor, "d", events=list(events), **request, now=self.now)  # type: ignore[arg-type]

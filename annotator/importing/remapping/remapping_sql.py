@@ -168,7 +168,8 @@ def retire_pairs(session: Session, dataset_pk: int, pair_pks: Sequence[int], *, 
     """Take pairs out of the pool. What was judged of them stays on record."""
     for chunk in split_into_chunks(pair_pks, CHUNK):
         _quietly(session, update(PairRow).where(col(PairRow.pk).in_(chunk)).values(retired_at=now))
-        _quietly(session, delete(LeaseRow).where(col(LeaseRow.pair_pk).in_(chunk)))
+        running = (col(LeaseRow.pair_pk).in_(chunk), col(LeaseRow.expires_at) > now)
+        _quietly(session, update(LeaseRow).where(*running).values(expires_at=now))
     forget_current(session, dataset_pk, pair_pks)
 
 

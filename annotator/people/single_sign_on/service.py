@@ -43,7 +43,7 @@ from annotator.people.single_sign_on.identities_sql import (
 from annotator.people.single_sign_on.provider import LOGOUT_AGE, Provider
 from annotator.people.single_sign_on.records import ProviderAnswer, SingleSignOnRefused
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.open_pairs import drop_every_lease
+from annotator.storage.judgments.open_pairs import end_leases
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import find_look_alikes, find_person, key_of
 from annotator.storage.roles import ROLES_LOCK
@@ -125,7 +125,7 @@ def finish_single_sign_on(
         roles = choose_roles(provider.settings.roles, found.groups)
         unknown, is_taken = set_group_roles(session, person_pk, roles, now=now)
         if is_taken:
-            drop_every_lease(session, person_pk)
+            end_leases(session, person_pk, None, now=now)
         opened = add_session(
             session,
             person_pk,
@@ -207,7 +207,7 @@ def link_identity(
             raise ConflictError(f"this identity opens the account of {owner}; --move takes it from there")
         revoke_live_sessions(session, person_pk=identity.person_pk, now=now)
         set_group_roles(session, identity.person_pk, {}, now=now)
-        drop_every_lease(session, identity.person_pk)
+        end_leases(session, identity.person_pk, None, now=now)
         identity.person_pk = person_pk
         session.add(identity)
         details = {"moved": True}

@@ -8,7 +8,7 @@ Never returns a rank, a score or a grade. For leads, also computes the share of 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Literal
 
 from sqlalchemy.orm import Session
@@ -78,8 +78,8 @@ State = Literal["new", "in pool", "judged by you"]
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A document that a search found, for one query and one annotator. `pair`: the key under which it can simply be
-    judged, where it is in the pool and open to them or answered by them."""
+    """A document that a search found, for one query and one annotator. `pair`: the key of its pair, if that was handed out
+    to the annotator; other pairs of the pool come by themselves, and look alike whether they are checks or finished."""
 
     doc_id: str
     title: str
@@ -149,17 +149,10 @@ def search_documents(
     limit = max(1, min(limit, MOST_FOUND))
     matches = search_texts(database, actor, dataset, text, limit=limit, now=now)
     with database.read() as session:
-        row, query = _require_query(session, actor, dataset, query_id)
+        _, query = _require_query(session, actor, dataset, query_id)
         if matches.document_pks is None:
             return SearchResults((), matches.share, None)
-        existing = list_pooled_pairs(
-            session,
-            key_of(query.pk),
-            require_person(actor),
-            matches.document_pks,
-            now=now,
-            lease=timedelta(minutes=row.lease_minutes),
-        )
+        existing = list_pooled_pairs(session, key_of(query.pk), require_person(actor), matches.document_pks)
         documents = {
             document.document_pk: _describe(
                 document.doc_id,
@@ -219,16 +212,13 @@ def propose(
             same = (stored.pair_pk, stored.annotator_pk, stored.grade) == (pair_pk, person_pk, first.grade)
             if not same:
                 raise ConflictError("this event id belongs to another judgment")
-        elif pair_pk is not None:
-            raise ConflictError("this document is in the pool of this query already")
         else:
             _require_trained(session, row, person_pk, now)
+            if pair_pk is not None:
+                raise ConflictError("this document is in the pool of this query already")
             _add_pair(session, row, query, document, person_pk, first, now)
-        lease = timedelta(minutes=row.lease_minutes)
-        existing = list_pooled_pairs(
-            session, key_of(query.pk), person_pk, [key_of(document.pk)], now=now, lease=lease
-        )
-        return existing[key_of(document.pk)].key
+        proposed = list_pooled_pairs(session, key_of(query.pk), person_pk, [key_of(document.pk)])
+        return proposed[key_of(document.pk)].key or ""
 
 
 def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentProposals:
@@ -267,8 +257,7 @@ def list_proposals(database: Database, actor: Actor, dataset: str) -> DocumentPr
 def _describe(doc_id: str, title: str, snippet: str, there: ExistingPair | None) -> SearchResult:
     if there is None:
         return SearchResult(doc_id, title, snippet, None, "new")
-    key = there.key if there.answered or there.is_open else None
-    return SearchResult(doc_id, title, snippet, key, "judged by you" if there.answered else "in pool")
+    return SearchResult(doc_id, title, snippet, there.key, "judged by you" if there.answered else "in pool")
 
 
 def _require_query(

@@ -1,24 +1,22 @@
 """Proposals: where a document stands for a query and an annotator, the first judgment of a proposed pair, and the list.
 
-What is read here for an annotator says nothing of others but that a pair is in the pool and whether it is open.
+What is read here for an annotator says nothing of others but that a pair is in the pool.
 """
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, exists, func, select
+from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.storage.judgments.open_pairs import find_eligibility
-from annotator.storage.lookup import key_of
-from annotator.storage.sql import execute_sql
+from annotator.storage.lookup import HANDED_OUT, key_of
+from annotator.storage.sql import execute_sql, prepare_sql
 from annotator.storage.tables.central import (
-    CurrentJudgmentRow,
     DocumentRow,
     JudgmentRow,
     PairRow,
@@ -26,19 +24,27 @@ from annotator.storage.tables.central import (
     ProvenanceRow,
     QueryRow,
 )
-from annotator.storage.tables.labeling import DisclosureRow, LeaseRow, ProposalRow
+from annotator.storage.tables.labeling import ProposalRow
 
 _IS_THEIRS = "SELECT 1 FROM query q WHERE q.pk = :query_pk AND {eligible}"
 
 
+_POOLED = prepare_sql(
+    f"""
+SELECT p.document_pk, p.key, {HANDED_OUT} AS handed_out, coalesce((SELECT j.outcome FROM judgment j
+  WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND j.purpose <> 'repeat' AND NOT j.late
+  ORDER BY j.pk DESC LIMIT 1), 'later') <> 'later' AS answered
+FROM pair p WHERE p.query_pk = :query_pk AND p.document_pk IN :documents""",
+    lists=["documents"],
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ExistingPair:
-    """A pair that is there already: its key, whether the annotator answered it, and whether it is open to them."""
+    """A pair that is in the pool already, as its annotator may know it: a check looks like any other pair."""
 
-    pair_pk: int
-    key: str
-    answered: bool
-    is_open: bool
+    key: str | None  # None: it was not handed out to the annotator
+    answered: bool  # by the annotator, however the answer counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,40 +88,13 @@ def may_judge(session: Session, dataset_pk: int, person_pk: int, query_pk: int) 
 
 
 def list_pooled_pairs(
-    session: Session,
-    query_pk: int,
-    person_pk: int,
-    document_pks: Collection[int],
-    *,
-    now: datetime,
-    lease: timedelta,
+    session: Session, query_pk: int, person_pk: int, document_pks: Collection[int]
 ) -> dict[int, ExistingPair]:
     """Return, by document_pk, the pairs of the query that are in the pool already."""
-    is_judged = exists().where(
-        col(CurrentJudgmentRow.pair_pk) == col(PairRow.pk),
-        col(CurrentJudgmentRow.annotator_pk) == person_pk,
-        col(CurrentJudgmentRow.outcome) != "later",
-    )
-    disclosed = exists().where(
-        col(DisclosureRow.pair_pk) == col(PairRow.pk), col(DisclosureRow.person_pk) == person_pk
-    )
-    held = (
-        select(func.count())
-        .where(
-            col(LeaseRow.pair_pk) == col(PairRow.pk),
-            col(LeaseRow.annotator_pk) != person_pk,
-            col(LeaseRow.expires_at) > now,
-            col(LeaseRow.expires_at) <= find_latest_end(now, lease),
-        )
-        .scalar_subquery()
-    )
-    free = and_(col(PairRow.lacking) > held, ~disclosed, col(PairRow.retired_at).is_(None))
-    statement = select(col(PairRow.document_pk), col(PairRow.pk), col(PairRow.key), is_judged, free).where(
-        col(PairRow.query_pk) == query_pk, col(PairRow.document_pk).in_(document_pks)
-    )
+    values = {"query_pk": query_pk, "annotator_pk": person_pk, "documents": list(document_pks)}
+    rows = execute_sql(session, _POOLED, values)
     return {
-        document_pk: ExistingPair(key_of(pk), key, bool(answered), bool(is_open) and not answered)
-        for document_pk, pk, key, answered, is_open in session.execute(statement)
+        row.document_pk: ExistingPair(row.key if row.handed_out else None, bool(row.answered)) for row in rows
     }
 
 

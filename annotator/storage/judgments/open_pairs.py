@@ -6,12 +6,13 @@ it, saw others' judgments of it, nor check it for quality control (`storage/judg
 one role on this or all datasets allows its category and language; a query that is assigned to people is theirs alone.
 
 A lease keeps two people, or two tabs of one person, from the same work. It belongs to an annotator and a browser tab
-and counts until it expires (at most a lease's length: domain/clock.py).
+and counts until it expires (at most a lease's length: domain/clock.py). An expired lease stays until its pair is
+answered: it is the proof that the pair was handed out (`storage/lookup.py`, HANDED_OUT). Ending a lease sets its end to now.
 
 Reads one query's pairs at most; totals come from counters. CROSS JOIN makes SQLite start from the smaller table.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -58,7 +59,7 @@ def _prepare(
     condition = _ASSIGNED_TO_THEM.format(query=query) if any_assigned else "1 = 1"
     if allowed:
         condition += _EXPERTISE.format(query=query, allowed=allowed)
-    lists = (*names, "chosen") if ":chosen" in statement else names
+    lists = (*names, *(name for name in ("answered", "chosen", "named") if f":{name}" in statement))
     return prepare_sql(statement.replace("{eligible}", condition), lists=lists)
 
 
@@ -105,7 +106,7 @@ _OPEN = (
 )
 _OPEN_PAIRS = (
     "SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL FROM pair p LEFT JOIN current_judgment c "
-    "ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk WHERE p.{column} IN :chosen AND " + _OPEN
+    "ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk WHERE p.query_pk IN :chosen AND " + _OPEN
 )
 _OPEN_QUERIES = """
 SELECT w.query_pk FROM query_work w
@@ -220,24 +221,14 @@ def list_open_pairs(
     session: Session, request: OpenPairsRequest, eligibility: Eligibility, query_pks: Sequence[int]
 ) -> list[OpenPair]:
     """Return the open pairs of these queries, in no particular order."""
-    return _list_open(session, request, eligibility, "query_pk", query_pks)
-
-
-def list_open_among(
-    session: Session, request: OpenPairsRequest, eligibility: Eligibility, pair_pks: Collection[int]
-) -> list[OpenPair]:
-    """Return those of the pairs that are open."""
-    return _list_open(session, request, eligibility, "pk", sorted(pair_pks))
-
-
-def _list_open(
-    session: Session, request: OpenPairsRequest, eligibility: Eligibility, column: str, chosen: Sequence[int]
-) -> list[OpenPair]:
-    if not chosen:
+    if not query_pks:
         return []
-    statement = eligibility.prepare(_OPEN_PAIRS.replace("{column}", column), query="p.query_pk")
-    values = {**request.values, **eligibility.values, "chosen": list(chosen)}
-    rows = fetch_tuples(session, statement, values)
+    statement = eligibility.prepare(_OPEN_PAIRS, query="p.query_pk")
+    values = {**request.values, **eligibility.values, "chosen": list(query_pks)}
+    return _to_open_pairs(fetch_tuples(session, statement, values))
+
+
+def _to_open_pairs(rows: Iterable[Sequence[Any]]) -> list[OpenPair]:
     return [OpenPair(pk, key, query, bool(begun), bool(put_off)) for pk, key, query, begun, put_off in rows]
 
 
@@ -343,14 +334,25 @@ _LOCK_PAIRS, _LOCK_FREE_PAIRS = (
     )
     for rest in ("", " SKIP LOCKED")
 )
-_ELSEWHERE = prepare_sql(
-    "SELECT pair_pk FROM lease WHERE annotator_pk = :annotator_pk AND tab NOT IN ('', :tab) "
-    "AND expires_at > :now AND expires_at <= :latest",
+_HELD_PAIRS = """
+SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL FROM lease l CROSS JOIN pair p
+LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+WHERE l.annotator_pk = :annotator_pk{of_tabs} AND l.expires_at > :now AND l.expires_at <= :latest
+  AND p.pk = l.pair_pk AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk)
+  AND (EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
+    OR NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk))
+  AND ({eligible} OR EXISTS (SELECT 1 FROM quality_pair x CROSS JOIN quality_draw w
+    WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk))"""
+_HELD_ANYWHERE = _HELD_PAIRS.replace("{of_tabs}", "")
+_HELD_ELSEWHERE = _HELD_PAIRS.replace("{of_tabs}", " AND l.tab NOT IN ('', :tab)")
+_END_LEASES = (
+    "UPDATE lease SET expires_at = :now WHERE annotator_pk = :annotator_pk AND expires_at > :{after}"
 )
-_DROP_ALL = prepare_sql("DELETE FROM lease WHERE annotator_pk = :annotator_pk")
-_DROP_EXPIRED = prepare_sql(
-    "DELETE FROM lease WHERE annotator_pk = :annotator_pk AND (expires_at <= :now OR expires_at > :latest)"
-)
+_OF_DATASET = " AND EXISTS (SELECT 1 FROM pair p WHERE p.pk = lease.pair_pk AND p.dataset_pk = :dataset_pk)"
+_END_EVERYWHERE = prepare_sql(_END_LEASES.format(after="now"))
+_END_IN_DATASET = prepare_sql(_END_LEASES.format(after="now") + _OF_DATASET)
+_END_AHEAD = prepare_sql(_END_LEASES.format(after="latest") + _OF_DATASET)
 
 
 def take_leases(
@@ -364,7 +366,7 @@ def take_leases(
 ) -> set[int]:
     """Lease pairs (pair_pk) to the annotator until then, and return those of `chosen` that somebody else has taken meanwhile.
 
-    `held`: pairs that are the annotator's in any case; leases that they have already are prolonged. `chosen`: pairs that were
+    `held`: pairs that are the annotator's in any case: their leases are prolonged, or begin for checks. `chosen`: pairs that were
     open to them a moment ago. On PostgreSQL others hand out pairs at the same time. A lease of an open pair is written only under
     the lock of the pair and by a statement that counts the leases of others, so nobody overbooks it. `wait`: for pairs that
     somebody else has locked, which are lost otherwise. Only a transaction without other locks of pairs may wait.
@@ -380,16 +382,25 @@ def take_leases(
     return set(chosen).difference(pair_pk for (pair_pk,) in taken)
 
 
-def list_leased_elsewhere(session: Session, request: OpenPairsRequest) -> set[int]:
-    """Return the pairs (pair_pk) that another tab of this annotator holds, on this device or another."""
-    return set(execute_sql(session, _ELSEWHERE, {**request.values, "tab": request.tab}).scalars())
+def list_held(
+    session: Session, request: OpenPairsRequest, eligibility: Eligibility, *, elsewhere: bool
+) -> list[OpenPair]:
+    """Return the pairs of this dataset that the annotator holds and may judge, checks included, in no particular order.
+
+    `elsewhere`: only those that another tab holds, on this device or another.
+    """
+    statement = eligibility.prepare(_HELD_ELSEWHERE if elsewhere else _HELD_ANYWHERE, query="p.query_pk")
+    values = {**request.values, **eligibility.values, "tab": request.tab}
+    return _to_open_pairs(fetch_tuples(session, statement, values))
 
 
-def drop_every_lease(session: Session, person_pk: int) -> None:
-    """End all leases of this person, in every dataset, so that others get the pairs at once."""
-    execute_sql(session, _DROP_ALL, {"annotator_pk": person_pk})
+def end_leases(session: Session, person_pk: int, dataset_pk: int | None, *, now: datetime) -> int:
+    """End the leases of this person in the dataset (None: in every one); return how many. Others get the pairs at once."""
+    values = {"annotator_pk": person_pk, "dataset_pk": dataset_pk, "now": now}
+    statement = _END_EVERYWHERE if dataset_pk is None else _END_IN_DATASET
+    return execute_sql(session, statement, values).rowcount
 
 
-def drop_expired_leases(session: Session, request: OpenPairsRequest) -> None:
-    """Delete the annotator's leases that have expired, and those made while the clock was ahead of the present."""
-    run_sql(session, _DROP_EXPIRED, request.values)
+def end_leases_ahead(session: Session, request: OpenPairsRequest) -> None:
+    """End the annotator's leases of this dataset that were made while the clock was ahead of the present."""
+    run_sql(session, _END_AHEAD, request.values)

@@ -9,7 +9,7 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.storage.lookup import find_pair_pk
+from annotator.storage.lookup import find_handed_out
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow
 
 
@@ -25,9 +25,9 @@ class DocumentBeginning:
 def find_shown(
     session: Session, dataset_pk: int, person_pk: int | None, key: str, *, most: int
 ) -> DocumentBeginning | None:
-    """Return the document of the pair that this person's browser names by the key, None if there is no such pair or
-    no text."""
-    pair_pk = find_pair_pk(session, dataset_pk, person_pk, key)
+    """Return the document of the pair that this person's browser names by the key, None if it was not handed to them
+    or has no text."""
+    pair_pk = find_handed_out(session, dataset_pk, person_pk, key)
     if pair_pk is None:
         return None
     statement = (

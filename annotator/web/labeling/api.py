@@ -192,7 +192,7 @@ def _answer(exchange: SubmitResponse) -> dict[str, Any]:
             }
             for feedback in exchange.feedback
         ],
-        "surplus": list(exchange.surplus),
+        "surplus": [],  # for older panels; naming late answers would show which pairs are checks
         "training": asdict(exchange.training) if exchange.training else None,
     }
 

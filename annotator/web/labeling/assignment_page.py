@@ -16,7 +16,12 @@ from annotator.dataset.settings import write_setting
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.overlap import DISTANCES, MOST, describe_overlap
 from annotator.labeling.assignment import AssignmentStatus, JudgmentProgress, WaitingPerson, WaitingQuery
-from annotator.labeling.assignment_service import preview_assignment, preview_overlap, show_assignment
+from annotator.labeling.assignment_service import (
+    free_pairs,
+    preview_assignment,
+    preview_overlap,
+    show_assignment,
+)
 from annotator.labeling.assignment_steps import AssignmentPreview, AssignmentStep
 from annotator.people.service import change_person
 from annotator.web.kit.controls import keep_focus
@@ -33,7 +38,7 @@ from annotator.web.people.page import choose_people
 
 
 def draw_people(status: AssignmentStatus) -> None:
-    """Draw everybody: what they judge, what is left for them and what they hold."""
+    """Draw everybody: what they judge, what is left for them, and what they hold, which a lead can free."""
     for person in choose_people(status.people, lambda candidate: (candidate.username, candidate.name)):
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             with st.container(width="stretch"):
@@ -41,6 +46,18 @@ def draw_people(status: AssignmentStatus) -> None:
             label = tr("Change {username}", username=person.username)
             if st.button(tr("Change"), key=f"change {person.username}", help=escape_markdown(label)):
                 change_dialog(person.username)
+            if person.holds:
+                _draw_free(person)
+
+
+def _draw_free(person: WaitingPerson) -> None:
+    """Draw the button that gives what this person has in progress to others."""
+    why = tr("Others can get the pairs in progress of {username} at once.", username=person.username)
+    if not st.button(tr("Free pairs"), key=f"free {person.username}", help=escape_markdown(why)):
+        return
+    context = require_context()
+    dataset = require_dataset(context)
+    _do(lambda: free_pairs(context.database, context.actor, dataset, person.username, now=context.now))
 
 
 def change_dialog(username: str) -> None:
@@ -125,12 +142,13 @@ def _describe(person: WaitingPerson) -> str:
         )
     if person.queries:
         lines.append(_describe_assigned(person))
-    if person.held_seconds is not None:
+    if person.held_seconds is not None and person.reserved_seconds is not None:
         lines.append(
             tr(
-                "{pairs} in progress for {minutes} min",
+                "{pairs} in progress for {minutes} min, reserved for another {left} min",
                 pairs=show_number(person.holds),
                 minutes=person.held_seconds // 60,
+                left=person.reserved_seconds // 60,
             )
         )
     details = " · ".join(escape(line) for line in lines)

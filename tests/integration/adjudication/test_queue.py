@@ -54,7 +54,7 @@ class Queue(JudgedWorld):
 
     def find_pk(self, doc_id: str) -> int:
         with self.database.read() as session:
-            return find_pair_pk(session, self.dataset_pk, None, self.keys[doc_id]) or 0
+            return find_pair_pk(session, self.dataset_pk, self.keys[doc_id]) or 0
 
     def set(self, doc_id: str, **values: Any) -> None:
         pair_pk = self.find_pk(doc_id)

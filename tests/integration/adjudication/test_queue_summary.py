@@ -39,7 +39,7 @@ def test_what_is_open_is_counted_by_each_filter(database: Database) -> None:
     world, keys = make(database)
     lead = world.person("other", "lead")
     with database.write() as session:
-        pair_pk = find_pair_pk(session, world.dataset_pk, None, keys["b"])
+        pair_pk = find_pair_pk(session, world.dataset_pk, keys["b"])
         session.add(DisagreementAssignmentRow(pair_pk=pair_pk, lead_pk=lead.person_id, assigned_at=NOW))
         session.execute(
             update(DisagreementRow).where(col(DisagreementRow.pair_pk) == pair_pk).values(flips=2)

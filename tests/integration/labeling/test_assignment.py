@@ -96,9 +96,9 @@ def _left(world: AssignmentWorld) -> dict[str, int]:
     return {person.username: person.pairs for person in _show(world).people if person.works}
 
 
-def _count(database: Database, row_class: Any) -> int:
+def _count(database: Database, row_class: Any, *conditions: Any) -> int:
     with database.read() as session:
-        return len(session.execute(select(row_class)).all())
+        return len(session.execute(select(row_class).where(*conditions)).all())
 
 
 class TestGiving:
@@ -173,7 +173,7 @@ class TestGiving:
         kim = world.send(_find(world, "kim"), want=12)
         assert len(kim.pairs) == 12
         assert _give(world, ["花子"], HOWTO).leases == 6
-        assert _count(world.database, LeaseRow) == 6
+        assert _count(world.database, LeaseRow, col(LeaseRow.expires_at) > world.now) == 6
 
 
 class TestHandingOn:
@@ -190,7 +190,7 @@ class TestHandingOn:
         done = reassign(world.database, OPERATOR, "d", leaver="kim", to="花子", now=world.now)
         assert (done.queries, done.shared) == (2, 1)
         assert _given(world)["Q0"] == _given(world)["Q1"] == ("花子",)
-        assert _count(world.database, LeaseRow) == 0
+        assert _count(world.database, LeaseRow, col(LeaseRow.expires_at) > world.now) == 0
         assert _count(world.database, JudgmentRow) == 2
         assert list_left(world.database, OPERATOR, "kim") == []
 
@@ -224,7 +224,7 @@ class TestWaiting:
         world.send(_find(world, "kim"), want=3)
         world.later(minutes=20)
         kim = next(person for person in _show(world).people if person.username == "kim")
-        assert (kim.holds, kim.held_seconds) == (3, 20 * 60)
+        assert (kim.holds, kim.held_seconds, kim.reserved_seconds) == (3, 20 * 60, 40 * 60)
         world.later(minutes=60)
         kim = next(person for person in _show(world).people if person.username == "kim")
         assert (kim.holds, kim.held_seconds) == (0, None)

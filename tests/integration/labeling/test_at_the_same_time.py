@@ -324,7 +324,7 @@ def test_for_what_an_answer_counts_is_decided_after_the_answers_that_are_being_s
         go_on.set()
         assert first.result(120).surplus == ()
         assert second.result(120).surplus == (late["id"],), "two were wanted, and two had judged"
-    expected = [[(3, 0)], [(3,)]]
+    expected = [[(2, 0)], []]
     assert fetch(database, "SELECT judged, lacking FROM pair", "SELECT distance FROM dispute") == expected
 
 

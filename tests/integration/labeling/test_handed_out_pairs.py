@@ -6,13 +6,17 @@ import pytest
 from sqlalchemy import select, text, update
 from sqlmodel import col
 
+from annotator.dataset.service import create_dataset
 from annotator.domain.errors import NotAllowed
 from annotator.domain.judgments import OutdatedReason, OwnAnswer
 from annotator.domain.people import OPERATOR, Actor
 from annotator.importing.remapping.remapping_sql import retire_pairs
-from annotator.labeling.service import list_judgments
+from annotator.labeling.service import SubmitResponse, list_judgments, submit_judgments
+from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.judgments.open_pairs import end_leases
 from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
     DatasetRow,
@@ -175,12 +179,13 @@ def test_an_answer_that_comes_when_others_did_the_work_is_kept_and_named_as_surp
     for other in (bob, cho):
         assert world.send(other, world.event(pair, 1)).surplus == ()
     late = world.event(pair, 2)
-    assert world.send(ann, have=[pair]).judged == (pair,)
+    assert world.send(ann, have=[pair]).judged == (), "a gold pair would stay as well"
     response = world.send(ann, late)
     assert (response.acknowledged, response.surplus) == ((late["id"],), (late["id"],))
     world.later(seconds=1)
     assert world.send(ann, world.event(pair, 1)).surplus == (), "a revision is none"
     assert len(list_judgments(world.database, OPERATOR, "d")) == 3
+    assert purposes(world) == ["independent", "independent", "conditional", "conditional"], "no third vote"
 
 
 def test_one_more_is_asked_where_the_first_two_differ_and_counts_apart(world: World) -> None:
@@ -220,7 +225,7 @@ def test_a_repeat_has_a_key_of_its_own_and_changes_no_answer(world: World) -> No
     assert world.send(ann, have=["f" * 24]).judged == ()
     response = world.send(ann, world.event("f" * 24, 0), have=["f" * 24])
     assert (len(response.acknowledged), response.judged) == (1, ("f" * 24,))
-    assert [refusal.code for refusal in world.send(bob, world.event("f" * 24, 0)).refused] == ["not_yours"]
+    assert [refusal.code for refusal in world.send(bob, world.event("f" * 24, 0)).refused] == ["not_in_pool"]
     assert purposes(world) == ["independent", "repeat"]
     assert [judgment.grade for judgment in list_judgments(world.database, OPERATOR, "d")] == [2]
 
@@ -289,6 +294,54 @@ def test_nothing_is_stored_of_somebody_who_may_no_longer(world: World, change: s
     with pytest.raises(NotAllowed):
         world.send(ann, world.event(pair, 2))
     assert purposes(world) == []
+
+
+def test_leases_of_one_dataset_say_nothing_of_another(database: Database) -> None:
+    """One person labels in two datasets, whose leases last differently."""
+    world = World(database)
+    ann = world.person("ann")
+    other = other_dataset(world, ann, lease_minutes="10080")
+    held = [pair.pair for pair in exchange(world, ann, other, want=50, tab="a").pairs]
+    assert len(held) == 2
+    assert len(world.send(ann, want=50, tab="b").pairs) == 12, (
+        "none of them is in another tab of this dataset"
+    )
+    world.send(ann, tab="b")  # ends leases of a clock ahead: those of the other dataset are longer, and none
+    with database.write() as session:
+        assert end_leases(session, key_of(ann.person_id), 1, now=world.now) == 12
+    bob = world.person("bob")
+    with database.write() as session:
+        dataset_pk = find_dataset(session, other).pk
+        session.add(MembershipRow(person_pk=key_of(bob.person_id), dataset_pk=dataset_pk, role="annotator"))
+    assert exchange(world, bob, other, want=50).pairs == (), "ann holds them all"
+    with database.write() as session:
+        assert end_leases(session, key_of(ann.person_id), None, now=world.now) == 2
+    assert len(exchange(world, bob, other, want=50).pairs) == 2
+    late = exchange(world, ann, other, events=[world.event(held[0])])
+    assert len(late.acknowledged) == 1, "what was on the screen is stored"
+
+
+def other_dataset(world: World, actor: Actor, **settings: str) -> str:
+    """A dataset of one query with two pairs, each for one annotator: this one."""
+    create_dataset(world.database, OPERATOR, "e", now=NOW, settings={"overlap": "1", **settings})
+    with world.database.write() as session:
+        dataset_pk = key_of(find_dataset(session, "e").pk)
+        session.add(MembershipRow(person_pk=key_of(actor.person_id), dataset_pk=dataset_pk, role="annotator"))
+        query = QueryRow(dataset_pk=dataset_pk, position=0, query_id="E", text="検索")
+        documents = [DocumentRow(dataset_pk=dataset_pk, doc_id=name, title=name) for name in ("e1", "e2")]
+        session.add_all([query, *documents])
+        session.flush()
+        candidates = [
+            PoolCandidate(key_of(query.pk), "E", key_of(document.pk), document.doc_id, "bm25")
+            for document in documents
+        ]
+        add_candidates(session, dataset_pk, "e", candidates, now=NOW)
+    return "e"
+
+
+def exchange(world: World, actor: Actor, dataset: str, **parameters: Any) -> SubmitResponse:
+    given = {"events": [], "have": [], "want": 0, **parameters}
+    return submit_judgments(world.database, actor, dataset, **given, now=world.now)
 
 
 def test_the_dataset_is_the_first_one(world: World) -> None:

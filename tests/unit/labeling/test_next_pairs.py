@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from annotator.domain.judgments import OpenPair, TrainingState
 from annotator.labeling.checks import CheckRates, GoldCandidate, RepeatCandidate
 from annotator.labeling.next_pairs import (
+    MOST_HELD,
     NextPairs,
     NextPairsRequest,
     QueryCount,
@@ -35,6 +36,8 @@ SHOWN = AnnotatorPairState(
     settled=False,
     disclosed=False,
     leased=True,
+    held=True,
+    eligible=True,
     outcome=None,
     purpose=None,
     stale=0,
@@ -49,6 +52,7 @@ class Work:
     training: Sequence[int] = ()
     outdated: Sequence[int] = ()
     elsewhere: Collection[int] = ()
+    held: Collection[int] = ()  # in this tab
     last_query: int | None = None
     assigned: Sequence[int] = ()
     answered: dict[int, str] = field(default_factory=dict)
@@ -60,8 +64,10 @@ class Work:
     def list_outdated(self, limit: int) -> list[int]:
         return list(self.outdated[:limit])
 
-    def list_leased_elsewhere(self) -> set[int]:
-        return set(self.elsewhere)
+    def list_held(self, *, elsewhere: bool) -> list[OpenPair]:
+        open_pairs = {pair.pair_pk: pair for pair in self.pairs}
+        held = self.elsewhere if elsewhere else {*self.elsewhere, *self.held}
+        return [open_pairs.get(pk, pair(pk)) for pk in sorted(held)]  # what is not open is a check
 
     def find_last_query(self) -> int | None:
         return self.last_query
@@ -87,9 +93,6 @@ class Work:
     def list_open_pairs(self, query_pks: Sequence[int]) -> list[OpenPair]:
         self.asked += query_pks
         return [pair for pair in self.pairs if pair.query_pk in query_pks]
-
-    def list_open_among(self, pair_pks: Collection[int]) -> list[OpenPair]:
-        return [pair for pair in self.pairs if pair.pair_pk in pair_pks]
 
     def list_answered_pairs(self, query_pk: int) -> dict[int, str]:
         return self.answered
@@ -165,9 +168,28 @@ def test_the_order_is_outdated_drawn_ordinary_put_off_another_tab() -> None:
     drawn = [pair(5, 20), pair(6, 20), pair(7, 20, put_off=True)]
     chosen = choose_next_pairs(ask(drawn=drawn), work, Checks())
     order = [next_pair.pair_pk for next_pair in chosen.pairs]
-    assert order[:6] == [9, 5, 1, 2, 3, 4]
-    assert set(order[6:]) == {6, 7}
+    assert order[:4] == [9, 5, 1, 2]
+    assert set(order[4:6]) == {3, 6}, "a check in another tab comes like any pair there"
+    assert order[6:] == [4, 7]
     assert set(chosen.leased) == set(order) - {9}, "who revises takes nobody's work"
+
+
+def test_who_holds_as_many_pairs_as_allowed_gets_these_again_checks_included() -> None:
+    work = Work([pair(1), pair(2), pair(3)], elsewhere=[2, 77], held=[3], outdated=[9])
+    full = replace(ask(50), held=MOST_HELD)
+    assert set(choose(full, work)) == {2, 3, 77}
+    assert set(choose_whole(full, work)) == {2, 3, 77}
+    almost = replace(ask(50), held=MOST_HELD - 1)
+    assert choose(almost, work) == [9], "room for one"
+    assert len(choose_next_pairs(replace(almost, want=1), Work([pair(1), pair(2)]), Checks()).pairs) == 1
+
+
+def test_leases_that_ran_out_begin_again_only_within_what_may_be_held() -> None:
+    shown = [replace(SHOWN, pair_pk=1), *(replace(SHOWN, pair_pk=pk, held=False) for pk in (2, 3))]
+    put_off = replace(SHOWN, pair_pk=4, leased=False, held=False, outcome="later")
+    request = replace(ask(50, *shown, put_off), held=MOST_HELD - 1)
+    assert (request.prolonged, request.room) == ([1, 2], 0), "what was put off is not leased by showing it"
+    assert replace(request, held=0).prolonged == [1, 2, 3]
 
 
 def test_every_kind_gives_way_to_the_ones_before_it() -> None:
@@ -247,7 +269,8 @@ def test_a_whole_query_holds_its_pairs_for_quality_control_and_comes_right_after
     ("changes", "needless", "needless_in_a_list"),
     [
         ({}, False, False),
-        ({"lacking": 0}, True, False),
+        ({"lacking": 0}, False, False),  # a gold pair in its place would stay as well
+        ({"lacking": 0, "held": False}, False, False),
         ({"retired": True}, True, True),
         ({"disclosed": True}, True, True),
         ({"settled": True}, True, True),

@@ -35,6 +35,8 @@ OPEN = AnnotatorPairState(
     settled=False,
     disclosed=False,
     leased=True,
+    held=True,
+    eligible=True,
     outcome=None,
     purpose=None,
     stale=0,
@@ -46,17 +48,9 @@ class Facts:
     """The lookups, from memory."""
 
     in_training: bool = False
-    repeat_of_another: bool = False
-    distance: int = 0
 
     def is_in_training(self) -> bool:
         return self.in_training
-
-    def is_repeat_of_another(self, key: str) -> bool:
-        return self.repeat_of_another
-
-    def find_distance(self, pair_pk: int) -> int:
-        return self.distance
 
 
 def pair(**changes: Any) -> AnnotatorPairState:
@@ -76,14 +70,11 @@ def find_code(state: AnnotatorPairState | None, **facts: bool) -> str | None:
 
 def plan(
     *events: JudgmentEvent,
-    further_from: int | None = None,
     facts: Facts | None = None,
     stored: dict[str, StoredEvent] | None = None,
     **pairs: AnnotatorPairState,
 ) -> SubmissionPlan:
-    return plan_submission(
-        events, pairs, stored or {}, facts or Facts(), annotator_pk=ANN, further_from=further_from
-    )
+    return plan_submission(events, pairs, stored or {}, facts or Facts(), annotator_pk=ANN)
 
 
 @pytest.mark.parametrize(
@@ -112,26 +103,43 @@ def test_an_event_is_refused_if_its_annotator_may_not_judge_the_pair(
     assert find_code(state) == code
 
 
-def test_the_key_of_somebody_elses_repeat_is_refused_as_theirs() -> None:
-    assert find_code(None, repeat_of_another=True) == "not_yours"
+@pytest.mark.parametrize(
+    ("state", "code"),
+    [
+        (pair(), "not_yours"),
+        (pair(leased=False, outcome="later"), "not_yours"),
+        (pair(kind="gold"), "not_yours"),
+        (pair(drawn=True), "not_yours"),
+        (pair(kind="training"), None),
+        (pair(leased=False, outcome="unrateable"), None),
+        (pair(leased=False, kind="gold", tried=True), None),
+    ],
+)
+def test_before_training_is_passed_only_its_pairs_and_earlier_answers_can_be_judged(
+    state: AnnotatorPairState, code: str | None
+) -> None:
+    assert find_code(state, in_training=True) == code
+    assert find_code(state, in_training=False) is None
 
 
 @pytest.mark.parametrize(
     ("state", "code"),
     [
-        (pair(leased=False), "not_yours"),
+        (pair(), "not_yours"),
+        (pair(kind="gold"), "not_yours"),
+        (pair(repeat_pk=3, outcome="graded"), "not_yours"),
         (pair(leased=False, outcome="later"), "not_yours"),
-        (pair(leased=True), None),
-        (pair(leased=False, outcome="unrateable"), None),
-        (pair(leased=False, kind="gold"), None),
-        (pair(leased=False, repeat_pk=3), None),
+        (pair(drawn=True), None),  # a lead has given them this pair
+        (pair(leased=False, outcome="graded"), None),
+        (pair(leased=False, kind="gold", tried=True), None),
+        (pair(repeat_pk=3, outcome="graded", tried=True), None),
     ],
 )
-def test_before_training_is_passed_only_what_was_handed_out_can_be_judged(
+def test_a_pair_whose_query_is_others_now_is_refused_unless_it_was_answered_before(
     state: AnnotatorPairState, code: str | None
 ) -> None:
-    assert find_code(state, in_training=True) == code
-    assert find_code(state, in_training=False) is None
+    assert find_code(replace(state, eligible=False)) == code
+    assert find_code(state) is None
 
 
 @pytest.mark.parametrize(
@@ -152,33 +160,27 @@ def test_an_event_id_stands_for_one_judgment(before: StoredEvent, code: str | No
 
 
 @pytest.mark.parametrize(
-    ("state", "distance", "purpose"),
+    ("state", "purpose"),
     [
-        (pair(), 0, "independent"),
-        (pair(judged=1, lacking=1), 0, "independent"),
-        (pair(judged=2, lacking=1), 0, "conditional"),  # a further judgment is asked for
-        (pair(judged=2, lacking=0), 2, "conditional"),  # was asked for, and somebody gave it meanwhile
-        (pair(judged=2, lacking=0), 1, "independent"),
-        (pair(kind="gold"), 0, "gold"),
-        (pair(kind="training", judged=2, lacking=0), 3, "training"),
-        (pair(drawn=True, judged=2, lacking=0), 3, "quality"),
-        (pair(drawn=True, purpose="quality", outcome="later"), 0, "quality"),
-        (pair(repeat_pk=5, outcome="graded", purpose="independent"), 0, "repeat"),
-        (pair(outcome="graded", purpose="conditional"), 0, "conditional"),
-        (pair(outcome="graded", purpose="independent", judged=2, lacking=1), 3, "independent"),
-        (pair(outcome="graded", purpose="independent", kind="gold"), 0, "independent"),
-        (pair(outcome="later", purpose="conditional"), 0, "independent"),
+        (pair(), "independent"),
+        (pair(judged=1, lacking=1), "independent"),
+        (pair(judged=2, lacking=1), "conditional"),  # a further judgment is asked for
+        (pair(judged=2, lacking=0), "conditional"),  # it came too late to count as one more vote
+        (pair(kind="gold"), "gold"),
+        (pair(kind="training", judged=2, lacking=0), "training"),
+        (pair(drawn=True, judged=2, lacking=0), "quality"),
+        (pair(drawn=True, purpose="quality", outcome="later"), "quality"),
+        (pair(repeat_pk=5, outcome="graded", purpose="independent"), "repeat"),
+        (pair(outcome="graded", purpose="conditional"), "conditional"),
+        (pair(outcome="graded", purpose="independent", judged=2, lacking=1), "independent"),
+        (pair(outcome="graded", purpose="independent", kind="gold"), "independent"),
+        (pair(outcome="later", purpose="conditional"), "independent"),
     ],
 )
 def test_an_answer_counts_for_what_the_pair_was_handed_out_for(
-    state: AnnotatorPairState, distance: int, purpose: str
+    state: AnnotatorPairState, purpose: str
 ) -> None:
-    assert find_purpose(state, Facts(distance=distance), further_from=2) == purpose
-
-
-def test_without_a_rule_for_further_judgments_none_is_conditional_by_its_grades() -> None:
-    judged = pair(judged=2, lacking=0)
-    assert find_purpose(judged, Facts(distance=3), further_from=None) == "independent"
+    assert find_purpose(state) == purpose
 
 
 @pytest.mark.parametrize(
@@ -200,12 +202,15 @@ def test_an_answer_is_surplus_if_others_have_done_the_work(
 
 
 def test_after_an_answer_the_pair_has_it_and_a_check_is_tried() -> None:
-    assert apply_answer(pair(), press(), "independent") == pair(outcome="graded", purpose="independent")
+    ended = {"leased": False, "held": False}
+    work = pair(**ended, outcome="graded", purpose="independent")
+    assert apply_answer(pair(), press(), "independent") == work
     drawn = pair(drawn=True)
-    assert apply_answer(drawn, press(), "quality") == replace(drawn, outcome="graded", purpose="quality")
+    answered = replace(drawn, **ended, outcome="graded", purpose="quality")
+    assert apply_answer(drawn, press(), "quality") == answered
     gold = pair(kind="gold")
-    assert apply_answer(gold, press(), "gold") == replace(gold, leased=False, tried=True)
-    assert apply_answer(gold, press(outcome="later"), "gold") == replace(gold, leased=False)
+    assert apply_answer(gold, press(), "gold") == replace(gold, **ended, tried=True)
+    assert apply_answer(gold, press(outcome="later"), "gold") == replace(gold, **ended)
     tried = pair(kind="gold", tried=True)
     assert apply_answer(tried, press(outcome="later"), "gold").tried
 
@@ -305,14 +310,14 @@ EVENTS = st.lists(
     ),
     max_size=6,
 )
-FACTS = st.builds(Facts, st.booleans(), st.booleans(), st.integers(0, 3))
+FACTS = st.builds(Facts, st.booleans())
 
 
 @given(EVENTS, STATES, FACTS)
 def test_every_event_is_either_acknowledged_or_refused_and_no_id_is_stored_twice(
     events: list[JudgmentEvent], state: AnnotatorPairState, facts: Facts
 ) -> None:
-    made = plan(*events, facts=facts, further_from=2, p=state)
+    made = plan(*events, facts=facts, p=state)
     assert len(made.acknowledged) + len(made.refused) == len(events)
     stored = [answer.event.event_id for answer in made.answers]
     assert len(stored) == len(set(stored))
@@ -325,8 +330,8 @@ def test_a_revision_keeps_its_purpose(
     state: AnnotatorPairState, facts: Facts, events: list[JudgmentEvent]
 ) -> None:
     """However the pair changes meanwhile: what an annotator's first answer counts for holds for all of them."""
-    made = plan(*events, facts=facts, further_from=2, p=state)
+    made = plan(*events, facts=facts, p=state)
     for first, second in pairwise(made.answers):
         if first.event.outcome != "later" and first.purpose in CURRENT_PURPOSES:
             moved = replace(second.pair, judged=3, lacking=0, drawn=True)
-            assert second.purpose == find_purpose(moved, facts, further_from=1) == first.purpose
+            assert second.purpose == find_purpose(moved) == first.purpose

@@ -81,8 +81,8 @@ def test_people_come_by_what_they_have_left_then_by_name() -> None:
         assigned={2: frozenset({3})},
         answered={(1, 2): 4},
         held={
-            3: LeasedPairs(5, NOW - timedelta(seconds=90.9)),
-            1: LeasedPairs(1, NOW + timedelta(minutes=1)),
+            3: LeasedPairs(5, NOW - timedelta(seconds=90.9), NOW + timedelta(minutes=59)),
+            1: LeasedPairs(1, NOW + timedelta(minutes=1), NOW + timedelta(minutes=61)),
         },
     )
     waiting = list_waiting_people(facts, now=NOW)

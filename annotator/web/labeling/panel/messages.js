@@ -80,7 +80,6 @@
  * @property {Pair[]} pairs the next ones
  * @property {Progress} progress
  * @property {string[]} [judged] pairs that need nothing from this annotator any more
- * @property {string[]} [surplus] events that came after their lease
  * @property {Training | null} [training]
  * @property {Feedback[]} [feedback]
  */

@@ -473,7 +473,6 @@ export class LabelingPanel {
       setLaterApart(pair);
       this.guideline.noticeVersion(pair.guideline_version);
     }
-    if (answer.surplus?.length) this.remark.show(this.words.surplus);
     this.notice.setTraining(answer.training ?? null);
     if (!request.whole || this.list.stepsAside(answer)) this.takePairs(answer, waiting);
     else if (request.want) this.list.take(answer.pairs);

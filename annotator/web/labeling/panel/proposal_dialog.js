@@ -1,5 +1,6 @@
 // Documents that the pool missed: search the dataset as one types, read a document as the panel shows it, grade it, propose it.
-// A document that is in the pool already and open to the annotator is simply judged, through the outbox. What was chosen
+// A document whose pair was handed to the annotator is simply judged, through the outbox. Other pairs of the pool come by
+// themselves: nothing here tells which of them are open, finished or checks. What was chosen
 // and typed is kept in this browser, with the id under which it is sent, until the server has it.
 
 import { readStored, writeStored } from "../../kit/panel/browser_storage.js";
@@ -22,7 +23,7 @@ const RETRY_MS = 2000;
 /** @typedef {import("./messages.js").NewAnswer} NewAnswer */
 
 /**
- * A document that a search found; `pair` if it is in the pool and open to the annotator.
+ * A document that a search found; `pair` if its pair was handed to the annotator.
  * @typedef {object} FoundDocument
  * @property {string} doc_id
  * @property {string | null} title
@@ -325,7 +326,7 @@ export class ProposalDialog {
     });
     this.send.disabled = false;
     if (status >= 200 && status <= 299) return this.finish(this.words.propose_sent);
-    this.status.textContent = describeFailure(this.words, status, { 403: this.words.propose_notyours, 404: this.words.propose_gone, 409: this.words.propose_taken });
+    this.status.textContent = describeFailure(this.words, status, { 403: this.words.propose_notyours, 404: this.words.propose_gone, 409: this.words.propose_inpool_long });
     if (status === 409) this.search();
   }
 

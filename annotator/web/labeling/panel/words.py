@@ -71,7 +71,9 @@ def _propose() -> dict[str, str]:
         "propose_none": tr("No documents found."),
         "propose_inpool": tr("in the pool"),
         "propose_judged": tr("judged by you"),
-        "propose_inpool_long": tr("This document is already in the query's pool. Others judge it."),
+        "propose_inpool_long": tr(
+            "This document is already in the query's pool. If you are to judge it, it comes by itself."
+        ),
         "propose_judged_long": tr("You have already judged this document for this query."),
         "propose_open_long": tr("This document is already in the pool. You can judge it here."),
         "propose_choose": tr("Choose a document to read it here, then grade it."),
@@ -83,9 +85,6 @@ def _propose() -> dict[str, str]:
             "Document proposed with your grade. Others will judge it without knowing that it was proposed."
         ),
         "propose_judged_now": tr("Judged."),
-        "propose_taken": tr(
-            "This document was added to the pool in the meantime. Read it again, then judge it."
-        ),
         "propose_gone": tr("This document is no longer in the dataset."),
         "propose_notyours": tr("Others judge this query, so you cannot propose a document for it."),
         "propose_cut": tr("Only the first {n} characters are shown."),
@@ -273,10 +272,6 @@ def _states() -> dict[str, str]:
             "This pair needs no more judgments: you judged it elsewhere, a lead settled it, or it left "
             "the pool."
         ),
-        "surplus": tr(
-            "Your reservation of a pair ended, and others judged it in the meantime. Your judgment is "
-            "saved and counts too."
-        ),
     }
 
 
@@ -288,10 +283,10 @@ def _refusals() -> dict[str, str]:
         "notopened": tr("This pair cannot be opened: {why}"),
         "refused_bad_event": tr("the server could not read the judgment."),
         "refused_known_id": tr("the server already has a different judgment with this number."),
-        "refused_not_in_pool": tr("this pair has left the pool."),
+        "refused_not_in_pool": tr("this pair was not given to you, or it has left the pool."),
         "refused_settled": tr("a lead has settled this pair; it can no longer be judged."),
         "refused_disclosed": tr(
             "you have seen others' judgments, so you can no longer judge this pair or change your judgment."
         ),
-        "refused_not_yours": tr("this pair is not assigned to you."),
+        "refused_not_yours": tr("others judge this query now, or your training is not finished."),
     }

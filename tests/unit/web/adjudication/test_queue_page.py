@@ -79,7 +79,7 @@ def test_a_row_says_who_has_it_and_what_hangs_on_it(world: JudgedWorld) -> None:
     lead, other = find(world, "lead"), world.person("other", "lead")
     world.judge(lead, "Q2", "近い", 2)
     with world.database.write() as session:
-        far, near = (find_pair_pk(session, world.dataset_pk, None, key) or 0 for key in (FAR, NEAR))
+        far, near = (find_pair_pk(session, world.dataset_pk, key) or 0 for key in (FAR, NEAR))
         session.add(DisagreementHoldRow(pair_pk=far, lead_pk=other.person_id or 0, tab="t", expires_at=EVER))
         session.add(DisagreementAssignmentRow(pair_pk=far, lead_pk=other.person_id or 0, assigned_at=NOW))
         session.add(PutOffDisagreementRow(pair_pk=far, lead_pk=lead.person_id or 0, put_off_at=NOW))

@@ -1,0 +1,320 @@
+"""A signed-in annotator with a script: keys that follow from public names, `have`, many tabs, late presses, search.
+
+Over HTTP, on both databases. A key that was not handed out is answered like one that does not exist, and a check looks like any pair.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from sqlalchemy import func, select, update
+from sqlmodel import col
+from starlette.testclient import TestClient
+from streamlit.runtime import Runtime
+
+from annotator.domain.errors import NotAllowed
+from annotator.domain.people import OPERATOR, Actor
+from annotator.labeling import next_pairs
+from annotator.labeling.assignment import QuerySelection
+from annotator.labeling.assignment_service import assign, free_pairs, show_assignment
+from annotator.labeling.service import list_judgments
+from annotator.people.service import add_person
+from annotator.settings import Settings
+from annotator.storage.database import Database
+from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.lookup import find_dataset, find_person, key_of
+from annotator.storage.pairs.pool import pair_key
+from annotator.storage.tables.adjudication import DisagreementRow
+from annotator.storage.tables.central import MembershipRow, PairRow, QueryRow
+from annotator.storage.tables.labeling import CheckRow, LeaseRow
+from annotator.web.app import make_app
+from tests.integration.labeling_world import World
+
+PASSWORD = "correct horse 電池 staple"
+KEYS = [pair_key("d", f"Q{query}", f"문서/{query}-{index}") for query in range(3) for index in range(4)]
+"""What anybody can compute who knows the names of queries and documents."""
+UNKNOWN = "0" * 24
+
+
+@dataclass
+class Attack:
+    """The dataset of `World`, with the browsers of its people."""
+
+    world: World
+    app: Any
+
+    def __post_init__(self) -> None:
+        self.browsers: dict[str, TestClient] = {}
+
+    def open(self, username: str) -> TestClient:
+        if username not in self.browsers:
+            browser = TestClient(self.app, follow_redirects=False)
+            answer = browser.post("/login", data={"username": username, "password": PASSWORD})
+            assert answer.status_code == 303
+            self.browsers[username] = browser
+        return self.browsers[username]
+
+    def post(self, username: str, *events: dict[str, Any], **parameters: Any) -> dict[str, Any]:
+        body = {"dataset": "d", "events": list(events), "have": [], "want": 0, **parameters}
+        answer = self.open(username).post("/api/judgments", json=body)
+        assert answer.status_code == 200, answer.text
+        response: dict[str, Any] = answer.json()
+        return response
+
+    def press(self, username: str, *keys: str, grade: int | None = 2) -> dict[str, Any]:
+        return self.post(username, *(event(key, grade) for key in keys))
+
+    def list_handed(self, username: str, want: int = 50, **parameters: Any) -> list[str]:
+        return [pair["pair"] for pair in self.post(username, want=want, **parameters)["pairs"]]
+
+    def search(self, username: str, query_id: str, text: str) -> dict[str, dict[str, Any]]:
+        """What the search answers about the documents of this query, by document."""
+        parameters = {"dataset": "d", "q": text, "query": query_id}
+        for _ in range(200):
+            answer = self.open(username).get("/api/search", params=parameters).json()
+            if answer["preparing"] is None:
+                return {
+                    found["doc_id"]: found
+                    for found in answer["documents"]
+                    if found["doc_id"].startswith(f"문서/{query_id[1:]}-")
+                }
+            time.sleep(0.05)
+        raise AssertionError("the search is never ready")
+
+    def expire(self) -> None:
+        """Let every lease run out."""
+        with self.world.database.write() as session:
+            session.execute(update(LeaseRow).values(expires_at=datetime.now(UTC) - timedelta(minutes=1)))
+
+    def mark(self, key: str, kind: str) -> None:
+        with self.world.database.write() as session:
+            pair_pk = key_of(session.scalar(select(col(PairRow.pk)).where(col(PairRow.key) == key)))
+            session.add(CheckRow(pair_pk=pair_pk, kind=kind, grade=1, marked_at=self.world.now))
+            derive_work(session, key_of(find_dataset(session, "d").pk), [pair_pk])
+
+    def count(self, table: Any) -> int:
+        with self.world.database.read() as session:
+            return session.scalar(select(func.count()).select_from(table)) or 0
+
+    def list_purposes(self) -> list[tuple[str, str]]:
+        made = list_judgments(self.world.database, OPERATOR, "d", history=True)
+        return [(judgment.annotator, judgment.purpose) for judgment in made]
+
+
+def event(pair: str, grade: int | None = 2) -> dict[str, Any]:
+    outcome = "later" if grade is None else "graded"
+    pressed_at = (datetime.now(UTC) - timedelta(seconds=1)).isoformat()
+    return {"id": str(uuid4()), "pair": pair, "outcome": outcome, "grade": grade, "pressed_at": pressed_at}
+
+
+@pytest.fixture
+def attack(database: Database) -> Iterator[Attack]:
+    world = World(database)
+    for name in ("mallory", "bob", "cho"):
+        add_person(database, OPERATOR, name, role="annotator", dataset="d", password=PASSWORD, now=world.now)
+    Runtime._instance = None  # Streamlit allows one runtime a process
+    app = make_app(database, Settings())
+    with TestClient(app):
+        yield Attack(world, app)
+    Runtime._instance = None
+
+
+def test_showing_computed_keys_leases_nothing(attack: Attack) -> None:
+    for tab in ("a", "b", "c", "d"):
+        assert attack.post("mallory", have=KEYS, tab=tab)["judged"] == []
+    assert attack.count(LeaseRow) == 0
+    assert sorted(attack.list_handed("bob")) == sorted(KEYS)
+
+
+def test_many_tabs_hold_only_so_many_pairs_and_get_these_again(
+    attack: Attack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(next_pairs, "MOST_HELD", 5)
+    first = attack.list_handed("mallory", 4, tab="a")
+    handed = [attack.list_handed("mallory", 50, tab=tab) for tab in "bcdef"]
+    assert [len(keys) for keys in handed] == [1, 5, 5, 5, 5], (
+        "after a crash nobody waits for the end of a lease"
+    )
+    assert attack.count(LeaseRow) == 5 and set(handed[-1]) == {*first, *handed[0]}
+    attack.expire()
+    assert len(attack.list_handed("mallory", 50, tab="z", have=first)) == 1
+    assert attack.press("mallory", first[0])["refused"] == []
+    assert len(attack.list_handed("mallory", 50, tab="z", have=first[1:])) == 1
+
+
+def test_a_lead_sees_and_frees_what_somebody_holds(attack: Attack) -> None:
+    held = attack.list_handed("mallory", 12)
+    attack.world.person("lea", "lead")
+    now = datetime.now(UTC)
+    with attack.world.database.read() as session:
+        lea = key_of(find_person(session, "lea").pk)
+    lead = Actor(lea, "lea")
+    (row,) = (
+        person
+        for person in show_assignment(attack.world.database, lead, "d", now=now).people
+        if person.username == "mallory"
+    )
+    assert row.holds == 12 and row.reserved_seconds is not None and 3_500 < row.reserved_seconds <= 3_600
+    assert free_pairs(attack.world.database, lead, "d", "mallory", now=now) == 12
+    assert attack.press("mallory", held[0])["refused"] == [], "what is on the screen is not lost"
+    with attack.world.database.read() as session:
+        mallory = Actor(key_of(find_person(session, "mallory").pk), "mallory")
+    with pytest.raises(NotAllowed):
+        free_pairs(attack.world.database, mallory, "d", "bob", now=now)
+
+
+def test_a_key_that_was_not_handed_out_is_like_one_that_does_not_exist(attack: Attack) -> None:
+    (bobs,) = attack.list_handed("bob", 1)
+    attack.press("bob", bobs)
+    browser = attack.open("mallory")
+    for address in ("/api/text", "/api/rendering", "/api/pair", "/api/changes"):
+        computed, unknown = (
+            browser.get(address, params={"dataset": "d", "pair": key}) for key in (bobs, UNKNOWN)
+        )
+        assert computed.status_code in (404, 409), address
+        assert (computed.status_code, computed.text) == (unknown.status_code, unknown.text), address
+    question = {"dataset": "d", "text": "어느?", "id": str(uuid4())}
+    asked = [browser.post("/api/questions", json={**question, "pair": key}) for key in (bobs, UNKNOWN)]
+    assert asked[0].status_code == 403 and asked[0].text == asked[1].text
+    refused = [attack.press("mallory", key)["refused"][0] for key in (bobs, KEYS[-1], UNKNOWN)]
+    assert {(refusal["code"], refusal["why"]) for refusal in refused} == {
+        ("not_in_pool", "this pair was not given to you, or it is not in the dataset's pool")
+    }
+    assert attack.list_purposes() == [("bob", "independent")]
+
+
+def test_nothing_is_stored_before_training_is_passed(attack: Attack) -> None:
+    handed = attack.list_handed("mallory", 3)  # before there was a training
+    rest = next(key for key in KEYS if key not in handed)
+    attack.mark(rest, "training")
+    refused = attack.press("mallory", *KEYS)["refused"]
+    assert {refusal["code"] for refusal in refused} == {"not_in_pool", "not_yours"}
+    assert attack.list_purposes() == []
+    assert attack.list_handed("mallory", 50, have=handed) == [rest]
+    assert attack.press("mallory", rest, grade=1)["refused"] == []
+    assert attack.press("mallory", *handed)["refused"] == []
+
+
+def test_pairs_outside_the_categories_and_those_given_to_others_are_refused(attack: Attack) -> None:
+    with attack.world.database.write() as session:
+        session.execute(update(QueryRow).where(col(QueryRow.query_id) == "Q1").values(category="law"))
+    handed = attack.list_handed("mallory", 12)
+    with attack.world.database.write() as session:
+        own = col(MembershipRow.person_pk) == find_person(session, "mallory").pk
+        session.execute(update(MembershipRow).where(own).values(categories=["law"]))
+    first = attack.press("mallory", *handed)
+    assert len(first["acknowledged"]) == 4
+    assert {refusal["code"] for refusal in first["refused"]} == {"not_yours"}
+    assign(attack.world.database, OPERATOR, "d", ["bob"], QuerySelection(("Q1",)), now=datetime.now(UTC))
+    answered = [judgment.pair_key for judgment in list_judgments(attack.world.database, OPERATOR, "d")]
+    assert attack.press("mallory", *answered, grade=1)["refused"] == [], "one's own answer can be changed"
+    assert attack.list_handed("cho", 50) and not set(attack.list_handed("cho", 50)) & set(answered)
+    held_by_cho = attack.list_handed("cho", 50, tab="t")
+    assign(attack.world.database, OPERATOR, "d", ["bob"], QuerySelection(("Q0", "Q2")), now=datetime.now(UTC))
+    assert {refusal["code"] for refusal in attack.press("cho", *held_by_cho)["refused"]} == {"not_yours"}
+
+
+def test_a_late_press_on_a_finished_pair_is_kept_and_makes_no_disagreement(attack: Attack) -> None:
+    pairs = attack.list_handed("mallory", 3)
+    attack.expire()
+    for other in ("bob", "cho"):
+        assert set(pairs) <= set(attack.list_handed(other))
+        attack.press(other, *pairs, grade=0)
+    response = attack.press("mallory", *pairs, grade=3)
+    assert (len(response["acknowledged"]), response["refused"], response["surplus"]) == (3, [], [])
+    assert {purpose for who, purpose in attack.list_purposes() if who == "mallory"} == {"conditional"}
+    assert attack.count(DisagreementRow) == 0
+    with attack.world.database.read() as session:
+        rows = session.execute(
+            select(col(PairRow.judged), col(PairRow.lacking)).where(col(PairRow.key).in_(pairs))
+        )
+        assert {tuple(row) for row in rows} == {(2, 0)}
+
+
+def test_search_and_proposals_do_not_tell_checks_from_open_and_finished_pairs(attack: Attack) -> None:
+    gold, finished, handed, answered = KEYS[:4]
+    attack.list_handed("bob"), attack.list_handed("cho")
+    attack.press("bob", finished), attack.press("cho", finished)
+    attack.expire()
+    attack.mark(gold, "gold")
+    found = attack.search("mallory", "Q0", "문서/0")
+    assert {(item["state"], item["pair"]) for item in found.values()} == {("in pool", None)}
+    assert len(found) == 4
+    proposed = [
+        attack.open("mallory").post(
+            "/api/proposals",
+            json={
+                "dataset": "d",
+                "query_id": "Q0",
+                "doc_id": doc_id,
+                "id": str(uuid4()),
+                "grade": 1,
+                "note": "",
+            },
+        )
+        for doc_id in sorted(found)
+    ]
+    assert {(answer.status_code, answer.text) for answer in proposed} == {(409, proposed[0].text)}
+    hand_out_by_hand(attack, "mallory", [gold, handed, answered])
+    attack.press("mallory", gold, answered)
+    found = attack.search("mallory", "Q0", "문서/0")
+    assert [(item["state"], item["pair"]) for _, item in sorted(found.items())] == [
+        ("judged by you", gold),
+        ("in pool", None),
+        ("in pool", handed),
+        ("judged by you", answered),
+    ]
+
+
+def test_what_the_browser_has_stays_alike_for_checks_and_pairs_that_others_finished(attack: Attack) -> None:
+    gold, ordinary = KEYS[:2]
+    attack.mark(gold, "gold")
+    hand_out_by_hand(attack, "mallory", [gold, ordinary])
+    attack.list_handed("bob"), attack.list_handed("cho")
+    attack.press("bob", ordinary), attack.press("cho", ordinary)
+    for _ in range(2):
+        assert attack.post("mallory", have=[gold, ordinary])["judged"] == []
+        attack.expire()
+    response = attack.press("mallory", gold, ordinary)
+    assert (len(response["acknowledged"]), response["surplus"]) == (2, [])
+    assert attack.post("mallory", have=[gold, ordinary])["judged"] == [gold, ordinary]
+
+
+def test_an_answered_check_looks_like_any_answered_pair(attack: Attack) -> None:
+    gold, ordinary = KEYS[:2]
+    attack.mark(gold, "gold")
+    hand_out_by_hand(attack, "mallory", [gold, ordinary])
+    attack.press("mallory", gold, ordinary)
+    browser = attack.open("mallory")
+
+    def ask(address: str, key: str) -> Any:
+        answer = browser.get(address, params={"dataset": "d", "pair": key})
+        assert answer.status_code == 200
+        return answer.json()
+
+    assert ask("/api/changes", gold) == ask("/api/changes", ordinary)
+    assert ask("/api/pair", gold)["answer"] == ask("/api/pair", ordinary)["answer"]
+    whole = attack.post("mallory", want=200, whole=True)["pairs"]
+    shown = {pair["pair"]: pair["answer"] for pair in whole}
+    assert shown[gold] == shown[ordinary] is not None, "both are in the list of the query"
+    before = attack.post("mallory")["progress"]["answered"]
+    attack.press("mallory", gold, grade=None)
+    after_gold = attack.post("mallory")["progress"]["answered"]
+    attack.press("mallory", ordinary, grade=None)
+    assert (before, after_gold, attack.post("mallory")["progress"]["answered"]) == (2, 1, 0)
+    assert attack.post("mallory", have=[gold, ordinary])["judged"] == [], "put off, both wait again"
+    states = {item["pair"]: item["state"] for item in attack.search("mallory", "Q0", "문서/0").values()}
+    assert states[gold] == states[ordinary] == "in pool"
+
+
+def hand_out_by_hand(attack: Attack, username: str, keys: list[str]) -> None:
+    """Lease exactly these pairs, as the program does when their turn comes."""
+    until = datetime.now(UTC) + timedelta(minutes=30)
+    with attack.world.database.write() as session:
+        person_pk = key_of(find_person(session, username).pk)
+        for pair_pk in session.scalars(select(col(PairRow.pk)).where(col(PairRow.key).in_(keys))):
+            session.add(LeaseRow(pair_pk=key_of(pair_pk), annotator_pk=person_pk, expires_at=until))
