@@ -32,7 +32,9 @@ WHY: Mapping[str, Message] = {
     "unrateable": say("“cannot rate”, so there is no grade"),
     "later": say("set to later and not judged yet"),
     "single": say("only graded judgment of its pair"),
-    "conditional": say("requested because two annotators differed, so not independent"),
+    "conditional": say(
+        "beyond the judgments that the pair needed: requested because two annotators differed, or too late"
+    ),
     "training": say("training"),
     "gold": say("gold pair, to check the annotator"),
     "repeat": say("repeat, to check the annotator"),

@@ -2,15 +2,20 @@
 
 import json
 import shutil
+from datetime import timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import inspect, text
 
+from annotator.domain.people import Actor
 from annotator.installation.tables_sql import count_rows, list_tables
+from annotator.labeling.service import submit_judgments
 from annotator.storage import schema
 from annotator.storage.database import Database
 from annotator.storage.schema import list_migrations, upgrade_schema
+from annotator.storage.tables.labeling import LeaseRow
 from tests import kept_databases
 from tests.integration.storage.test_schema import read_all
 
@@ -104,3 +109,45 @@ def test_a_migration_that_fails_in_the_middle_leaves_rows_tables_and_revision(
     upgrade_schema(empty_database)  # nothing of the failed attempt is in the way
     with empty_database.read() as session:
         assert session.scalar(text("SELECT pk FROM later")) == 1
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_what_open_browsers_hold_is_stored_after_the_upgrade(version: str, empty_database: Database) -> None:
+    """Pairs on a running and on an expired lease, and own answers. Of a dataset without training, like most."""
+    kept_databases.load(empty_database, version)
+    now = kept_databases.AT + timedelta(days=1)
+    with empty_database.write() as session:
+        session.execute(text("DELETE FROM check_pair"))
+        session.execute(text("DELETE FROM lease"))
+        name, person_pk, username = session.execute(
+            text(
+                "SELECT d.name, e.pk, e.username FROM membership m JOIN dataset d ON d.pk = m.dataset_pk JOIN person e ON e.pk = m.person_pk "
+                "WHERE m.role = 'annotator' AND e.disabled_at IS NULL AND m.categories IS NULL AND EXISTS (SELECT 1 FROM current_judgment c "
+                "  WHERE c.annotator_pk = e.pk AND c.dataset_pk = d.pk) ORDER BY e.pk"
+            )
+        ).first() or pytest.fail("no annotator with a judgment")
+        pairs = session.execute(
+            text(
+                "SELECT p.pk, p.key, EXISTS (SELECT 1 FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :who) FROM pair p "
+                "JOIN dataset d ON d.pk = p.dataset_pk WHERE d.name = :name AND p.retired_at IS NULL "
+                "AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk) "
+                "AND NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = p.query_pk AND s.person_pk <> :who) "
+                "AND NOT EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = p.pk AND s.person_pk = :who) ORDER BY p.pk"
+            ),
+            {"name": name, "who": person_pk},
+        ).all()
+        own = next(key for _, key, answered in pairs if answered)
+        running, expired = [(pk, key) for pk, key, answered in pairs if not answered][:2]
+        for (pk, _), hours in ((running, 1), (expired, -20)):
+            session.add(
+                LeaseRow(pair_pk=pk, annotator_pk=person_pk, expires_at=now + timedelta(hours=hours), tab="t")
+            )
+    upgrade_schema(empty_database)
+    events = [
+        {"id": str(uuid4()), "pair": key, "outcome": "graded", "grade": 2, "pressed_at": now.isoformat()}
+        for key in (own, running[1], expired[1], "0" * 24)
+    ]
+    actor = Actor(person_pk, username)
+    response = submit_judgments(empty_database, actor, name, events=events, have=[], want=0, now=now)
+    assert response.acknowledged == tuple(event["id"] for event in events[:3]), response.refused
+    assert [refusal.code for refusal in response.refused] == ["not_in_pool"]
