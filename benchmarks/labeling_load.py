@@ -248,7 +248,7 @@ class Client:
         self.seconds.append(time.perf_counter() - start)
         if answer.status != 200 or response["refused"] or len(response["acknowledged"]) != len(events):
             self.errors.append(f"{answer.status} {str(response)[:200]}")
-            return {"pairs": [], "surplus": []}
+            return {"pairs": []}
         self.held += response["pairs"]
         gone = set(response["judged"])
         self.held = [pair for pair in self.held if pair["pair"] not in gone]

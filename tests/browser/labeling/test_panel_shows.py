@@ -132,6 +132,23 @@ def test_that_a_lead_settled_the_pair_on_the_screen_is_said_and_a_judgment_of_it
     assert panel(page).get_attribute("data-unsaved") == "0"
 
 
+def test_what_was_fetched_ahead_is_asked_for_again_once_its_leases_have_run_out(
+    page: Page, database: Database, sign_in: SignIn
+) -> None:
+    fill_pool(database)
+    sign_in(page, "hanako")
+    open_panel(page)
+    with page.expect_request("**/api/judgments") as soon:
+        press(page, "1")
+    wait_saved(page)
+    page.evaluate("() => { const now = Date.now; Date.now = () => now.call(Date) + 61 * 60000; }")
+    with page.expect_request("**/api/judgments") as late:
+        press(page, "1")
+    wait_saved(page)
+    held = [len(json.loads(request.value.post_data or "")["have"]) for request in (soon, late)]
+    assert held[0] > 1 and held[1] == 1, "only the pair on the screen stays"
+
+
 def test_an_empty_pool_says_what_to_do_next(page: Page, sign_in: SignIn) -> None:
     sign_in(page, "hanako")
     expect(page.get_by_text("There is nothing to label in this dataset yet.")).to_be_visible()

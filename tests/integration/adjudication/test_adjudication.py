@@ -30,6 +30,7 @@ from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow
 from tests.integration.conftest import CopyWorld
 from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.labeling_world import hand_out
 
 LATER = NOW + timedelta(hours=1)
 
@@ -297,6 +298,7 @@ def test_a_lead_who_has_looked_at_a_disagreement_can_no_longer_judge_its_pair(co
         event = {
             "id": str(uuid4()), "pair": court.far, "outcome": "graded", "grade": 2, "pressed_at": LATER.isoformat(),
         }  # fmt: skip
+        hand_out(court.database, court.lead, [court.far], now=LATER)
         return submit_judgments(
             court.database, court.lead, "d", events=[event], have=[court.far], want=0, now=LATER
         )

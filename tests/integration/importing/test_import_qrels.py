@@ -37,6 +37,7 @@ from annotator.storage.tables.central import (
     QueryRow,
 )
 from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.labeling_world import hand_out
 
 SAMPLES = Path(registry.__file__).parent / "samples"
 LATER = NOW + timedelta(days=1)
@@ -93,6 +94,7 @@ class Desk:
                     "pressed_at": (NOW + timedelta(hours=self.sent)).isoformat(),
                 }
             )
+        hand_out(self.database, actor, [*(event["pair"] for event in events), *(have or [])], now=LATER)
         return submit_judgments(
             self.database, actor, "d", events=events, have=have or [], want=want, now=LATER
         )

@@ -49,6 +49,7 @@ from annotator.storage.tables.central import (
     RunEntryRow,
 )
 from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.labeling_world import hand_out
 
 LATER = NOW + timedelta(days=1)
 
@@ -89,6 +90,7 @@ class Desk(JudgedWorld):
             }
             for pair, grade in grades
         ]
+        hand_out(self.database, actor, [pair for pair, _ in grades], now=LATER)
         return submit_judgments(
             self.database, actor, "d", events=events, have=list(have), want=want, now=LATER
         )

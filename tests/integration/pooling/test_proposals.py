@@ -102,13 +102,16 @@ def test_a_search_says_what_is_new_what_is_in_the_pool_and_what_one_has_judged(w
     world.send(hanako, world.event(own_pair.pair, 2))
     mine_again = search(world, hanako, "text of 문서", own_pair.query_id)
     assert states(mine_again)[own_pair.doc_id] == ("judged by you", True)
-    assert list(states(mine_again).values()).count(("in pool", True)) == 1
+    assert list(states(mine_again).values()).count(("in pool", False)) == 1
     assert states(mine_again)["missed/2"] == ("new", False)
     others = search(world, minjun, "text of 문서", own_pair.query_id)
-    assert states(others)[own_pair.doc_id] == ("in pool", True)
+    assert states(others)[own_pair.doc_id] == ("in pool", False)
+    world.send(minjun, want=50)
+    handed = search(world, minjun, "text of 문서", own_pair.query_id)
+    assert states(handed)[own_pair.doc_id] == ("in pool", True), "handed out"
 
 
-def test_a_pair_that_is_not_open_to_one_is_in_the_pool_without_a_key(world: World) -> None:
+def test_a_pair_that_was_not_handed_out_is_in_the_pool_without_a_key(world: World) -> None:
     hanako = world.person("hanako")
     for username in ("minjun", "sora"):
         other = world.person(username)

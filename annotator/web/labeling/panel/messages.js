@@ -92,6 +92,7 @@
  * @property {string} title
  * @property {string} language
  * @property {number} idle_seconds
+ * @property {number} lease_minutes for how long pairs are reserved
  * @property {string | null} pair the answered pair to open with
  * @property {import("../../kit/panel/messages.js").Guideline} guideline
  * @property {[keys: string[], meaning: string][]} keys

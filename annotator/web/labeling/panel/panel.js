@@ -95,6 +95,7 @@ export class LabelingPanel {
     this.noteDrafts = new NoteDrafts(username, dataset);
     this.visited = new VisitedPairs(`annotator/trail/${username}/${dataset}`);
     this.time = new ActiveTime(settings.idle_seconds);
+    this.takenAt = Date.now();  // when the server last prolonged the leases of what is here
     this.announcer = new Announcer(this.at.live);
     this.queryText = new QueryText(this.at);
     this.view = new DocumentView(this.at.viewer, { dataset, words });
@@ -426,12 +427,18 @@ export class LabelingPanel {
   /** @returns {ExchangeRequest} */
   makeRequest() {
     const { isWholeQuery, notice } = this;
+    this.forgetExpired();
     const have = isWholeQuery ? this.list.listOpenPairs() : this.listHeld().map((pair) => pair.pair);
     const want = isWholeQuery ? (have.length ? 0 : MOST_OF_A_QUERY) : have.length >= ASK_BELOW ? 0 : PAIRS_AHEAD - have.length;
     const events = this.outbox.batch();
     const waiting = notice.isWaiting ? notice.event : null;  // another tab may have submitted what waits here for its explanation: ask again
     if (waiting && !events.some((event) => event.id === waiting.id)) events.push(waiting);
     return { dataset: this.settings.dataset, annotator: this.settings.username, tab: this.tabs.id, ...(isWholeQuery ? { whole: true } : {}), events, have, want };
+  }
+
+  /** Drop what was fetched ahead if its leases have run out, as after a night: others may have finished it, and what is open comes again. */
+  forgetExpired() {
+    if (Date.now() - this.takenAt > this.settings.lease_minutes * 60000) this.queue = [];
   }
 
   /** @param {string | null} trouble */
@@ -464,6 +471,7 @@ export class LabelingPanel {
    * @param {ExchangeRequest} request
    */
   take(answer, request) {
+    this.takenAt = Date.now();
     this.outbox.remove([...answer.acknowledged, ...answer.refused.map((refusal) => refusal.id)]);
     for (const refusal of answer.refused) this.refuse(refusal, request.events.find((event) => event.id === refusal.id));
     const waiting = this.outbox.list();

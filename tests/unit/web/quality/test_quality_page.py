@@ -19,6 +19,7 @@ from annotator.storage.pairs.pool import pair_key
 from annotator.storage.schema import upgrade_schema
 from annotator.storage.tables.central import PairRow, PersonRow
 from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.labeling_world import hand_out
 from tests.unit.web.lead_pages import alternatives, find, headings, links, make_world, open_page, run, words
 
 DOCUMENTS = [f"章 {number}.md" for number in range(8)]
@@ -78,6 +79,7 @@ def check(world: JudgedWorld, who: Actor, doc_id: str, grade: int) -> None:
         "id": f"00000000-0000-4000-8000-{abs(hash(doc_id)) % 10**12:012d}", "pair": pair_key("d", "Q2", doc_id),
         "outcome": "graded", "grade": grade, "seconds": 3, "pressed_at": NOW.isoformat(),
     }  # fmt: skip
+    hand_out(world.database, who, [event["pair"]], now=NOW)
     done = submit_judgments(world.database, who, "d", events=[event], have=[], want=1, now=NOW)
     assert not done.refused
 
