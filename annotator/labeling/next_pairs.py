@@ -339,14 +339,14 @@ def number_pairs(
 def find_needless(shown: Mapping[str, AnnotatorPairState], *, whole: bool = False) -> list[str]:
     """Return the keys of the pairs that need nothing more from this annotator.
 
-    They were answered in another tab, a lead has settled them, or they have left the pool. That others have judged a pair
+    They were answered in another tab, a lead or an earlier ground truth has settled them, or they have left the pool. That others have judged a pair
     does not count: it would show which pairs are checks. `whole`: the browser lists a whole query, where answered pairs stay.
     """
     return [key for key, pair in shown.items() if (pair.closed if whole else not _is_needed(pair))]
 
 
 def _is_needed(pair: AnnotatorPairState) -> bool:
-    if pair.closed:
+    if pair.closed or (pair.kept and pair.kind is None and not pair.drawn):
         return False
     if pair.repeat_pk is not None:
         return not pair.tried

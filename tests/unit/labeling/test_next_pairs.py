@@ -271,6 +271,7 @@ def test_a_whole_query_holds_its_pairs_for_quality_control_and_comes_right_after
         ({}, False, False),
         ({"lacking": 0}, False, False),  # a gold pair in its place would stay as well
         ({"lacking": 0, "held": False}, False, False),
+        ({"lacking": 0, "kept": True}, True, False),
         ({"retired": True}, True, True),
         ({"disclosed": True}, True, True),
         ({"settled": True}, True, True),
