@@ -22,7 +22,7 @@ from annotator.domain.judgments import (
     TrainingFeedback,
     TrainingState,
 )
-from annotator.domain.people import Actor
+from annotator.domain.people import Actor, includes
 from annotator.labeling.checks import count_due_checks
 from annotator.labeling.checks_sql import StoredChecks, count_checks, prolong_repeats, read_check_rates
 from annotator.labeling.events import read_events
@@ -56,7 +56,7 @@ from annotator.labeling.submission_sql import (
     read_pair_states,
     store_plan,
 )
-from annotator.people.roles_service import require_person, require_role
+from annotator.people.roles_service import list_roles, require_person, require_role
 from annotator.storage.database import Database, Writable
 from annotator.storage.judgments.current_judgments import CurrentJudgment, list_current_judgments
 from annotator.storage.judgments.labeling_locks import share_dataset
@@ -67,8 +67,8 @@ from annotator.storage.judgments.open_pairs import (
     take_leases,
 )
 from annotator.storage.judgments.quality_pairs import list_waiting
-from annotator.storage.lookup import find_dataset, find_handed_out, key_of
-from annotator.storage.pairs.document_text import DocumentBeginning, find_shown
+from annotator.storage.lookup import find_dataset, find_handed_out, find_pair_pk, key_of
+from annotator.storage.pairs.document_text import DocumentBeginning, find_beginning
 
 MOST_EVENTS = 500
 MOST_TRIES = 5
@@ -234,9 +234,7 @@ def _exchange(
 def read_whole_text(database: Database, actor: Actor, dataset: str, pair: str) -> str:
     """Return the whole text of a pair's document, for one that was handed out cut."""
     with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "annotator")
-        pair_pk = find_handed_out(session, key_of(row.pk), actor.person_id, pair)
+        pair_pk = _find_readable(session, actor, dataset, pair)
         text = None if pair_pk is None else find_whole_text(session, pair_pk)
         if text is None:
             raise NotFound("there is no text for this pair")
@@ -248,12 +246,22 @@ def read_document_beginning(
 ) -> DocumentBeginning:
     """Return the document of a pair, with its text up to so many characters."""
     with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "annotator")
-        document = find_shown(session, dataset_pk, actor.person_id, pair, most=characters)
+        pair_pk = _find_readable(session, actor, dataset, pair)
+        document = None if pair_pk is None else find_beginning(session, pair_pk, most=characters)
     if document is None:
         raise NotFound("there is no text for this pair")
     return document
+
+
+def _find_readable(session: Session, actor: Actor, dataset: str, pair: str) -> int | None:
+    """Return the pair with this key if the actor may read its document: one that was handed to them; leads, every one."""
+    dataset_pk = key_of(find_dataset(session, dataset).pk)
+    require_role(session, actor, dataset_pk, "annotator")
+    pair_pk = find_handed_out(session, dataset_pk, actor.person_id, pair)
+    role = list_roles(session, actor).role_on(dataset_pk) or "annotator"
+    if pair_pk is None and (actor.is_operator or includes(role, "lead")):
+        return find_pair_pk(session, dataset_pk, pair)
+    return pair_pk
 
 
 def list_judgments(

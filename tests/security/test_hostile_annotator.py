@@ -21,7 +21,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling import next_pairs
 from annotator.labeling.assignment import QuerySelection
 from annotator.labeling.assignment_service import assign, free_pairs, show_assignment
-from annotator.labeling.service import list_judgments
+from annotator.labeling.service import list_judgments, read_whole_text
 from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
@@ -177,6 +177,10 @@ def test_a_key_that_was_not_handed_out_is_like_one_that_does_not_exist(attack: A
         )
         assert computed.status_code in (404, 409), address
         assert (computed.status_code, computed.text) == (unknown.status_code, unknown.text), address
+    lead = attack.world.person("lea", "lead")
+    assert read_whole_text(attack.world.database, lead, "d", bobs), (
+        "a decision is made in front of the document"
+    )
     question = {"dataset": "d", "text": "어느?", "id": str(uuid4())}
     asked = [browser.post("/api/questions", json={**question, "pair": key}) for key in (bobs, UNKNOWN)]
     assert asked[0].status_code == 403 and asked[0].text == asked[1].text

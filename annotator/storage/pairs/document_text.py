@@ -9,7 +9,6 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.storage.lookup import find_handed_out
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow
 
 
@@ -22,14 +21,8 @@ class DocumentBeginning:
     text: str  # at most as long as was asked for
 
 
-def find_shown(
-    session: Session, dataset_pk: int, person_pk: int | None, key: str, *, most: int
-) -> DocumentBeginning | None:
-    """Return the document of the pair that this person's browser names by the key, None if it was not handed to them
-    or has no text."""
-    pair_pk = find_handed_out(session, dataset_pk, person_pk, key)
-    if pair_pk is None:
-        return None
+def find_beginning(session: Session, pair_pk: int, *, most: int) -> DocumentBeginning | None:
+    """Return the document of the pair, with at most so many characters; None if it has no text."""
     statement = (
         select(
             col(DocumentRow.doc_id),
