@@ -19,16 +19,14 @@ from annotator.importing.judgments.judgments_service import import_judgments
 from annotator.importing.judgments.pairs_service import import_pairs
 from annotator.importing.runs.runs_service import import_run
 from annotator.importing.texts.texts_service import import_documents, import_queries
-from annotator.labeling.calibration_service import import_checks, list_checks
+from annotator.labeling.calibration_service import hand_out_check, import_checks, list_checks
 from annotator.labeling.questions_service import answer_question, ask_question, list_questions
 from annotator.labeling.service import list_judgments, submit_judgments
-from annotator.people.roles_service import find_actor, require_person
+from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person, change_person, list_people
 from annotator.pooling.proposals.proposals_service import propose
 from annotator.pooling.service import list_pairs, pool_runs
 from annotator.storage.database import Database
-from annotator.storage.judgments.open_pairs import make_open_pairs_request, take_leases
-from annotator.storage.lookup import find_dataset, find_pair_pk
 
 DATASET = "demo"
 TITLE = "Demo: frameworks, land planning, surveys"
@@ -175,17 +173,8 @@ def _answer_checks(database: Database, now: datetime, path: Path) -> None:
                 "pressed_at": now.isoformat(),
             }
             actor = _find(database, line["annotator"])
-            _hand_out(database, actor, pair, now)
+            hand_out_check(database, actor, DATASET, pair, now=now)
             submit_judgments(database, actor, DATASET, events=[event], have=[], want=0, now=now)
-
-
-def _hand_out(database: Database, actor: Actor, pair: str, now: datetime) -> None:
-    """Hand a check to a simulated annotator, who answers the checks in the order of the file."""
-    with database.write() as session:
-        request = make_open_pairs_request(find_dataset(session, DATASET), require_person(actor), now)
-        pair_pk = find_pair_pk(session, request.dataset_pk, pair)
-        if pair_pk is not None:
-            take_leases(session, request, held=[pair_pk], chosen=(), until=now + request.lease, wait=True)
 
 
 def _ask_and_propose(database: Database, now: datetime) -> None:

@@ -43,7 +43,7 @@ from annotator.labeling.checks_sql import find_training
 from annotator.labeling.records import AnnotatorResult, CheckCandidate, CheckChanges, CheckPair, OwnChecks
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
-from annotator.storage.judgments.open_pairs import make_open_pairs_request
+from annotator.storage.judgments.open_pairs import make_open_pairs_request, take_leases
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.logs.disclosures import list_to_judge, note_seen
 from annotator.storage.lookup import find_dataset, find_pair_pk, key_of
@@ -112,6 +112,16 @@ def import_checks(
             for line in lines
         }
         return _write(session, dataset_pk, actor, checks, now=now, dry_run=dry_run)
+
+
+def hand_out_check(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
+    """Hand a marked pair to a simulated annotator of the demo, who answers the checks in the order of a file."""
+    with database.write() as session:
+        row = find_dataset(session, dataset)
+        request = make_open_pairs_request(row, require_person(actor), now)
+        pair_pk = _find_pair(session, request.dataset_pk, pair)
+        if list_checks_of(session, [pair_pk]) and session.get_one(PersonRow, actor.person_id).simulated:
+            take_leases(session, request, held=[pair_pk], chosen=(), until=now + request.lease, wait=True)
 
 
 def remove_check(database: Database, actor: Actor, dataset: str, pair: str, *, now: datetime) -> None:
