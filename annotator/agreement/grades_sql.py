@@ -8,7 +8,7 @@ only as sums of whole steps: see `agreement/own_agreement.py`.
 """
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -83,8 +83,11 @@ class GradeRows(NamedTuple):
     seconds: "Floats"  # how long the judgment took; NaN if unknown
 
 
-def read_grades(session: Session, dataset_pk: int) -> GradeRows:
-    """Return every judgment of the dataset that counts for agreement."""
+def read_grades(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> GradeRows:
+    """Return every judgment of the dataset that counts for agreement.
+
+    `blind`: pairs that the reader may still judge (`list_blind_pairs`); their judgments are absent.
+    """
     import numpy as np
 
     session.flush()
@@ -100,7 +103,13 @@ def read_grades(session: Session, dataset_pk: int) -> GradeRows:
     seconds[seconds < 0] = np.nan
     under, grade = np.divmod(who, 4)
     annotator, rubric = np.divmod(under, rubrics)
-    return GradeRows(query, pair, annotator, rubric, grade, made_at, seconds)
+    rows = GradeRows(query, pair, annotator, rubric, grade, made_at, seconds)
+    if not blind:
+        return rows
+    kept = np.isin(pair, np.fromiter(blind, dtype=np.int64, count=len(blind)), invert=True)
+    return GradeRows(
+        query[kept], pair[kept], annotator[kept], rubric[kept], grade[kept], made_at[kept], seconds[kept]
+    )
 
 
 def select_grades(settled: PairSettlements) -> GradeRows:

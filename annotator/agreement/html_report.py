@@ -43,6 +43,7 @@ from annotator.agreement.records import (
     describe_who_counts,
 )
 from annotator.domain.grades import GRADES
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import show_percent
 from annotator.domain.svg import clean
 
@@ -65,6 +66,7 @@ def render_report(
         kinds=KINDS,
         grades=GRADES,
         who_counts=describe_who_counts(report),
+        blind_pairs=describe_blind_pairs(report.blind_pairs),
         findings=_list_findings(report),
         coefficients=list(_list_coefficients(report)),
         groups=_choose_groups(report),

@@ -6,10 +6,10 @@ Counted and left out add up to all judgments stored. Counts come from indexes an
 for a million.
 """
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from typing import NamedTuple, TypeVarTuple
 
-from sqlalchemy import ColumnElement, case, func, select, text
+from sqlalchemy import ColumnElement, Select, case, func, select, text
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
@@ -18,6 +18,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.judgments import CHECK_PURPOSES, COUNTED_PURPOSE, CURRENT_PURPOSES, FURTHER_PURPOSE
 from annotator.domain.messages import Message, say
 from annotator.storage.judgments.meaning_changes import write_stale
+from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.sql import fetch, prepare_sql, quote_texts
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
@@ -28,6 +29,7 @@ from annotator.storage.tables.central import (
     QueryRow,
 )
 
+Columns = TypeVarTuple("Columns")
 WHY: Mapping[str, Message] = {
     "unrateable": say("“cannot rate”, so there is no grade"),
     "later": say("set to later and not judged yet"),
@@ -62,11 +64,6 @@ class _CheckCountRow(NamedTuple):
     judgments: int
 
 
-def hide_left_out(judgment: ExcludedJudgment) -> ExcludedJudgment:
-    """Return the judgment without what somebody who has still to judge its pair may not see."""
-    return ExcludedJudgment("", "", "", "", "", "", None, judgment.purpose, judgment.judged_at, hidden=True)
-
-
 def check_kind(kind: str) -> None:
     """Raise ValidationError unless the kind exists."""
     if kind not in WHY:
@@ -79,8 +76,13 @@ def check_kind(kind: str) -> None:
         )
 
 
-def count_left_out(session: Session, dataset_pk: int) -> list[ExclusionCount]:
-    """Return how many judgments of this dataset are left out, by reason; reasons without any are absent."""
+def count_left_out(
+    session: Session, dataset_pk: int, blind: Collection[int] = frozenset()
+) -> list[ExclusionCount]:
+    """Return how many judgments of this dataset are left out, by reason; reasons without any are absent.
+
+    `blind`: pairs that the reader may still judge (`list_blind_pairs`); their judgments are not counted.
+    """
     stored, gone = _count_stored(session, dataset_pk)
     current = _count(session, CurrentJudgmentRow, col(CurrentJudgmentRow.dataset_pk) == dataset_pk)
     judged = session.scalar(
@@ -93,11 +95,23 @@ def count_left_out(session: Session, dataset_pk: int) -> list[ExclusionCount]:
         "left_pool": gone,
         "revised": stored - gone - checks - current,
     }
+    if blind:
+        named = {kind: n - _count_of_pairs(session, dataset_pk, kind, blind) for kind, n in named.items()}
     return [ExclusionCount(kind, why, named[kind]) for kind, why in WHY.items() if named[kind]]
 
 
-def count_outdated(session: Session, dataset_pk: int) -> int:
-    """Return how many current independent grades were made under an older guideline or on an older text. They count."""
+def _count_of_pairs(session: Session, dataset_pk: int, kind: str, pair_pks: Collection[int]) -> int:
+    """Return how many judgments of these pairs are left out for this reason."""
+    counted: Select[int] = select(func.count()).select_from(JudgmentRow)
+    statement = _join_kind(counted, dataset_pk, kind)
+    return session.scalar(statement.where(is_listed(session, col(PairRow.pk), pair_pks))) or 0
+
+
+def count_outdated(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> int:
+    """Return how many current independent grades were made under an older guideline or on an older text. They count.
+
+    Those of the pairs in `blind` are not counted.
+    """
     stale = write_stale(session, dataset_pk, "current_judgment")
     statement = select(func.count()).where(
         col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
@@ -105,40 +119,60 @@ def count_outdated(session: Session, dataset_pk: int) -> int:
         col(CurrentJudgmentRow.purpose) == COUNTED_PURPOSE,
         col(CurrentJudgmentRow.outcome) == "graded",
     )
+    if blind:
+        statement = statement.where(~is_listed(session, col(CurrentJudgmentRow.pair_pk), blind))
     return session.scalar(statement) or 0
 
 
 def list_left_out(
-    session: Session, dataset_pk: int, kind: str, *, limit: int, offset: int = 0
+    session: Session,
+    dataset_pk: int,
+    kind: str,
+    *,
+    limit: int,
+    offset: int = 0,
+    blind: Collection[int] = frozenset(),
 ) -> list[ExcludedJudgment]:
     """Return the judgments left out for this reason, in the order in which they were stored.
 
-    Raises ValidationError for an unknown kind.
+    Those of the pairs in `blind` are absent. Raises ValidationError for an unknown kind.
     """
     check_kind(kind)
     statement = (
-        select(
-            col(JudgmentRow.event_id),
-            col(PairRow.key),
-            col(QueryRow.query_id),
-            col(DocumentRow.doc_id),
-            col(PersonRow.username),
-            col(JudgmentRow.outcome),
-            col(JudgmentRow.grade),
-            col(JudgmentRow.purpose),
-            col(JudgmentRow.judged_at),
+        _join_kind(
+            select(
+                col(JudgmentRow.event_id),
+                col(PairRow.key),
+                col(QueryRow.query_id),
+                col(DocumentRow.doc_id),
+                col(PersonRow.username),
+                col(JudgmentRow.outcome),
+                col(JudgmentRow.grade),
+                col(JudgmentRow.purpose),
+                col(JudgmentRow.judged_at),
+            ).select_from(JudgmentRow),
+            dataset_pk,
+            kind,
         )
-        .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
         .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
         .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
         .join(PersonRow, col(PersonRow.pk) == col(JudgmentRow.annotator_pk))
-        .outerjoin(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk, *_holds(kind))
         .order_by(col(JudgmentRow.pk))
         .limit(limit)
         .offset(offset)
     )
+    if blind:
+        statement = statement.where(~is_listed(session, col(PairRow.pk), blind))
     return [ExcludedJudgment(*row) for row in session.execute(statement)]
+
+
+def _join_kind(statement: Select[*Columns], dataset_pk: int, kind: str) -> Select[*Columns]:
+    """Restrict a statement over judgments to those of a dataset that are left out for this reason."""
+    return (
+        statement.join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
+        .outerjoin(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, *_holds(kind))
+    )
 
 
 def _holds(kind: str) -> tuple[ColumnElement[bool], ...]:

@@ -241,6 +241,8 @@ class AgreementReport:
     left_out: tuple[ExclusionCount, ...] = ()
     outdated: int = 0
     """Current independent grades made under an older guideline or on an older text; they count."""
+    blind_pairs: int = 0
+    """Judged pairs that the reader may still judge, and that are left out of every figure."""
 
     @property
     def sharing(self) -> int:
@@ -265,6 +267,7 @@ class AgreementReport:
             **({"verdict": self.verdict.as_json()} if self.verdict else {}),
             "left_out": [excluded.as_json() for excluded in self.left_out],
             "outdated": self.outdated,
+            **({"pairs_you_may_still_judge": self.blind_pairs} if self.blind_pairs else {}),
             "annotators_sharing_a_pair": self.sharing,
             "kappa_target": self.kappa_target,
             "resamples": self.resamples,
@@ -299,7 +302,6 @@ class ExcludedJudgment:
     grade: int | None
     purpose: str  # for what it was given
     judged_at: datetime
-    hidden: bool = False  # the reader has still to judge the pair, so only purpose and time are filled
 
 
 MOST_COMPARED_GROUPS = 200  # that can be compared
@@ -344,7 +346,6 @@ class SelectedPair:
     status: str
     case: bool  # whether it is on the page Disagreements
     note: Message | None = None  # the answer on a repeat, the right grade, or the seconds
-    hidden: bool = False  # the reader has still to judge it, so nothing else is filled, not even its key
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,6 +354,7 @@ class SelectedPairs:
 
     total: int  # how many pairs the selection has
     pairs: tuple[SelectedPair, ...]
+    blind_pairs: int = 0  # pairs of the dataset that the reader may still judge, and that are left out
 
 
 class ComparedGrade(NamedTuple):

@@ -53,7 +53,7 @@ SELECT f.pair_pk, f.distance, count(*) OVER () FROM ({found}) f JOIN pair p ON p
 WHERE p.retired_at IS NULL ORDER BY f.distance DESC, q.position, f.pair_pk LIMIT :limit OFFSET :offset"""
 _COUNT = "SELECT count(*) FROM ({found}) f JOIN pair p ON p.pk = f.pair_pk WHERE p.retired_at IS NULL"
 _SECONDS = prepare_sql(f"""
-SELECT a.seconds AS seconds FROM current_judgment a
+SELECT a.pair_pk, a.seconds AS seconds FROM current_judgment a
 WHERE {_COUNTS.format(c="a")} AND a.annotator_pk = :first AND a.seconds IS NOT NULL""")
 _OF_VERSIONS = """
 SELECT w.pair_pk FROM current_judgment w JOIN rubric r ON r.pk = w.rubric_pk WHERE {counts}
@@ -89,6 +89,7 @@ class _PairGradeRow(NamedTuple):
 class _SecondsRow(NamedTuple):
     """A row of `_SECONDS`."""
 
+    pair_pk: int
     seconds: float
 
 
@@ -133,6 +134,7 @@ class SelectionKeys:
     """Only judgments with this grade, of the first annotator or of anybody; the pair need not be shared."""
     group: PairGroup = PairGroup()
     without: tuple[int, ...] = ()  # annotators whose judgments do not count
+    blind: Collection[int] = ()  # pairs that the reader may still judge: their judgments do not count
 
 
 def find_pair_distances(
@@ -152,10 +154,12 @@ def find_pair_distances(
     return session.execute(text(_COUNT.format(found=statement)), values).scalar_one() if offset else 0, []
 
 
-def list_seconds(session: Session, dataset_pk: int, annotator_pk: int) -> list[float]:
+def list_seconds(
+    session: Session, dataset_pk: int, annotator_pk: int, blind: Collection[int] = frozenset()
+) -> list[float]:
     """Return the seconds of each of the annotator's judgments that count, where they are known."""
     rows = fetch(session, _SECONDS, _SecondsRow, {"dataset_pk": dataset_pk, "first": annotator_pk})
-    return [round(row.seconds, 2) for row in rows]
+    return [round(row.seconds, 2) for row in rows if row.pair_pk not in blind]
 
 
 def _write_selection(session: Session, wanted: SelectionKeys) -> tuple[str, dict[str, Any]]:
@@ -167,6 +171,11 @@ def _write_selection(session: Session, wanted: SelectionKeys) -> tuple[str, dict
         values["without"] = json.dumps(sorted(wanted.without))
         listed = LISTED[session.get_bind().dialect.name].format(name="without")
         counts["counts_c"] += f" AND c.annotator_pk NOT IN {listed}"
+    if wanted.blind:
+        values["blind"] = json.dumps(sorted(wanted.blind))
+        listed = LISTED[session.get_bind().dialect.name].format(name="blind")
+        for name in ("a", "c"):
+            counts[f"counts_{name}"] += f" AND {name}.pair_pk NOT IN {listed}"
     subject = "c" if not wanted.annotators else "a"
     within, driving_table = _write_within(session, wanted, subject, values)
     if wanted.below is not None:
@@ -265,7 +274,6 @@ class PairReader:
 
     person_pk: int | None  # None: the operator, who sees every name
     named: Collection[str]  # usernames that the reader asked for
-    hidden: Collection[int]  # pairs of which nothing is shown
     seed: Seed  # the dataset's, which decides the letters
 
 
@@ -288,17 +296,15 @@ def read_selected_pairs(
     distances: Sequence[PairDistance],
     notes: Mapping[int, Message],
 ) -> list[SelectedPair]:
-    """Return these pairs in full, in their order; hidden pairs are empty."""
+    """Return these pairs in full, in their order, without those that left the pool."""
     shown: list[SelectedPair] = []
     for chunk in split_into_chunks(distances, DETAILED_AT_ONCE):
-        pks = [distance.pair_pk for distance in chunk if distance.pair_pk not in reader.hidden]
+        pks = [distance.pair_pk for distance in chunk]
         states = {state.pair_pk: state for state in list_pair_states(session, dataset_pk, pks)}
         grades = _list_grades(session, reader, {state.pair_pk: state.key for state in states.values()})
         texts = _list_texts(session, states.values())
         shown += [
-            _hide(distance)
-            if distance.pair_pk in reader.hidden
-            else _show(
+            _show(
                 states[distance.pair_pk],
                 distance,
                 grades.get(distance.pair_pk, ()),
@@ -306,7 +312,7 @@ def read_selected_pairs(
                 notes.get(distance.pair_pk),
             )
             for distance in chunk
-            if distance.pair_pk in states or distance.pair_pk in reader.hidden
+            if distance.pair_pk in states
         ]
     return shown
 
@@ -331,10 +337,6 @@ def _show(
         status in CASES,
         note,
     )
-
-
-def _hide(distance: PairDistance) -> SelectedPair:
-    return SelectedPair("", "", "", "", "", (), distance.distance, "", False, hidden=True)
 
 
 def _list_grades(
@@ -428,8 +430,9 @@ def select_pairs(
     limit: int | None,
     offset: int = 0,
     limit_quick: LimitQuick,
+    blind: Collection[int] = frozenset(),
 ) -> SelectionResult:
-    """Return the selection's pairs from `offset` on; `limit` None: all of them."""
+    """Return the selection's pairs from `offset` on; `limit` None: all of them. The pairs in `blind` are absent."""
     check_selection(selection)
     names = selection.annotators
     if selection.by == "annotator" and selection.value is not None:
@@ -440,12 +443,14 @@ def select_pairs(
     names = tuple(dict.fromkeys((*names, *selection.without)))
     if selection.kind in CHECKS:
         checks = _list_checks(session, dataset_pk, annotators[0], selection.kind)
-        distances = sort_by_distance(session, dataset_pk, list(checks))
+        distances = sort_by_distance(
+            session, dataset_pk, [pair for pair in checks if pair.pair_pk not in blind]
+        )
         notes = {distance.pair_pk: note for distance, note in checks.items()}
         return SelectionResult(len(distances), distances[offset:][:limit], notes, names)
     below = None
     if selection.kind == "quick":
-        below = limit_quick(list_seconds(session, dataset_pk, annotators[0]))
+        below = limit_quick(list_seconds(session, dataset_pk, annotators[0], blind))
         if below is None:
             return SelectionResult(0, (), {}, names)
     group = _find_group(session, dataset_pk, selection.by, selection.value)
@@ -453,7 +458,7 @@ def select_pairs(
         group = replace(group, spans=(*group.spans, selection.span))
     differing = selection.kind == "differing"
     wanted = SelectionKeys(
-        dataset_pk, annotators, selection.grades, differing, below, selection.grade, group, without
+        dataset_pk, annotators, selection.grades, differing, below, selection.grade, group, without, blind
     )
     return SelectionResult(*find_pair_distances(session, wanted, limit=limit, offset=offset), {}, names)
 

@@ -4,7 +4,7 @@ Only current independent judgments with a grade count. Quality control, third ju
 and adjudications do not; unrateable is the absence of a grade; a pair with one annotator adds nothing to agreement.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -47,7 +47,6 @@ from annotator.agreement.left_out_sql import (
     check_kind,
     count_left_out,
     count_outdated,
-    hide_left_out,
     list_left_out,
 )
 from annotator.agreement.measure import measure_given, measure_own, measure_pairs
@@ -93,7 +92,14 @@ from annotator.labeling.records import AnnotatorResult
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.logs.disclosures import (
+    FigureStamp,
+    find_pair_pks,
+    list_blind_pairs,
+    list_to_judge,
+    note_seen,
+    stamp_figures,
+)
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.pairs.pair_settlements import PairSettlements
 from annotator.storage.pairs.pair_states import iterate_pair_states
@@ -120,15 +126,15 @@ def compute_agreement(
     """Measure the agreement of a dataset, by annotator pair and by group, with 95 % intervals and diagnosis. For
     leads.
 
-    `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out. `seed`: None for the dataset's, with which
+    Pairs that the lead may still judge are left out of every figure. `by`: one of `list_groupings`. `resamples` 0 leaves the intervals out. `seed`: None for the dataset's, with which
     the verdict is that of a release's gate. The report has real usernames. `report_progress` is called with the number of shared
     pairs and their kappa without an interval, as soon as they are known.
     """
     with database.read() as session:
-        row = find_dataset(session, dataset)
-        require_role(session, actor, key_of(row.pk), "lead")
+        row = _find_led(session, actor, dataset)
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
         return measure_agreement(
-            session, row, by=by, resamples=resamples, seed=seed, report_progress=report_progress
+            session, row, by=by, resamples=resamples, seed=seed, blind=blind, report_progress=report_progress
         )
 
 
@@ -140,11 +146,13 @@ def measure_agreement(
     resamples: int = RESAMPLES,
     seed: int | None = None,
     pseudonyms: Mapping[int, str] | None = None,
+    blind: Collection[int] = frozenset(),
     report_progress: Callable[[int, CoefficientValue], None] | None = None,
 ) -> AgreementReport:
     """Measure agreement in an open transaction. The caller has checked the role.
 
-    `pseudonyms` (by annotator_pk) replace the usernames, also in the diagnosis; releases use them.
+    `pseudonyms` (by annotator_pk) replace the usernames, also in the diagnosis; releases use them. `blind`: pairs to leave
+    out, because the reader may still judge them.
     """
     if not 0 <= resamples <= MAX_RESAMPLES:
         raise ValidationError(f"resamples: expected 0 to {MAX_RESAMPLES}, found {resamples}")
@@ -153,12 +161,13 @@ def measure_agreement(
     if seed < 0:
         raise ValidationError(f"seed: expected 0 or more, found {seed}")
     dataset_pk = key_of(row.pk)
-    judgments = _find_judged(session, dataset_pk, pseudonyms)
+    judgments = _find_judged(session, dataset_pk, pseudonyms, blind)
     if report_progress:
         report_progress(*measure_first(judgments))
     with ThreadPoolExecutor(1) as beside:  # arithmetic on one core, while the database counts on another
         measuring = beside.submit(measure_whole, judgments, resamples=resamples, seed=seed)
-        left_out, outdated = count_left_out(session, dataset_pk), count_outdated(session, dataset_pk)
+        left_out = count_left_out(session, dataset_pk, blind)
+        outdated = count_outdated(session, dataset_pk, blind)
         basis = ReportInput(
             dataset=row.name,
             kappa_target=row.kappa_target,
@@ -173,7 +182,8 @@ def measure_agreement(
         categories = measure_categories(judgments, basis.categories)
         groups = measure_groups(judgments, basis)
         measured = measuring.result()
-    return replace(make_report(judgments, basis, measured, groups, categories, left_out), outdated=outdated)
+    report = make_report(judgments, basis, measured, groups, categories, left_out)
+    return replace(report, outdated=outdated, blind_pairs=len(blind))
 
 
 def measure_listed(
@@ -188,12 +198,13 @@ def measure_listed(
     return {"annotators": names, **measured.figures_as_json()}
 
 
-def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:
+def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
     """Return a value that changes when a report would change, for callers that keep one. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
-        return (dataset_pk, read_agreement_stamp(session, dataset_pk))
+        changes = read_agreement_stamp(session, dataset_pk)
+        return stamp_figures(session, dataset_pk, actor.person_id, changes)
 
 
 def list_groupings(database: Database, actor: Actor, dataset: str) -> list[str]:
@@ -217,19 +228,26 @@ def list_selected_pairs(
     """Return the pairs that a figure or a sentence is about, the furthest apart first, then in the queries' order.
     For leads.
 
-    Pairs that the lead has still to judge are hidden; a lead may no longer judge a pair seen here. Annotators have
-    letters, as on the pair's page, unless the selection names them; that a lead looked at named annotators is written
+    Pairs that the lead may still judge are left out and not counted; a lead may no longer judge a pair seen here.
+    Annotators have letters, as on the pair's page, unless the selection names them; that a lead looked at named annotators is written
     to the audit log.
     """
     with database.read() as session:
         row = _find_led(session, actor, dataset)
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
         chosen = select_pairs(
-            session, key_of(row.pk), selection, limit=limit, offset=offset, limit_quick=limit_quick
+            session,
+            key_of(row.pk),
+            selection,
+            limit=limit,
+            offset=offset,
+            limit_quick=limit_quick,
+            blind=blind,
         )
-        reader = _find_reader(session, actor, row, chosen)
+        reader = PairReader(actor.person_id, chosen.named, row.order_seed)
         pairs = read_selected_pairs(session, key_of(row.pk), reader, chosen.distances, chosen.notes)
     _note_shown(database, key_of(row.pk), chosen, reader, now=now)
-    return SelectedPairs(chosen.total, tuple(pairs))
+    return SelectedPairs(chosen.total, tuple(pairs), len(blind))
 
 
 def iterate_selected_pairs(
@@ -239,8 +257,11 @@ def iterate_selected_pairs(
     with database.read() as session:
         row = _find_led(session, actor, dataset)
         dataset_pk = key_of(row.pk)
-        chosen = select_pairs(session, dataset_pk, selection, limit=None, limit_quick=limit_quick)
-        reader = _find_reader(session, actor, row, chosen)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        chosen = select_pairs(
+            session, dataset_pk, selection, limit=None, limit_quick=limit_quick, blind=blind
+        )
+        reader = PairReader(actor.person_id, chosen.named, row.order_seed)
     _note_shown(database, dataset_pk, chosen, reader, now=now)
 
     def read() -> Iterator[SelectedPair]:
@@ -258,25 +279,28 @@ def iterate_left_out_judgments(
     """Yield the judgments left out for this reason (`ExclusionCount.kind`), in the order in which they were stored.
     For leads.
 
-    Hides pairs that the lead has still to judge; a lead may no longer judge a pair shown here.
+    Leaves out pairs that the lead may still judge; a lead may no longer judge a pair shown here.
     """
     with database.read() as session:
         dataset_pk = key_of(_find_led(session, actor, dataset).pk)
         check_kind(kind)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
 
     def read() -> Iterator[ExcludedJudgment]:
         offset = 0
         while True:
             with database.read() as session:
-                excluded = list_left_out(session, dataset_pk, kind, limit=PAIRS_AT_ONCE, offset=offset)
-                pks = find_pair_pks(session, {distance.pair for distance in excluded})
-                hidden = list_to_judge(session, actor.person_id, pks.values())
+                excluded = list_left_out(
+                    session, dataset_pk, kind, limit=PAIRS_AT_ONCE, offset=offset, blind=blind
+                )
+                pks = find_pair_pks(session, {judgment.pair for judgment in excluded})
+                hidden = list_to_judge(
+                    session, actor.person_id, pks.values()
+                )  # also without a current judgment
             if not excluded:
                 return
             note_seen(database, set(pks.values()) - hidden, actor.person_id, now=now)
-            yield from (
-                hide_left_out(distance) if pks[distance.pair] in hidden else distance for distance in excluded
-            )
+            yield from (judgment for judgment in excluded if pks[judgment.pair] not in hidden)
             offset += PAIRS_AT_ONCE
 
     return read()
@@ -321,12 +345,13 @@ def compute_consensus(database: Database, actor: Actor, dataset: str, *, now: da
     """Return estimates of the grade of each shared pair, beside its settled grade. For leads, to compare with
     decisions.
 
-    An estimate settles nothing. Pairs that the lead has still to judge count, but are not listed.
+    An estimate settles nothing. Pairs that the lead may still judge are left out.
     """
     with database.read() as session:
         row = _find_led(session, actor, dataset)
         pairs, pks = list[ConsensusPair](), list[int]()
-        for state in iterate_pair_states(session, key_of(row.pk)):
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+        for state in iterate_pair_states(session, key_of(row.pk), blind):
             if len(state.grades) > 1:
                 settled = state.settlement
                 pairs.append(
@@ -334,15 +359,10 @@ def compute_consensus(database: Database, actor: Actor, dataset: str, *, now: da
                 )
                 pks.append(state.pair_pk)
         people = _read_people(session, sorted({pk for pair in pairs for pk in pair.grades}))
-        hidden = list_to_judge(session, actor.person_id, pks)
     consensus = compare_estimates(row.name, pairs, {pk: username for pk, (username, _) in people.items()})
-    if not consensus.pairs:
-        return consensus
-    note_seen(database, set(pks) - hidden, actor.person_id, now=now)
-    if not hidden:
-        return consensus
-    shown = [pair for pair, pk in zip(consensus.pairs, pks, strict=True) if pk not in hidden]
-    return replace(consensus, pairs=shown)
+    if consensus.pairs:
+        note_seen(database, pks, actor.person_id, now=now)
+    return consensus
 
 
 def compare_version(
@@ -357,7 +377,7 @@ def compare_version(
     """Compare agreement before and since a version of the guideline, in the dataset and by category. For leads.
 
     `version` None: the latest that decisions led to, else the latest. The categories are those of these decisions.
-    None if there is only one version. `seed`: None for the dataset's.
+    Pairs that the lead may still judge are left out. None if there is only one version. `seed`: None for the dataset's.
     """
     with database.read() as session:
         row = find_dataset(session, dataset)
@@ -368,7 +388,8 @@ def compare_version(
         chosen = choose_version(versions, led, version)
         if chosen is None:
             return None
-        judgments = _find_judged(session, dataset_pk)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        judgments = _find_judged(session, dataset_pk, blind=blind)
         categories = _label(session, dataset_pk, "category", judgments)
     return compare_versions(
         judgments,
@@ -409,12 +430,13 @@ def compute_verdict(
     *,
     target: float | None = None,
     settled: PairSettlements | None = None,
+    blind: Collection[int] = frozenset(),
 ) -> AgreementVerdict:
     """Return whether the dataset's kappa meets its target, for the gate of a release. `target`: another one than its own.
 
     See `summarize_agreement`.
     """
-    return summarize_agreement(session, row, target=target, settled=settled).verdict
+    return summarize_agreement(session, row, target=target, settled=settled, blind=blind).verdict
 
 
 def summarize_agreement(
@@ -423,17 +445,18 @@ def summarize_agreement(
     *,
     target: float | None = None,
     settled: PairSettlements | None = None,
+    blind: Collection[int] = frozenset(),
 ) -> AgreementSummary:
     """Return the verdict and the figures of a report with the dataset's seed, in a fraction of a report's time.
 
-    `settled`: the dataset's pairs, if the caller has read them, so that the judgments are not read again. The caller has
-    checked the role.
+    `settled`: the dataset's pairs, if the caller has read them with the same `blind`, so that the judgments are not read
+    again. `blind`: pairs to leave out, because the reader may still judge them. The caller has checked the role.
     """
     dataset_pk = key_of(row.pk)
-    read = read_grades(session, dataset_pk) if settled is None else select_grades(settled)
+    read = read_grades(session, dataset_pk, blind) if settled is None else select_grades(settled)
     judgments = _name(session, read)
     measured = measure_whole(judgments, resamples=RESAMPLES, seed=row.seed)
-    left_out = () if measured.pairs else count_left_out(session, dataset_pk)
+    left_out = () if measured.pairs else count_left_out(session, dataset_pk, blind)
     wanted = row.kappa_target if target is None else target
     verdict = judge(measured, target=wanted, unrateable=count_unrateable(left_out))
     simulated = judgments.simulated
@@ -452,17 +475,11 @@ def _find_led(session: Session, actor: Actor, dataset: str) -> DatasetRow:
     return row
 
 
-def _find_reader(session: Session, actor: Actor, row: DatasetRow, chosen: SelectionResult) -> PairReader:
-    """Return who reads these pairs, and which of them are hidden."""
-    hidden = list_to_judge(session, actor.person_id, [distance.pair_pk for distance in chosen.distances])
-    return PairReader(actor.person_id, chosen.named, hidden, row.order_seed)
-
-
 def _note_shown(
     database: Database, dataset_pk: int, chosen: SelectionResult, reader: PairReader, *, now: datetime
 ) -> None:
     """Note what this reader is about to be shown, and whose names."""
-    shown = {distance.pair_pk for distance in chosen.distances} - set(reader.hidden)
+    shown = {distance.pair_pk for distance in chosen.distances}
     if reader.person_pk is None or not shown:
         return
     note_seen(database, shown, reader.person_pk, now=now)
@@ -475,10 +492,13 @@ def _note_shown(
 
 
 def _find_judged(
-    session: Session, dataset_pk: int, pseudonyms: Mapping[int, str] | None = None
+    session: Session,
+    dataset_pk: int,
+    pseudonyms: Mapping[int, str] | None = None,
+    blind: Collection[int] = frozenset(),
 ) -> NamedJudgments:
-    """Return every judgment that counts."""
-    return _name(session, read_grades(session, dataset_pk), pseudonyms)
+    """Return every judgment that counts, without those of the pairs in `blind`."""
+    return _name(session, read_grades(session, dataset_pk, blind), pseudonyms)
 
 
 def _name(session: Session, read: GradeRows, pseudonyms: Mapping[int, str] | None = None) -> NamedJudgments:

@@ -171,9 +171,7 @@ def disagreements(
         print_json([item.as_json() for item in items])
         return
     rows = [
-        ("", "judge it first", "", "", "", "", item.status, item.since)
-        if item.hidden
-        else (
+        (
             item.query_id,
             item.doc_id,
             item.category,

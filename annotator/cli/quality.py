@@ -17,6 +17,7 @@ from annotator.cli.terminal import (
     print_table,
     to_json,
 )
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
@@ -205,8 +206,7 @@ def _print_status(status: "QualityStatus") -> None:
         typer.echo("")
         _print_rows(status.errors, ERROR_COLUMNS)
     if status.hidden:
-        pairs = count_of(status.hidden, "error is on a pair", "errors are on pairs")
-        typer.echo(f"\n{pairs} that you still have to judge: counted above, but not listed.")
+        typer.echo(f"\n{describe_blind_pairs(status.hidden)}")
 
 
 def _print_rows(records: Sequence[object], columns: Mapping[str, str]) -> None:

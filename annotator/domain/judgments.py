@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import Message, say_n
 
 REASONS: tuple[str, ...] = ("unreadable", "wrong_language", "document_missing", "query_unclear", "other")
 
@@ -192,3 +193,21 @@ class QueryProgress:
     pairs: int
     complete: int  # pairs that lack no judgment
     begun: int  # pairs that are judged and still lack some
+
+
+def describe_blind_pairs(pairs: int) -> Message:
+    """Say that figures count pairs as not judged, because the reader may still judge them."""
+    return say_n(
+        "{n:,} pair that you may still judge is left out of these figures.",
+        "{n:,} pairs that you may still judge are left out of these figures.",
+        pairs,
+    )
+
+
+def describe_blind_queries(queries: int) -> Message:
+    """Say that an evaluation leaves queries out, because the reader may still judge a pair of them."""
+    return say_n(
+        "{n:,} query with pairs that you may still judge is left out of these figures.",
+        "{n:,} queries with pairs that you may still judge are left out of these figures.",
+        queries,
+    )

@@ -1,7 +1,7 @@
 """Read what an evaluation needs from the database: the truth (present or published), imported runs, grades by annotator."""
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,11 +17,12 @@ from annotator.evaluation.dataset_analysis.robustness import PairGrades
 from annotator.evaluation.records import Order, RankedRun
 from annotator.evaluation.scores.ranking import ResultColumns, order_columns
 from annotator.storage.judgments.current_judgments import LATEST
+from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import iterate_pair_states, list_queries
 from annotator.storage.sql import execute_sql, fetch, fetch_tuples, prepare_sql, read_json
-from annotator.storage.tables.central import DocumentRow, DocumentTextRow
+from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow, QueryRow
 from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
 
@@ -252,6 +253,27 @@ def read_present_truth(session: Session, dataset_pk: int) -> tuple[GroundTruth, 
             given = {names[pk]: value for pk, value in state.grades.items()}
             pairs.append(PairGrades(state.query_id, state.doc_id, grade, given))
     return GroundTruth(queries=tuple(list_queries(session, dataset_pk).values()), qrels=tuple(qrels)), pairs
+
+
+def list_query_ids_of_pairs(session: Session, pair_pks: Collection[int]) -> frozenset[str]:
+    """Return the query_ids of these pairs."""
+    statement = select(col(QueryRow.query_id)).join(PairRow, col(PairRow.query_pk) == col(QueryRow.pk))
+    return frozenset(
+        session.scalars(statement.where(is_listed(session, col(PairRow.pk), pair_pks)).distinct())
+    )
+
+
+def list_pairs_of_other_queries(
+    session: Session, dataset_pk: int, pair_pks: Collection[int], query_ids: Collection[str]
+) -> list[int]:
+    """Return those of the pairs that belong to none of these queries."""
+    statement = (
+        select(col(PairRow.pk), col(QueryRow.query_id))
+        .join(QueryRow, col(QueryRow.pk) == col(PairRow.query_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk)
+    )
+    wanted = set(pair_pks)
+    return [pk for pk, query_id in session.execute(statement) if pk in wanted and query_id not in query_ids]
 
 
 _NAMES = prepare_sql("""

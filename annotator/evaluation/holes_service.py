@@ -16,8 +16,8 @@ from annotator.domain.messages import Message
 from annotator.domain.people import Actor
 from annotator.evaluation.dataset_analysis.holes import Hole, JudgingNeed, OrderMeasure, find_holes
 from annotator.evaluation.evaluate import HOLE_DEPTH, cut_run
-from annotator.evaluation.evaluation_sql import choose_imported_runs, read_imported_run, read_present_truth
-from annotator.evaluation.files.truth_files import build_truth
+from annotator.evaluation.evaluation_sql import choose_imported_runs, read_imported_run
+from annotator.evaluation.service import find_blind_queries, read_truth
 from annotator.people.roles_service import require_role
 from annotator.pooling.service import pool_results
 from annotator.storage.database import Database
@@ -90,7 +90,8 @@ def pool_holes(
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
-        need = _find_holes(session, dataset_pk, dataset, systems, depth)
+        blind = find_blind_queries(session, dataset_pk, actor.person_id)
+        need = _find_holes(session, dataset_pk, dataset, systems, depth, blind)
         holes = {
             (hole.query_id, hole.doc_id): hole
             for hole in sorted(need.holes, key=lambda hole: (-hole.influence, min(hole.ranks.values())))
@@ -118,10 +119,16 @@ def pool_holes(
 
 
 def _find_holes(
-    session: Session, dataset_pk: int, dataset: str, systems: Sequence[str] | None, depth: int
+    session: Session,
+    dataset_pk: int,
+    dataset: str,
+    systems: Sequence[str] | None,
+    depth: int,
+    blind: Collection[str],
 ) -> JudgingNeed:
+    """Find the holes. `blind`: queries with a pair that the lead may still judge; their grades choose nothing."""
     runs = choose_imported_runs(session, dataset_pk, dataset, systems or ())
-    truth = build_truth(read_present_truth(session, dataset_pk)[0], dataset)
+    truth, _ = read_truth(session, dataset_pk, dataset, None, blind)
     judged = [query_id for query_id, grades in truth.grades.items() if grades]
     if not judged:
         raise StateError(

@@ -36,12 +36,12 @@ from annotator.evaluation.rankings import (
 from annotator.evaluation.records import Grades, Order, RankedRun, ScoreTable
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
 from annotator.evaluation.scores.summary import summarize_measure
-from annotator.evaluation.service import read_truth
+from annotator.evaluation.service import find_blind_queries, read_truth
 from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
 from annotator.storage.logs.disclosures import list_to_judge, note_published, note_seen
 from annotator.storage.lookup import find_dataset, key_of
-from annotator.storage.pairs.pair_states import PairState, iterate_pair_states, list_pair_states, list_queries
+from annotator.storage.pairs.pair_states import PairState, list_pair_states, list_queries
 from annotator.storage.pairs.pool import list_pair_pks
 
 DEPTH = 10
@@ -180,19 +180,6 @@ def _list_missed(
     return sorted(missed, key=lambda result: -(result.grade or 0))
 
 
-def find_queries_to_judge(database: Database, actor: Actor, dataset: str) -> frozenset[str]:
-    """Return the queries with a judged pair that the lead has still to judge: their scores would tell its grade."""
-    with database.read() as session:
-        dataset_pk = key_of(find_dataset(session, dataset).pk)
-        require_role(session, actor, dataset_pk, "lead")
-        judged = {
-            state.pair_pk: state.query_id
-            for state in iterate_pair_states(session, dataset_pk)
-            if _is_judged(state)
-        }
-        return frozenset(judged[pk] for pk in list_to_judge(session, actor.person_id, judged))
-
-
 def read_ranked_document(database: Database, actor: Actor, dataset: str, doc_id: str) -> RankedDocument:
     """Return a document of the dataset, with the beginning of its text. For leads. Raises NotFound if there is none."""
     with database.read() as session:
@@ -221,15 +208,22 @@ def compare_on_releases(
     """Return which scores moved from one release to another on the same runs, and by which changed grades.
 
     `measure`: whose queries are listed; None for the first. What is shown of changed grades is recorded: the lead may not
-    judge these pairs any more. Raises NotFound for a version that does not exist.
+    judge these pairs any more. Queries with a pair that the lead may still judge are in no figure. Raises NotFound for a
+    version that does not exist.
     """
     chosen = find_profile(profile)
     with database.read() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
         require_role(session, actor, dataset_pk, "lead")
-        old, _ = read_truth(session, dataset_pk, row.name, before)
-        new, _ = read_truth(session, dataset_pk, row.name, after)
+        blind = frozenset[str]().union(
+            *(
+                find_blind_queries(session, dataset_pk, actor.person_id, version)
+                for version in (before, after)
+            )
+        )
+        old, _ = read_truth(session, dataset_pk, row.name, before, blind)
+        new, _ = read_truth(session, dataset_pk, row.name, after, blind)
         query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
         runs = [
             read_imported_run(session, run, query_ids, chosen.order)

@@ -46,6 +46,8 @@ class Truth:
     )
     has_grades: bool = True  # False: the file holds an order only (`ranked`)
     notes: tuple[str, ...] = ()
+    blind_queries: tuple[str, ...] = ()
+    """Queries with a judged pair that the reader may still judge. They are in `texts` only, and in no figure."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,15 +3,16 @@
 Files need no database. In a database only leads may evaluate: scores rest on grades, and runs show ranks.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy.orm import Session
 
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import InsufficientData, ValidationError
 from annotator.domain.ground_truth import GroundTruth
+from annotator.domain.judgments import describe_blind_queries
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.evaluation.dataset_analysis.robustness import PairGrades, Robustness, measure_robustness
@@ -19,6 +20,8 @@ from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluat
 from annotator.evaluation.evaluation_sql import (
     choose_imported_runs,
     list_imported_runs,
+    list_pairs_of_other_queries,
+    list_query_ids_of_pairs,
     list_versions,
     read_document_fields,
     read_evaluation_stamp,
@@ -46,7 +49,15 @@ from annotator.evaluation.targets import TargetCheck, check_targets, list_measur
 from annotator.formats.runs import name_by_file
 from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
-from annotator.storage.logs.disclosures import find_released, note_seen
+from annotator.storage.logs.disclosures import (
+    FigureStamp,
+    find_released,
+    has_pairs_to_judge,
+    list_blind_pairs,
+    list_to_judge,
+    note_seen,
+    stamp_figures,
+)
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import list_queries
@@ -128,21 +139,26 @@ def evaluate_dataset(
 ) -> EvaluationResult:
     """Evaluate imported runs (all, or those of `systems`) against the grades of today or of a published version. For leads.
 
-    Raises NotFound for a dataset, version or system that does not exist.
+    Queries with a pair that the lead may still judge are in no figure. Raises NotFound for a dataset, version or system
+    that does not exist, InsufficientData if all judged queries have such a pair.
     """
     profile = find_profile(request.profile)
     with database.read() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
         require_role(session, actor, dataset_pk, "lead")
-        truth, pairs = read_truth(session, dataset_pk, dataset, version)
+        blind = find_blind_queries(session, dataset_pk, actor.person_id, version)
+        truth, pairs = read_truth(session, dataset_pk, dataset, version, blind)
+        _check_rest(truth)
         type_field = request.options.structure.type_field
         truth = replace(truth, document_fields=read_document_fields(session, dataset_pk, type_field))
         imported = choose_imported_runs(session, dataset_pk, dataset, systems)
         query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
         order = request.order or profile.order
         runs = (read_imported_run(session, run, query_ids, order, with_signals=True) for run in imported)
-        return _evaluate(truth, runs, profile, request, source={"dataset": dataset}, pairs=pairs)
+        return _evaluate(
+            truth, _drop_blind_runs(runs, truth), profile, request, source={"dataset": dataset}, pairs=pairs
+        )
 
 
 def record_shown_grades(
@@ -150,7 +166,7 @@ def record_shown_grades(
 ) -> None:
     """Record that a lead has been shown the settled grades of a dataset, or those of a release; no operator is recorded.
 
-    Call it before a report that names relevant documents or scores single queries is written.
+    Queries with a pair that the lead may still judge were not shown, and are not recorded. Call it before a report that names relevant documents or scores single queries is written.
     """
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
@@ -162,15 +178,22 @@ def record_shown_grades(
             pair_pks = find_released(
                 session, dataset_pk, key_of(find_release(session, dataset_pk, version).pk)
             )
+        blind = find_blind_queries(session, dataset_pk, actor.person_id, version)
+        pair_pks = list_pairs_of_other_queries(session, dataset_pk, pair_pks, blind) if blind else pair_pks
     note_seen(database, pair_pks, actor.person_id, now=now)
 
 
 def read_truth(
-    session: Session, dataset_pk: int, dataset: str, version: str | None
+    session: Session,
+    dataset_pk: int,
+    dataset: str,
+    version: str | None,
+    blind: Collection[str] = frozenset(),
 ) -> tuple[Truth, list[PairGrades]]:
     """Return the grades of a release, or of today (None) with the grades behind each of them.
 
-    Whoever calls it has checked the role. Raises NotFound for a version that does not exist.
+    `blind`: queries to leave out (`find_blind_queries`). The caller has checked the role. Raises NotFound for a version
+    that does not exist.
     """
     pairs: list[PairGrades] = []
     if version is None:
@@ -179,7 +202,56 @@ def read_truth(
         release_pk = key_of(find_release(session, dataset_pk, version).pk)
         texts = list_published_queries(session, release_pk)
         content = read_published_truth(session, dataset_pk, release_pk, texts)
-    return build_truth(content, dataset, version=version), pairs
+    pairs = [pair for pair in pairs if pair.query_id not in blind]
+    return _build_without(content, dataset, version, blind), pairs
+
+
+def _build_without(content: GroundTruth, dataset: str, version: str | None, blind: Collection[str]) -> Truth:
+    """Build the truth without these queries. Their grades are not in its checksum either, from which one can be guessed."""
+    if not blind:
+        return build_truth(content, dataset, version=version)
+    kept = replace(
+        content,
+        queries=tuple(query for query in content.queries if query.query_id not in blind),
+        qrels=tuple(qrel for qrel in content.qrels if qrel.query_id not in blind),
+    )
+    left_out = {query.query_id: query.text for query in content.queries if query.query_id in blind}
+    truth = build_truth(kept, dataset, version=version)
+    return replace(truth, texts={**truth.texts, **left_out}, blind_queries=tuple(left_out))
+
+
+def find_blind_queries(
+    session: Session, dataset_pk: int, person_pk: int | None, version: str | None = None
+) -> frozenset[str]:
+    """Return the query_ids with a graded pair that the person may still judge. `version`: of a release, None: today.
+
+    Leaving out the pair alone would change what a score means, so evaluations leave out the query.
+    """
+    if version is None:
+        pair_pks: Collection[int] = list_blind_pairs(session, dataset_pk, person_pk)
+    elif has_pairs_to_judge(session, dataset_pk, person_pk):
+        release_pk = key_of(find_release(session, dataset_pk, version).pk)
+        pair_pks = list_to_judge(session, person_pk, find_released(session, dataset_pk, release_pk))
+    else:
+        pair_pks = ()
+    return list_query_ids_of_pairs(session, pair_pks) if pair_pks else frozenset()
+
+
+def _check_rest(truth: Truth) -> None:
+    """Raise InsufficientData if no graded query is left to this reader."""
+    if truth.blind_queries and not any(truth.grades.values()):
+        raise InsufficientData(
+            say(
+                "The systems cannot be scored for you: every query with a grade has a pair that you may still judge. "
+                "Judge these pairs first."
+            )
+        )
+
+
+def _drop_blind_runs(runs: Iterable[RankedRun], truth: Truth) -> Iterator[RankedRun]:
+    """Yield the runs without those that have results only for queries left out."""
+    blind = set(truth.blind_queries)
+    return (run for run in runs if not blind or not blind.issuperset(run.query_ids))
 
 
 def find_what_runs_tell(session: Session, dataset_pk: int, dataset: str) -> RunFindings:
@@ -211,12 +283,13 @@ def list_choices(database: Database, actor: Actor, dataset: str) -> EvaluationCh
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         queries = GroundTruth(queries=tuple(list_queries(session, dataset_pk).values()), qrels=())
         return EvaluationChoices(
             systems=tuple(run.system for run in list_imported_runs(session, dataset_pk)),
             versions=tuple(list_versions(session, dataset_pk)),
             fields=tuple(list_group_fields(build_truth(queries, dataset))),
-            has_grades=bool((read_settlements(session, dataset_pk).map_settled() >= 0).any()),
+            has_grades=bool(blind) or bool((read_settlements(session, dataset_pk).map_settled() >= 0).any()),
         )
 
 
@@ -231,11 +304,13 @@ def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem
             return LeadingSystem(None, why=NO_RUNS)
         profile = find_profile(row.profile)
         measure = choose_ranking_measure(profile)
-        truth = build_truth(read_settled_truth(session, dataset_pk), dataset)
+        blind = find_blind_queries(session, dataset_pk, actor.person_id)
+        truth = _build_without(read_settled_truth(session, dataset_pk), dataset, None, blind)
         if not any(truth.grades.values()):
             return LeadingSystem(None, measure, why=NO_GRADES)
         query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
-        runs = (read_imported_run(session, run, query_ids, profile.order) for run in imported)
+        every = (read_imported_run(session, run, query_ids, profile.order) for run in imported)
+        runs = _drop_blind_runs(every, truth)
         try:
             scoring = ScoringOptions(measures=(measure,), readings=False)
             ranking = rank_systems(truth, runs, profile, scoring=scoring)
@@ -246,12 +321,13 @@ def find_leader(database: Database, actor: Actor, dataset: str) -> LeadingSystem
     return find_leading_system(ranking, measure)
 
 
-def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:
+def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
     """Return a value that differs when an evaluation would: for whoever keeps one. For leads."""
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
-        return (dataset_pk, read_evaluation_stamp(session, dataset_pk))
+        changes = read_evaluation_stamp(session, dataset_pk)
+        return stamp_figures(session, dataset_pk, actor.person_id, changes)
 
 
 def _evaluate(
@@ -277,6 +353,9 @@ def _evaluate(
             names, scoring.relevant_from, scoring.ideal, scoring.complete, scoring.readings
         )
     evaluation = evaluate_runs(truth, runs, profile, scoring=scoring, options=request.options)
+    if truth.blind_queries:
+        left_out = describe_blind_queries(len(truth.blind_queries))
+        evaluation = replace(evaluation, sentences=(left_out, *evaluation.sentences))
     return EvaluationResult(
         evaluation,
         measure_robustness(evaluation, pairs),

@@ -5,6 +5,7 @@ be in one figure and not yet in another.
 """
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -37,6 +38,7 @@ from annotator.people.roles_service import require_role
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.storage.database import Database
+from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_settlements import UNRATEABLE, PairSettlements, mark_pairs, read_settlements
 
@@ -65,6 +67,8 @@ class Overview:
     """Pairs that quality control has still to check, see `forecast.count_checks_left`."""
     open_gates: tuple[str, ...]
     """The gates of a release that are not met, by name."""
+    blind_pairs: int = 0
+    """Judged pairs that the reader may still judge, and that count as not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +83,19 @@ class DatasetStatus:
 def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
     """Return the dataset at a glance, with what to do next, first things first. For leads.
 
-    Pairs, gates, coverage and agreement are counted from one reading of the pairs and their judgments.
+    Pairs that the lead may still judge count as not judged, also for the gates. Pairs, gates, coverage and agreement are counted from one reading of the pairs and their judgments.
     """
     from annotator.agreement.service import summarize_agreement
 
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
-        settled = read_settlements(session, key_of(row.pk))
-        pairs = _count_pairs(session, key_of(row.pk), settled)
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+        settled = read_settlements(session, key_of(row.pk), blind)
+        pairs = _count_pairs(session, key_of(row.pk), settled, blind)
         version, changed = _compare_with_latest(session, key_of(row.pk), settled)
-        survey = survey_pairs(session, row, settled)
-        agreement = summarize_agreement(session, row, settled=settled)
+        survey = survey_pairs(session, row, settled, blind)
+        agreement = summarize_agreement(session, row, settled=settled, blind=blind)
         gates = compute_gates(survey, row, agreement.verdict)
         coverage = measure_dataset_coverage(settled, survey.queries, row.requirements)
     described, counts = show_dataset(database, actor, dataset)
@@ -136,6 +141,7 @@ def show_overview(database: Database, actor: Actor, dataset: str) -> Overview:
         lacking=int(settled.lacking.sum()),
         checks=count_checks_left(survey.quality, pairs.pairs),
         open_gates=tuple(gate.name for gate in gates if not gate.met),
+        blind_pairs=len(blind),
     )
 
 
@@ -166,18 +172,21 @@ def show_status(database: Database, actor: Actor, dataset: str, *, now: datetime
     with database.read() as session:
         dataset_pk = key_of(find_dataset(session, dataset).pk)
         require_role(session, actor, dataset_pk, "lead")
-        pairs = _count_pairs(session, dataset_pk, read_settlements(session, dataset_pk))
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        pairs = _count_pairs(session, dataset_pk, read_settlements(session, dataset_pk, blind), blind)
     queue = summarize_queue(database, actor, dataset)
     return DatasetStatus(pairs, queue, compute_queue_pace(database, actor, dataset, now=now))
 
 
-def _count_pairs(session: Session, dataset_pk: int, settled: PairSettlements) -> PairCounts:
-    """Count the pairs of the pool; see `overview/records.py`."""
+def _count_pairs(
+    session: Session, dataset_pk: int, settled: PairSettlements, blind: Collection[int]
+) -> PairCounts:
+    """Count the pairs of the pool; see `overview/records.py`. `settled`: read with the same `blind`."""
     import numpy as np
 
     judged = np.zeros(len(settled.pair), dtype=np.bool_)
     judged[settled.judged_index[settled.answer <= UNRATEABLE]] = True
-    waiting = mark_pairs(settled, list_waiting_for(session, dataset_pk))
+    waiting = mark_pairs(settled, set(list_waiting_for(session, dataset_pk)).difference(blind))
     marked = mark_pairs(settled, list_check_pks(session, dataset_pk))
     kinds = settled.settlement
     for column in (settled.lacking > 0, judged, waiting, marked):

@@ -4,7 +4,7 @@ The change is made in a transaction that is rolled back, so what is said is what
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from annotator.people.roles_service import require_role
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.records import GATE_NAMES, ReleaseGate
 from annotator.storage.database import Database
+from annotator.storage.logs.disclosures import is_listed, list_blind_pairs
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.tables.adjudication import DisagreementRow
@@ -44,7 +45,7 @@ def describe_effects(
 ) -> tuple[Message, ...]:
     """Return what these changes would cause, most important first; nothing is stored. For leads.
 
-    Raises what `change_settings` would raise for them.
+    Pairs that the lead may still judge count as not judged. Raises what `change_settings` would raise for them.
     """
     from annotator.agreement.service import compute_verdict
 
@@ -53,36 +54,42 @@ def describe_effects(
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
-        verdict = compute_verdict(session, row) if gates else None
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+        verdict = compute_verdict(session, row, blind=blind) if gates else None
         target = values.get("kappa_target", row.kappa_target)
-        verdict_after = compute_verdict(session, row, target=target) if "kappa" in gates else verdict
+        verdict_after = (
+            compute_verdict(session, row, target=target, blind=blind) if "kappa" in gates else verdict
+        )
     with database.write() as session:
         row = find_dataset(session, dataset)
         dataset_pk = key_of(row.pk)
-        missing = _read_missing(session, dataset_pk)
-        before = {} if verdict is None else _check(session, row, verdict)
+        missing = _read_missing(session, dataset_pk, blind)
+        before = {} if verdict is None else _check(session, row, verdict, blind)
         apply_settings(session, actor, dataset, values, now=now, seen={})
         effects = _describe_judgments(
-            missing, _read_missing(session, dataset_pk), changed=set(OVERLAP_SETTINGS) & values.keys()
+            missing, _read_missing(session, dataset_pk, blind), changed=set(OVERLAP_SETTINGS) & values.keys()
         )
-        after = {} if verdict_after is None else _check(session, row, verdict_after)
+        after = {} if verdict_after is None else _check(session, row, verdict_after, blind)
         effects += [_describe_gate(name, before[name], after[name]) for name in gates]
-        effects += _describe_disagreements(session, dataset_pk, values)
+        effects += _describe_disagreements(session, dataset_pk, values, blind)
         session.rollback()
     return tuple(effects)
 
 
-def _read_missing(session: Session, dataset_pk: int) -> dict[int, int]:
-    """Return how many judgments each pair of the pool lacks, by its key in storage."""
+def _read_missing(session: Session, dataset_pk: int, blind: Collection[int]) -> dict[int, int]:
+    """Return how many judgments each pair of the pool lacks, by its key in storage, without the pairs in `blind`.
+
+    A third judgment is missing where the first two differ.
+    """
     session.flush()
     statement = select(col(PairRow.pk), col(PairRow.lacking)).where(
         col(PairRow.dataset_pk) == dataset_pk, col(PairRow.retired_at).is_(None)
     )
-    return {key_of(pk): lacking for pk, lacking in session.execute(statement)}
+    return {key_of(pk): lacking for pk, lacking in session.execute(statement) if pk not in blind}
 
 
-def _check(session: Session, row: DatasetRow, verdict: Any) -> dict[str, ReleaseGate]:
-    survey = survey_pairs(session, row, read_settlements(session, key_of(row.pk)))
+def _check(session: Session, row: DatasetRow, verdict: Any, blind: Collection[int]) -> dict[str, ReleaseGate]:
+    survey = survey_pairs(session, row, read_settlements(session, key_of(row.pk), blind), blind)
     return {gate.name: gate for gate in compute_gates(survey, row, verdict)}
 
 
@@ -131,16 +138,18 @@ def _describe_gate(name: str, before: ReleaseGate, after: ReleaseGate) -> Messag
     return say("Release gate {gate}: {before} now, {after} after this change.", **values)
 
 
-def _describe_disagreements(session: Session, dataset_pk: int, values: Mapping[str, Any]) -> list[Message]:
+def _describe_disagreements(
+    session: Session, dataset_pk: int, values: Mapping[str, Any], blind: Collection[int]
+) -> list[Message]:
     """Say how many open disagreements two leads must decide, and how many are discussed first."""
     described = []
     if values.get("second_adjudicator"):
-        n = _count_open(session, dataset_pk, FARTHEST)
+        n = _count_open(session, dataset_pk, FARTHEST, blind)
         described.append(
             say_n("{n:,} open disagreement needs two leads.", "{n:,} open disagreements need two leads.", n)
         )
     if values.get("discuss_from"):
-        n = _count_open(session, dataset_pk, values["discuss_from"])
+        n = _count_open(session, dataset_pk, values["discuss_from"], blind)
         described.append(
             say_n(
                 "{n:,} open disagreement is discussed before a lead decides.",
@@ -151,7 +160,7 @@ def _describe_disagreements(session: Session, dataset_pk: int, values: Mapping[s
     return described
 
 
-def _count_open(session: Session, dataset_pk: int, distance: int) -> int:
+def _count_open(session: Session, dataset_pk: int, distance: int, blind: Collection[int]) -> int:
     statement = (
         select(func.count())
         .select_from(DisagreementRow)
@@ -161,4 +170,6 @@ def _count_open(session: Session, dataset_pk: int, distance: int) -> int:
             col(DisagreementRow.distance) >= distance,
         )
     )
+    if blind:
+        statement = statement.where(~is_listed(session, col(DisagreementRow.pair_pk), blind))
     return session.scalar(statement) or 0

@@ -100,11 +100,11 @@ class ExpertKnownPairs(NamedTuple):
     seen: "Ints"  # proposed or decided by them, or they saw others' judgments
 
 
-def list_settled(session: Session, dataset_pk: int) -> SettledPairs:
-    """Return every pair that could be drawn for somebody."""
+def list_settled(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> SettledPairs:
+    """Return every pair that could be drawn for somebody, without those in `blind`, which the reader may still judge."""
     import numpy as np
 
-    states = read_settlements(session, dataset_pk)
+    states = read_settlements(session, dataset_pk, blind)
     grade = states.map_settled()
     statuses = [PAIR_STATUSES.index(status) for status in states.list_statuses()]
     status = np.array(statuses, dtype=np.int64)[states.settlement]

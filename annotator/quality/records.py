@@ -184,7 +184,7 @@ class QualityStatus:
     sentences: tuple[Message, ...]  # what this means, the most important first
     draws: tuple[QualityDraw, ...]  # of every round
     errors: tuple[QualityError, ...]  # of every round
-    hidden: int = 0  # errors that are not in `errors`, because the reader has still to judge their pairs
+    hidden: int = 0  # checked pairs that are left out, because the reader may still judge them
 
     @property
     def verdict(self) -> Verdict:

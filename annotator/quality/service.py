@@ -6,8 +6,8 @@ and what would help.
 """
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -69,7 +69,7 @@ from annotator.quality.sampling import (
 )
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.logs.disclosures import find_pair_pks, list_to_judge, note_seen
+from annotator.storage.logs.disclosures import find_pair_pks, list_blind_pairs, note_seen
 from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.roles import list_active_roles, list_dataset_people
@@ -230,11 +230,17 @@ def preview_sample(
     seed: int = 0,
     new_round: bool = False,
 ) -> QualityPreview:
-    """Return what `draw_sample` would draw, by category and settled grade, without writing anything. For leads."""
+    """Return what `draw_sample` would draw, by category and settled grade, without writing anything. For leads.
+
+    Pairs that the lead may still judge are left out of the preview, but not of the draw.
+    """
     check_numbers(rate, size, seed)
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
-        plan = _plan(session, dataset_pk, annotator, rate=rate, size=size, seed=seed, new_round=new_round)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        plan = _plan(
+            session, dataset_pk, annotator, rate=rate, size=size, seed=seed, new_round=new_round, blind=blind
+        )
         return plan.preview
 
 
@@ -242,7 +248,7 @@ def list_experts(database: Database, actor: Actor, dataset: str) -> list[Quality
     """Return who could check the settled grades: everybody with a role who can sign in, by username. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
-        settled = list_settled(session, dataset_pk)
+        settled = list_settled(session, dataset_pk, list_blind_pairs(session, dataset_pk, actor.person_id))
         know = list_known(session, dataset_pk, settled)
         experts = []
         people = [person for person in list_dataset_people(session, dataset_pk) if person.can_sign_in]
@@ -272,17 +278,14 @@ def list_experts(database: Database, actor: Actor, dataset: str) -> list[Quality
 def show_quality(database: Database, actor: Actor, dataset: str, *, now: datetime) -> QualityStatus:
     """Return the state of quality control of the dataset. For leads, who may no longer judge the listed pairs.
 
-    Errors on pairs that the lead has still to judge are counted but not listed.
+    Checked pairs that the lead may still judge are left out of every figure.
     """
     with database.read() as session:
-        status = compute_quality(session, _require_lead(session, actor, dataset))
+        dataset_pk = _require_lead(session, actor, dataset)
+        status = compute_quality(session, dataset_pk, list_blind_pairs(session, dataset_pk, actor.person_id))
         pks = find_pair_pks(session, {error.pair for error in status.errors})
-        hidden = list_to_judge(session, actor.person_id, pks.values())
-    note_seen(database, set(pks.values()) - hidden, actor.person_id, now=now)
-    if not hidden:
-        return status
-    shown = tuple(error for error in status.errors if pks.get(error.pair) not in hidden)
-    return replace(status, errors=shown, hidden=len(status.errors) - len(shown))
+    note_seen(database, set(pks.values()), actor.person_id, now=now)
+    return status
 
 
 def count_open_checks(database: Database, actor: Actor, dataset: str) -> int:
@@ -291,8 +294,11 @@ def count_open_checks(database: Database, actor: Actor, dataset: str) -> int:
         return count_unanswered(session, _require_lead(session, actor, dataset))
 
 
-def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
-    """Return the state of quality control, in an open transaction."""
+def compute_quality(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> QualityStatus:
+    """Return the state of quality control, in an open transaction.
+
+    `blind`: pairs that the reader may still judge; what other experts said of them is left out.
+    """
     row = session.get_one(DatasetRow, dataset_pk)
     rule: QualityRule = "rate" if row.quality_rule == "rate" else "bound"
     draws = list_draws(session, dataset_pk)
@@ -318,9 +324,11 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
             errors=(),
         )
     last = draws[-1]
-    every = list_sample(session, dataset_pk)
+    drawn = list_sample(session, dataset_pk)
+    every = [pair for pair in drawn if pair.outcome is None or pair.pair_pk not in blind]
     pairs = [pair for pair in every if pair.round == last.round]
-    since = count_settled_since(session, dataset_pk, last.drawn_at, {pair.pair_pk for pair in pairs})
+    not_counted = {pair.pair_pk for pair in pairs}.union(blind)
+    since = count_settled_since(session, dataset_pk, last.drawn_at, not_counted)
     sample = _count(last.population, pairs)
     rates, further = compute_rates(sample), find_further(sample)
     verdicts: dict[str, Verdict] = {"bound": judge_by_bound(sample), "rate": judge_by_rate(sample)}
@@ -355,6 +363,7 @@ def compute_quality(session: Session, dataset_pk: int) -> QualityStatus:
         sentences=sentences,
         draws=count_draw_results(draws, every),
         errors=errors,
+        hidden=len(drawn) - len(every),
     )
 
 
@@ -377,15 +386,16 @@ def _plan(
     size: int | None,
     seed: int,
     new_round: bool,
+    blind: Collection[int] = frozenset(),
 ) -> _DrawPlan:
-    """Plan what to draw from the pairs that are settled now."""
+    """Plan what to draw from the pairs that are settled now, without those in `blind`."""
     import numpy as np
 
     person_pk = _find_expert(session, dataset_pk, annotator)
     latest = max((draw.round for draw in list_draws(session, dataset_pk)), default=0)
     sample_round = latest + 1 if new_round or not latest else latest
     held = list_sample(session, dataset_pk, sample_round)
-    settled = list_settled(session, dataset_pk)
+    settled = list_settled(session, dataset_pk, blind)
     others = np.isin(settled.pair, [pair.pair_pk for pair in held], invert=True)
     if not others.any() and not held:
         raise StateError(

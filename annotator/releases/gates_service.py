@@ -1,6 +1,6 @@
 """Check the gates of a release: what it requires, and what was measured. For leads."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -19,6 +19,7 @@ from annotator.releases.releases_sql import list_versions
 from annotator.releases.survey_sql import read_survey
 from annotator.releases.versions import suggest_version
 from annotator.storage.database import Database
+from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_settlements import PairSettlements, read_settlements
 from annotator.storage.pairs.pair_states import list_queries
@@ -38,20 +39,26 @@ class ReleaseSurvey:
 
 
 def check_release(database: Database, actor: Actor, dataset: str) -> ReleaseCheck:
-    """Check every gate: what it requires, what was measured. For leads."""
+    """Check every gate: what it requires, what was measured. For leads.
+
+    Pairs that the lead may still judge count as not judged: whether a gate is met shows grades too, since leads choose
+    what it requires. `publish_release` checks the gates on all pairs.
+    """
     from annotator.agreement.service import compute_verdict
 
     with database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
-        settled = read_settlements(session, key_of(row.pk))
-        survey = survey_pairs(session, row, settled)
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+        settled = read_settlements(session, key_of(row.pk), blind)
+        survey = survey_pairs(session, row, settled, blind)
         return ReleaseCheck(
             version=None,
-            gates=compute_gates(survey, row, compute_verdict(session, row, settled=settled)),
+            gates=compute_gates(survey, row, compute_verdict(session, row, settled=settled, blind=blind)),
             open_pairs=tuple(survey.pairs.opened.first),
             statuses=survey.pairs.statuses,
             suggested=suggest_version(list_versions(session, key_of(row.pk))),
+            blind_pairs=len(blind),
         )
 
 
@@ -60,8 +67,13 @@ def explain_check(check: ReleaseCheck) -> str:
     return explain(check.gates, check.open_pairs)
 
 
-def survey_pairs(session: Session, row: DatasetRow, settled: PairSettlements) -> ReleaseSurvey:
-    """Count what the gates, the coverage and the datasheet need, over all pairs."""
+def survey_pairs(
+    session: Session, row: DatasetRow, settled: PairSettlements, blind: Collection[int] = frozenset()
+) -> ReleaseSurvey:
+    """Count what the gates, the coverage and the datasheet need, over all pairs.
+
+    `blind`: pairs that the reader may still judge; `settled` was read with them.
+    """
     from annotator.quality.service import compute_quality
 
     dataset_pk = key_of(row.pk)
@@ -74,7 +86,7 @@ def survey_pairs(session: Session, row: DatasetRow, settled: PairSettlements) ->
         coverage=measure_coverage(pairs.list_facts(queries), row.requirements),
         without_qrels=pairs.list_without_qrels(queries),
         without_relevant=pairs.list_without_relevant(queries),
-        quality=compute_quality(session, dataset_pk),
+        quality=compute_quality(session, dataset_pk, blind),
     )
 
 

@@ -4,7 +4,7 @@ Serves the Releases page, `release diff` and `release trace`. Reads only, and na
 of the releases.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -237,11 +237,20 @@ def read_facts(session: Session, dataset: str, release: ReleaseRow) -> ReleaseFa
 
 
 def read_qrels(
-    session: Session, release_pk: int, query_ids: Sequence[str]
+    session: Session,
+    release_pk: int,
+    query_ids: Sequence[str],
+    *,
+    without: Collection[tuple[str, str]] = frozenset(),
 ) -> dict[str, dict[str, PublishedQrel]]:
-    """Return the published qrels of these queries, by query_id and doc_id; queries without any are absent."""
+    """Return the published qrels of these queries, by query_id and doc_id; queries without any are absent.
+
+    `without`: pairs (query_id, doc_id) to leave out.
+    """
     qrels: dict[str, dict[str, PublishedQrel]] = {}
     for qrel in iterate_published_qrels(session, release_pk, query_ids):
+        if (qrel.query_id, qrel.doc_id) in without:
+            continue
         qrels.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel
     return qrels
 

@@ -7,7 +7,7 @@ read transaction: to count (`counts.py`) and to write (`write.py`).
 
 import contextlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -89,7 +89,7 @@ from annotator.releases.releases_sql import (
 from annotator.releases.verify.signing import check_key, sign
 from annotator.storage.database import Database, lock_releases, require_not_archived
 from annotator.storage.logs.audit_entries import note_act
-from annotator.storage.logs.disclosures import note_published
+from annotator.storage.logs.disclosures import list_blind_pairs, list_pair_names, note_published, note_seen
 from annotator.storage.logs.import_records import list_import_records
 from annotator.storage.lookup import find_dataset, find_rubric, key_of, to_rubric
 from annotator.storage.pairs.pair_settlements import read_settlements
@@ -106,16 +106,22 @@ def preview_release(
 ) -> ReleaseDiff:
     """Return what a release published now would change against the latest one. For leads.
 
-    The lead may not judge the listed pairs any more. `keep`: changes of each kind to list, None for all; the counts are
+    Pairs that the lead may still judge are left out, and the lead may not judge the listed pairs any more. `keep`: changes of each kind to list, None for all; the counts are
     always complete.
     """
     with without_cycle_search(), database.read() as session:
         row = find_dataset(session, dataset)
         require_role(session, actor, key_of(row.pk), "lead")
-        comparison, _ = _begin_comparison(session, row, keep=keep)
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+        without = list_pair_names(session, blind)
+        comparison, _ = _begin_comparison(session, row, keep=keep, without=without)
         texts: dict[str, str | None] = {}
         for query, pairs in iterate_judged_queries(session, key_of(row.pk), for_comparison=True):
-            settled = [pair for pair in pairs if pair.grade is not None]  # their order changes no qrel
+            settled = [  # their order changes no qrel
+                pair
+                for pair in pairs
+                if pair.grade is not None and (query.query_id, pair.doc_id) not in without
+            ]
             comparison.add(query.query_id, settled)
             if settled:
                 texts[query.query_id] = query.text
@@ -140,7 +146,8 @@ def publish_release(
 ) -> Release:
     """Write what is settled now to `exports_dir/<dataset>/<version>/`, record it as a release and return it.
 
-    `overrides`: reasons by the name of a gate; a reason for a gate that is met is not kept. `now`, to the second, is the
+    The gates are checked on all pairs. So all pairs that the lead may still judge are recorded as seen, also if a gate
+    refuses. `overrides`: reasons by the name of a gate; a reason for a gate that is met is not kept. `now`, to the second, is the
     time of the release. `sign_with`: an OpenSSH key (see `signing.py`).
 
     Raises GateNotMet with what is missing; ConflictError if the version or its folder exists, or another lead published
@@ -157,6 +164,8 @@ def publish_release(
         require_role(session, actor, key_of(row.pk), "lead")
         require_not_archived(session, key_of(row.pk))
         target = exports_dir / row.name / version
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+    note_seen(database, blind, lead_pk, now=now)  # whether a gate of all pairs is met shows their grades
     finish_publishing(database, exports_dir=exports_dir, now=now)
     with ExitStack() as locks:
         return _publish(
@@ -307,14 +316,17 @@ def _choose_groups(queries: Iterable[Query]) -> str | None:
 
 
 def _begin_comparison(
-    session: Session, row: DatasetRow, *, keep: int | None
+    session: Session, row: DatasetRow, *, keep: int | None, without: Collection[tuple[str, str]] = frozenset()
 ) -> tuple[ReleaseComparison, Renames]:
-    """Return the comparison with the latest release, and the documents' new ids since then."""
+    """Return the comparison with the latest release, and the documents' new ids since then.
+
+    `without`: pairs (query_id, doc_id) to leave out, because the reader may still judge them.
+    """
     latest = find_latest_release(session, key_of(row.pk))
     if latest is None:
         return ReleaseComparison(None, NO_RENAMES, lambda _: {}, lambda _: {}, keep=keep), NO_RENAMES
     renames = read_renames(session, key_of(row.pk), since=latest.created_at)
-    read = partial(read_qrels, session, key_of(latest.pk))
+    read = partial(read_qrels, session, key_of(latest.pk), without=without)
     read_decisions = partial(list_decision_words, session)
     before = read_facts(session, row.name, latest)
     return ReleaseComparison(before, renames, read, read_decisions, keep=keep), renames

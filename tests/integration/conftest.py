@@ -112,7 +112,7 @@ def copy_database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Co
 
         def copy_file(template: str | None = None) -> str:
             source = make_url(template).database if template else request.getfixturevalue("sqlite_template")
-            path = tmp_path / ("world.db" if template else "annotator.db")
+            path = tmp_path / (f"world-{uuid.uuid4().hex}.db" if template else "annotator.db")
             shutil.copy(str(source), path)
             return f"sqlite:///{path}"
 

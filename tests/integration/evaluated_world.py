@@ -65,12 +65,15 @@ class EvaluatedWorld(ScoredWorld):
 
     def ask_for_more(self, *, lacking: int = 1) -> None:
         """Every pair lacks further judgments, so that whoever has not judged it may be handed it."""
-        from sqlalchemy import update
+        from sqlalchemy import select, update
+        from sqlmodel import col
 
+        from annotator.storage.judgments.missing_judgments import count_queries
         from annotator.storage.tables.central import PairRow
 
         with self.database.write() as session:
             session.execute(update(PairRow).values(lacking=lacking))
+            count_queries(session, session.scalars(select(col(PairRow.query_pk)).distinct()))
 
     def list_seen(self, actor: Actor) -> set[tuple[str, str]]:
         """The pairs whose grades are recorded as shown to somebody, by name."""

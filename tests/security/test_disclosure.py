@@ -522,10 +522,10 @@ def test_what_the_pool_left_out_is_for_leads_and_names_no_grade(world: Looked) -
 
 def test_the_page_pool_shows_no_grade_of_a_pair_and_so_records_nothing(world: Looked) -> None:
     for pair in list_pair_page(world.database, world.lea, "d", PairFilter()).pairs:
-        origin = show_pair(world.database, world.lea, "d", pair.pair)
+        origin = show_pair(world.database, world.lea, "d", pair.pair, now=world.now)
         assert not {"grade", "grades"} & set(asdict(origin.pair))
         with pytest.raises(NotAllowed):
-            show_pair(world.database, world.ann, "d", pair.pair)
+            show_pair(world.database, world.ann, "d", pair.pair, now=world.now)
     assert not world.list_seen(world.lea)
 
 

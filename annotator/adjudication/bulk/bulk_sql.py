@@ -21,6 +21,7 @@ from annotator.adjudication.records import Decision, Outcome, digest_seen_state
 from annotator.adjudication.second_lead import needs_two_leads
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.people import Actor
+from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import PreparedSql, Row, fetch, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
@@ -198,8 +199,12 @@ def list_last_decisions(session: Session, pair_pks: Iterable[int]) -> dict[int, 
 def list_candidates(
     session: Session, dataset: DatasetRow, actor: Actor, wanted: QueueFilter, *, now: datetime
 ) -> list[PolicyCandidate]:
-    """Return the open disagreements of this part of the queue, for a policy of this lead."""
-    reader = QueueReader(key_of(dataset.pk), actor.person_id, now)
+    """Return the open disagreements of this part of the queue, for a policy of this lead.
+
+    Pairs that the lead may still judge are left out: what a policy would do to them shows their grades.
+    """
+    blind = list_blind_pairs(session, key_of(dataset.pk), actor.person_id)
+    reader = QueueReader(key_of(dataset.pk), actor.person_id, now, blind)
     rows = list_rows(session, reader, replace(wanted, shown="open"), "distance")
     pair_pks = [row.pair_pk for row in rows]
     grades = list_independent_grades(session, pair_pks)

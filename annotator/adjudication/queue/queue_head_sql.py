@@ -20,6 +20,7 @@ from annotator.adjudication.queue.queue_records import QueueFilter
 from annotator.adjudication.queue.queue_sql import QueueReader, filter_disagreements, order_disagreements
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import LASTING
+from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.tables.adjudication import (
     DecisionProposalRow,
     DisagreementAssignmentRow,
@@ -104,7 +105,10 @@ def count_left(session: Session, reader: QueueReader, wanted: QueueFilter) -> in
         statement = statement.outerjoin(
             DisagreementAssignmentRow, col(DisagreementAssignmentRow.pair_pk) == col(DisagreementRow.pair_pk)
         )
-    return session.scalar(statement.where(*filter_disagreements(reader, wanted))) or 0
+    statement = statement.where(*filter_disagreements(reader, wanted))
+    if reader.blind:
+        statement = statement.where(~is_listed(session, col(DisagreementRow.pair_pk), reader.blind))
+    return session.scalar(statement) or 0
 
 
 def _split(sort: str, wanted: QueueFilter) -> Sequence[int | None]:

@@ -96,7 +96,6 @@ class Disagreement:
     put_off: bool = False  # by the lead who asks
     query: str = ""
     title: str = ""
-    hidden: bool = False  # the lead has still to judge the pair: nothing of it is told, not even which it is
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as the command line prints them, without those that say nothing."""
@@ -104,7 +103,7 @@ class Disagreement:
         for name in ("query", "title", "put_off", "waiting"):
             del values[name]
         values["reasons"] = list_words(self.waiting or self.reasons)
-        for name in ("reopened", "unrateable", "taste", "decided", "held_by", "assigned_to", "hidden"):
+        for name in ("reopened", "unrateable", "taste", "decided", "held_by", "assigned_to"):
             if values[name] is None or values[name] is False or values[name] == ():
                 del values[name]
         if self.flips is None:
@@ -125,6 +124,9 @@ class QueuePage:
     by_reason: Mapping[QueueReason, int]  # open ones that wait for each reason
     due: int = 0  # queries whose impact is still to be computed
     ungraded: int = 0  # open ones that have no settled grade until a lead decides
+    blind_pairs: int = (
+        0  # judged pairs that the lead may still judge, and that are neither listed nor counted
+    )
 
 
 def check_sort(sort: str) -> str:

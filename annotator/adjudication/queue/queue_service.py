@@ -36,12 +36,12 @@ from annotator.adjudication.queue.queue_sql import (
     list_decided_since,
     list_rows,
 )
-from annotator.adjudication.queue.queue_view import describe_row, hide_disagreement, summarize_counts
+from annotator.adjudication.queue.queue_view import describe_row, summarize_counts
 from annotator.domain.people import Actor
 from annotator.domain.settling import UNGRADED, QueueReason
 from annotator.people.roles_service import require_role
 from annotator.storage.database import Database
-from annotator.storage.logs.disclosures import list_to_judge, note_seen
+from annotator.storage.logs.disclosures import list_blind_pairs, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 
 EVERYTHING = QueueFilter(shown="all")
@@ -63,7 +63,7 @@ def list_queue(
 
     Needs the role lead. ValidationError for an unknown sort order.
 
-    Nothing is told of a pair that the lead has still to judge; a pair that is shown they no longer judge. The impact of up
+    Pairs that the lead may still judge are left out and not counted; a pair that is shown they no longer judge. The impact of up
     to `FEW` queries is brought up to date first; `due` says how many are left.
     """
     check_sort(sort)
@@ -72,7 +72,7 @@ def list_queue(
         reader = _enter(session, actor, dataset, now)
         rows = list_rows(session, reader, wanted, sort, offset=offset, limit=limit)
         items, shown_pks = _describe(session, reader, rows)
-        counts = count_waiting(session, reader.dataset_pk)
+        counts = count_waiting(session, reader.dataset_pk, reader.blind)
         total, due = count_rows(session, reader, wanted), count_due(session, reader.dataset_pk)
     note_seen(database, shown_pks, actor.person_id, now=now)
     open_counts = {QueueReason(waiting): n for (is_open, waiting), n in counts.items() if is_open}
@@ -84,6 +84,7 @@ def list_queue(
         decided=sum(counts.values()) - sum(open_counts.values()),
         by_reason={reason: _count_waiting_for(reason, open_counts) for reason in QueueReason},
         due=due,
+        blind_pairs=len(reader.blind),
         ungraded=_count_waiting_for(UNGRADED, open_counts),
     )
 
@@ -92,10 +93,11 @@ def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSumm
     """Count the open disagreements by what they are. Needs the role lead."""
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         return summarize_counts(
-            count_open_by_kind(session, dataset_pk),
-            by_category=count_by_category(session, dataset_pk),
-            assigned=count_assigned(session, dataset_pk),
+            count_open_by_kind(session, dataset_pk, blind),
+            by_category=count_by_category(session, dataset_pk, blind),
+            assigned=count_assigned(session, dataset_pk, blind),
             due=count_due(session, dataset_pk),
         )
 
@@ -105,10 +107,11 @@ def compute_queue_pace(database: Database, actor: Actor, dataset: str, *, now: d
     since = find_begin(now)
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
         return estimate_queue(
-            count_all_open(session, dataset_pk),
+            count_all_open(session, dataset_pk, blind),
             list_decided_since(session, dataset_pk, since),
-            count_arrived_since(session, dataset_pk, since),
+            count_arrived_since(session, dataset_pk, since, blind),
             find_first_begin(session, dataset_pk),
             now=now,
         )
@@ -141,7 +144,8 @@ def find_disagreements(
 def count_open(database: Database, actor: Actor, dataset: str) -> int:
     """Count the pairs that wait for a lead. Needs the role lead."""
     with database.read() as session:
-        return count_all_open(session, _find_led(session, actor, dataset))
+        dataset_pk = _find_led(session, actor, dataset)
+        return count_all_open(session, dataset_pk, list_blind_pairs(session, dataset_pk, actor.person_id))
 
 
 def _bring_up_to_date(
@@ -160,7 +164,9 @@ def _bring_up_to_date(
 
 
 def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> QueueReader:
-    return QueueReader(_find_led(session, actor, dataset), actor.person_id, now)
+    dataset_pk = _find_led(session, actor, dataset)
+    blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+    return QueueReader(dataset_pk, actor.person_id, now, blind)
 
 
 def _find_led(session: Session, actor: Actor, dataset: str) -> int:
@@ -177,15 +183,9 @@ def _count_waiting_for(reasons: QueueReason, open_counts: Mapping[QueueReason, i
 def _describe(
     session: Session, reader: QueueReader, rows: Sequence[QueueRow]
 ) -> tuple[tuple[Disagreement, ...], set[int]]:
-    """Return the rows as this lead may see them, and the pairs (pair_pk) of which something is told."""
+    """Return the rows as this lead may see them, and their pairs (pair_pk)."""
     pair_pks = [row.pair_pk for row in rows]
-    hidden = list_to_judge(session, reader.lead_pk, pair_pks)
     judgments = list_judgments(session, pair_pks)
     own = list_judged_by(session, reader.lead_pk, pair_pks)
-    items = tuple(
-        hide_disagreement(row)
-        if row.pair_pk in hidden
-        else describe_row(row, judgments.get(row.pair_pk, []), yours=row.pair_pk in own)
-        for row in rows
-    )
-    return items, set(pair_pks) - hidden
+    items = tuple(describe_row(row, judgments.get(row.pair_pk, []), yours=row.pair_pk in own) for row in rows)
+    return items, set(pair_pks)

@@ -18,6 +18,7 @@ from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_records import OpenDisagreementCount, QueueFilter, QueueRow
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import QueueReason, read_decision
+from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     CurrentAdjudicationRow,
@@ -32,27 +33,38 @@ from annotator.storage.tables.central import CurrentJudgmentRow, DocumentRow, Pa
 Columns = TypeVarTuple("Columns")
 
 
-def count_open_by_kind(session: Session, dataset_pk: int) -> list[OpenDisagreementCount]:
+Blind = frozenset[int]
+"""Pairs that the reader may still judge (`list_blind_pairs`). Counts leave them out."""
+
+
+def count_open_by_kind(session: Session, dataset_pk: int, blind: Blind) -> list[OpenDisagreementCount]:
     """Count the open disagreements of each kind, in one pass."""
     row = DisagreementRow
     flips = func.coalesce(col(row.flips), 0) > 0
     kind = (col(row.waiting), col(row.low), col(row.high), col(row.taste), flips)
-    statement = _scan_open(select(*kind, func.count()), dataset_pk).group_by(*kind)
+    statement = _scan_open(select(*kind, func.count()), dataset_pk).where(*_leave_out(session, blind))
+    statement = statement.group_by(*kind)
     return [
         OpenDisagreementCount(QueueReason(waiting), low, high, taste, flips, pairs)
         for waiting, low, high, taste, flips, pairs in session.execute(statement)
     ]
 
 
-def count_all_open(session: Session, dataset_pk: int) -> int:
+def _leave_out(session: Session, blind: Blind) -> list[ColumnElement[bool]]:
+    return [~is_listed(session, col(DisagreementRow.pair_pk), blind)] if blind else []
+
+
+def count_all_open(session: Session, dataset_pk: int, blind: Blind) -> int:
     """Count the open disagreements."""
-    return session.scalar(_open(select(func.count()), dataset_pk)) or 0
+    statement = _open(select(func.count()), dataset_pk).where(*_leave_out(session, blind))
+    return session.scalar(statement) or 0
 
 
-def count_by_category(session: Session, dataset_pk: int) -> dict[str | None, int]:
+def count_by_category(session: Session, dataset_pk: int, blind: Blind) -> dict[str | None, int]:
     """Count the open disagreements by their query's category."""
     category = col(QueryRow.category)
     statement = _scan_open(select(col(DisagreementRow.query_pk), func.count().label("n")), dataset_pk)
+    statement = statement.where(*_leave_out(session, blind))
     by_query = statement.group_by(col(DisagreementRow.query_pk)).subquery()
     by_category = select(category, func.sum(by_query.c.n)).join(
         by_query, by_query.c.query_pk == col(QueryRow.pk)
@@ -60,7 +72,7 @@ def count_by_category(session: Session, dataset_pk: int) -> dict[str | None, int
     return {name: int(n) for name, n in session.execute(by_category.group_by(category))}
 
 
-def count_assigned(session: Session, dataset_pk: int) -> dict[str, int]:
+def count_assigned(session: Session, dataset_pk: int, blind: Blind) -> dict[str, int]:
     """Count the open disagreements by the lead to whom they are assigned (username)."""
     statement = (
         _open(select(col(PersonRow.username), func.count()), dataset_pk)
@@ -69,6 +81,7 @@ def count_assigned(session: Session, dataset_pk: int) -> dict[str, int]:
             col(DisagreementAssignmentRow.pair_pk) == col(DisagreementRow.pair_pk),
         )
         .join(PersonRow, col(PersonRow.pk) == col(DisagreementAssignmentRow.lead_pk))
+        .where(*_leave_out(session, blind))
     )
     return dict(session.execute(statement.group_by(col(PersonRow.username))).all())
 
@@ -102,11 +115,12 @@ def list_decided_since(
     return [(decided_at, seconds) for decided_at, seconds in session.execute(statement)]
 
 
-def count_arrived_since(session: Session, dataset_pk: int, since: datetime) -> int:
+def count_arrived_since(session: Session, dataset_pk: int, since: datetime, blind: Blind) -> int:
     """Count the disagreements that began since then."""
     statement = select(func.count()).where(
         col(DisagreementRow.dataset_pk) == dataset_pk, col(DisagreementRow.since) >= since
     )
+    statement = statement.where(*_leave_out(session, blind))
     return session.scalar(statement) or 0
 
 
@@ -138,11 +152,15 @@ def is_in_dataset(dataset_pk: int) -> ColumnElement[bool]:
 
 @dataclass(frozen=True, slots=True)
 class QueueReader:
-    """The lead who reads, the dataset, and the time: holds and pairs put off depend on it."""
+    """The lead who reads, the dataset, and the time: holds and pairs put off depend on it.
+
+    `blind`: pairs that the lead may still judge; they are neither listed nor counted.
+    """
 
     dataset_pk: int
     lead_pk: int | None
     now: datetime
+    blind: frozenset[int] = frozenset()
 
     @property
     def latest_hold(self) -> datetime:
@@ -163,6 +181,7 @@ def list_rows(
     statement = _select_rows(reader)
     if limit is None:
         ordered = _sort(statement, reader, sort).where(*filter_disagreements(reader, wanted))
+        ordered = ordered.where(*_leave_out(session, reader.blind))
         return [_to_queue_row(row) for row in session.execute(ordered)]
     pair_pks = _list_part(session, reader, wanted, sort, offset=offset, limit=limit)
     rows = {
@@ -251,13 +270,15 @@ def _list_part(
         PutOffDisagreementRow, _is_put_off(reader)
     )
     statement = _sort(statement, reader, sort).where(*filter_disagreements(reader, wanted))
+    statement = statement.where(*_leave_out(session, reader.blind))
     return session.scalars(statement.offset(offset or None).limit(limit)).all()
 
 
 def count_rows(session: Session, reader: QueueReader, wanted: QueueFilter) -> int:
     """Count the disagreements that the filter lets through."""
     statement = _join_filtered(select(func.count()).select_from(DisagreementRow), wanted)
-    return session.scalar(statement.where(*filter_disagreements(reader, wanted))) or 0
+    statement = statement.where(*filter_disagreements(reader, wanted), *_leave_out(session, reader.blind))
+    return session.scalar(statement) or 0
 
 
 def _join_filtered(statement: Select[*Columns], wanted: QueueFilter, sort: str = "") -> Select[*Columns]:
@@ -272,10 +293,11 @@ def _join_filtered(statement: Select[*Columns], wanted: QueueFilter, sort: str =
     return statement
 
 
-def count_waiting(session: Session, dataset_pk: int) -> dict[tuple[bool, int], int]:
+def count_waiting(session: Session, dataset_pk: int, blind: Blind) -> dict[tuple[bool, int], int]:
     """Count the disagreements by whether they are open, and by why they wait (`QueueReason` bits)."""
     is_open, waiting = col(DisagreementRow.open), col(DisagreementRow.waiting)
     statement = select(is_open, waiting, func.count()).where(is_in_dataset(dataset_pk))
+    statement = statement.where(*_leave_out(session, blind))
     return {(open_, bits): n for open_, bits, n in session.execute(statement.group_by(is_open, waiting))}
 
 

@@ -38,22 +38,6 @@ def summarize_counts(
     return QueueSummary(reasons, dict(by_grades), by_category, taste, flips, assigned, due)
 
 
-def hide_disagreement(row: QueueRow) -> Disagreement:
-    """Return what a lead may see of a pair that they have still to judge."""
-    return Disagreement(
-        pair="",
-        query_id="",
-        doc_id="",
-        category=None,
-        grades={},
-        distance=0,
-        impact=0.0,
-        status="open" if row.open else "decided",
-        since=row.since,
-        hidden=True,
-    )
-
-
 def describe_row(row: QueueRow, judgments: Sequence[IndependentJudgment], *, yours: bool) -> Disagreement:
     """Return a row of the queue with its grades. `yours`: the lead who asks judged the pair."""
     return Disagreement(

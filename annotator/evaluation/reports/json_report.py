@@ -48,6 +48,11 @@ def build_json(
         "profile": evaluation.profile.name,
         "queries": len(table.query_ids),
         "left_out": dict(table.left_out),
+        **(
+            {"queries_you_may_still_judge": len(table.truth.blind_queries)}
+            if table.truth.blind_queries
+            else {}
+        ),
         "relevant_from": thresholds[0] if thresholds else 1,
         "comparable": table.comparable,
         "seed": evaluation.options.seed,

@@ -1,7 +1,7 @@
 """Records of what the pool shows: systems, their overlap, relevance by rank, pages of pairs, and one pair with its origin."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from annotator.domain.messages import Message
@@ -50,12 +50,16 @@ class SystemSet:
 
 @dataclass(frozen=True, slots=True)
 class PoolContents:
-    """The pool at a glance. `statuses`: pairs by status, every status named. `drawn`: the systems that the sets name."""
+    """The pool at a glance. `statuses`: pairs by status, every status named. `drawn`: the systems that the sets name.
+
+    `blind_pairs`: judged pairs that the reader may still judge, and that count as not judged.
+    """
 
     statuses: Mapping[str, int]
     systems: tuple[SystemShare, ...]
     drawn: tuple[str, ...]
     sets: tuple[SystemSet, ...]
+    blind_pairs: int = 0
 
     @property
     def pairs(self) -> int:
@@ -145,7 +149,10 @@ class SystemProposal:
 
 @dataclass(frozen=True, slots=True)
 class PooledPair:
-    """A pair of the pool, for leads. `pair`: the id that the app uses; `number`: of the round it came in, None if unknown."""
+    """A pair of the pool, for leads. `pair`: the id that the app uses; `number`: of the round it came in, None if unknown.
+
+    `hidden`: the reader may still judge it; status and provenance are empty.
+    """
 
     pair: str
     query_id: str
@@ -156,6 +163,12 @@ class PooledPair:
     status: str
     number: int | None
     provenance: Sequence[SystemProposal]
+    hidden: bool = False
+
+
+def hide_origin(pair: PooledPair) -> PooledPair:
+    """Return the pair without what a person who may still judge it must not see."""
+    return replace(pair, status="", provenance=(), hidden=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
 """Show the pool to leads: what it holds and who proposed it, relevance by rank, what rounds left out, and its pairs by page.
 
 Counted where it is stored, so that a pool of a million proposals is shown in seconds; nothing here lists all pairs. No grade
-of a single pair is shown: the page leads to where a grade may be seen, which records it.
+of a single pair is shown: the page leads to where a grade may be seen, which records it. Pairs that the lead may still judge
+count as not judged.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -39,10 +41,18 @@ from annotator.pooling.analysis.pool_analysis_records import (
     RoundShare,
     SystemProposal,
     SystemShare,
+    hide_origin,
 )
 from annotator.pooling.rounds.round_records import PoolRound
 from annotator.pooling.rounds.rounds_sql import list_rounds
 from annotator.storage.database import Database
+from annotator.storage.logs.disclosures import (
+    FigureStamp,
+    list_blind_pairs,
+    list_to_judge,
+    note_seen,
+    stamp_figures,
+)
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_states import list_pair_states
 
@@ -51,25 +61,26 @@ MOST_PAGE = 500
 MOST_DUPLICATES = 100
 
 
-def read_stamp(database: Database, actor: Actor, dataset: str) -> Hashable:
+def read_stamp(database: Database, actor: Actor, dataset: str) -> FigureStamp:
     """Return a value that changes with the pool and its judgments. For leads."""
     with database.read() as session:
-        _require_lead(session, actor, dataset)
-        return sql.read_pool_stamp(session)
+        dataset_pk = _require_lead(session, actor, dataset)
+        return stamp_figures(session, dataset_pk, actor.person_id, sql.read_pool_stamp(session))
 
 
 def show_contents(database: Database, actor: Actor, dataset: str) -> PoolContents:
     """Return the pool by status, by system and by set of systems. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
-        by_system = sql.count_system_ranks(session, dataset_pk)
+        by_system = sql.count_system_ranks(session, dataset_pk, actor.person_id)
         proposed = {system: sum(ranks.values(), PairCount()) for system, ranks in by_system.items()}
         drawn = choose_drawn({system: counted.pairs for system, counted in proposed.items()})
-        counted_sets = sql.count_sets(session, dataset_pk, drawn)
+        counted_sets = sql.count_sets(session, dataset_pk, actor.person_id, drawn)
         sets = name_sets(drawn, counted_sets)
         alone = {item.systems[0]: item.counted for item in sets if len(item.systems) == 1 and not item.others}
         if len(drawn) < len(proposed):
-            alone = sql.count_alone(session, dataset_pk)
+            alone = sql.count_alone(session, dataset_pk, actor.person_id)
+        blind_pairs = len(list_blind_pairs(session, dataset_pk, actor.person_id))
     statuses = dict.fromkeys(PAIR_STATUSES, 0)
     for _, _, status, counted in counted_sets:
         statuses[status] += counted.pairs
@@ -79,21 +90,23 @@ def show_contents(database: Database, actor: Actor, dataset: str) -> PoolContent
         )
         for system in sorted(proposed)
     )
-    return PoolContents(statuses, systems, drawn, sets)
+    return PoolContents(statuses, systems, drawn, sets, blind_pairs)
 
 
 def show_depth(database: Database, actor: Actor, dataset: str) -> DepthReport:
     """Return the share of relevant pairs by rank: overall, by system, and at the last ranks by category. For leads."""
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
-        by_system = sql.count_system_ranks(session, dataset_pk)
+        by_system = sql.count_system_ranks(session, dataset_pk, actor.person_id)
         pairs = sql.count_pairs(session, dataset_pk)
         deepest = max((_find_deepest(ranks) or 0 for ranks in by_system.values()), default=0)
         if not deepest:
             return DepthReport((), None, {}, {}, pairs)
         bounds, first = list_bounds(deepest), find_last_ranks(deepest)
         from_zero = [system for system, ranks in by_system.items() if 0 in ranks]
-        categories = sql.count_ranks(session, dataset_pk, bounds=bounds, last=first, from_zero=from_zero)
+        categories = sql.count_ranks(
+            session, dataset_pk, actor.person_id, bounds=bounds, last=first, from_zero=from_zero
+        )
     overall: dict[int, tuple[PairCount, ClusterSums]] = {}
     for groups in categories.values():
         for group, (counted, sums) in groups.items():
@@ -127,21 +140,31 @@ def list_pair_page(
 ) -> PairPage:
     """Return a part of the chosen pairs, by query position and doc_id. For leads.
 
-    Raises ValidationError for a status that does not exist.
+    Of a pair that the lead may still judge, neither systems nor status are returned. Raises ValidationError for a status that does not exist.
     """
     if chosen.status is not None and chosen.status not in PAIR_STATUSES:
         raise ValidationError(f"status: expected one of {', '.join(PAIR_STATUSES)}, found {chosen.status!r}")
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         pair_pks, total = sql.list_pair_pks_of_page(
-            session, dataset_pk, chosen, start=start, most=min(most, MOST_PAGE)
+            session, dataset_pk, actor.person_id, chosen, start=start, most=min(most, MOST_PAGE)
         )
-        pairs = _read_pairs(session, dataset_pk, pair_pks)
+        hidden = list_to_judge(session, actor.person_id, pair_pks)
+        pairs = [
+            hide_origin(pair) if pk in hidden else pair
+            for pk, pair in zip(pair_pks, _read_pairs(session, dataset_pk, pair_pks), strict=True)
+        ]
     return PairPage(tuple(pairs), total)
 
 
-def show_pair(database: Database, actor: Actor, dataset: str, pair: str) -> PooledPairOrigin:
-    """Return a pair with its origin. For leads. Raises NotFound if the pool has no such pair."""
+def show_pair(
+    database: Database, actor: Actor, dataset: str, pair: str, *, reveal: bool = False, now: datetime
+) -> PooledPairOrigin:
+    """Return a pair with its origin. For leads. Raises NotFound if the pool has no such pair.
+
+    Of a pair that the lead may still judge, neither systems nor status are returned, unless the lead asks for them
+    (`reveal`) and so may no longer judge it.
+    """
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         pair_pk = sql.find_pair(session, dataset_pk, pair)
@@ -154,6 +177,11 @@ def show_pair(database: Database, actor: Actor, dataset: str, pair: str) -> Pool
             session, dataset_pk, state.query_pk, state.document_pk, most=MOST_DUPLICATES
         )
         ranked = sql.is_ranked(session, state.query_pk)
+        hidden = bool(list_to_judge(session, actor.person_id, [pair_pk]))
+    if hidden and not reveal:
+        return PooledPairOrigin(hide_origin(shown), None, None, tuple(duplicates), ranked)
+    if hidden:
+        note_seen(database, [pair_pk], actor.person_id, now=now)
     return PooledPairOrigin(shown, row.stratum, row.inclusion, tuple(duplicates), ranked)
 
 
@@ -164,7 +192,7 @@ def show_rounds(
     with database.read() as session:
         dataset_pk = _require_lead(session, actor, dataset)
         rounds = tuple(list_rounds(session, dataset_pk))
-        shares = {share.number: share for share in sql.count_rounds(session, dataset_pk)}
+        shares = {share.number: share for share in sql.count_rounds(session, dataset_pk, actor.person_id)}
         return rounds, shares, tuple(sql.list_left_out_groups(session, dataset_pk))
 
 

@@ -22,6 +22,7 @@ from annotator.pooling.analysis.pool_analysis_records import (
     RoundShare,
 )
 from annotator.storage.judgments.current_judgments import LATEST
+from annotator.storage.logs.disclosures import BLIND_PAIRS
 from annotator.storage.sql import PreparedSql, execute_sql, fetch, fetch_tuples, prepare_sql
 
 
@@ -30,9 +31,11 @@ def _settle(condition: str) -> str:
 
     Joins by key throughout, from pairs to what is stored about them: 300,000 pairs take half a second. Two common tables are
     never joined: without statistics, SQLite would compare every row of one with every row of the other. Reopened comes last:
-    an expert's grade counts against whatever is settled otherwise.
+    an expert's grade counts against whatever is settled otherwise. Pairs that the reader may still judge
+    (`storage/logs/disclosures.py`) count as not judged.
     """
     return f"""
+blind AS ({BLIND_PAIRS}),
 judged AS (
   SELECT p.pk, p.query_pk, p.document_pk, p.kept, count(c.pair_pk) AS answers, count(c.grade) AS graded,
     min(c.grade) AS low, max(c.grade) AS high
@@ -62,8 +65,9 @@ checked AS (
       SELECT count(*) FROM contested x WHERE x.pair_pk = g.pair_pk AND (g.grade IS NULL OR g.grade <> x.grade)) ELSE 0
     END AS errors FROM graded g),
 settled AS (
-  SELECT k.pair_pk, k.query_pk, k.document_pk, CASE WHEN k.errors > 0 THEN 'reopened' ELSE k.status END AS status,
-    CASE WHEN k.errors = 0 THEN k.grade END AS grade FROM checked k)"""
+  SELECT k.pair_pk, k.query_pk, k.document_pk, CASE WHEN k.pair_pk IN (SELECT pk FROM blind) THEN 'unjudged'
+      WHEN k.errors > 0 THEN 'reopened' ELSE k.status END AS status,
+    CASE WHEN k.errors = 0 AND k.pair_pk NOT IN (SELECT pk FROM blind) THEN k.grade END AS grade FROM checked k)"""
 
 
 _SETTLED = _settle("p.dataset_pk = :dataset_pk")
@@ -94,10 +98,17 @@ LAST_RANKS = 0
 _NO_SYSTEM = "\n"  # the name of no system, for the bits that are left
 
 
-def count_system_ranks(session: Session, dataset_pk: int) -> dict[str, dict[int | None, PairCount]]:
+def _name_reader(dataset_pk: int, reader_pk: int | None) -> dict[str, Any]:
+    """Return the values of `_settle`. `reader_pk`: the person who reads, None for the operator."""
+    return {"dataset_pk": dataset_pk, "person_pk": reader_pk}
+
+
+def count_system_ranks(
+    session: Session, dataset_pk: int, reader_pk: int | None
+) -> dict[str, dict[int | None, PairCount]]:
     """Return the pairs by system and by the rank that its file gives, from 0 or 1; None: without a rank."""
     systems: dict[str, dict[int | None, PairCount]] = {}
-    for system, rank, *counts in fetch_tuples(session, _SYSTEM_RANKS, {"dataset_pk": dataset_pk}):
+    for system, rank, *counts in fetch_tuples(session, _SYSTEM_RANKS, _name_reader(dataset_pk, reader_pk)):
         systems.setdefault(system, {})[rank] = PairCount(*map(int, counts))
     return systems
 
@@ -112,21 +123,22 @@ def count_pairs(session: Session, dataset_pk: int) -> int:
     return int(execute_sql(session, _PAIRS_IN_POOL, {"dataset_pk": dataset_pk}).scalar_one())
 
 
-def count_alone(session: Session, dataset_pk: int) -> dict[str, PairCount]:
+def count_alone(session: Session, dataset_pk: int, reader_pk: int | None) -> dict[str, PairCount]:
     """Return the pairs that only one system proposed, by system."""
-    rows = fetch_tuples(session, _ALONE_COUNTS, {"dataset_pk": dataset_pk})
+    rows = fetch_tuples(session, _ALONE_COUNTS, _name_reader(dataset_pk, reader_pk))
     return {system: PairCount(*map(int, counts)) for system, *counts in rows}
 
 
 def count_sets(
-    session: Session, dataset_pk: int, drawn: Sequence[str]
+    session: Session, dataset_pk: int, reader_pk: int | None, drawn: Sequence[str]
 ) -> list[tuple[int, int, str, PairCount]]:
     """Return the pairs by the set of systems that proposed them and by status.
 
     A set is the drawn systems as bits, and 1 if others are in it.
     """
     names = [*drawn, *[_NO_SYSTEM] * (MOST_DRAWN - len(drawn))]
-    values = {"dataset_pk": dataset_pk, **{f"system_{bit}": name for bit, name in enumerate(names)}}
+    systems = {f"system_{bit}": name for bit, name in enumerate(names)}
+    values = {**_name_reader(dataset_pk, reader_pk), **systems}
     return [
         (int(mask), int(others), status, PairCount(*map(int, counts)))
         for mask, others, status, *counts in fetch_tuples(session, _SETS, values)
@@ -165,6 +177,7 @@ FROM of_query o JOIN query q ON q.pk = o.query_pk GROUP BY q.category, o.last"""
 def count_ranks(
     session: Session,
     dataset_pk: int,
+    reader_pk: int | None,
     *,
     bounds: tuple[int, ...],
     last: int,
@@ -175,7 +188,7 @@ def count_ranks(
     Groups are named by their last rank; LAST_RANKS holds the pairs from the rank `last` on. `from_zero`: the systems whose
     ranks begin at 0.
     """
-    values = {"dataset_pk": dataset_pk, "from_zero": sorted(from_zero) or [_NO_SYSTEM]}
+    values = {**_name_reader(dataset_pk, reader_pk), "from_zero": sorted(from_zero) or [_NO_SYSTEM]}
     categories: dict[str | None, dict[int, tuple[PairCount, ClusterSums]]] = {}
     for category, group, *counts in fetch_tuples(session, _prepare_ranks(bounds, last), values):
         numbers = [int(count) for count in counts]
@@ -206,9 +219,9 @@ _IN_STEAD = prepare_sql(f"""{_LEFT_OUT_COLUMNS} {_LEFT_OUT_OF} AND x.query_pk = 
 {_IN_ORDER} LIMIT :most""")
 
 
-def count_rounds(session: Session, dataset_pk: int) -> list[RoundShare]:
+def count_rounds(session: Session, dataset_pk: int, reader_pk: int | None) -> list[RoundShare]:
     """Return what each round brought, the first one first."""
-    rows = fetch_tuples(session, _ROUNDS, {"dataset_pk": dataset_pk})
+    rows = fetch_tuples(session, _ROUNDS, _name_reader(dataset_pk, reader_pk))
     return [RoundShare(number, PairCount(*map(int, counts))) for number, *counts in rows]
 
 
@@ -300,7 +313,13 @@ def _prepare_pairs(
 
 
 def list_pair_pks_of_page(
-    session: Session, dataset_pk: int, chosen: PairFilter, *, start: int, most: int
+    session: Session,
+    dataset_pk: int,
+    reader_pk: int | None,
+    chosen: PairFilter,
+    *,
+    start: int,
+    most: int,
 ) -> tuple[list[int], int]:
     """Return the keys of a part of the chosen pairs, by query position and doc_id in code point order, and how many there are.
 
@@ -308,7 +327,7 @@ def list_pair_pks_of_page(
     """
     pattern = chosen.text.lower().replace("~", "~~").replace("%", "~%").replace("_", "~_")
     values: dict[str, Any] = {
-        "dataset_pk": dataset_pk,
+        **_name_reader(dataset_pk, reader_pk),
         "status": chosen.status,
         "system": chosen.system,
         "number": chosen.number,

@@ -6,7 +6,7 @@ out. The same request again changes nothing and makes no round.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -84,6 +84,7 @@ from annotator.pooling.rounds.strategies import (
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.judgments.missing_judgments import want
 from annotator.storage.logs.audit_entries import note_act
+from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_states import list_pair_states
 from annotator.storage.pairs.pool import (
@@ -158,7 +159,8 @@ def make_round(
         require_role(session, actor, key_of(row.pk), "lead")
         gathered = _gather(session, row, request, progress)
         pool = read_pool(session, key_of(row.pk))
-        grades = _read_grades(session, key_of(row.pk), gathered.pairs, pool)
+        blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
+        grades = _read_grades(session, key_of(row.pk), gathered.pairs, pool, blind)
         choice, order, waiting = _choose(session, key_of(row.pk), request, gathered, pool, grades)
         chosen = _Chosen(choice, ~_is_there(gathered.pairs, choice.pairs, pool))
         if request.strategy == "stratified":
@@ -296,11 +298,15 @@ def _is_there(pairs: CandidatePairs, indexes: Numbers, pool: PoolArrays) -> NDAr
 
 
 def _read_grades(
-    session: Session, dataset_pk: int, pairs: CandidatePairs, pool: PoolArrays
+    session: Session, dataset_pk: int, pairs: CandidatePairs, pool: PoolArrays, blind: Collection[int]
 ) -> NDArray[np.int8]:
-    """Return the settled grade of each candidate, UNJUDGED where there is none."""
+    """Return the settled grade of each candidate, UNJUDGED where there is none.
+
+    `blind`: pairs that the lead may still judge; they count as not judged, since what a round estimates and chooses shows
+    the grades that it rests on.
+    """
     grades = np.full(len(pairs.query), UNJUDGED, dtype=np.int8)
-    pair_pks = pool.pk[pool.answered & pool.present].tolist()
+    pair_pks = [pk for pk in pool.pk[pool.answered & pool.present].tolist() if pk not in blind]
     width = int(pairs.document.max(initial=0)) + 1
     keys = pairs.query * width + pairs.document
     for state in list_pair_states(session, dataset_pk, pair_pks) if pair_pks else ():

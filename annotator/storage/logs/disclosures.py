@@ -1,14 +1,17 @@
 """Record who has seen others' judgments of a pair, once and for ever: they no longer judge it.
 
 Everything that shows a person who gave which grade, or a pair's settled grade, goes through here. `list_to_judge` says
-what must not be shown to them; what is shown is recorded before it is sent. Every way is listed in docs/security.md.
+what must not be shown to them; what is shown is recorded before it is sent. Figures over many pairs are computed as if
+nobody had judged the pairs of `list_blind_pairs`: so no comparison of figures tells the person a grade. Every way is
+listed in docs/security.md.
 """
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from datetime import datetime
+from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, text
+from sqlalchemy import ColumnElement, Integer, bindparam, text
 from sqlalchemy.orm import Session
 
 from annotator.domain.people import Actor
@@ -41,6 +44,22 @@ SELECT p.pk FROM pair p WHERE p.pk IN {pairs}
       WHERE c.pair_pk = p.pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')
     OR EXISTS (SELECT 1 FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
       WHERE x.pair_pk = p.pk AND w.annotator_pk = :person_pk AND x.outcome IS NULL))"""
+# Every pair of a dataset that somebody has judged and somebody may still judge: from counters, so that none is found at once.
+_JUDGED_AND_OPEN = """(
+  SELECT o.pk FROM query_work w CROSS JOIN pair o
+  WHERE w.dataset_pk = :dataset_pk AND w.begun_pairs > 0 AND o.query_pk = w.query_pk AND o.lacking > 0 AND o.judged > 0
+  UNION SELECT y.pair_pk FROM quality_draw v JOIN quality_pair y ON y.draw_pk = v.pk
+  WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk AND y.outcome IS NULL)"""
+_SOMETHING_TO_JUDGE = text("""
+SELECT 1 FROM query_work w WHERE w.dataset_pk = :dataset_pk AND w.open_pairs > 0
+UNION ALL SELECT 1 FROM quality_draw v JOIN quality_pair y ON y.draw_pk = v.pk
+WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk AND y.outcome IS NULL LIMIT 1""")
+BLIND_PAIRS = f"{_TO_JUDGE.format(pairs=_JUDGED_AND_OPEN)} AND CAST(:person_pk AS INTEGER) > 0"
+"""The pairs of `list_blind_pairs` as a subquery with the values dataset_pk and person_pk (None: the operator)."""
+_BLIND = text(BLIND_PAIRS)
+_NAMES_OF = """
+SELECT q.query_id, d.doc_id FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
+WHERE p.pk IN {pairs}"""
 # Pairs by the names that a release has for them: a document that was renamed since is followed to the name that it has now.
 _BY_NAMES = """
 WITH RECURSIVE called (old, new) AS (
@@ -109,6 +128,60 @@ def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[
     return set(session.scalars(statement, {"pairs": json.dumps(list(pair_pks)), "person_pk": person_pk}))
 
 
+def list_blind_pairs(session: Session, dataset_pk: int, person_pk: int | None) -> frozenset[int]:
+    """Return the judged pairs of a dataset that the person may still judge, by the rule of `list_to_judge`.
+
+    Figures for this person count them as not judged. Empty for the operator (None).
+    """
+    if person_pk is None:
+        return frozenset()
+    session.flush()
+    return frozenset(session.scalars(_BLIND, {"dataset_pk": dataset_pk, "person_pk": person_pk}))
+
+
+def has_pairs_to_judge(session: Session, dataset_pk: int, person_pk: int | None) -> bool:
+    """Return whether the dataset has a pair that lacks judgments, or one that the person was drawn to check.
+
+    A quick answer: without such a pair the person may judge none.
+    """
+    if person_pk is None:
+        return False
+    values = {"dataset_pk": dataset_pk, "person_pk": person_pk}
+    return session.execute(_SOMETHING_TO_JUDGE, values).first() is not None
+
+
+class FigureStamp(NamedTuple):
+    """A value that changes when a person's figures of a dataset change, for callers that keep figures.
+
+    `reader`: the person (person_pk) for whom figures leave pairs out; None if they are those of everybody else. Never show
+    figures kept for one reader to another.
+    """
+
+    changes: Hashable
+    blind: frozenset[int]
+    reader: int | None
+
+
+def stamp_figures(session: Session, dataset_pk: int, person_pk: int | None, changes: Hashable) -> FigureStamp:
+    """Return the stamp of this person's figures. `changes`: a value that changes with the data."""
+    blind = list_blind_pairs(session, dataset_pk, person_pk)
+    return FigureStamp((dataset_pk, changes), blind, person_pk if blind else None)
+
+
+def count_blind_pairs(database: Database, actor: Actor, dataset: str) -> int:
+    """Count the judged pairs that the person may still judge, which figures count as not judged."""
+    with database.read() as session:
+        return len(list_blind_pairs(session, key_of(find_dataset(session, dataset).pk), actor.person_id))
+
+
+def is_listed(session: Session, column: Any, numbers: Collection[int]) -> ColumnElement[bool]:
+    """Return the condition that a column is one of these whole numbers, of which there may be any number."""
+    listed = text(_name_list(session, "listed").removeprefix("(").removesuffix(")"))
+    chosen = listed.bindparams(listed=json.dumps(sorted(numbers))).columns(value=Integer)
+    condition: ColumnElement[bool] = column.in_(chosen)
+    return condition
+
+
 def find_pair_pks(session: Session, keys: Collection[str]) -> dict[str, int]:
     """Return the pair_pk of each key, for any number of keys; unknown keys are absent."""
     if not keys:
@@ -116,6 +189,16 @@ def find_pair_pks(session: Session, keys: Collection[str]) -> dict[str, int]:
     listed = LISTED_TEXTS[session.get_bind().dialect.name].format(name="keys")
     rows = session.execute(text(_PKS.format(keys=listed)), {"keys": json.dumps(sorted(keys))})
     return dict(rows.all())
+
+
+def list_pair_names(session: Session, pair_pks: Collection[int]) -> frozenset[tuple[str, str]]:
+    """Return the (query_id, doc_id) of these pairs."""
+    if not pair_pks:
+        return frozenset()
+    rows = session.execute(
+        text(_NAMES_OF.format(pairs=_name_list(session, "pairs"))), {"pairs": json.dumps(sorted(pair_pks))}
+    )
+    return frozenset((query_id, doc_id) for query_id, doc_id in rows)
 
 
 def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[int]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import COUNTED_PURPOSE
-from annotator.domain.settling import OPEN, Decided, Settlement
+from annotator.domain.settling import OPEN, Decided, Settlement, settle
 from annotator.storage.pairs.imported_grades import list_kept_grades
 from annotator.storage.pairs.pair_states import list_open_errors, settle_again
 from annotator.storage.sql import fetch, fetch_tuples, prepare_sql
@@ -83,8 +83,13 @@ class PairSettlements(NamedTuple):
         return np.array([status in OPEN for status in self.list_statuses()], dtype=np.bool_)[self.settlement]
 
 
-def read_settlements(session: Session, dataset_pk: int) -> PairSettlements:
-    """Return how every pair of the dataset is settled now, and who judged it."""
+def read_settlements(
+    session: Session, dataset_pk: int, blind: Collection[int] = frozenset()
+) -> PairSettlements:
+    """Return how every pair of the dataset is settled now, and who judged it.
+
+    `blind`: pairs that the reader may still judge (`list_blind_pairs`); they count as not judged.
+    """
     import numpy as np
 
     session.flush()
@@ -111,7 +116,23 @@ def read_settlements(session: Session, dataset_pk: int) -> PairSettlements:
     index, is_present = find_indexes(pair, judged_pair)
     index, judged_by, answer = index[is_present], judged_by[is_present], answer[is_present]
     settlement, settlements = _settle_all(session, dataset_pk, pair, index, answer)
-    return PairSettlements(pair, query, lacking, settlement, settlements, index, judged_by, answer)
+    settled = PairSettlements(pair, query, lacking, settlement, settlements, index, judged_by, answer)
+    return _forget(settled, blind) if blind else settled
+
+
+def _forget(settled: PairSettlements, blind: Collection[int]) -> PairSettlements:
+    """Return the pairs as if nobody had judged, decided or imported a grade for those in `blind`."""
+    marked = mark_pairs(settled, blind)
+    settlement = settled.settlement.copy()
+    settlement[marked] = len(settled.settlements)
+    kept = ~marked[settled.judged_index]
+    return settled._replace(
+        settlement=settlement,
+        settlements=[*settled.settlements, settle((), 0, None)],
+        judged_index=settled.judged_index[kept],
+        judged_by=settled.judged_by[kept],
+        answer=settled.answer[kept],
+    )
 
 
 def count_grades_by_query(settled: PairSettlements) -> dict[int, tuple[int, int, int, int]]:

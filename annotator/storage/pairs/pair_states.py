@@ -125,14 +125,32 @@ class PairState(NamedTuple):
         ).grade
 
 
-def iterate_pair_states(session: Session, dataset_pk: int) -> Iterator[PairState]:
+def iterate_pair_states(
+    session: Session, dataset_pk: int, blind: Collection[int] = frozenset()
+) -> Iterator[PairState]:
     """Yield the state of every pair, by query position, then doc_id in code point order.
+
+    `blind`: pairs that the reader may still judge (`list_blind_pairs`); they are yielded as if nobody had judged them.
 
     The order is the same on every database, whatever its collation. A chunk of queries is in memory at a time.
     """
     errors = list_open_errors(session, dataset_pk)
     for query_pks in split_into_chunks(list_query_pks(session, dataset_pk), QUERIES_AT_ONCE):
-        yield from _read_states(session, dataset_pk, "query_pk", query_pks, errors)
+        states = _read_states(session, dataset_pk, "query_pk", query_pks, errors)
+        yield from [_forget(state, blind) for state in states] if blind else states
+
+
+def _forget(state: PairState, blind: Collection[int]) -> PairState:
+    if state.pair_pk not in blind:
+        return state
+    return state._replace(
+        grades=_UNJUDGED,
+        unrateable=0,
+        adjudicated=None,
+        settlement=settle((), 0, None),
+        imported=None,
+        errors=(),
+    )
 
 
 def list_pair_states(

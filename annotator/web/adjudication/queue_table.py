@@ -17,6 +17,7 @@ import streamlit as st
 from annotator.adjudication.queue.queue_records import QueueFilter, QueueSummary
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.grades import list_local_names
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.settling import QueueReason
 from annotator.web.adjudication.queue_filters import name_decided, name_reasons
 from annotator.web.adjudication.queue_url import QueueAddress, go, list_parameters
@@ -65,11 +66,10 @@ def draw_table(
     ]
     if decided:
         columns.insert(3, tr("settled grade"))
-    shown = [item for item in page.items if not item.hidden]
-    if len(shown) < len(page.items):
-        draw_note(tr("Pairs that you still have to judge are hidden."))
+    if page.blind_pairs:
+        draw_note(tr(describe_blind_pairs(page.blind_pairs)))
     with st.container(key=LIST_KEY):
-        _draw_rows(shown, columns, here, due=due, decided=decided, now=now)
+        _draw_rows(page.items, columns, here, due=due, decided=decided, now=now)
     draw_pager(
         page.offset,
         len(page.items),

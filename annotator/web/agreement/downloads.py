@@ -169,8 +169,6 @@ def write_left_out(
 
 
 def _describe(pair: SelectedPair) -> Sequence[object]:
-    if pair.hidden:
-        return ["", "", "", "", "", "", "", tr("judge it first")]
     grades = "; ".join(f"{name} {grade}" for name, grade in pair.grades)
     remark = "" if pair.note is None else tr(pair.note)
     return [pair.query_id, pair.query, pair.doc_id, pair.title, pair.status, pair.distance, grades, remark]

@@ -11,6 +11,7 @@ import streamlit as st
 
 from annotator.agreement.records import PairSelection, SelectedPair
 from annotator.agreement.service import list_selected_pairs
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.web.agreement.downloads import list_pairs_file_address
 from annotator.web.agreement.links import (
     describe_selection,
@@ -44,6 +45,8 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
     st.html(
         show_as("verdict", describe_selection(name_selection(selection, names)), tag="h2")
     )  # a heading of Streamlit's would link names
+    if selected.blind_pairs:
+        draw_note(tr(describe_blind_pairs(selected.blind_pairs)))
     if not selected.total:
         st.text(tr("No pair matches."))
         keep_focus(from_top=True)
@@ -55,8 +58,6 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
             selected.total,
         )
     )
-    if any(pair.hidden for pair in selected.pairs):
-        st.text(tr("Pairs that you still have to judge are hidden."))
     if any(name not in selection.annotators for pair in selected.pairs for name, _ in pair.grades):
         draw_note(tr("A, B …: the annotators of a pair, without their names."))
     # Only who is asked about has a name: a letter could be the username of somebody else.
@@ -71,8 +72,6 @@ def draw_pairs(context: PageContext, dataset: str, selection: PairSelection) -> 
 
 
 def _describe(dataset: str, pair: SelectedPair, names: Mapping[str, PersonName]) -> list[Cell]:
-    if pair.hidden:
-        return [tr("judge it first"), "–", "–", "–", "–"]
     grades = [f"{grade}\u00a0{names.get(name, name)}" for name, grade in pair.grades]
     note = [tr(pair.note)] if pair.note is not None else []
     document: list[str | Link] = [pair.doc_id]

@@ -13,7 +13,7 @@ ProgressCallback = Callable[[int, CoefficientValue], None]
 KeptReport = KeptResult[AgreementReport]
 
 REPORTS: KeptResults[AgreementReport] = KeptResults(most=12, expires=True)
-"""The reports of this process, by database, dataset and field. The stamp does not contain the names of people."""
+"""The reports of this process, by database, dataset, field and reader, for whom pairs are left out. The stamp does not contain the names of people."""
 
 
 def find_kept_report(
@@ -30,9 +30,10 @@ def find_kept_report(
 
     `report_progress`: called with the pairs and the kappa as soon as they are ready.
     """
+    stamp = read_stamp(database, actor, dataset)
     return REPORTS.find(
-        (database, dataset, by),
-        read_stamp(database, actor, dataset),
+        (database, dataset, by, stamp.reader),
+        stamp,
         lambda: compute_agreement(database, actor, dataset, by=by, report_progress=report_progress),
         now=now,
         anew=anew,

@@ -16,7 +16,6 @@ from annotator.domain.errors import NotFound
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.evaluation.dataset_analysis.robustness import describe_robustness
-from annotator.evaluation.rankings_service import find_queries_to_judge
 from annotator.evaluation.reports.csv_report import write_csv
 from annotator.evaluation.reports.json_report import build_json
 from annotator.evaluation.service import EvaluationResult
@@ -95,8 +94,7 @@ def write_figures(
         )
     chosen = measure or names[0]
     if table == QUERIES:
-        hidden = find_queries_to_judge(database, actor, dataset)
-        rows = list_query_rows(result.evaluation, chosen, hidden)
+        rows = list_query_rows(result.evaluation, chosen)
     else:
         rows = list_rows(result, table, chosen)
     return "".join(write_sheet(list(rows[0]) if rows else [], (list(row.values()) for row in rows)))

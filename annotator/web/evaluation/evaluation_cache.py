@@ -13,7 +13,7 @@ from annotator.web.kit.kept_results import KeptResult, KeptResults
 QUICK = 0.5  # seconds: made anew whenever something has changed
 
 LEADERS: KeptResults[LeadingSystem] = KeptResults(most=8)
-"""The leading system of each dataset, by database and dataset."""
+"""The leading system of each dataset, by database, dataset and reader (`FigureStamp`)."""
 
 
 def find_kept_leader(
@@ -22,18 +22,22 @@ def find_kept_leader(
     """Return which system leads, as it is kept, or find it now. Raises NotAllowed for anybody but leads."""
     stamp = read_stamp(database, actor, dataset)
     return LEADERS.find(
-        (database, dataset), stamp, lambda: find_leader(database, actor, dataset), now=now, quick=QUICK
+        (database, dataset, stamp.reader),
+        stamp,
+        lambda: find_leader(database, actor, dataset),
+        now=now,
+        quick=QUICK,
     )
 
 
 def is_leader_kept(database: Database, actor: Actor, dataset: str, *, now: datetime) -> bool:
     """Return whether `find_kept_leader` would return at once. Raises NotAllowed for anybody but leads."""
     stamp = read_stamp(database, actor, dataset)
-    return LEADERS.has((database, dataset), stamp, now=now, quick=QUICK)
+    return LEADERS.has((database, dataset, stamp.reader), stamp, now=now, quick=QUICK)
 
 
 EVALUATIONS: KeptResults[EvaluationResult] = KeptResults(most=8)
-"""The evaluations of this process, by database, dataset and choice."""
+"""The evaluations of this process, by database, dataset, choice and reader (`FigureStamp`)."""
 
 
 def find_evaluation(
@@ -64,4 +68,6 @@ def find_evaluation(
         )
 
     stamp = read_stamp(database, actor, dataset)
-    return EVALUATIONS.find((database, dataset, choice), stamp, evaluate, now=now, quick=QUICK, anew=anew)
+    return EVALUATIONS.find(
+        (database, dataset, choice, stamp.reader), stamp, evaluate, now=now, quick=QUICK, anew=anew
+    )

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from annotator.domain.errors import InsufficientData
 from annotator.evaluation.service import list_choices
 from annotator.web.evaluation.controls import draw_choice
 from annotator.web.kit.controls import keep_focus, note_press
 from annotator.web.kit.figures import show_time
-from annotator.web.kit.messages import tr, tr_n
+from annotator.web.kit.messages import show_refusal, tr, tr_n
 from annotator.web.kit.page_parts import draw_link, require_dataset
 from annotator.web.kit.person_names import list_person_names, name_person
 from annotator.web.page_context import PageContext
@@ -44,15 +45,25 @@ def draw(context: PageContext) -> None:
 
     from annotator.web.evaluation.evaluation_cache import find_evaluation
 
-    kept = find_evaluation(
-        context.database,
-        context.actor,
-        dataset,
-        choice,
-        now=context.now,
-        anew=st.session_state.pop(ANEW, False),
-        announce=announce,
-    )
+    query_id = st.query_params.get("query")
+    try:
+        kept = find_evaluation(
+            context.database,
+            context.actor,
+            dataset,
+            choice,
+            now=context.now,
+            anew=st.session_state.pop(ANEW, False),
+            announce=announce,
+        )
+    except InsufficientData as error:  # the lead may still judge a pair of every query
+        placeholder.empty()
+        st.text(show_refusal(error))
+        if query_id is not None:
+            from annotator.web.evaluation.query_view import draw_query
+
+            draw_query(context, dataset, choice, None, query_id)
+        return
     placeholder.empty()
     if kept.changed:
         with placeholder.container(horizontal=True, vertical_alignment="center"):
@@ -62,7 +73,6 @@ def draw(context: PageContext) -> None:
     from annotator.web.evaluation.query_view import draw_query
     from annotator.web.evaluation.report_view import draw_report
 
-    query_id = st.query_params.get("query")
     if query_id is not None:
         draw_query(context, dataset, choice, kept.value, query_id)
     else:

@@ -33,9 +33,16 @@ DEFAULT_DEPTH = "10"
 
 
 def draw_query(
-    context: PageContext, dataset: str, choice: EvaluationChoice, result: EvaluationResult, query_id: str
+    context: PageContext,
+    dataset: str,
+    choice: EvaluationChoice,
+    result: EvaluationResult | None,
+    query_id: str,
 ) -> None:
-    """Draw the query, the open document, the lists, and the relevant documents that no list has."""
+    """Draw the query, the open document, the lists, and the relevant documents that no list has.
+
+    `result`: None if no query can be scored for this reader.
+    """
     measure = st.query_params.get("measure")
     further = {"measure": measure} if measure else {}
     back = list_query_address(dataset, choice, tab=tr("Query by query"), **further)
@@ -89,9 +96,8 @@ def _choose_depth() -> int:
     return int(depth or DEFAULT_DEPTH)
 
 
-def _draw_scores(result: EvaluationResult, rankings: QueryRankings, measure: str | None) -> None:
+def _draw_scores(result: EvaluationResult | None, rankings: QueryRankings, measure: str | None) -> None:
     """The scores of this query, unless they would tell a grade that the lead has still to give."""
-    table = result.evaluation.table
     if rankings.hidden:
         draw_note(
             tr_n(
@@ -103,6 +109,9 @@ def _draw_scores(result: EvaluationResult, rankings: QueryRankings, measure: str
             )
         )
         return
+    if result is None:
+        return
+    table = result.evaluation.table
     if rankings.query_id not in table.query_ids:
         draw_note(
             tr(

@@ -3,13 +3,14 @@
 Takes every figure from the evaluation and computes nothing but differences between its scores. An undefined value is None.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from annotator.evaluation.dataset_analysis.robustness import LENIENT, STRICT, OrderUnderVariant
 from annotator.evaluation.differences.comparison import SystemComparison
 from annotator.evaluation.evaluate import Evaluation, SystemSummary
+from annotator.evaluation.records import ScoreTable
 from annotator.evaluation.service import EvaluationResult
 from annotator.web.agreement.links import name_field
 from annotator.web.kit.figures import show_number, show_share
@@ -209,10 +210,10 @@ def list_hole_rows(result: EvaluationResult, _measure: str) -> list[Row]:
     ]
 
 
-def list_query_rows(evaluation: Evaluation, measure: str, hidden: Collection[str]) -> list[Row]:
+def list_query_rows(evaluation: Evaluation, measure: str) -> list[Row]:
     """Return the systems' scores of every query, those first on which systems differ most.
 
-    `hidden`: queries with a pair that the reader has still to judge; their scores are left out.
+    Queries with a pair that the reader may still judge come last, without scores.
     """
     table = evaluation.table
     values = np.column_stack([system.values[measure] for system in table.systems])
@@ -220,20 +221,21 @@ def list_query_rows(evaluation: Evaluation, measure: str, hidden: Collection[str
     for query_id, scores in zip(table.query_ids, values.tolist(), strict=True):
         defined = [score for score in scores if score == score]
         spread = max(defined) - min(defined) if defined else 0.0
-        is_hidden = query_id in hidden
         shown = {
-            system.system: score if score == score and not is_hidden else None
+            system.system: score if score == score else None
             for system, score in zip(table.systems, scores, strict=True)
         }
-        remark = tr("judge it first") if is_hidden else ""
-        row: Row = {
-            tr("query"): query_id,
-            tr("text"): table.truth.texts.get(query_id, ""),
-            **shown,
-            tr("remark"): remark,
-        }
-        rows.append((-1.0 if is_hidden else spread, row))
-    return [row for _, row in sorted(rows, key=lambda entry: -entry[0])]
+        rows.append((spread, _write_query(table, query_id, shown, "")))
+    blind = [
+        _write_query(table, query_id, {system.system: None for system in table.systems}, tr("judge it first"))
+        for query_id in table.truth.blind_queries
+    ]
+    return [*(row for _, row in sorted(rows, key=lambda entry: -entry[0])), *blind]
+
+
+def _write_query(table: ScoreTable, query_id: str, scores: Mapping[str, float | None], remark: str) -> Row:
+    text = table.truth.texts.get(query_id, "")
+    return {tr("query"): query_id, tr("text"): text, **scores, tr("remark"): remark}
 
 
 TABLES: Mapping[str, Callable[[EvaluationResult, str], list[Row]]] = {

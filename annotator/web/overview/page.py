@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.domain.judgments import AnnotatorProgress, QueryProgress
+from annotator.domain.judgments import AnnotatorProgress, QueryProgress, describe_blind_pairs
 from annotator.domain.messages import Message, say
 from annotator.overview.forecast import PACE_DAYS, ReleaseForecast, WorkForecast, WorkKind
 from annotator.overview.glance import describe_idle, list_blocked, list_idle
@@ -338,6 +338,8 @@ def _draw_statuses(overview: Overview) -> None:
     left = describe_counts(overview.pairs)
     if left:
         draw_note(left)
+    if overview.blind_pairs:
+        draw_note(tr(describe_blind_pairs(overview.blind_pairs)))
 
 
 def _draw_annotators(overview: Overview) -> None:

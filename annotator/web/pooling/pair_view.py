@@ -7,9 +7,10 @@ import streamlit as st
 
 from annotator.domain.errors import NotFound
 from annotator.evaluation.rankings_service import read_ranked_document
-from annotator.pooling.analysis.pool_analysis_records import PooledPairOrigin
+from annotator.pooling.analysis.pool_analysis_records import PooledPair, PooledPairOrigin
 from annotator.pooling.analysis.pool_analysis_service import show_pair
 from annotator.web.agreement.links import write_link
+from annotator.web.kit.controls import note_press
 from annotator.web.kit.figures import show_number, show_percentage
 from annotator.web.kit.messages import tr, tr_n
 from annotator.web.kit.page_parts import draw_note
@@ -22,6 +23,7 @@ from annotator.web.rendering.documents import LONGEST, render_document
 
 IN_QUEUE = ("disagreement", "reopened", "adjudicated")
 MOST_SIGNALS = 12
+REVEAL = "reveal_pair"
 
 
 def draw_pair(context: PageContext, dataset: str, key: str) -> None:
@@ -29,7 +31,14 @@ def draw_pair(context: PageContext, dataset: str, key: str) -> None:
     back = write_link(tr("Back to the pairs"), list_pool_address(dataset, tab=tr(PAIRS)))
     st.html(f'<p class="annotator-step">{back}</p>')
     try:
-        origin = show_pair(context.database, context.actor, dataset, key)
+        origin = show_pair(
+            context.database,
+            context.actor,
+            dataset,
+            key,
+            reveal=st.session_state.pop(REVEAL, None) == key,
+            now=context.now,
+        )
     except NotFound:
         st.info(tr("The pool has no such pair."), icon=":material/search_off:")
         return
@@ -40,6 +49,26 @@ def draw_pair(context: PageContext, dataset: str, key: str) -> None:
     links = _list_links(dataset, origin)
     if links:
         st.html(f'<p class="annotator-step">{" &nbsp; ".join(links)}</p>')
+    if pair.hidden:
+        _draw_hidden(key)
+    else:
+        _draw_provenance(pair)
+    _draw_duplicates(origin)
+    _draw_document(context, dataset, pair.doc_id)
+
+
+def _draw_hidden(key: str) -> None:
+    """Say why nothing is shown of who proposed the pair, and offer to show it."""
+    draw_note(tr("You may still judge this pair, so its status and the systems that proposed it are hidden."))
+    st.button(tr("Show them and judge this pair no more"), on_click=_reveal, args=(key,))
+
+
+def _reveal(key: str) -> None:
+    st.session_state[REVEAL] = key
+    note_press()
+
+
+def _draw_provenance(pair: PooledPair) -> None:
     title = tr("Who proposed it")
     st.header(title)
     draw_link_table(
@@ -55,13 +84,12 @@ def draw_pair(context: PageContext, dataset: str, key: str) -> None:
             for by in pair.provenance
         ],
     )
-    _draw_duplicates(origin)
-    _draw_document(context, dataset, pair.doc_id)
 
 
 def _describe_state(origin: PooledPairOrigin) -> str:
     pair = origin.pair
-    parts = [f"{tr('Status')}: {name_word(pair.status)}"]
+    status = tr("judge it first") if pair.hidden else name_word(pair.status)
+    parts = [f"{tr('Status')}: {status}"]
     if pair.category:
         parts.append(f"{tr('category')}: {pair.category}")
     if pair.number is not None:

@@ -12,7 +12,7 @@ QUICK = 0.5  # seconds: counted anew whenever something has changed
 
 CONTENTS: KeptResults[PoolContents] = KeptResults(most=16)
 DEPTHS: KeptResults[DepthReport] = KeptResults(most=16)
-"""Those of this process, by database and dataset."""
+"""Those of this process, by database, dataset and reader (`FigureStamp`)."""
 
 
 def find_contents(
@@ -21,7 +21,11 @@ def find_contents(
     """Return what the pool contains, kept or counted now. Raises NotAllowed for anybody but leads."""
     stamp = read_stamp(database, actor, dataset)
     return CONTENTS.find(
-        (database, dataset), stamp, lambda: show_contents(database, actor, dataset), now=now, quick=QUICK
+        (database, dataset, stamp.reader),
+        stamp,
+        lambda: show_contents(database, actor, dataset),
+        now=now,
+        quick=QUICK,
     )
 
 
@@ -29,5 +33,9 @@ def find_depth(database: Database, actor: Actor, dataset: str, *, now: datetime)
     """Return where relevant documents were found, kept or counted now. Raises NotAllowed for anybody but leads."""
     stamp = read_stamp(database, actor, dataset)
     return DEPTHS.find(
-        (database, dataset), stamp, lambda: show_depth(database, actor, dataset), now=now, quick=QUICK
+        (database, dataset, stamp.reader),
+        stamp,
+        lambda: show_depth(database, actor, dataset),
+        now=now,
+        quick=QUICK,
     )

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import say
 from annotator.quality.records import QualityError, QualityStatus
 from annotator.web.agreement.links import draw_file_link
@@ -34,7 +35,7 @@ def draw_errors(status: QualityStatus) -> None:
     """
     dataset, errors = status.dataset, status.errors
     if status.hidden:
-        draw_note(tr("Pairs that you still have to judge are hidden."))
+        draw_note(tr(describe_blind_pairs(status.hidden)))
     if not errors:
         if not status.hidden:
             st.text(tr("No errors so far."))

@@ -12,6 +12,7 @@ import streamlit as st
 
 from annotator.dataset.service import show_dataset
 from annotator.domain.errors import AnnotatorError, GateNotMet
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import say
 from annotator.domain.settling import SETTLED
 from annotator.overview.service import show_overview
@@ -264,6 +265,9 @@ def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None
     """Draw the gates, what the next release would change, and the form to publish it."""
     check = check_release(context.database, context.actor, dataset)
     st.header(tr("Gates"))
+    if check.blind_pairs:
+        draw_note(tr(describe_blind_pairs(check.blind_pairs)))
+        draw_note(tr("Publishing checks the gates on all pairs. Then you no longer judge these pairs."))
     draw_gates(context, check.gates)
     advised, advice = check.suggested, ""
     if listed and holds_anything(check):

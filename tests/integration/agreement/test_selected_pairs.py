@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import case, select, update
+from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.agreement.records import AgreementReport, PairSelection, SelectedPairs
@@ -17,6 +18,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.calibration_service import set_check
 from annotator.people.roles_service import find_actor
 from annotator.storage.database import Database
+from annotator.storage.judgments.missing_judgments import count_queries
 from annotator.storage.lookup import find_rubric, key_of
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import QualityDrawRow, QualityPairRow
@@ -247,27 +249,31 @@ def test_what_does_not_count_is_in_no_list(world: JudgedWorld) -> None:
     assert ("Q1", "d1") not in names(find(world, PairSelection()))
 
 
+def ask_for_one_more(session: Session, *keys: str) -> None:
+    """These pairs lack a judgment, so that whoever has not judged them may be handed them."""
+    session.execute(update(PairRow).where(col(PairRow.key).in_(keys)).values(lacking=1))
+    count_queries(session, session.scalars(select(col(PairRow.query_pk)).distinct()))
+
+
 def test_a_lead_reads_nothing_of_a_pair_that_they_have_still_to_judge(world: JudgedWorld) -> None:
     lead = world.person("hana", "lead")
     d1, d2 = pair_key("d", "Q1", "d1"), pair_key("d", "Q1", "d2")
     with world.database.write() as session:
-        session.execute(update(PairRow).where(col(PairRow.key).in_([d1, d2])).values(lacking=1))
+        ask_for_one_more(session, d1, d2)
 
     def hidden() -> list[str]:
         selected = list_selected_pairs(world.database, lead, "d", PairSelection(), limit=50, now=NOW)
-        assert (selected.total, len(selected.pairs)) == (7, 7)
-        gone = [pair for pair in selected.pairs if pair.hidden]
-        assert all(
-            (pair.pair, pair.query_id, pair.doc_id, pair.grades, pair.status) == ("", "", "", (), "")
-            for pair in gone
+        gone = sorted({d1, d2} - {pair.pair for pair in selected.pairs})
+        assert (selected.total, len(selected.pairs), selected.blind_pairs) == (7 - len(gone),) * 2 + (
+            len(gone),
         )
-        return sorted({d1, d2} - {pair.pair for pair in selected.pairs})
+        return gone
 
     assert hidden() == sorted([d1, d2])
-    assert not any(pair.hidden for pair in find(world, PairSelection()).pairs), "the operator judges nothing"
+    assert find(world, PairSelection()).total == 7, "the operator judges nothing"
     world.judge(lead, "Q1", "d2", 1)
     with world.database.write() as session:
-        session.execute(update(PairRow).where(col(PairRow.key).in_([d1, d2])).values(lacking=1))
+        ask_for_one_more(session, d1, d2)
     assert hidden() == [d1]
     with world.database.write() as session:
         pk = key_of(session.query(PairRow).where(col(PairRow.key) == d1).one().pk)
@@ -293,12 +299,7 @@ def test_a_pair_drawn_for_a_lead_in_quality_control_is_hidden_until_it_is_answer
         )
 
     def hidden(who: Actor) -> int:
-        return sum(
-            pair.hidden
-            for pair in list_selected_pairs(
-                world.database, who, "d", PairSelection(), limit=50, now=NOW
-            ).pairs
-        )
+        return 7 - list_selected_pairs(world.database, who, "d", PairSelection(), limit=50, now=NOW).total
 
     assert (hidden(lead), hidden(OPERATOR)) == (1, 0)
     with world.database.write() as session:

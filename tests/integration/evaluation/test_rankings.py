@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from annotator.domain.errors import NotAllowed, NotFound, ValidationError
+from annotator.domain.errors import InsufficientData, NotAllowed, NotFound, ValidationError
 from annotator.evaluation.rankings_service import (
     compare_on_releases,
-    find_queries_to_judge,
     read_ranked_document,
     show_query_rankings,
 )
-from annotator.evaluation.service import list_choices, read_stamp
+from annotator.evaluation.service import EvaluationRequest, evaluate_dataset, list_choices, read_stamp
 from annotator.pooling.service import list_pairs, pool_results
 from annotator.storage.database import Database
 from tests.integration.evaluated_world import EvaluatedWorld
@@ -56,7 +55,10 @@ def test_a_grade_that_the_lead_has_still_to_judge_is_hidden_and_its_query_named(
     assert all(result.grade is None for results in rankings.systems.values() for result in results)
     assert rankings.missed == () and rankings.hidden == 2
     assert not world.list_seen(other)
-    assert find_queries_to_judge(world.database, other, "d") == {"Q1", "Q2", "Q3"}
+    with pytest.raises(
+        InsufficientData, match="every query with a grade has a pair that you may still judge"
+    ):
+        evaluate_dataset(world.database, other, "d", EvaluationRequest())
 
 
 def test_published_grades_are_shown_and_recorded_also_of_pairs_still_to_judge(world: EvaluatedWorld) -> None:
@@ -106,7 +108,6 @@ def test_only_leads_see_any_of_it(world: EvaluatedWorld) -> None:
     database, annotator = world.database, world.hanako
     for show in (
         lambda: show_query_rankings(database, annotator, "d", "Q1", now=NOW),
-        lambda: find_queries_to_judge(database, annotator, "d"),
         lambda: read_ranked_document(database, annotator, "d", "a"),
         lambda: compare_on_releases(database, annotator, "d", "1.0.0", "2.0.0", now=NOW),
         lambda: pool_results(database, annotator, "d", [("Q1", "x")], now=NOW),

@@ -173,13 +173,13 @@ def test_a_round_shows_what_it_brought_and_left_out(world: PooledWorld) -> None:
 
 def test_a_pair_shows_how_it_was_drawn_and_what_it_stands_for(world: PooledWorld) -> None:
     world.add_round()
-    drawn = show_pair(world.database, OPERATOR, "d", pair_key("d", "Q1", "c"))
+    drawn = show_pair(world.database, OPERATOR, "d", pair_key("d", "Q1", "c"), now=NOW)
     assert (drawn.pair.number, drawn.stratum, drawn.inclusion) == (1, "2-3", 0.25)
-    stands = show_pair(world.database, OPERATOR, "d", pair_key("d", "Q1", "d"))
+    stands = show_pair(world.database, OPERATOR, "d", pair_key("d", "Q1", "d"), now=NOW)
     assert [item.doc_id for item in stands.duplicates] == ["a"]
     assert replace(stands.pair, provenance=()).status == "unanimous"
     with pytest.raises(NotFound, match="no pair 'x'"):
-        show_pair(world.database, OPERATOR, "d", "x")
+        show_pair(world.database, OPERATOR, "d", "x", now=NOW)
 
 
 def test_an_unknown_status_is_refused(world: PooledWorld) -> None:
@@ -194,7 +194,7 @@ def test_only_leads_see_any_of_it(world: PooledWorld) -> None:
         lambda: show_contents(world.database, annotator, "d"),
         lambda: show_depth(world.database, annotator, "d"),
         lambda: list_pair_page(world.database, annotator, "d", PairFilter()),
-        lambda: show_pair(world.database, annotator, "d", pair),
+        lambda: show_pair(world.database, annotator, "d", pair, now=NOW),
         lambda: show_rounds(world.database, annotator, "d"),
         lambda: list_left_out_page(world.database, annotator, "d", 1, "near-duplicate"),
         lambda: iterate_left_out(world.database, annotator, "d"),

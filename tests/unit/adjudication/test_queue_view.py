@@ -1,10 +1,9 @@
 """What a lead sees of the queue: counts of open disagreements, and rows."""
 
-from dataclasses import fields
 from datetime import UTC, datetime
 
-from annotator.adjudication.queue.queue_records import Disagreement, OpenDisagreementCount, QueueRow
-from annotator.adjudication.queue.queue_view import describe_row, hide_disagreement, summarize_counts
+from annotator.adjudication.queue.queue_records import OpenDisagreementCount, QueueRow
+from annotator.adjudication.queue.queue_view import describe_row, summarize_counts
 from annotator.adjudication.records import IndependentJudgment
 from annotator.domain.settling import QueueReason
 
@@ -73,20 +72,3 @@ def test_one_simulated_grade_makes_the_row_simulated() -> None:
 def test_a_row_without_an_error_of_quality_control_is_not_reopened() -> None:
     row = describe_row(ROW._replace(waiting=QueueReason.DIFFER, open=False), [], yours=True)
     assert (row.status, row.reopened, row.yours) == ("decided", False, True)
-
-
-def test_a_hidden_row_shows_only_its_status_and_since_when() -> None:
-    hidden = hide_disagreement(ROW)
-    empty = Disagreement(
-        pair="",
-        query_id="",
-        doc_id="",
-        category=None,
-        grades={},
-        distance=0,
-        impact=0.0,
-        status="open",
-        since=SINCE,
-    )
-    different = {f.name for f in fields(Disagreement) if getattr(hidden, f.name) != getattr(empty, f.name)}
-    assert different == {"hidden"}

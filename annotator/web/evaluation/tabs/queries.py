@@ -4,7 +4,6 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.evaluation.rankings_service import find_queries_to_judge
 from annotator.web.agreement.links import draw_file_link
 from annotator.web.evaluation.choice import EvaluationChoice
 from annotator.web.evaluation.tables import QUERIES, Row, list_query_rows, show_figure
@@ -18,9 +17,7 @@ def draw(shown: ShownEvaluation) -> None:
     """Draw the queries as links to their ranked lists."""
     title = tr("{measure} by query", measure=shown.measure)
     st.header(title)
-    context = shown.context
-    hidden = find_queries_to_judge(context.database, context.actor, shown.dataset)
-    rows = list_query_rows(shown.evaluation, shown.measure, hidden)
+    rows = list_query_rows(shown.evaluation, shown.measure)
     if not rows:
         return
     columns = [name for name in rows[0] if any(row[name] not in (None, "") for row in rows)]

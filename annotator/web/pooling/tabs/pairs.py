@@ -105,8 +105,8 @@ def _list_cells(dataset: str, pair: PooledPair) -> list[Cell]:
     return [
         [pair.query_id, pair.query],
         [Link(title or pair.doc_id, address, says), pair.doc_id if title else ""],
-        name_word(pair.status),
-        named,
+        tr("judge it first") if pair.hidden else name_word(pair.status),
+        "–" if pair.hidden else named,
         "–" if pair.number is None else show_number(pair.number),
     ]
 

@@ -1,0 +1,580 @@
+"""No figure tells a lead a grade of a pair that the lead may still judge: neither alone nor compared with other figures.
+
+Two datasets are the same but for the grades of these pairs. Every way must show the lead the same of both: then nothing that
+is computed from any number of its answers (groups by an own column, own runs, filters, seeds, thresholds) can tell the grades.
+A lead without a pair to judge must see a difference, so that each way is known to depend on the grades.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, is_dataclass
+from datetime import timedelta
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from sqlmodel import col
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.testclient import TestClient
+from starlette.types import Receive, Scope, Send
+from typer.testing import CliRunner
+
+from annotator.adjudication.bulk.bulk_service import adjudicate_file, list_pairs_to_settle, preview_policy
+from annotator.adjudication.queue.queue_records import QueueFilter
+from annotator.adjudication.queue.queue_service import (
+    compute_queue_pace,
+    count_open,
+    find_disagreements,
+    list_queue,
+    summarize_queue,
+)
+from annotator.adjudication.service import hand_out_disagreements
+from annotator.agreement.records import PairSelection
+from annotator.agreement.service import (
+    compare_version,
+    compute_agreement,
+    compute_consensus,
+    iterate_left_out_judgments,
+    iterate_selected_pairs,
+    list_selected_pairs,
+)
+from annotator.cli.main import app as commands
+from annotator.domain.errors import AnnotatorError, BadInput, GateNotMet
+from annotator.domain.people import OPERATOR, Actor, SignedIn
+from annotator.evaluation.evaluate import EvaluationOptions
+from annotator.evaluation.holes_service import pool_holes
+from annotator.evaluation.reports.csv_report import write_csv
+from annotator.evaluation.reports.html_report import render_html
+from annotator.evaluation.reports.json_report import build_json
+from annotator.evaluation.reports.markdown_report import render_markdown
+from annotator.evaluation.scores.scoring import ScoringOptions
+from annotator.evaluation.service import (
+    EvaluationRequest,
+    evaluate_dataset,
+    find_leader,
+    list_choices,
+    record_shown_grades,
+)
+from annotator.importing.runs.runs_service import import_run
+from annotator.overview.service import show_overview, show_status
+from annotator.overview.settings_effects_service import describe_effects
+from annotator.overview.waiting_service import count_waiting_work
+from annotator.pooling.analysis.pool_analysis_records import PairFilter
+from annotator.pooling.analysis.pool_analysis_service import (
+    list_pair_page,
+    show_contents,
+    show_depth,
+    show_pair,
+    show_rounds,
+)
+from annotator.pooling.duplicates.duplicates_service import show_duplicates
+from annotator.pooling.rounds.pool_records import PoolRequest
+from annotator.pooling.rounds.rounds_service import make_round
+from annotator.pooling.suggestions.suggestions_service import report_suggestions
+from annotator.quality.quality_sql import add_draw
+from annotator.quality.service import list_experts, preview_sample, show_quality
+from annotator.releases.gates_service import check_release
+from annotator.releases.service import preview_release, publish_release
+from annotator.storage.database import Database
+from annotator.storage.judgments.missing_judgments import derive_work
+from annotator.storage.logs.disclosures import count_blind_pairs, list_blind_pairs, note_seen
+from annotator.storage.pairs.pair_settlements import read_settlements
+from annotator.storage.pairs.pair_states import iterate_pair_states
+from annotator.storage.tables.central import QueryRow
+from annotator.storage.tables.labeling import DisclosureRow
+from annotator.web.agreement import routes as agreement_routes
+from annotator.web.evaluation import routes as evaluation_routes
+from annotator.web.kit.messages import tr
+from annotator.web.server.refusals import EXCEPTION_HANDLERS
+from tests.integration.conftest import CopyWorld
+from tests.integration.labeling_world import NOW
+from tests.integration.quality_world import QualityWorld
+
+QUERIES, DOCUMENTS = 6, 4
+OWN = "lea"
+"""A column of the queries that the lead imported, with another value for each query."""
+MEASURES = ("P(rel=1)@1", "P(rel=2)@1", "P(rel=3)@1", "nDCG@10", "ERR@10")
+
+
+class Figures(QualityWorld):
+    """`d` with 24 pairs and overlap 3. All three annotators judged the first half. The second half still lacks a judgment, and lea
+    may give it. Of the first half, one pair was drawn for lea to check. boss leads too, and has seen everything."""
+
+    def __init__(self, database: Database, *, shift: int) -> None:
+        super().__init__(database, queries=QUERIES, documents=DOCUMENTS, settled=False, overlap=3)
+        self.shift, pks = shift, list(self.keys)
+        self.done, self.open = pks[: len(pks) // 2], pks[len(pks) // 2 :]
+        self.drawn_pair = self.done[-2]
+        self.boss = self.person("boss", "lead")
+        self._describe_queries()
+        self._import_runs()
+        for index, pk in enumerate(self.done):
+            moved = shift if pk == self.drawn_pair else 0
+            for who, add in ((self.ann, 0), (self.bea, index % 5 == 1), (self.cho, 0)):
+                self.judge_as(who, pk, (index + add + moved) % 4)
+        for index, pk in enumerate(self.open):
+            self.judge_as(self.ann, pk, (index + shift) % 4)
+            differs = 1 if (index + shift) % 3 else 0
+            self.judge_as(self.bea, pk, (index + shift + differs) % 4 if index % 6 else None,
+                          outcome="graded" if index % 6 else "unrateable")  # fmt: skip
+        with database.write() as session:
+            derive_work(session, self.dataset_pk)
+        note_seen(database, pks, self.boss.person_id, now=self.now)
+        note_seen(
+            database, [pk for pk in self.done if pk != self.drawn_pair], self.lea.person_id, now=self.now
+        )
+        self.later(seconds=1)
+        self._draw_for_lea()
+
+    def _draw_for_lea(self) -> None:
+        values = {
+            "number": 1, "round": 1, "annotator_pk": self.lea.person_id, "rate": 0.1, "seed": 0,
+            "population": 12, "outside": 0, "drawn_at": self.now,
+        }  # fmt: skip
+        settled_grade = (self.done.index(self.drawn_pair) + self.shift) % 4
+        with self.database.write() as session:
+            add_draw(session, self.dataset_pk, values, [(self.drawn_pair, settled_grade, "unanimous")])
+
+    def _describe_queries(self) -> None:
+        """What a lead can import: an own column, a narrative and a category that are different for each query."""
+        with self.database.write() as session:
+            for row in session.scalars(select(QueryRow)):
+                row.extra = {OWN: f"own {row.query_id}"}
+                row.narrative, row.category = f"narrative {row.query_id}", f"category {row.query_id}"
+
+    def _import_runs(self) -> None:
+        """A run with all documents, and runs with one document of each query, as a lead makes them to learn its grade."""
+        runs = {"all": self.list_run(range(DOCUMENTS))}
+        runs |= {f"only{at}": self.list_run([at]) for at in range(DOCUMENTS)}
+        for system, lines in runs.items():
+            with NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+                file.write(lines)
+                file.flush()
+                import_run(self.database, OPERATOR, "d", Path(file.name), system=system, now=self.now)
+
+    def list_run(self, documents: Any) -> str:
+        return "".join(
+            f"Q{number} Q0 문서/{number}-{index} {rank} {100 - rank} x\n"
+            for number in range(QUERIES)
+            for rank, index in enumerate(documents, start=1)
+        )
+
+    def list_seen(self, actor: Actor) -> set[int]:
+        with self.database.read() as session:
+            own = col(DisclosureRow.person_pk) == actor.person_id
+            return set(session.scalars(select(col(DisclosureRow.pair_pk)).where(own)))
+
+
+class OneFigures(Figures):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, shift=0)
+
+
+class OtherFigures(Figures):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database, shift=1)
+
+
+Pair = tuple[Figures, Figures]
+
+
+@pytest.fixture
+def worlds(copy_world: CopyWorld) -> Pair:
+    return copy_world(OneFigures), copy_world(OtherFigures)
+
+
+def evaluate(world: Figures, actor: Actor, *systems: str, **options: Any) -> Any:
+    request = EvaluationRequest(
+        scoring=ScoringOptions(measures=MEASURES), options=EvaluationOptions(resamples=20, **options)
+    )
+    return evaluate_dataset(world.database, actor, "d", request, systems=systems)
+
+
+def write_json(world: Figures, actor: Actor, **options: Any) -> object:
+    result = evaluate(world, actor, **options)
+    return build_json(result.evaluation, truth_source=result.source, by_query=True)
+
+
+def render(world: Figures, actor: Actor) -> object:
+    result = evaluate(world, actor, group_by=(OWN,))
+    made: dict[str, Any] = {
+        "tr": tr, "made_at": NOW, "program": "x", "robustness": result.robustness, "checks": result.targets
+    }  # fmt: skip
+    return render_markdown(result.evaluation, **made), render_html(result.evaluation, language="en", **made)
+
+
+def try_requirements(world: Figures, actor: Actor) -> object:
+    """Thresholds on an own category: one bit of the grades for each."""
+    return [
+        describe_effects(world.database, actor, "d", {}, requirements=requirements, now=world.now)
+        for requirements in (
+            {"queries_at_least": 1, "most_without_relevant": 0},
+            *({"relevant_documents_total": [least, 99]} for least in range(1, 24)),
+        )
+    ]
+
+
+def try_targets(world: Figures, actor: Actor) -> object:
+    return [
+        describe_effects(world.database, actor, "d", {"kappa_target": f"{step / 50:.2f}"}, now=world.now)
+        for step in range(1, 50)
+    ]
+
+
+def list_every_selection(world: Figures, actor: Actor) -> object:
+    selections = [
+        PairSelection("given", who, grade=grade, by=by, value=value)
+        for grade in range(4)
+        for who in ((), ("ann",), ("bea",))
+        for by, value in (
+            (None, None),
+            *((OWN, f"own Q{number}") for number in range(QUERIES)),
+            ("document:media_type", "text/plain"),
+        )
+    ]
+    selections += [
+        PairSelection(kind, who) for kind in ("shared", "differing") for who in ((), ("ann", "bea"))
+    ]
+    return [
+        list_selected_pairs(world.database, actor, "d", selection, limit=50, now=world.now)
+        for selection in selections
+    ]
+
+
+def list_every_filter(world: Figures, actor: Actor) -> object:
+    filters = [
+        QueueFilter(shown="all", category=f"category Q{number}", grades=grades)
+        for number in range(QUERIES)
+        for grades in (None, (0, 1), (1, 2), (2, 3), (0, 3))
+    ]
+    filters += [QueueFilter(distance=distance) for distance in (1, 2, 3)]
+    return [list_queue(world.database, actor, "d", chosen, now=world.now) for chosen in filters]
+
+
+def show_every_pair(world: Figures, actor: Actor) -> object:
+    return [
+        show_pair(world.database, actor, "d", world.keys[pk], now=world.now)
+        for pk in (*world.open, world.drawn_pair)
+    ]
+
+
+def _list_progress(world: Figures, actor: Actor) -> object:
+    told: list[object] = []
+    compute_agreement(
+        world.database, actor, "d", resamples=0, report_progress=lambda *first: told.append(first)
+    )
+    return told
+
+
+Way = Callable[[Figures, Actor], object]
+WAYS: Mapping[str, Way] = {
+    "agreement": lambda w, a: compute_agreement(w.database, a, "d", resamples=20),
+    "agreement by an own column": lambda w, a: compute_agreement(w.database, a, "d", by=OWN, resamples=20),
+    "agreement by category": lambda w, a: compute_agreement(w.database, a, "d", by="category", resamples=20),
+    "agreement by annotator": lambda w, a: compute_agreement(
+        w.database, a, "d", by="annotator", resamples=20
+    ),
+    "agreement by week": lambda w, a: compute_agreement(w.database, a, "d", by="week", resamples=0),
+    "agreement with another seed": lambda w, a: [
+        compute_agreement(w.database, a, "d", resamples=20, seed=seed) for seed in (1, 2)
+    ],
+    "agreement while it is computed": _list_progress,
+    "consensus": lambda w, a: compute_consensus(w.database, a, "d", now=w.now),
+    "pairs behind a figure": list_every_selection,
+    "pairs behind a figure, whole": lambda w, a: list(
+        iterate_selected_pairs(w.database, a, "d", PairSelection("differing"), now=w.now)
+    ),
+    "judgments left out": lambda w, a: list(
+        iterate_left_out_judgments(w.database, a, "d", "unrateable", now=w.now)
+    ),
+    "evaluation": write_json,
+    "evaluation by an own column": lambda w, a: write_json(w, a, group_by=(OWN,)),
+    "evaluation by narrative": lambda w, a: write_json(w, a, group_by=("narrative", "category")),
+    "evaluation of an own run": lambda w, a: [
+        asdict(evaluate(w, a, f"only{at}").evaluation.systems[0]) for at in range(DOCUMENTS)
+    ],
+    "evaluation with another seed": lambda w, a: write_json(w, a, seed=5),
+    "evaluation as CSV": lambda w, a: list(write_csv(evaluate(w, a, group_by=(OWN,)).evaluation)),
+    "evaluation as Markdown and HTML": render,
+    "robustness": lambda w, a: evaluate(w, a).robustness,
+    "leading system": lambda w, a: find_leader(w.database, a, "d"),
+    "holes": lambda w, a: pool_holes(w.database, a, "d", dry_run=True, now=w.now),
+    "pool, contents": lambda w, a: show_contents(w.database, a, "d"),
+    "pool, depth": lambda w, a: show_depth(w.database, a, "d"),
+    "pool, rounds": lambda w, a: show_rounds(w.database, a, "d")[1],
+    "pool, pairs by status": lambda w, a: [
+        list_pair_page(w.database, a, "d", PairFilter(status=status, text=text))
+        for status in ("unjudged", "single", "unanimous", "disagreement", "unrateable", "reopened")
+        for text in ("", *(f"문서/{number}-" for number in range(QUERIES)))
+    ],
+    "pool, one pair": show_every_pair,
+    "pool, adaptive round": lambda w, a: make_round(
+        w.database, a, "d", PoolRequest(strategy="adaptive", depth=10, budget=40), now=w.now, dry_run=True
+    ),
+    "pool, expected relevant": lambda w, a: make_round(
+        w.database, a, "d", PoolRequest(depth=4), now=w.now, dry_run=True
+    ),
+    "near duplicates": lambda w, a: show_duplicates(w.database, a, "d", now=w.now),
+    "suggestions": lambda w, a: report_suggestions(w.database, a, "d", now=w.now),
+    "overview": lambda w, a: show_overview(w.database, a, "d"),
+    "status": lambda w, a: show_status(w.database, a, "d", now=w.now),
+    "effects of settings: requirements": try_requirements,
+    "effects of settings: kappa": try_targets,
+    "effects of settings: third judgments": lambda w, a: [
+        describe_effects(
+            w.database, a, "d", {"overlap": "2", "overlap_rules": json.dumps({"conditional": n})}, now=w.now
+        )
+        for n in (1, 2, 3)
+    ],
+    "effects of settings: discussions": lambda w, a: [
+        describe_effects(w.database, a, "d", {"discuss_from": str(n)}, now=w.now) for n in (1, 2, 3)
+    ],
+    "gates of a release": lambda w, a: check_release(w.database, a, "d"),
+    "preview of a release": lambda w, a: preview_release(w.database, a, "d", now=w.now),
+    "quality": lambda w, a: show_quality(w.database, a, "d", now=w.now),
+    "preview of a draw": lambda w, a: preview_sample(
+        w.database, a, "d", annotator="boss" if a is w.lea else "lea", rate=1.0, new_round=True
+    ),
+    "experts": lambda w, a: list_experts(w.database, a, "d"),
+    "queue": list_every_filter,
+    "disagreements": lambda w, a: find_disagreements(w.database, a, "d", now=w.now),
+    "cases": lambda w, a: hand_out_disagreements(w.database, a, "d", want=50, tab="t", now=w.now),
+    "summary of the queue": lambda w, a: summarize_queue(w.database, a, "d"),
+    "pace of the queue": lambda w, a: compute_queue_pace(w.database, a, "d", now=w.now),
+    "length of the queue": lambda w, a: count_open(w.database, a, "d"),
+    "sidebar": lambda w, a: count_waiting_work(w.database, a, "d", "lead", now=w.now),
+    "preview of a policy": lambda w, a: [
+        preview_policy(w.database, a, "d", "median", QueueFilter(category=f"category Q{n}"), now=w.now)
+        for n in range(QUERIES)
+    ],
+    "pairs of a policy": lambda w, a: list_pairs_to_settle(
+        w.database, a, "d", "lower", QueueFilter(), limit=50, now=w.now
+    ),
+    "choices of an evaluation": lambda w, a: list_choices(w.database, a, "d"),
+    "versions compared": lambda w, a: compare_version(w.database, a, "d", resamples=20),
+}
+SAME_FOR_ALL = {
+    "experts", "near duplicates", "suggestions", "choices of an evaluation", "versions compared", "holes",
+    "agreement by week", "pool, one pair", "length of the queue", "sidebar", "pace of the queue",
+}  # fmt: skip
+"""Ways that tell no grade in these datasets."""
+
+
+def show(world: Figures, actor: Actor, way: str) -> str:
+    """Return everything that the way answers, also a refusal."""
+    try:
+        answer = WAYS[way](world, actor)
+    except AnnotatorError as error:
+        answer = (type(error).__name__, str(error))
+    return re.sub(r"0x[0-9a-f]+", "", _write(answer))
+
+
+def _write(value: Any) -> str:
+    if is_dataclass(value) and not isinstance(value, type):
+        return _write({name: getattr(value, name) for name in value.__dataclass_fields__})
+    if hasattr(value, "tolist"):
+        return repr(value.tolist())
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_write(name)}: {_write(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_write, value)) + "]"
+    return repr(value)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_figure_is_the_same_whatever_the_grades_that_the_lead_may_still_give(
+    worlds: Pair, way: str
+) -> None:
+    one, other = worlds
+    shown = show(one, one.lea, way)
+    assert shown == show(other, other.lea, way)
+    assert not set(one.open) & one.list_seen(one.lea), "nothing was taken from what the lead may still judge"
+    if way not in SAME_FOR_ALL:
+        assert show(one, one.boss, way) != show(other, other.boss, way), "this way depends on the grades"
+
+
+def test_what_is_left_out_is_counted_and_nothing_is_left_out_for_others(worlds: Pair) -> None:
+    one, _ = worlds
+    assert count_blind_pairs(one.database, one.lea, "d") == len(one.open) + 1
+    assert not count_blind_pairs(one.database, one.boss, "d")
+    assert not count_blind_pairs(one.database, OPERATOR, "d")
+    report = compute_agreement(one.database, one.lea, "d", resamples=0)
+    assert report.as_json()["pairs_you_may_still_judge"] == len(one.open) + 1
+    assert "pairs_you_may_still_judge" not in compute_agreement(one.database, one.boss, "d").as_json()
+    described = write_json(one, one.lea)
+    assert isinstance(described, dict) and described["queries_you_may_still_judge"] == QUERIES // 2 + 1
+    assert "4 queries with pairs that you may still judge are left out" in described["sentences"][0]
+    assert [len(evaluate(one, who).evaluation.table.query_ids) for who in (one.lea, one.boss)] == [2, 6]
+
+
+def test_the_columns_and_the_states_of_pairs_leave_out_the_same(worlds: Pair) -> None:
+    one, _ = worlds
+    with one.database.read() as session:
+        blind = list_blind_pairs(session, one.dataset_pk, one.lea.person_id)
+        assert blind == {*one.open, one.drawn_pair}
+        settled = read_settlements(session, one.dataset_pk, blind)
+        columns = dict(
+            zip(
+                settled.pair.tolist(),
+                [settled.settlements[at] for at in settled.settlement.tolist()],
+                strict=True,
+            )
+        )
+        states = {
+            state.pair_pk: state.settlement for state in iterate_pair_states(session, one.dataset_pk, blind)
+        }
+    assert columns == states
+    assert {pk for pk, settlement in columns.items() if settlement.status == "unjudged"} == blind
+
+
+def test_a_judgment_that_arrives_changes_no_figure_of_a_lead_who_may_still_judge_the_pair(
+    worlds: Pair,
+) -> None:
+    """The same figure before and after a judgment would tell the judgment."""
+    one, other = worlds
+    for world, grade in ((one, 0), (other, 3)):
+        world.later(minutes=1)
+        world.judge_as(world.bea, world.open[3], grade)
+    for way in (
+        "agreement by an own column",
+        "evaluation by an own column",
+        "overview",
+        "pool, depth",
+        "queue",
+    ):
+        assert show(one, one.lea, way) == show(other, other.lea, way), way
+
+
+class Browser:
+    """The files of the pages Agreement and Evaluation, with somebody signed in."""
+
+    def __init__(self, database: Database) -> None:
+        parts = (agreement_routes.routes, evaluation_routes.routes)
+        self.app = Starlette(
+            routes=[route for list_routes in parts for route in list_routes(database)],
+            exception_handlers=EXCEPTION_HANDLERS,
+        )
+        self.actor: Actor | None = None
+        self.client = TestClient(self._serve)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        assert self.actor is not None
+        signed_in = SignedIn(self.actor, self.actor.username, (), False, NOW)
+        scope["state"] = {**scope.get("state", {}), "signed_in": signed_in}
+        assert Request(scope).method == "GET"
+        await self.app(scope, receive, send)
+
+    def get(self, actor: Actor, path: str, parameters: dict[str, str]) -> str:
+        self.actor = actor
+        answer = self.client.get(path, params={"dataset": "d", **parameters})
+        return f"{answer.status_code} {answer.text}"
+
+
+FILES = {
+    "/api/agreement/figures": [{"table": "grades"}, {"table": "groups", "by": OWN}],
+    "/api/agreement/since": [{"version": "1"}],
+    "/api/evaluation/figures": [{"table": table, "by": OWN} for table in ("scores", "groups", "queries")],
+    "/api/evaluation/scores": [{"by": "narrative"}, {"by": OWN}],
+    "/api/evaluation/report": [{"by": OWN}, {"system": "only0", "by": "narrative"}],
+}
+
+
+def test_a_kept_figure_of_one_lead_is_not_sent_to_another(worlds: Pair) -> None:
+    """boss reads every file first, so that the server keeps figures of all pairs."""
+    one, other = worlds
+    browsers = Browser(one.database), Browser(other.database)
+    for path, every in FILES.items():
+        for parameters in every:
+            whole = [
+                browser.get(world.boss, path, parameters)
+                for browser, world in zip(browsers, worlds, strict=True)
+            ]
+            sent = [
+                browser.get(world.lea, path, parameters)
+                for browser, world in zip(browsers, worlds, strict=True)
+            ]
+            assert sent[0] == sent[1], (path, parameters)
+            if path != "/api/agreement/since":
+                assert whole[0] != whole[1] and whole[0].startswith("200"), (path, parameters)
+
+
+def test_a_command_as_a_person_leaves_out_what_the_person_may_still_judge(
+    worlds: Pair, tmp_path: Path
+) -> None:
+    one, _ = worlds
+    calls = (
+        ["agreement", "d", "--by", OWN, "--json"],
+        ["evaluate", "d", "--group-by", OWN, "--measures", MEASURES[0], "--json"],
+        ["evaluate", "d", "--by", "query", "--measures", MEASURES[0], "--json"],
+        ["qc", "status", "d"],
+        ["disagreements", "d"],
+    )
+    for call in calls:
+        said = {
+            who: [
+                CliRunner().invoke(commands, [*call, "--as", who, "--database", world.url]).output
+                for world in worlds
+            ]
+            for who in ("lea", "boss")
+        }
+        assert said["lea"][0] == said["lea"][1], call
+    assert not set(one.open) & one.list_seen(one.lea)
+
+
+def test_a_report_that_names_relevant_documents_records_only_what_it_shows(worlds: Pair) -> None:
+    one, _ = worlds
+    record_shown_grades(one.database, one.lea, "d", now=one.now)
+    assert not {*one.open, one.drawn_pair} & one.list_seen(one.lea)
+
+
+def test_a_lead_who_asks_for_the_origin_of_a_pair_no_longer_judges_it(worlds: Pair) -> None:
+    one, _ = worlds
+    key = one.keys[one.open[0]]
+    hidden = show_pair(one.database, one.lea, "d", key, now=one.now)
+    assert (hidden.pair.hidden, hidden.pair.status, hidden.pair.provenance) == (True, "", ())
+    assert (hidden.stratum, hidden.inclusion) == (None, None)
+    (listed,) = list_pair_page(one.database, one.lea, "d", PairFilter(text=one.name(one.open[0]))).pairs
+    assert (listed.hidden, listed.status, listed.provenance) == (True, "", ())
+    shown = show_pair(one.database, one.lea, "d", key, reveal=True, now=one.now)
+    assert shown.pair.provenance and shown.pair.status
+    assert one.open[0] in one.list_seen(one.lea)
+    assert count_blind_pairs(one.database, one.lea, "d") == len(one.open)
+
+
+def test_publishing_checks_all_pairs_and_records_those_that_the_lead_could_still_judge(
+    worlds: Pair, tmp_path: Path
+) -> None:
+    """A gate that refuses or not tells something of every pair, since leads choose what it requires."""
+    one, _ = worlds
+    with pytest.raises(GateNotMet):
+        publish_release(one.database, one.lea, "d", "1.0.0", exports_dir=tmp_path, now=one.now)
+    assert {*one.open, one.drawn_pair} <= one.list_seen(one.lea)
+
+
+def test_a_file_of_decisions_that_is_only_checked_records_its_pairs(worlds: Pair) -> None:
+    """The answer says which grades hold already: four files tell the grade of a pair."""
+    one, _ = worlds
+    line = f"query_id,doc_id,grade,rationale\nQ3,문서/{one.name(one.open[0])},1,§\n"
+    with suppress(BadInput):
+        adjudicate_file(one.database, one.lea, "d", line.encode(), "x.csv", dry_run=True, now=one.now)
+    assert one.open[0] in one.list_seen(one.lea)
+
+
+def test_a_lead_without_a_pair_to_judge_sees_the_figures_of_the_operator(worlds: Pair) -> None:
+    one, _ = worlds
+    for way in ("agreement by an own column", "evaluation by an own column", "pool, depth", "overview"):
+        assert show(one, one.boss, way) == show(one, OPERATOR, way), way
+
+
+def test_figures_count_a_pair_again_once_the_lead_has_judged_it(worlds: Pair) -> None:
+    one, _ = worlds
+    before = compute_agreement(one.database, one.lea, "d", resamples=0).measured.pairs
+    one.later(minutes=1)
+    one.send(one.lea, one.event(one.keys[one.open[1]], 2))
+    one.now += timedelta(seconds=1)
+    assert compute_agreement(one.database, one.lea, "d", resamples=0).measured.pairs == before + 1
