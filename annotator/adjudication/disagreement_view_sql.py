@@ -177,7 +177,7 @@ def list_disagreement_facts(
             document_pk=row.document_pk,
             query=DisagreementQuery(row.query_id, row.query, row.narrative, row.language, row.category),
             document=_to_document(row, dataset),
-            status=_to_status(row, reader.lead_pk),
+            status=_to_status(row, reader),
             judged_by_reader=row.judged,
             judgments=tuple(judgments.get(row.pk, ())),
             decisions=tuple(decisions.get(row.pk, ())),
@@ -204,9 +204,11 @@ def _to_document(row: _PairRow, dataset: DatasetRow) -> DisagreementDocument:
     )
 
 
-def _to_status(row: _PairRow, lead_pk: int | None) -> DisagreementStatus:
-    impact = None
-    if row.impact is not None and row.recall_impact is not None and row.mrr_impact is not None:
+def _to_status(row: _PairRow, reader: QueueReader) -> DisagreementStatus:
+    impact, lead_pk = None, reader.lead_pk
+    if row.query_pk in reader.without_impact:
+        pass
+    elif row.impact is not None and row.recall_impact is not None and row.mrr_impact is not None:
         impact = DecisionImpact(row.impact, row.recall_impact, row.mrr_impact, row.flips or 0)
     return DisagreementStatus(
         waiting=QueueReason(row.waiting),

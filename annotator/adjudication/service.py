@@ -56,7 +56,7 @@ from annotator.adjudication.queue.lead_holds_sql import (
 )
 from annotator.adjudication.queue.queue_head_sql import count_left, list_head
 from annotator.adjudication.queue.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort
-from annotator.adjudication.queue.queue_sql import QueueReader
+from annotator.adjudication.queue.queue_sql import QueueReader, make_reader
 from annotator.adjudication.records import (
     Decision,
     DecisionContent,
@@ -72,7 +72,7 @@ from annotator.domain.shuffling import Seed
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.logs.disclosures import add_seen, find_pair_pks, list_blind_pairs, note_seen
+from annotator.storage.logs.disclosures import add_seen, find_pair_pks, note_seen
 from annotator.storage.lookup import find_dataset, find_rubric, key_of
 from annotator.storage.tables.central import DatasetRow
 
@@ -264,8 +264,7 @@ def list_adjudicators(database: Database, actor: Actor, dataset: str, *, now: da
 def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> tuple[DatasetRow, QueueReader]:
     row = find_dataset(session, dataset)
     require_role(session, actor, key_of(row.pk), "lead")
-    blind = list_blind_pairs(session, key_of(row.pk), actor.person_id)
-    return row, QueueReader(key_of(row.pk), actor.person_id, now, blind)
+    return row, make_reader(session, key_of(row.pk), actor.person_id, now)
 
 
 def _require_pair(session: Session, dataset: DatasetRow, pair: str) -> int:

@@ -5,7 +5,6 @@ is computed from any number of its answers (groups by an own column, own runs, f
 A lead without a pair to judge must see a difference, so that each way is known to depend on the grades.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -83,10 +82,13 @@ from annotator.releases.service import preview_release, publish_release
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.disclosures import count_blind_pairs, list_blind_pairs, note_seen
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import iterate_pair_states
+from annotator.storage.tables.adjudication import QualityPairRow
 from annotator.storage.tables.central import QueryRow
 from annotator.storage.tables.labeling import DisclosureRow
+from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 from annotator.web.agreement import routes as agreement_routes
 from annotator.web.evaluation import routes as evaluation_routes
 from annotator.web.kit.messages import tr
@@ -120,8 +122,13 @@ class Figures(QualityWorld):
         for index, pk in enumerate(self.open):
             self.judge_as(self.ann, pk, (index + shift) % 4)
             differs = 1 if (index + shift) % 3 else 0
-            self.judge_as(self.bea, pk, (index + shift + differs) % 4 if index % 6 else None,
-                          outcome="graded" if index % 6 else "unrateable")  # fmt: skip
+            is_graded = (index + shift) % 6
+            self.judge_as(
+                self.bea,
+                pk,
+                (index + shift + differs) % 4 if is_graded else None,
+                outcome="graded" if is_graded else "unrateable",
+            )
         with database.write() as session:
             derive_work(session, self.dataset_pk)
         note_seen(database, pks, self.boss.person_id, now=self.now)
@@ -130,6 +137,7 @@ class Figures(QualityWorld):
         )
         self.later(seconds=1)
         self._draw_for_lea()
+        self._publish()
 
     def _draw_for_lea(self) -> None:
         values = {
@@ -139,6 +147,13 @@ class Figures(QualityWorld):
         settled_grade = (self.done.index(self.drawn_pair) + self.shift) % 4
         with self.database.write() as session:
             add_draw(session, self.dataset_pk, values, [(self.drawn_pair, settled_grade, "unanimous")])
+            values |= {"number": 2, "annotator_pk": self.cho.person_id}
+            add_draw(session, self.dataset_pk, values, [(pk, 1, "unanimous") for pk in self.open[4:9]])
+            for index, row in enumerate(
+                session.scalars(select(QualityPairRow).where(col(QualityPairRow.draw_pk) == 2))
+            ):
+                row.outcome, row.grade = "graded", (1 + self.shift * (index + 1)) % 4
+                row.answered_at = self.now
 
     def _describe_queries(self) -> None:
         """What a lead can import: an own column, a narrative and a category that are different for each query."""
@@ -151,11 +166,28 @@ class Figures(QualityWorld):
         """A run with all documents, and runs with one document of each query, as a lead makes them to learn its grade."""
         runs = {"all": self.list_run(range(DOCUMENTS))}
         runs |= {f"only{at}": self.list_run([at]) for at in range(DOCUMENTS)}
+        runs["outside"] = "".join(f"Q{at} Q0 문서/{(at + 1) % QUERIES}-0 1 9 x\n" for at in range(QUERIES))
         for system, lines in runs.items():
             with NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
                 file.write(lines)
                 file.flush()
                 import_run(self.database, OPERATOR, "d", Path(file.name), system=system, now=self.now)
+
+    def _publish(self) -> None:
+        """A release in which every pair has another grade than now."""
+        with self.database.write() as session:
+            release = ReleaseRow(
+                dataset_pk=self.dataset_pk, version="0.1.0", created_at=self.now, content_sha256="0", sums="",
+                manifest={"scale": [], "guideline_version": 1}, note="",
+            )  # fmt: skip
+            session.add(release)
+            session.flush()
+            for at, pk in enumerate(self.keys):
+                row = ReleaseQrelRow(
+                    release_pk=key_of(release.pk), position=at, query_id=f"Q{self.name(pk)[0]}",
+                    doc_id=f"문서/{self.name(pk)}", grade=1, origin="unanimous", judgments="",
+                )  # fmt: skip
+                session.add(row)
 
     def list_run(self, documents: Any) -> str:
         return "".join(
@@ -326,9 +358,7 @@ WAYS: Mapping[str, Way] = {
     "effects of settings: requirements": try_requirements,
     "effects of settings: kappa": try_targets,
     "effects of settings: third judgments": lambda w, a: [
-        describe_effects(
-            w.database, a, "d", {"overlap": "2", "overlap_rules": json.dumps({"conditional": n})}, now=w.now
-        )
+        describe_effects(w.database, a, "d", {"overlap": "2", "third_judgment_from": str(n)}, now=w.now)
         for n in (1, 2, 3)
     ],
     "effects of settings: discussions": lambda w, a: [
@@ -360,7 +390,8 @@ WAYS: Mapping[str, Way] = {
 }
 SAME_FOR_ALL = {
     "experts", "near duplicates", "suggestions", "choices of an evaluation", "versions compared", "holes",
-    "agreement by week", "pool, one pair", "length of the queue", "sidebar", "pace of the queue",
+    "agreement by week", "pool, one pair", "length of the queue", "sidebar", "pace of the queue", "pool, rounds",
+    "effects of settings: kappa",
 }  # fmt: skip
 """Ways that tell no grade in these datasets."""
 
@@ -409,7 +440,7 @@ def test_what_is_left_out_is_counted_and_nothing_is_left_out_for_others(worlds: 
     described = write_json(one, one.lea)
     assert isinstance(described, dict) and described["queries_you_may_still_judge"] == QUERIES // 2 + 1
     assert "4 queries with pairs that you may still judge are left out" in described["sentences"][0]
-    assert [len(evaluate(one, who).evaluation.table.query_ids) for who in (one.lea, one.boss)] == [2, 6]
+    assert [len(evaluate(one, who).evaluation.table.query_ids) for who in (one.lea, one.boss)] == [2, 5]
 
 
 def test_the_columns_and_the_states_of_pairs_leave_out_the_same(worlds: Pair) -> None:

@@ -5,7 +5,7 @@ single decision is refused for: a pair that the lead judged, one that is no disa
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -55,7 +55,7 @@ from annotator.adjudication.decisions_sql import (
 )
 from annotator.adjudication.impact.impact_service import ProgressCallback, bring_up_to_date
 from annotator.adjudication.queue.queue_records import EVERYTHING_OPEN, QueueFilter, check_sort, list_words
-from annotator.adjudication.queue.queue_sql import QueueReader, list_rows
+from annotator.adjudication.queue.queue_sql import list_rows, make_reader
 from annotator.adjudication.records import NewDecision
 from annotator.adjudication.second_lead import (
     find_visible_proposals,
@@ -218,7 +218,7 @@ def export_queue(
     bring_up_to_date(database, dataset, report_progress=report_progress)
     with database.read() as session:
         row = find_dataset(session, dataset)
-        reader = QueueReader(key_of(row.pk), actor.person_id, now)
+        reader = replace(make_reader(session, key_of(row.pk), actor.person_id, now), blind=frozenset())
         rows = list_rows(session, reader, wanted, sort)
         pair_pks = [queue_row.pair_pk for queue_row in rows]
         lines = describe_rows(

@@ -16,12 +16,11 @@ from annotator.adjudication.bulk.policies import PolicyCandidate
 from annotator.adjudication.bulk.policy_records import DecisionBatch
 from annotator.adjudication.decisions_sql import list_judged_by
 from annotator.adjudication.queue.queue_records import QueueFilter
-from annotator.adjudication.queue.queue_sql import QueueReader, list_rows
+from annotator.adjudication.queue.queue_sql import list_rows, make_reader
 from annotator.adjudication.records import Decision, Outcome, digest_seen_state
 from annotator.adjudication.second_lead import needs_two_leads
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.people import Actor
-from annotator.storage.logs.disclosures import list_blind_pairs
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import PreparedSql, Row, fetch, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import AdjudicationRow, CurrentAdjudicationRow, SettleBatchRow
@@ -203,8 +202,7 @@ def list_candidates(
 
     Pairs that the lead may still judge are left out: what a policy would do to them shows their grades.
     """
-    blind = list_blind_pairs(session, key_of(dataset.pk), actor.person_id)
-    reader = QueueReader(key_of(dataset.pk), actor.person_id, now, blind)
+    reader = make_reader(session, key_of(dataset.pk), actor.person_id, now)
     rows = list_rows(session, reader, replace(wanted, shown="open"), "distance")
     pair_pks = [row.pair_pk for row in rows]
     grades = list_independent_grades(session, pair_pks)

@@ -35,6 +35,7 @@ from annotator.adjudication.queue.queue_sql import (
     find_first_begin,
     list_decided_since,
     list_rows,
+    make_reader,
 )
 from annotator.adjudication.queue.queue_view import describe_row, summarize_counts
 from annotator.domain.people import Actor
@@ -93,11 +94,11 @@ def summarize_queue(database: Database, actor: Actor, dataset: str) -> QueueSumm
     """Count the open disagreements by what they are. Needs the role lead."""
     with database.read() as session:
         dataset_pk = _find_led(session, actor, dataset)
-        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        reader = make_reader(session, dataset_pk, actor.person_id, datetime.min)
         return summarize_counts(
-            count_open_by_kind(session, dataset_pk, blind),
-            by_category=count_by_category(session, dataset_pk, blind),
-            assigned=count_assigned(session, dataset_pk, blind),
+            count_open_by_kind(session, reader),
+            by_category=count_by_category(session, dataset_pk, reader.blind),
+            assigned=count_assigned(session, dataset_pk, reader.blind),
             due=count_due(session, dataset_pk),
         )
 
@@ -164,9 +165,7 @@ def _bring_up_to_date(
 
 
 def _enter(session: Session, actor: Actor, dataset: str, now: datetime) -> QueueReader:
-    dataset_pk = _find_led(session, actor, dataset)
-    blind = list_blind_pairs(session, dataset_pk, actor.person_id)
-    return QueueReader(dataset_pk, actor.person_id, now, blind)
+    return make_reader(session, _find_led(session, actor, dataset), actor.person_id, now)
 
 
 def _find_led(session: Session, actor: Actor, dataset: str) -> int:

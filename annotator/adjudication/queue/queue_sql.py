@@ -18,7 +18,7 @@ from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_records import OpenDisagreementCount, QueueFilter, QueueRow
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import QueueReason, read_decision
-from annotator.storage.logs.disclosures import is_listed
+from annotator.storage.logs.disclosures import is_listed, list_blind_pairs, list_query_pks_of_pairs
 from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     CurrentAdjudicationRow,
@@ -37,10 +37,10 @@ Blind = frozenset[int]
 """Pairs that the reader may still judge (`list_blind_pairs`). Counts leave them out."""
 
 
-def count_open_by_kind(session: Session, dataset_pk: int, blind: Blind) -> list[OpenDisagreementCount]:
+def count_open_by_kind(session: Session, reader: "QueueReader") -> list[OpenDisagreementCount]:
     """Count the open disagreements of each kind, in one pass."""
-    row = DisagreementRow
-    flips = func.coalesce(col(row.flips), 0) > 0
+    row, dataset_pk, blind = DisagreementRow, reader.dataset_pk, reader.blind
+    flips = func.coalesce(_find_impact(reader, row.flips), 0) > 0
     kind = (col(row.waiting), col(row.low), col(row.high), col(row.taste), flips)
     statement = _scan_open(select(*kind, func.count()), dataset_pk).where(*_leave_out(session, blind))
     statement = statement.group_by(*kind)
@@ -154,18 +154,33 @@ def is_in_dataset(dataset_pk: int) -> ColumnElement[bool]:
 class QueueReader:
     """The lead who reads, the dataset, and the time: holds and pairs put off depend on it.
 
-    `blind`: pairs that the lead may still judge; they are neither listed nor counted.
+    `blind`: pairs that the lead may still judge; they are neither listed nor counted. `without_impact`: their queries
+    (query_pk), for which no impact is shown, since it rests on all grades of a query.
     """
 
     dataset_pk: int
     lead_pk: int | None
     now: datetime
     blind: frozenset[int] = frozenset()
+    without_impact: frozenset[int] = frozenset()
 
     @property
     def latest_hold(self) -> datetime:
         """Return the latest end of a hold taken now; one that lasts longer was taken by a clock ahead."""
         return find_latest_hold(self.now)
+
+
+def make_reader(session: Session, dataset_pk: int, lead_pk: int | None, now: datetime) -> QueueReader:
+    """Return the reader, with the pairs that the lead may still judge."""
+    blind = list_blind_pairs(session, dataset_pk, lead_pk)
+    return QueueReader(dataset_pk, lead_pk, now, blind, list_query_pks_of_pairs(session, blind))
+
+
+def _find_impact(reader: QueueReader, column: Any) -> ColumnElement[Any]:
+    """Return a column of the impact, null where it is not shown."""
+    if not reader.without_impact:
+        return col(column)
+    return case((col(DisagreementRow.query_pk).in_(sorted(reader.without_impact)), None), else_=col(column))
 
 
 def list_rows(
@@ -202,10 +217,10 @@ def _select_rows(reader: QueueReader) -> Select[*tuple[Any, ...]]:
             col(DisagreementRow.distance),
             col(DisagreementRow.since),
             col(DisagreementRow.taste),
-            col(DisagreementRow.impact),
-            col(DisagreementRow.recall_impact),
-            col(DisagreementRow.mrr_impact),
-            col(DisagreementRow.flips),
+            _find_impact(reader, DisagreementRow.impact).label("impact"),
+            _find_impact(reader, DisagreementRow.recall_impact).label("recall_impact"),
+            _find_impact(reader, DisagreementRow.mrr_impact).label("mrr_impact"),
+            _find_impact(reader, DisagreementRow.flips).label("flips"),
             col(PairRow.key).label("pair"),
             col(QueryRow.query_id),
             col(QueryRow.text).label("query"),
@@ -251,7 +266,7 @@ def _to_queue_row(row: Row[*tuple[Any, ...]]) -> QueueRow:
         distance=row.distance,
         since=row.since,
         taste=row.taste,
-        impact=row.impact,
+        impact=row.impact or 0.0,
         recall_impact=row.recall_impact,
         mrr_impact=row.mrr_impact,
         flips=row.flips,
@@ -345,7 +360,7 @@ def filter_disagreements(reader: QueueReader, wanted: QueueFilter) -> list[Colum
     if wanted.taste is not None:
         conditions.append(col(DisagreementRow.taste) == wanted.taste)
     if wanted.flips:
-        conditions.append(col(DisagreementRow.flips) > 0)
+        conditions.append(_find_impact(reader, DisagreementRow.flips) > 0)
     if wanted.assigned is not None:
         lead_pk = select(col(PersonRow.pk)).where(col(PersonRow.username) == wanted.assigned)
         assigned = col(DisagreementAssignmentRow.lead_pk)
@@ -378,7 +393,9 @@ def order_disagreements(statement: Select[*Columns], reader: QueueReader, sort: 
     row = DisagreementRow
     by_sort: dict[str, list[Any]] = {
         "distance": [],
-        "impact": [col(row.impact).desc()],
+        "impact": [func.coalesce(_find_impact(reader, row.impact), 0.0).desc()]
+        if reader.without_impact
+        else [col(row.impact).desc()],
         "age": [col(row.since)],
         "query": [col(QueryRow.position), col(QueryRow.query_id)],
         "category": [col(QueryRow.category).is_(None), col(QueryRow.category)],

@@ -201,6 +201,14 @@ def list_pair_names(session: Session, pair_pks: Collection[int]) -> frozenset[tu
     return frozenset((query_id, doc_id) for query_id, doc_id in rows)
 
 
+def list_query_pks_of_pairs(session: Session, pair_pks: Collection[int]) -> frozenset[int]:
+    """Return the queries (query_pk) of these pairs."""
+    if not pair_pks:
+        return frozenset()
+    statement = text(f"SELECT p.query_pk FROM pair p WHERE p.pk IN {_name_list(session, 'pairs')}")
+    return frozenset(session.scalars(statement, {"pairs": json.dumps(sorted(pair_pks))}))
+
+
 def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[int]:
     """Return the pairs (pair_pk) whose grades a release holds, if they are still in the dataset."""
     named = {"dataset_pk": dataset_pk, "release_pk": release_pk}
