@@ -206,9 +206,13 @@ def _to_document(row: _PairRow, dataset: DatasetRow) -> DisagreementDocument:
 
 def _to_status(row: _PairRow, reader: QueueReader) -> DisagreementStatus:
     impact, lead_pk = None, reader.lead_pk
-    if row.query_pk in reader.without_impact:
-        pass
-    elif row.impact is not None and row.recall_impact is not None and row.mrr_impact is not None:
+    shows_impact = not reader.without_impact  # it rests on all grades of the dataset
+    if (
+        shows_impact
+        and row.impact is not None
+        and row.recall_impact is not None
+        and row.mrr_impact is not None
+    ):
         impact = DecisionImpact(row.impact, row.recall_impact, row.mrr_impact, row.flips or 0)
     return DisagreementStatus(
         waiting=QueueReason(row.waiting),

@@ -121,7 +121,7 @@ class Figures(QualityWorld):
                 self.judge_as(who, pk, (index + add + moved) % 4)
         for index, pk in enumerate(self.open):
             self.judge_as(self.ann, pk, (index + shift) % 4)
-            differs = 1 if (index + shift) % 3 else 0
+            differs = index % 4 if shift else index % 2
             is_graded = (index + shift) % 6
             self.judge_as(
                 self.bea,

@@ -70,7 +70,7 @@ from annotator.domain.texts import NO_WORDS, check_text
 from annotator.people.roles_service import require_person, require_role
 from annotator.storage.database import Database, lock_dataset
 from annotator.storage.logs.audit_log import AuditEvent, add_events
-from annotator.storage.logs.disclosures import add_seen, list_to_judge, note_seen
+from annotator.storage.logs.disclosures import add_seen, list_blind_pairs, note_seen
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.disagreements import list_disagreements
 from annotator.storage.pairs.document_order import add_orders, list_orders, list_query_pks_of
@@ -268,7 +268,7 @@ def list_pairs_to_settle(
 ) -> PairsToSettle:
     """Return the preview of a policy with a part of the pairs that it would settle, in the order of the queue. For leads.
 
-    Nothing is shown of a pair that the lead may still be given to judge; a pair that is shown they no longer judge. An
+    Pairs that the lead may still judge are left out; a pair that is shown they no longer judge. An
     offset behind the last pair gives the last part.
     """
     check_policy(policy)
@@ -280,7 +280,7 @@ def list_pairs_to_settle(
         offset = min(offset, max(0, len(settled) - 1) // limit * limit)
         part = settled[offset : offset + limit]
         part_pks = [pair.candidate.pair_pk for pair in part]
-        hidden = list_to_judge(session, lead_pk, part_pks)
+        blind = list_blind_pairs(session, key_of(row.pk), lead_pk)
         names = list_pair_names(session, part_pks)
     pairs = tuple(
         PairToSettle(
@@ -290,10 +290,9 @@ def list_pairs_to_settle(
             grade=pair.grade,
         )
         for pair in part
-        if pair.candidate.pair_pk not in hidden
     )
-    note_seen(database, set(part_pks) - hidden, lead_pk, now=now)
-    return PairsToSettle(preview(policy, candidates, settled), offset, pairs, len(hidden))
+    note_seen(database, part_pks, lead_pk, now=now)
+    return PairsToSettle(preview(policy, candidates, settled), offset, pairs, len(blind))
 
 
 def settle_by_policy(

@@ -88,7 +88,7 @@ class PairsToSettle:
     preview: PolicyPreview
     offset: int
     pairs: tuple[PairToSettle, ...]
-    hidden: int  # pairs of this part that the lead may still be given to judge: nothing of them is shown
+    blind_pairs: int  # judged pairs of the dataset that the lead may still judge, and that are left out
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVarTuple
 
-from sqlalchemy import ColumnElement, Row, Select, Subquery, and_, case, exists, func, not_, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    Row,
+    Select,
+    Subquery,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    not_,
+    or_,
+    select,
+)
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
@@ -40,7 +54,7 @@ Blind = frozenset[int]
 def count_open_by_kind(session: Session, reader: "QueueReader") -> list[OpenDisagreementCount]:
     """Count the open disagreements of each kind, in one pass."""
     row, dataset_pk, blind = DisagreementRow, reader.dataset_pk, reader.blind
-    flips = func.coalesce(_find_impact(reader, row.flips), 0) > 0
+    flips = func.coalesce(_find_flips(reader), 0) > 0
     kind = (col(row.waiting), col(row.low), col(row.high), col(row.taste), flips)
     statement = _scan_open(select(*kind, func.count()), dataset_pk).where(*_leave_out(session, blind))
     statement = statement.group_by(*kind)
@@ -155,7 +169,8 @@ class QueueReader:
     """The lead who reads, the dataset, and the time: holds and pairs put off depend on it.
 
     `blind`: pairs that the lead may still judge; they are neither listed nor counted. `without_impact`: their queries
-    (query_pk), for which no impact is shown, since it rests on all grades of a query.
+    (query_pk), for which no impact is shown, since it rests on all grades of a query. Flips rest on all grades of the
+    dataset, so with such a query they are shown for none.
     """
 
     dataset_pk: int
@@ -176,7 +191,12 @@ def make_reader(session: Session, dataset_pk: int, lead_pk: int | None, now: dat
     return QueueReader(dataset_pk, lead_pk, now, blind, list_query_pks_of_pairs(session, blind))
 
 
-def _find_impact(reader: QueueReader, column: Any) -> ColumnElement[Any]:
+def _find_flips(reader: "QueueReader") -> Any:
+    """Return the column of the flips, or null where they are not shown."""
+    return cast(None, Integer) if reader.without_impact else col(DisagreementRow.flips)
+
+
+def _find_impact(reader: QueueReader, column: Any) -> Any:
     """Return a column of the impact, null where it is not shown."""
     if not reader.without_impact:
         return col(column)
@@ -220,7 +240,7 @@ def _select_rows(reader: QueueReader) -> Select[*tuple[Any, ...]]:
             _find_impact(reader, DisagreementRow.impact).label("impact"),
             _find_impact(reader, DisagreementRow.recall_impact).label("recall_impact"),
             _find_impact(reader, DisagreementRow.mrr_impact).label("mrr_impact"),
-            _find_impact(reader, DisagreementRow.flips).label("flips"),
+            _find_flips(reader).label("flips"),
             col(PairRow.key).label("pair"),
             col(QueryRow.query_id),
             col(QueryRow.text).label("query"),
@@ -360,7 +380,7 @@ def filter_disagreements(reader: QueueReader, wanted: QueueFilter) -> list[Colum
     if wanted.taste is not None:
         conditions.append(col(DisagreementRow.taste) == wanted.taste)
     if wanted.flips:
-        conditions.append(_find_impact(reader, DisagreementRow.flips) > 0)
+        conditions.append(_find_flips(reader) > 0)
     if wanted.assigned is not None:
         lead_pk = select(col(PersonRow.pk)).where(col(PersonRow.username) == wanted.assigned)
         assigned = col(DisagreementAssignmentRow.lead_pk)

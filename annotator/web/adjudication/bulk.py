@@ -23,6 +23,7 @@ from annotator.adjudication.bulk.policy_records import POLICIES, POLICY_NAMES
 from annotator.dataset.service import read_current_rubric
 from annotator.domain.errors import AnnotatorError
 from annotator.domain.grades import RELEVANT_FROM, list_local_names
+from annotator.domain.judgments import describe_blind_pairs
 from annotator.web.adjudication.downloads import list_queue_address
 from annotator.web.adjudication.queue_url import QueueAddress
 from annotator.web.agreement.links import draw_file_link
@@ -113,16 +114,9 @@ def _draw_pairs(dataset: str, listed: "PairsToSettle") -> None:
     columns = (tr("query"), tr("document"), tr("grades"), tr("settled grade"))
     with st.container(key=PAIRS):
         draw_link_table(tr("Pairs to settle"), columns, rows, tall=True, stacked=True)
-        if listed.hidden:
-            draw_note(
-                tr_n(
-                    "{n:,} pair of this page is not shown, because you may still have to judge it.",
-                    "{n:,} pairs of this page are not shown, because you may still have to judge them.",
-                    listed.hidden,
-                )
-            )
-    shown = len(listed.pairs) + listed.hidden
-    draw_pager(listed.offset, shown, listed.preview.pairs, size=SIZE, go=_list_from, key=PAIRS)
+        if listed.blind_pairs:
+            draw_note(tr(describe_blind_pairs(listed.blind_pairs)))
+    draw_pager(listed.offset, len(listed.pairs), listed.preview.pairs, size=SIZE, go=_list_from, key=PAIRS)
 
 
 def _list_from(start: int) -> None:
