@@ -33,7 +33,6 @@ from annotator.people.credentials import check_name, check_new_password, hash_pa
 from annotator.people.links_sql import (
     begin_guess,
     digest_token,
-    end_guess,
     find_invitation,
     find_link,
     list_dataset_names,
@@ -160,10 +159,9 @@ def make_password_link(
 
 def look_at_link(database: Database, token: str, *, address: str, now: datetime) -> LinkOffer:
     """Return what the link offers. Does not use it up. Raises LinkRefused, or TooManyAttempts."""
-    _begin(database, address, now=now)
+    _begin(database, token, address, now=now)
     with database.write() as session:
         row = _require_open(session, token, now=now)
-        end_guess(session, group_address(address))
         dataset = session.get(DatasetRow, row.dataset_pk) if row.dataset_pk is not None else None
         author = session.get(PersonRow, row.author_pk) if row.author_pk is not None else None
         person = session.get(PersonRow, row.person_pk) if row.person_pk is not None else None
@@ -299,9 +297,9 @@ def _check_days(days: int) -> None:
         )
 
 
-def _begin(database: Database, address: str, *, now: datetime) -> None:
+def _begin(database: Database, token: str, address: str, *, now: datetime) -> None:
     with database.write() as session:
-        begin_guess(session, group_address(address), now=now)
+        begin_guess(session, token, group_address(address), now=now)
 
 
 def _require_may_invite(session: Session, actor: Actor, role: str, dataset: str | None) -> int | None:

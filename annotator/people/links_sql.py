@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.people.sign_in_limits import WINDOW, check_unknown_browser
-from annotator.people.sign_in_sql import clear_old, clear_own_failures, list_failures
+from annotator.people.sign_in_sql import clear_old, list_failures
 from annotator.storage.database import lock_dataset
 from annotator.storage.roles import ROLES_LOCK
 from annotator.storage.tables.central import DatasetRow, PersonRow
@@ -102,11 +102,14 @@ def revoke_setup_links(session: Session, *, now: datetime) -> None:
     )
 
 
-def begin_guess(session: Session, address_group: str, *, now: datetime) -> None:
-    """Count an attempt with a link as failed before the link is checked, by the limits of sign-in.
+def begin_guess(session: Session, token: str, address_group: str, *, now: datetime) -> None:
+    """Count an attempt with a link that was never made, by the limits of sign-in.
 
-    Raises TooManyAttempts. Attempts wait for each other, so that those of the same moment all count.
+    A link that was made is never limited, so nobody who guesses can keep an invited person out. Raises TooManyAttempts. Attempts
+    wait for each other, so that those of the same moment all count.
     """
+    if find_link(session, digest_token(token)) is not None:
+        return
     lock_dataset(session, ROLES_LOCK)
     clear_old(session, now=now, window=WINDOW)
     of_links = list_failures(session, now=now, window=WINDOW, username=GUESSED)
@@ -119,11 +122,6 @@ def begin_guess(session: Session, address_group: str, *, now: datetime) -> None:
     )
     attempt = {"username": GUESSED, "address": address_group, "at": now}
     session.add(LoginAttemptRow.model_validate(attempt))
-
-
-def end_guess(session: Session, address_group: str) -> None:
-    """Forget the failed attempts from this address, after a link was right."""
-    clear_own_failures(session, username=GUESSED, address=address_group, device_sha256=None)
 
 
 def digest_token(token: str) -> str:

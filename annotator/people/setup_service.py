@@ -19,7 +19,6 @@ from annotator.people.credentials import hash_password
 from annotator.people.links_sql import (
     begin_guess,
     digest_token,
-    end_guess,
     find_link,
     has_account,
     revoke_setup_links,
@@ -78,10 +77,9 @@ def make_setup_link(database: Database, *, now: datetime) -> SetupLink | None:
 def check_setup_link(database: Database, token: str, *, address: str, now: datetime) -> None:
     """Raise unless the link would make the first admin now: AlreadySetUp, LinkRefused, or TooManyAttempts."""
     with database.write() as session:
-        begin_guess(session, group_address(address), now=now)
+        begin_guess(session, token, group_address(address), now=now)
     with database.write() as session:
         _require_link(session, token, now=now)
-        end_guess(session, group_address(address))
 
 
 def make_first_admin(

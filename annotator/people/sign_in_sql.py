@@ -11,12 +11,15 @@ from sqlmodel import col
 from annotator.domain.audit import AuditAction
 from annotator.domain.clock import CLOCK_SLACK
 from annotator.domain.people import DEVICE_LIFETIME, Membership
+from annotator.people.sign_in_limits import group_address
 from annotator.storage.sql import fetch, prepare_sql
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.sign_in import HalfSignInRow, KnownDeviceRow, LoginAttemptRow, LoginSessionRow
 
 FAILURES_PER_MINUTE = 60
 """How many entries about failed sign-ins the audit log takes in a minute. Each takes about 600 bytes: 50 MB a day at most."""
+FAILURES_OF_AN_ADDRESS = 20
+"""How many of them may be about one address, so that nobody who guesses fills the minute for all others."""
 _LIVE_SESSIONS = prepare_sql(
     """
 SELECT s.token_sha256, p.pk, p.username, p.name, p.must_change_password, p.language, s.expires_at,
@@ -100,7 +103,7 @@ def is_room_for_failure(
 ) -> bool:
     """Return whether the audit log takes another entry about a failed sign-in in this minute.
 
-    Not if it has one of the same account from the same address, or FAILURES_PER_MINUTE in all.
+    Not if it has one of the same account from the same address, FAILURES_OF_AN_ADDRESS, or FAILURES_PER_MINUTE in all.
     """
     from annotator.storage.tables.audit import AuditEntryRow, AuditPersonalRow
 
@@ -119,11 +122,13 @@ def is_room_for_failure(
     of_entries = select(AuditPersonalRow).where(col(AuditPersonalRow.sequence).in_(sequences))
     for row in session.scalars(of_entries):
         named[row.sequence][row.field] = (row.person_pk, row.value)
-    same = (person_pk, address)
-    return all(
-        (values.get("subject", (None, ""))[0], values.get("address", (None, ""))[1]) != same
+    group = group_address(address)
+    of_address = [
+        values.get("subject", (None, ""))[0]
         for values in named.values()
-    )
+        if group_address(values.get("address", (None, ""))[1]) == group
+    ]
+    return person_pk not in of_address and len(of_address) < FAILURES_OF_AN_ADDRESS
 
 
 def clear_failures(session: Session, *, username: str) -> None:

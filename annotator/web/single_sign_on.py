@@ -6,14 +6,16 @@ not signed in, so another site can sign nobody in as somebody else.
 """
 
 from datetime import UTC, datetime, timedelta
+from math import ceil
 
 import structlog
 from anyio import CapacityLimiter, to_thread
 from starlette.requests import Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from annotator.domain.errors import DatabaseUnavailable, ValidationError
+from annotator.people.sign_in_limits import group_address
 from annotator.people.sign_in_service import sign_out
 from annotator.people.single_sign_on.group_roles import read_group_roles
 from annotator.people.single_sign_on.provider import Provider
@@ -29,8 +31,11 @@ from annotator.people.single_sign_on.service import (
 )
 from annotator.settings import Settings
 from annotator.storage.database import Database
+from annotator.web.kit.messages import tr
+from annotator.web.plain_page import draw_plain_page, fill_markup
 from annotator.web.server.figures import note_sign_in
 from annotator.web.server.outage import note_outage
+from annotator.web.server.spending import Allowance, Spending
 from annotator.web.session import (
     choose_local_path,
     comes_from_here,
@@ -45,6 +50,9 @@ from annotator.web.session import (
 CALLBACK = "/oidc/callback"
 BACK_CHANNEL_LOGOUT = "/oidc/back-channel-logout"
 AT_ONCE = 8  # sign-ins that wait for the provider at the same time
+LOGOUTS_AT_ONCE = 2  # notices of the provider that are checked at the same time; strangers can send some too
+BEGUN = Allowance(at_once=500, per_second=2.0)
+"""Sign-ins that one address may begin, in one process: 1,700 in REQUEST_LIFETIME, far fewer than are kept for all together."""
 
 log = structlog.stdlib.get_logger("annotator.web")
 
@@ -105,6 +113,8 @@ class SingleSignOnRoutes:
     def __init__(self, database: Database, settings: Settings, provider: Provider) -> None:
         self.database, self.settings, self.provider = database, settings, provider
         self.limiter: CapacityLimiter | None = None
+        self.logout_limiter: CapacityLimiter | None = None
+        self.begun = Spending()  # by address
 
     async def begin(self, request: Request) -> Response:
         """Lead to the provider. Only a page of this server, or a person's own bookmark, begins a sign-in."""
@@ -113,6 +123,11 @@ class SingleSignOnRoutes:
             return RedirectResponse(wanted, 303)
         if not comes_from_here(request):
             return RedirectResponse("/login", 303)
+        address_group = group_address(request.client.host) if request.client else ""
+        seconds = self.begun.find_wait(address_group, BEGUN)
+        if seconds > 0:
+            return _draw_limited(request, seconds)
+        self.begun.spend(address_group, 1, BEGUN)
         redirect_uri = find_own_address(request, self.settings) + CALLBACK
         now = datetime.now(UTC)
         try:
@@ -162,10 +177,11 @@ class SingleSignOnRoutes:
         """
         async with request.form(max_files=0, max_fields=10) as form:
             token = str(form.get("logout_token", ""))
+        self.logout_limiter = self.logout_limiter or CapacityLimiter(LOGOUTS_AT_ONCE)
         try:
             ended = await to_thread.run_sync(
                 lambda: end_sessions_of_provider(self.database, self.provider, token, now=datetime.now(UTC)),
-                limiter=self._limit(),
+                limiter=self.logout_limiter,
             )
         except SingleSignOnRefused as error:
             address = request.client.host if request.client else ""
@@ -191,3 +207,16 @@ class SingleSignOnRoutes:
         response = RedirectResponse(f"/login?sso={error.refusal}", 303)
         set_begun_cookie(response, "", request, self.settings)
         return response
+
+
+def _draw_limited(request: Request, seconds: float) -> Response:
+    """Say that too many sign-ins were begun from this address."""
+    note_sign_in("limited", by="provider")
+    log.warning("single sign-on limited", address=request.client.host if request.client else "")
+    title = tr("Sign in")
+    said = tr("Too many sign-ins were begun from your network. Wait a minute, then try again.")
+    body = fill_markup(
+        '<h1>$title</h1><p class="lead" role="alert">$said</p><p class="lead"><a href="/login">$back</a></p>',
+        {"title": title, "said": said, "back": tr("Back")},
+    )
+    return HTMLResponse(draw_plain_page(title, body), 429, {"Retry-After": str(ceil(seconds))})

@@ -52,11 +52,13 @@ def find_owner(session: Session, identity: ProviderIdentityRow) -> PersonRow:
 
 
 def add_request(session: Session, request: SignInRequestRow, *, now: datetime) -> None:
-    """Keep a sign-in that is under way. Deletes those that took too long and, beyond MOST_REQUESTS, all that are under way:
-    somebody begins more than people do."""
+    """Keep a sign-in that is under way. Deletes those that took too long and, beyond MOST_REQUESTS, the oldest ones."""
     session.execute(delete(SignInRequestRow).where(col(SignInRequestRow.expires_at) <= now))
-    if (session.scalar(select(func.count()).select_from(SignInRequestRow)) or 0) >= MOST_REQUESTS:
-        session.execute(delete(SignInRequestRow))
+    surplus = (session.scalar(select(func.count()).select_from(SignInRequestRow)) or 0) + 1 - MOST_REQUESTS
+    if surplus > 0:
+        token = col(SignInRequestRow.token_sha256)
+        oldest = select(token).order_by(col(SignInRequestRow.expires_at), token).limit(surplus)
+        session.execute(delete(SignInRequestRow).where(token.in_(oldest)))
     session.add(request)
 
 

@@ -165,6 +165,21 @@ def test_an_attack_from_many_addresses_does_not_fill_the_disk(
     assert FAILURES_PER_MINUTE == 60
 
 
+def test_an_attack_from_one_network_does_not_keep_others_out_of_the_audit_log(
+    database: Database, hanako: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotator.people.sign_in_service.is_password", lambda *_: False)
+    monkeypatch.setattr("annotator.people.sign_in_sql.FAILURES_OF_AN_ADDRESS", 3)
+    for number in range(5):
+        add_person(database, OPERATOR, f"user{number}", role="annotator", dataset="law", now=NOW)
+        with pytest.raises(WrongSignIn):
+            sign_in(database, f"user{number}", "wrong", address=f"2001:db8::{number}", now=NOW)
+    assert list_actions(database).count("sign_in_failed") == 3
+    with pytest.raises(WrongSignIn):
+        sign_in(database, "user0", "wrong", address="192.0.2.7", now=NOW)
+    assert list_actions(database).count("sign_in_failed") == 4
+
+
 def test_a_change_that_fails_leaves_no_entry_and_an_entry_that_fails_leaves_no_change(
     database: Database, hanako: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -252,8 +252,20 @@ class TestAttacks:
             with pytest.raises(LinkRefused):
                 look(world, f"guess {number}")
         with pytest.raises(TooManyAttempts):
-            look(world, token)
+            look(world, "guess 5")
         assert look_at_link(world, token, address="192.0.2.9", now=NOW)
+
+    def test_nobody_who_guesses_keeps_an_invited_person_out(self, world: Database) -> None:
+        token = make_link(world)
+        for number in range(120):  # more than an address may fail, on links and on passwords together
+            with pytest.raises((LinkRefused, TooManyAttempts)):
+                look(world, f"guess {number}")
+        for number in range(30):
+            with pytest.raises((LinkRefused, TooManyAttempts)):
+                look_at_link(world, "guess", address=f"198.51.100.{number}", now=NOW)
+        assert look(world, token).role
+        with pytest.raises(TooManyAttempts):
+            look(world, "guess")
 
     def test_the_link_of_the_first_admin_is_no_invitation_nor_the_other_way(self, database: Database) -> None:
         setup = make_setup_link(database, now=NOW)

@@ -10,7 +10,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 import structlog
-from sqlalchemy import update
+from sqlalchemy import select, update
+from sqlmodel import col
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
@@ -20,12 +21,14 @@ from annotator.domain.people import OPERATOR
 from annotator.log import set_up_logs
 from annotator.people.invitations_service import invite
 from annotator.people.service import add_person, change_person, disable_person, list_people
+from annotator.people.single_sign_on.identities_sql import add_request
 from annotator.people.single_sign_on.service import link_identity
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.tables.sign_in import SignInRequestRow
 from annotator.web.app import list_own_routes
 from annotator.web.server.gate import RequestGate
+from annotator.web.server.spending import Allowance
 from annotator.web.single_sign_on import make_provider
 from tests.security.single_sign_on.conftest import OWN, RealProvider
 
@@ -315,3 +318,39 @@ def test_settings_that_are_not_safe_are_refused_before_anything_is_served(
 ) -> None:
     with pytest.raises(ValidationError, match=fault):
         make_provider(replace(settings, **changed))  # type: ignore[arg-type]
+
+
+def test_a_stranger_ends_no_sign_in_that_is_under_way(
+    visitor: TestClient, provider: RealProvider, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    provider.set_account("1001", preferred_username="hanako", name="花子", groups=["engineers"])
+    monkeypatch.setattr("annotator.web.server.budgets.REFUSAL_SECONDS", 0.0)
+    monkeypatch.setattr("annotator.web.single_sign_on.BEGUN", Allowance(at_once=5, per_second=0.001))
+    monkeypatch.setattr("annotator.people.single_sign_on.identities_sql.MOST_REQUESTS", 20)
+    came_back = provider.sign_in(begin(visitor), "1001")
+    statuses = []
+    for number in range(30):  # addresses of one network
+        stranger = TestClient(visitor.app, client=(f"2001:db8::{number:x}", 1), follow_redirects=False)
+        answer = stranger.get("/oidc/sign-in")
+        statuses.append(answer.status_code)
+    assert statuses == [303] * 6 + [429] * 24
+    assert int(answer.headers["retry-after"]) > 0
+    assert "Too many sign-ins" in answer.text
+    visitor.get(came_back.removeprefix(OWN))
+    assert is_signed_in(visitor)
+
+
+def test_when_too_many_sign_ins_are_under_way_the_oldest_goes_and_the_others_stay(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotator.people.single_sign_on.identities_sql.MOST_REQUESTS", 3)
+    now = datetime(2026, 3, 4, tzinfo=UTC)
+    for number in range(5):
+        values = {"token_sha256": str(number), "state_sha256": "s", "nonce": "n", "code_verifier": "c"}
+        values |= {"redirect_uri": "u", "wanted": "/"}
+        expires_at = now + timedelta(minutes=10, seconds=number)
+        with database.write() as session:
+            add_request(session, SignInRequestRow(**values, expires_at=expires_at), now=now)
+    with database.read() as session:
+        kept = session.scalars(select(col(SignInRequestRow.token_sha256))).all()
+    assert sorted(kept) == ["2", "3", "4"]
