@@ -47,7 +47,11 @@ class DatasetNotOpen(NotAllowed, NotFound):
 
 
 class TooManyRequests(AnnotatorError):
-    """One person has more requests under way than people make; a later one will be answered."""
+    """One person sends more than people do; a request after `seconds` will be answered."""
+
+    def __init__(self, message: str, *, seconds: float = 1.0) -> None:
+        super().__init__(message)
+        self.seconds = seconds
 
 
 class InsufficientData(AnnotatorError):

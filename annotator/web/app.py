@@ -45,6 +45,7 @@ from annotator.web.releases import downloads as releases_downloads
 from annotator.web.rendering import api as rendering_api
 from annotator.web.server import health
 from annotator.web.server.admission import Admission
+from annotator.web.server.budgets import BudgetGuard, Budgets, count_page_runs
 from annotator.web.server.gate import RequestGate
 from annotator.web.server.outage import describe_outage, note_outage
 from annotator.web.server.preparation import prepare_first_run
@@ -100,12 +101,15 @@ def make_app(database: Database, settings: Settings, place: WorkerPlace | None =
     forbid_outgoing_requests()
     ignore_components_of_packages()
     own = list_own_routes(database, settings)
+    budgets = Budgets()
+    count_page_runs(budgets)
     return App(
         SCRIPT,
         routes=own,
         middleware=[
             *([Middleware(WorkerCookie, place=place, settings=settings)] if place else []),
             Middleware(RequestGate, database=database, settings=settings, own=[route.path for route in own]),
+            Middleware(BudgetGuard, budgets=budgets),
             Middleware(Admission, own=own),
             Middleware(HostConfig),
             Middleware(StartPage, database=database),

@@ -7,6 +7,7 @@ meanwhile, the decision is refused and the answer is the pair as it is now. `dis
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from math import ceil
 from typing import Any, Literal
 
 from starlette.concurrency import run_in_threadpool
@@ -32,6 +33,7 @@ from annotator.domain.errors import (
     ConflictError,
     DatabaseUnavailable,
     StateError,
+    TooManyRequests,
     ValidationError,
 )
 from annotator.domain.people import Actor
@@ -48,11 +50,13 @@ from annotator.web.adjudication.disagreement_json import (
 )
 from annotator.web.adjudication.queue_url import NAMES, read_address
 from annotator.web.kit.messages import show_refusal, tr
+from annotator.web.server.budgets import keep_notes, measure_text
 from annotator.web.server.json_body import read_json_object, require_text, require_words
 from annotator.web.server.refusals import find_status, hide_dataset
 from annotator.web.session import require_same_origin, require_signed_in
 
 MOST_HAVE, LONGEST_TAB, MOST_WANT = 200, 64, 10
+KEPT_TEXTS = ("rationale", "answer")  # of as many bytes as a person may send: `web/server/budgets.py`
 Values = Mapping[str, Any]
 Action = Callable[[Actor, Values], Any]
 
@@ -104,7 +108,8 @@ def _post(action: Action) -> Callable[[Request], Any]:
         try:
             require_same_origin(request)
             values = await read_json_object(request)
-            answer = await run_in_threadpool(action, require_signed_in(request).actor, values)
+            with keep_notes(request, sum(measure_text(values.get(name)) for name in KEPT_TEXTS)):
+                answer = await run_in_threadpool(action, require_signed_in(request).actor, values)
         except AnnotatorError as error:
             return _refuse(hide_dataset(request, error))
         return answer if isinstance(answer, Response) else JSONResponse(answer or {"ok": True})
@@ -212,7 +217,8 @@ def _refuse(error: AnnotatorError) -> JSONResponse:
         answer["code"] = "words_owed"
     elif status == 400:
         answer["code"] = "not_disputed" if isinstance(error, StateError) else "invalid"
-    return JSONResponse(answer, status)
+    headers = {"Retry-After": str(ceil(error.seconds))} if isinstance(error, TooManyRequests) else None
+    return JSONResponse(answer, status, headers)
 
 
 def _now() -> datetime:

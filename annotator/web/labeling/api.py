@@ -29,6 +29,7 @@ from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import SubmitResponse, read_whole_text, submit_judgments
 from annotator.storage.database import Database, Writable
 from annotator.web.kit.messages import show_refusal
+from annotator.web.server.budgets import keep_notes, measure_text
 from annotator.web.server.figures import note_submission
 from annotator.web.server.json_body import read_json_object, require_text, require_words
 from annotator.web.server.turns import Turns
@@ -79,9 +80,10 @@ def routes(database: Database) -> list[Route]:
             )
 
         context = copy_context()  # of this request, not of the one that it is done together with
-        exchange = await turns.run(
-            dataset, lambda writable: context.run(submit, writable), person=actor.person_id
-        )
+        with keep_notes(request, _measure_notes(content.get("events"))):
+            exchange = await turns.run(
+                dataset, lambda writable: context.run(submit, writable), person=actor.person_id
+            )
         note_submission(
             accepted=len(exchange.acknowledged) - len(exchange.surplus),
             refused=len(exchange.refused),
@@ -110,6 +112,14 @@ def _make_turns(database: Database) -> Turns[Callable[[Writable], SubmitResponse
     if database.is_sqlite:
         return Turns(database, database.write_together, most=1, together=SUBMISSIONS_TOGETHER)
     return Turns(database, database.write_together, most=SUBMISSIONS_AT_A_TIME)
+
+
+def _measure_notes(events: object) -> int:
+    """Return how many bytes the notes of the submitted events have."""
+    notes = (
+        (event.get("note") for event in events if isinstance(event, dict)) if isinstance(events, list) else ()
+    )
+    return sum(map(measure_text, notes))
 
 
 async def _read_bytes(request: Request) -> bytes:
@@ -252,16 +262,18 @@ def question_routes(database: Database) -> list[Route]:
     async def post_questions(request: Request) -> Response:
         require_same_origin(request)
         content = await read_json_object(request)
-        number = await run_in_threadpool(
-            ask_question,
-            database,
-            require_signed_in(request).actor,
-            require_text(content, "dataset"),
-            pair=require_text(content, "pair"),
-            text=require_words(content, "text"),
-            event_id=require_text(content, "id"),
-            now=datetime.now(UTC),
-        )
+        text = require_words(content, "text")
+        with keep_notes(request, measure_text(text)):
+            number = await run_in_threadpool(
+                ask_question,
+                database,
+                require_signed_in(request).actor,
+                require_text(content, "dataset"),
+                pair=require_text(content, "pair"),
+                text=text,
+                event_id=require_text(content, "id"),
+                now=datetime.now(UTC),
+            )
         return JSONResponse({"question": number})
 
     return [Route("/api/questions", post_questions, methods=["POST"])]

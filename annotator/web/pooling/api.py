@@ -8,6 +8,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from urllib.parse import quote
 
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -16,28 +17,36 @@ from starlette.routing import Route
 from annotator.formats.syntax.spreadsheet import write_sheet
 from annotator.pooling.proposals.proposals_service import propose, read_document, search_documents
 from annotator.storage.database import Database
+from annotator.web.server.budgets import keep_notes, measure_text
 from annotator.web.server.json_body import read_json_object, require_text
 from annotator.web.session import require_same_origin, require_signed_in
 
 FOUND_AT_ONCE, MOST_TYPED = 12, 500
+SEARCHES_AT_A_TIME = 2
+"""In one process: they compute, and judgments go on meanwhile."""
 LEFT_OUT = "/api/pool/left-out"
 LEFT_OUT_COLUMNS = ("round", "rule", "query_id", "doc_id", "title", "kept_doc_id")
 
 
 def routes(database: Database) -> list[Route]:
     """Return the routes `GET /api/pool/left-out`, `GET /api/search`, `GET /api/document` and `POST /api/proposals`."""
+    limiters: list[CapacityLimiter] = []  # filled in the first search: it needs the event loop
 
     async def get_search(request: Request) -> Response:
-        parameters = request.query_params
-        results = await run_in_threadpool(
-            search_documents,
-            database,
-            require_signed_in(request).actor,
-            parameters.get("dataset", ""),
-            parameters.get("q", "")[:MOST_TYPED],
-            query_id=parameters.get("query", ""),
-            limit=FOUND_AT_ONCE,
-            now=datetime.now(UTC),
+        parameters, actor = request.query_params, require_signed_in(request).actor
+        if not limiters:
+            limiters.append(CapacityLimiter(SEARCHES_AT_A_TIME))
+        results = await to_thread.run_sync(
+            lambda: search_documents(
+                database,
+                actor,
+                parameters.get("dataset", ""),
+                parameters.get("q", "")[:MOST_TYPED],
+                query_id=parameters.get("query", ""),
+                limit=FOUND_AT_ONCE,
+                now=datetime.now(UTC),
+            ),
+            limiter=limiters[0],
         )
         return JSONResponse(asdict(results))
 
@@ -52,16 +61,17 @@ def routes(database: Database) -> list[Route]:
     async def post_proposals(request: Request) -> Response:
         require_same_origin(request)
         body = await read_json_object(request)
-        pair = await run_in_threadpool(
-            propose,
-            database,
-            require_signed_in(request).actor,
-            require_text(body, "dataset"),
-            query_id=require_text(body, "query_id"),
-            doc_id=require_text(body, "doc_id"),
-            event=body,
-            now=datetime.now(UTC),
-        )
+        with keep_notes(request, measure_text(body.get("note"))):
+            pair = await run_in_threadpool(
+                propose,
+                database,
+                require_signed_in(request).actor,
+                require_text(body, "dataset"),
+                query_id=require_text(body, "query_id"),
+                doc_id=require_text(body, "doc_id"),
+                event=body,
+                now=datetime.now(UTC),
+            )
         return JSONResponse({"pair": pair})
 
     async def get_left_out(request: Request) -> Response:

@@ -73,6 +73,12 @@ class Figures:
             buckets=BUCKETS,
             registry=registry,
         )
+        self.budgets = Counter(
+            "annotator_budget_waits",
+            "Requests, page runs, messages, websockets and texts of people who sent too many: slowed down or refused.",
+            ["kind"],
+            registry=registry,
+        )
         self.websockets = Gauge(
             "annotator_websockets", "Open pages.", multiprocess_mode="livesum", registry=registry
         )
@@ -132,6 +138,12 @@ def note_websocket(change: int) -> None:
     """Count a page that was opened (1) or closed (-1)."""
     if _figures is not None:
         _figures.websockets.inc(change)
+
+
+def note_budget(kind: Literal["request", "run", "message", "websocket", "notes"]) -> None:
+    """Count what was slowed down or refused because its person sent too much."""
+    if _figures is not None:
+        _figures.budgets.labels(kind).inc()
 
 
 def note_slow_statement() -> None:

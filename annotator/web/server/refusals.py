@@ -1,6 +1,7 @@
 """Answer what a service refuses: the HTTP status of each error class, and the message as JSON."""
 
 from collections.abc import Awaitable, Callable, Mapping
+from math import ceil
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -57,7 +58,7 @@ async def respond_to_refusal(request: Request, error: Exception) -> Response:
     if not isinstance(error, AnnotatorError):
         raise error
     error = hide_dataset(request, error)
-    headers = {"Retry-After": "1"} if isinstance(error, TooManyRequests) else None
+    headers = {"Retry-After": str(ceil(error.seconds))} if isinstance(error, TooManyRequests) else None
     return JSONResponse({"error": show_refusal(error)}, find_status(error), headers)
 
 

@@ -51,6 +51,9 @@ LOG_EVERY = 60.0  # seconds between two lines about connections that cannot be a
 OPEN_WORK_SECONDS = 4  # that downloads and requests have to end after the signal to stop
 SHUTDOWN_SECONDS = 8.0  # after which the process ends whatever is still open
 LAST_LINE_SECONDS = 1.0
+SWITCH_SECONDS = 0.0005
+"""After how long a thread that computes lets another one go on. A judgment changes threads about 20 times: with Python's own 5 ms it takes
+100 ms while somebody's page computes."""
 
 log = structlog.stdlib.get_logger("annotator.web")
 
@@ -223,6 +226,7 @@ class ServerRunner:
 
         from annotator.web.server.connections import LimitedProtocol
 
+        sys.setswitchinterval(SWITCH_SECONDS)
         host, port = config.get_option("server.address"), config.get_option("server.port")
         options = uvicorn.Config(
             self.app,

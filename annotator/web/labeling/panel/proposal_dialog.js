@@ -172,7 +172,7 @@ export class ProposalDialog {
       if (!isWanted()) return;
       const { status } = asRequestError(error);
       this.hint.textContent = status === 403 ? this.words.propose_notyours : this.words.why_unreachable_once;
-      if (!status) searchAgainIn(RETRY_MS);
+      if (!status || status === 429) searchAgainIn(RETRY_MS);  // 429: another tab of this person searches too
       return;
     }
     if (!isWanted()) return;

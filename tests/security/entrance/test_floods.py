@@ -1,0 +1,97 @@
+"""One signed-in annotator who sends too much waits; the other people, and what was sent, do not suffer."""
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient, WebSocketTestSession
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from annotator.domain.people import SignedIn
+from annotator.web.server import budgets as module
+from annotator.web.server.budgets import NOTES, Budgets
+from tests.security.entrance.conftest import Attacker
+
+PAGE = {"origin": "http://testserver"}
+
+
+@pytest.fixture
+def budgets(visitor: Attacker) -> Iterator[Budgets]:
+    """Those of the application that `visitor` visits."""
+    made = module._counting[0]
+    assert made.places.is_idle
+    yield made
+    assert made.places.is_idle
+
+
+def run_page(websocket: WebSocketTestSession, page: str = "help") -> None:
+    """Let the page run, and wait for its end."""
+    websocket.send_bytes(BackMsg(rerun_script=ClientState(page_name=page)).SerializeToString())
+    while True:
+        message = ForwardMsg()
+        message.ParseFromString(websocket.receive_bytes())
+        if message.WhichOneof("type") == "script_finished":
+            return
+
+
+def test_every_run_of_a_page_is_counted_for_its_person(
+    visitor: Attacker, budgets: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[str] = []
+    take_run = budgets.take_run
+
+    def note(person: SignedIn) -> object:
+        drawn.append(person.actor.username)
+        return take_run(person)
+
+    monkeypatch.setattr(budgets, "take_run", note)
+    visitor.sign_in("hanako")
+    with visitor.http.websocket_connect("/_stcore/stream", headers=PAGE, subprotocols=["streamlit"]) as page:
+        run_page(page)
+        run_page(page)
+        assert sum(budgets.websockets.values()) == 1
+    assert drawn[:2] == ["hanako", "hanako"]
+    assert len(budgets.processor) == 1
+    assert not budgets.websockets
+
+
+def make_events(note: str) -> dict[str, object]:
+    event = {
+        "id": str(uuid.uuid4()),
+        "pair": "0" * 24,
+        "outcome": "graded",
+        "grade": 1,
+        "seconds": 1.0,
+        "note": note,
+    }
+    return {"dataset": "demo", "tab": "t", "events": [event], "have": [], "want": 0}
+
+
+def test_long_notes_are_taken_later_and_short_presses_at_once(visitor: Attacker, budgets: Budgets) -> None:
+    visitor.sign_in("hanako")
+    http: TestClient = visitor.http
+    assert http.post("/api/judgments", json=make_events("ノ" * 10_000)).status_code == 200
+    (spent,) = budgets.notes._used.values()
+    assert spent[0] == pytest.approx(30_000, rel=0.01)
+    (person_id,) = budgets.notes._used
+    budgets.notes.spend(person_id, 2 * NOTES.at_once, NOTES)
+    refused = http.post("/api/judgments", json=make_events("a note"))
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) > 60
+    assert "long texts" in refused.json()["error"]
+    assert http.post("/api/judgments", json=make_events("")).status_code == 200
+    question = {"dataset": "demo", "pair": "0" * 24, "text": "why?", "id": str(uuid.uuid4())}
+    assert http.post("/api/questions", json=question).status_code == 429
+
+
+def test_signing_in_and_reading_pages_as_people_do_meets_no_budget(
+    visitor: Attacker, budgets: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[str] = []
+    monkeypatch.setattr(module, "note_budget", waits.append)
+    visitor.sign_in("hanako")
+    for _ in range(50):
+        assert visitor.http.get("/work").status_code == 200
+    assert waits == []
