@@ -19,9 +19,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from multiprocessing.sharedctypes import Synchronized
 from multiprocessing.synchronize import Event
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import text
@@ -182,7 +182,7 @@ FLOODS = {
 }
 
 
-def flood(kind: str, port: int, seconds: float, started: "Event", done: "Synchronized[int]") -> None:
+def flood(kind: str, port: int, seconds: float, started: Event, done: Any) -> None:
     """Flood for so many seconds, in a process of its own; `done` counts what the server did."""
     started.set()
     flooder = Flooder(port, [], time.monotonic() + seconds)

@@ -36,11 +36,11 @@ REQUESTS_OF_AN_ADDRESS = 6
 """The same of one address, of people who are not signed in: many people may share it."""
 WAITING = 50
 """Requests of one person, and of one address, that may wait for that."""
-RUNS_AT_A_TIME = 2
-"""Runs of pages of one person at a time: while one tab computes for long, another one is drawn."""
+RUNS_AT_A_TIME, RUNS_OF_LEADS = 1, 2
+"""Runs of pages of one person at a time. Leads: while one tab computes for long, another one is drawn."""
 WEBSOCKETS = 40
 """Open pages of one person: tabs, on all their devices."""
-PROCESSOR = Allowance(at_once=10.0, per_second=0.25, most_over=1.0)
+PROCESSOR = Allowance(at_once=5.0, per_second=0.25, most_over=1.0)
 """Seconds of one processor core: so nobody waits for longer than 4 seconds at a time."""
 PROCESSOR_OF_LEADS = Allowance(at_once=60.0, per_second=0.5, most_over=1.0)
 """The same for people who lead a dataset: their pages compute."""
@@ -219,7 +219,7 @@ class Budgets:
         if who is None:
             yield
             return
-        self._enter_run(who)
+        self._enter_run(who, RUNS_OF_LEADS if allowance is PROCESSOR_OF_LEADS else RUNS_AT_A_TIME)
         try:
             seconds = self.processor.find_wait(who, allowance)
             if seconds > 0:
@@ -253,10 +253,10 @@ class Budgets:
             self.notes.spend(person_id, -size, NOTES)
             raise
 
-    def _enter_run(self, who: int) -> None:
+    def _enter_run(self, who: int, most: int) -> None:
         with self._lock:
             line = self._runs.setdefault(who, _RunLine())
-            if line.running < RUNS_AT_A_TIME:
+            if line.running < most:
                 line.running += 1
                 return
             turn = threading.Event()

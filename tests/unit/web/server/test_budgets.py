@@ -218,16 +218,16 @@ class TestRequests:
     def test_whoever_used_too_much_of_the_processor_waits_and_nobody_else(self) -> None:
         async def flood() -> None:
             world = World()
-            handler = Handler(world, seconds=6.0)
+            handler = Handler(world, seconds=3.0)
             handler.may_end.set()
             guard = BudgetGuard(handler, world.budgets)
             for _ in range(2):
                 await ask(guard, make_person())
             assert world.pauses == []
             await ask(guard, make_person())
-            assert world.pauses == [2.0]
+            assert world.pauses == [1.0]
             await ask(guard, make_person(2))
-            assert world.pauses == [2.0]
+            assert world.pauses == [1.0]
 
         run(flood())
 
@@ -278,7 +278,7 @@ class TestPageRuns:
 
     def test_a_run_waits_while_its_person_has_used_too_much(self) -> None:
         world = World()
-        world.budgets.processor.spend(1, 10.5, PROCESSOR)
+        world.budgets.processor.spend(1, PROCESSOR.at_once + 0.5, PROCESSOR)
         with world.budgets.take_run(make_person()):
             pass
         assert world.pauses == [2.0]
