@@ -52,8 +52,8 @@ OPEN_WORK_SECONDS = 4  # that downloads and requests have to end after the signa
 SHUTDOWN_SECONDS = 8.0  # after which the process ends whatever is still open
 LAST_LINE_SECONDS = 1.0
 SWITCH_SECONDS = 0.0005
-"""After how long a thread that computes lets another one go on. A judgment changes threads about 20 times: with Python's own 5 ms it takes
-100 ms while somebody's page computes."""
+"""After how long a thread that computes lets another one go on. A judgment changes threads several times, and Python's own 5 ms make it
+wait for each while somebody's page computes (benchmarks.floods)."""
 
 log = structlog.stdlib.get_logger("annotator.web")
 
