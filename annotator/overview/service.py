@@ -38,7 +38,7 @@ from annotator.people.roles_service import require_role
 from annotator.releases.gates_service import compute_gates, survey_pairs
 from annotator.releases.releases_sql import find_latest_release, is_published
 from annotator.storage.database import Database
-from annotator.storage.logs.disclosures import list_blind_pairs
+from annotator.storage.logs.disclosures import add_seen, list_blind_pairs
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.pairs.pair_settlements import UNRATEABLE, PairSettlements, mark_pairs, read_settlements
 
@@ -217,3 +217,17 @@ def _compare_with_latest(
     if release is None:
         return None, bool((grade >= 0).any())
     return release.version, not is_published(session, dataset_pk, key_of(release.pk), settled.pair, grade)
+
+
+def give_up_blind_pairs(database: Database, actor: Actor, dataset: str, *, now: datetime) -> int:
+    """Record that a lead sees every judged pair that the lead could still judge, and return how many. For leads.
+
+    From then on the lead's figures are complete, and the lead is never handed these pairs.
+    """
+    with database.write() as session:
+        dataset_pk = key_of(find_dataset(session, dataset).pk)
+        require_role(session, actor, dataset_pk, "lead")
+        blind = list_blind_pairs(session, dataset_pk, actor.person_id)
+        if actor.person_id is not None:
+            add_seen(session, blind, actor.person_id, now=now)
+    return len(blind)

@@ -60,7 +60,7 @@ from annotator.evaluation.service import (
     record_shown_grades,
 )
 from annotator.importing.runs.runs_service import import_run
-from annotator.overview.service import show_overview, show_status
+from annotator.overview.service import give_up_blind_pairs, show_overview, show_status
 from annotator.overview.settings_effects_service import describe_effects
 from annotator.overview.waiting_service import count_waiting_work
 from annotator.pooling.analysis.pool_analysis_records import PairFilter
@@ -81,7 +81,7 @@ from annotator.releases.gates_service import check_release
 from annotator.releases.service import preview_release, publish_release
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.logs.disclosures import count_blind_pairs, list_blind_pairs, note_seen
+from annotator.storage.logs.disclosures import list_blind_pairs, note_seen
 from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_settlements import read_settlements
 from annotator.storage.pairs.pair_states import iterate_pair_states
@@ -429,11 +429,34 @@ def test_a_figure_is_the_same_whatever_the_grades_that_the_lead_may_still_give(
         assert show(one, one.boss, way) != show(other, other.boss, way), "this way depends on the grades"
 
 
+def count_blind(world: Figures, reader: Actor) -> int:
+    with world.database.read() as session:
+        return len(list_blind_pairs(session, world.dataset_pk, reader.person_id))
+
+
+def test_a_lead_who_gives_the_pairs_up_sees_complete_figures_and_judges_none_of_them(worlds: Pair) -> None:
+    one, _ = worlds
+    assert give_up_blind_pairs(one.database, one.lea, "d", now=one.now) == len(one.open) + 1
+    assert count_blind(one, one.lea) == 0
+    figures = [
+        compute_agreement(one.database, who, "d", resamples=0).as_json() for who in (one.lea, OPERATOR)
+    ]
+    assert figures[0] == figures[1]
+    assert len(evaluate(one, one.lea).evaluation.table.query_ids) == QUERIES
+    with one.database.read() as session:
+        seen = session.scalars(
+            select(col(DisclosureRow.pair_pk)).where(DisclosureRow.person_pk == one.lea.person_id)
+        )
+        assert set(one.open) <= set(seen)
+    with pytest.raises(AnnotatorError):
+        give_up_blind_pairs(one.database, one.ann, "d", now=one.now)
+
+
 def test_what_is_left_out_is_counted_and_nothing_is_left_out_for_others(worlds: Pair) -> None:
     one, _ = worlds
-    assert count_blind_pairs(one.database, one.lea, "d") == len(one.open) + 1
-    assert not count_blind_pairs(one.database, one.boss, "d")
-    assert not count_blind_pairs(one.database, OPERATOR, "d")
+    assert count_blind(one, one.lea) == len(one.open) + 1
+    assert not count_blind(one, one.boss)
+    assert not count_blind(one, OPERATOR)
     report = compute_agreement(one.database, one.lea, "d", resamples=0)
     assert report.as_json()["pairs_you_may_still_judge"] == len(one.open) + 1
     assert "pairs_you_may_still_judge" not in compute_agreement(one.database, one.boss, "d").as_json()
@@ -574,7 +597,7 @@ def test_a_lead_who_asks_for_the_origin_of_a_pair_no_longer_judges_it(worlds: Pa
     shown = show_pair(one.database, one.lea, "d", key, reveal=True, now=one.now)
     assert shown.pair.provenance and shown.pair.status
     assert one.open[0] in one.list_seen(one.lea)
-    assert count_blind_pairs(one.database, one.lea, "d") == len(one.open)
+    assert count_blind(one, one.lea) == len(one.open)
 
 
 def test_publishing_checks_all_pairs_and_records_those_that_the_lead_could_still_judge(

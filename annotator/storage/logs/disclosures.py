@@ -168,12 +168,6 @@ def stamp_figures(session: Session, dataset_pk: int, person_pk: int | None, chan
     return FigureStamp((dataset_pk, changes), blind, person_pk if blind else None)
 
 
-def count_blind_pairs(database: Database, actor: Actor, dataset: str) -> int:
-    """Count the judged pairs that the person may still judge, which figures count as not judged."""
-    with database.read() as session:
-        return len(list_blind_pairs(session, key_of(find_dataset(session, dataset).pk), actor.person_id))
-
-
 def is_listed(session: Session, column: Any, numbers: Collection[int]) -> ColumnElement[bool]:
     """Return the condition that a column is one of these whole numbers, of which there may be any number."""
     listed = text(_name_list(session, "listed").removeprefix("(").removesuffix(")"))

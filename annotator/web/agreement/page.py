@@ -11,14 +11,14 @@ import streamlit as st
 from annotator.agreement.records import AgreementReport, CoefficientValue
 from annotator.agreement.service import list_groupings
 from annotator.domain.errors import ValidationError
-from annotator.domain.judgments import describe_blind_pairs
 from annotator.web.agreement.links import TOO_MANY, find_first_grouping, find_selection, name_field
 from annotator.web.agreement.people import name_report
 from annotator.web.agreement.report_cache import KeptReport, ProgressCallback, find_kept_report
+from annotator.web.blind_pairs import draw_blind_pairs
 from annotator.web.kit.controls import find_chosen_option, note_press
 from annotator.web.kit.figures import show_number, show_time
 from annotator.web.kit.messages import tr, tr_n
-from annotator.web.kit.page_parts import draw_note, require_dataset
+from annotator.web.kit.page_parts import require_dataset
 from annotator.web.kit.person_names import list_person_names
 from annotator.web.page_context import PageContext
 
@@ -40,8 +40,7 @@ def find_report(context: PageContext, dataset: str, by: str | None) -> Agreement
             draw_changed(kept)
     else:
         placeholder.empty()
-    if kept.value.blind_pairs:
-        draw_note(tr(describe_blind_pairs(kept.value.blind_pairs)))
+    draw_blind_pairs(context, dataset, kept.value.blind_pairs)
     return kept.value
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from annotator.domain.errors import InsufficientData
 from annotator.evaluation.service import list_choices
+from annotator.web.blind_pairs import draw_give_up
 from annotator.web.evaluation.controls import draw_choice
 from annotator.web.kit.controls import keep_focus, note_press
 from annotator.web.kit.figures import show_time
@@ -59,12 +60,15 @@ def draw(context: PageContext) -> None:
     except InsufficientData as error:  # the lead may still judge a pair of every query
         placeholder.empty()
         st.text(show_refusal(error))
+        draw_give_up(context, dataset)
         if query_id is not None:
             from annotator.web.evaluation.query_view import draw_query
 
             draw_query(context, dataset, choice, None, query_id)
         return
     placeholder.empty()
+    if kept.value.evaluation.table.truth.blind_queries:
+        draw_give_up(context, dataset)
     if kept.changed:
         with placeholder.container(horizontal=True, vertical_alignment="center"):
             words = tr("Calculated on {time}. The data has changed since.", time=show_time(kept.made_at))

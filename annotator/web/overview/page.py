@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotator.domain.judgments import AnnotatorProgress, QueryProgress, describe_blind_pairs
+from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.domain.messages import Message, say
 from annotator.overview.forecast import PACE_DAYS, ReleaseForecast, WorkForecast, WorkKind
 from annotator.overview.glance import describe_idle, list_blocked, list_idle
@@ -21,6 +21,7 @@ from annotator.overview.service import Overview, read_forecast, show_overview
 from annotator.overview.waiting_service import count_waiting_work
 from annotator.quality.records import DEFAULT_RATE
 from annotator.releases.records import GATE_NAMES
+from annotator.web.blind_pairs import draw_blind_pairs
 from annotator.web.kit import charts
 from annotator.web.kit.charts import name_person, split_query
 from annotator.web.kit.figures import show_day, show_number, show_percentage, show_time
@@ -148,7 +149,7 @@ def draw(context: PageContext) -> None:
     with left:
         _draw_agreement(overview)
     with right:
-        _draw_statuses(overview)
+        _draw_statuses(context, overview)
     left, right = st.columns(2, gap="medium")
     with left:
         _draw_annotators(overview)
@@ -330,7 +331,7 @@ def _draw_agreement(overview: Overview) -> None:
         st.text(tr(sentence))
 
 
-def _draw_statuses(overview: Overview) -> None:
+def _draw_statuses(context: PageContext, overview: Overview) -> None:
     st.header(tr("Pairs by status"))
     words = charts.describe_statuses(overview.pairs.by_status)
     draw_chart(charts.chart_statuses(overview.pairs.by_status), words)
@@ -338,8 +339,7 @@ def _draw_statuses(overview: Overview) -> None:
     left = describe_counts(overview.pairs)
     if left:
         draw_note(left)
-    if overview.blind_pairs:
-        draw_note(tr(describe_blind_pairs(overview.blind_pairs)))
+    draw_blind_pairs(context, overview.dataset.name, overview.blind_pairs)
 
 
 def _draw_annotators(overview: Overview) -> None:

@@ -7,9 +7,9 @@ from importlib import import_module
 
 import streamlit as st
 
-from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import Message
 from annotator.web.agreement.links import write_link
+from annotator.web.blind_pairs import draw_blind_pairs
 from annotator.web.kit.controls import apply_url_tab, keep_focus
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import tr
@@ -59,8 +59,7 @@ def draw(context: PageContext) -> None:
         st.session_state["tab"] = tr(NEW_ROUND)
     if kept.changed:
         draw_note(tr("Counted on {time}. The data has changed since.", time=show_time(kept.made_at)))
-    if kept.value.blind_pairs:
-        draw_note(tr(describe_blind_pairs(kept.value.blind_pairs)))
+    draw_blind_pairs(context, dataset, kept.value.blind_pairs)
     if "tab" not in st.query_params and any(name in st.query_params for name in FILTERS):
         st.session_state["tab"] = tr(PAIRS)  # an address from before the page had tabs
     apply_url_tab("tab", tuple(TABS))

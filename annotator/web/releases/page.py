@@ -12,7 +12,6 @@ import streamlit as st
 
 from annotator.dataset.service import show_dataset
 from annotator.domain.errors import AnnotatorError, GateNotMet
-from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import say
 from annotator.domain.settling import SETTLED
 from annotator.overview.service import show_overview
@@ -20,6 +19,7 @@ from annotator.releases.files_service import list_releases
 from annotator.releases.gates_service import check_release
 from annotator.releases.records import GATE_NAMES, Release
 from annotator.releases.service import preview_release, publish_release
+from annotator.web.blind_pairs import draw_blind_pairs
 from annotator.web.kit.controls import apply_url_tab
 from annotator.web.kit.figures import show_time
 from annotator.web.kit.messages import join_names, join_sentences, show_refusal, tr, tr_n
@@ -266,7 +266,7 @@ def draw_next(context: PageContext, dataset: str, listed: list[Release]) -> None
     check = check_release(context.database, context.actor, dataset)
     st.header(tr("Gates"))
     if check.blind_pairs:
-        draw_note(tr(describe_blind_pairs(check.blind_pairs)))
+        draw_blind_pairs(context, dataset, check.blind_pairs)
         draw_note(tr("Publishing checks the gates on all pairs. Then you no longer judge these pairs."))
     draw_gates(context, check.gates)
     advised, advice = check.suggested, ""

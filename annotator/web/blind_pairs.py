@@ -1,0 +1,33 @@
+"""Say which pairs the figures of a page leave out because the lead may still judge them, and offer to give them up."""
+
+import streamlit as st
+
+from annotator.domain.judgments import describe_blind_pairs
+from annotator.overview.service import give_up_blind_pairs
+from annotator.web.kit.controls import note_press
+from annotator.web.kit.messages import tr
+from annotator.web.kit.page_parts import draw_note
+from annotator.web.page_context import PageContext
+
+
+def draw_blind_pairs(context: PageContext, dataset: str, pairs: int) -> None:
+    """Draw the note and the button; nothing for 0 pairs."""
+    if pairs:
+        draw_note(tr(describe_blind_pairs(pairs)))
+        draw_give_up(context, dataset)
+
+
+def draw_give_up(context: PageContext, dataset: str) -> None:
+    """Draw the button with which a lead who does not judge gets complete figures."""
+
+    def give_up() -> None:
+        give_up_blind_pairs(context.database, context.actor, dataset, now=context.now)
+        note_press()
+
+    st.button(
+        tr("Include them; I will not judge them"),
+        on_click=give_up,
+        type="tertiary",
+        icon=":material/visibility:",
+        help=tr("This is recorded. You are never asked to judge these pairs, and it cannot be undone."),
+    )
