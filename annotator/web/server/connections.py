@@ -27,6 +27,7 @@ from annotator.web.server.request_id import keep_id_of_proxy
 KEEP_OPEN_TO_SEND = 1.0  # seconds for the answer to somebody given up
 NO_HANDSHAKE = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 TAKEN_AT = 120  # where tcpi_bytes_acked stands in Linux's tcp_info
+MOST_HEAD_BYTES = 64 * 1024  # of a request's head, as uvicorn's own default
 FORGET_UNSENT = struct.pack("ii", 1, 0)  # SO_LINGER of 0 seconds
 LOG_EVERY = 60.0  # seconds between two lines about connections that went for others
 
@@ -149,6 +150,23 @@ def break_off(transport: asyncio.Transport) -> None:
     transport.abort()
 
 
+class StrictConnection(h11.Connection):
+    """h11's parser, except that it refuses a request with a length and a transfer coding (RFC 9112, 6.1).
+
+    h11 lets the transfer coding count and drops the length. A proxy may do the opposite, and then read another request.
+    """
+
+    def next_event(self) -> Any:
+        event = super().next_event()
+        if isinstance(event, h11.Request) and _has_length_and_coding(event):
+            raise h11.RemoteProtocolError("both Content-Length and Transfer-Encoding")
+        return event
+
+
+def _has_length_and_coding(request: h11.Request) -> bool:
+    return {b"content-length", b"transfer-encoding"} <= {name for name, _value in request.headers}
+
+
 class LimitedProtocol(H11Protocol):
     """uvicorn's HTTP protocol with the limits of this module. `limits` and `waiting` are those of the server."""
 
@@ -157,6 +175,7 @@ class LimitedProtocol(H11Protocol):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.conn = StrictConnection(h11.SERVER, MOST_HEAD_BYTES)
         self._phase: Literal["head", "body", "answer"] | None = None
         self._unread = False  # whether more waits to be sent than is kept for a connection
         self._address = ""
