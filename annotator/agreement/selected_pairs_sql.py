@@ -18,15 +18,16 @@ from sqlmodel import col
 
 from annotator.agreement.grades_sql import DOCUMENT, read_document_labels, read_query_labels
 from annotator.agreement.records import PairSelection, SelectedPair
-from annotator.domain.errors import ValidationError
+from annotator.domain.errors import NotFound, ValidationError
 from annotator.domain.grades import GRADES
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.messages import Message, say
 from annotator.domain.shuffling import Seed, give_letters, name_checker
 from annotator.labeling.calibration_sql import list_check_answers, list_repeats
 from annotator.storage.logs.disclosures import LISTED
-from annotator.storage.lookup import find_person, key_of
+from annotator.storage.lookup import key_of
 from annotator.storage.pairs.pair_states import PairState, list_pair_states
+from annotator.storage.roles import list_dataset_people
 from annotator.storage.sql import fetch, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import DocumentRow, PersonRow, QueryRow
 
@@ -438,8 +439,8 @@ def select_pairs(
     if selection.by == "annotator" and selection.value is not None:
         names = (*names, selection.value)
     names = tuple(dict.fromkeys(names))
-    annotators = tuple(key_of(find_person(session, name).pk) for name in names)
-    without = tuple(key_of(find_person(session, name).pk) for name in selection.without)
+    annotators = _find_people(session, dataset_pk, names)
+    without = _find_people(session, dataset_pk, selection.without)
     names = tuple(dict.fromkeys((*names, *selection.without)))
     if selection.kind in CHECKS:
         checks = _list_checks(session, dataset_pk, annotators[0], selection.kind)
@@ -461,6 +462,17 @@ def select_pairs(
         dataset_pk, annotators, selection.grades, differing, below, selection.grade, group, without, blind
     )
     return SelectionResult(*find_pair_distances(session, wanted, limit=limit, offset=offset), {}, names)
+
+
+def _find_people(session: Session, dataset_pk: int, usernames: Sequence[str]) -> tuple[int, ...]:
+    """Return the people of these usernames. A lead must not learn who works only on other datasets."""
+    if not usernames:
+        return ()
+    pks = {person.username: person.pk for person in list_dataset_people(session, dataset_pk)}
+    for username in usernames:
+        if username not in pks:
+            raise NotFound(say("there is no person named {username!r}", username=username))
+    return tuple(pks[username] for username in usernames)
 
 
 def check_selection(selection: PairSelection) -> None:
