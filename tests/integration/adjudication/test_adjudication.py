@@ -312,8 +312,12 @@ def test_a_lead_who_has_looked_at_a_disagreement_can_no_longer_judge_its_pair(co
 
 
 def test_what_does_not_differ_cannot_be_decided(court: Court) -> None:
-    with pytest.raises(StateError, match="do not differ"):
-        court.decide(court.same)
+    """Nor what nobody has judged, or only one of two."""
+    unjudged, half = court.pair("Q1", "未判定"), court.pair("Q1", "片方")
+    court.judge(court.hanako, "Q1", "片方", 2)
+    for pair in (court.same, unjudged, half):
+        with pytest.raises(StateError, match="do not differ"):
+            court.decide(pair)
     with pytest.raises(NotFound):
         court.decide(pair_key("d", "Q1", "無い"), seen="")
 

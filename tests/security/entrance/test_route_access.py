@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
+from streamlit.runtime import Runtime
 
 from annotator.dataset.archive_service import archive_dataset
 from annotator.dataset.service import create_dataset
@@ -12,9 +14,10 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
-from annotator.web.app import list_own_routes
+from annotator.web.app import list_own_routes, make_app
 from annotator.web.navigation import PAGES
 from annotator.web.server.admission import ENTRANCES
+from annotator.web.server.gate import OPEN
 from tests.browser.conftest import DATASET, NOW, PASSWORD, PEOPLE
 from tests.security.entrance.conftest import Attacker
 
@@ -143,6 +146,41 @@ def test_somebody_without_a_role_cannot_tell_an_existing_dataset_from_another_na
             assert answers[0][0] == 403, (method, route.path)
             refused.add(route.path)
     assert {"/api/judgments", "/api/search", "/api/cases", "/api/release", "/api/cases/later"} <= refused
+
+
+def _list_answered(visitor: Attacker, database: Database) -> set[str]:
+    """Return the own routes and pages that neither refuse the person nor send them to another page."""
+    answered = set()
+    asked = [
+        (route.path, method)
+        for route in list_own_routes(database, Settings())
+        for method in route.methods or ()
+    ]
+    for path, method in [*asked, *((f"/{page.address}", "GET") for page in PAGES)]:
+        if path not in OPEN:
+            answer = visitor.http.request(method, path, headers={"origin": "http://testserver"})
+            if answer.status_code not in (303, 401, 403):
+                answered.add(path)
+    return answered
+
+
+def test_with_a_one_time_password_no_route_answers_before_the_own_password_is_chosen(
+    visitor: Attacker, database: Database
+) -> None:
+    """The pages are Streamlit's empty frame: what they show, tests/unit/web/test_pages.py has."""
+    made = add_person(database, OPERATOR, "fresh", role="admin", now=NOW)
+    visitor.sign_in("fresh", made.one_time_password or "")
+    assert _list_answered(visitor, database) == {f"/{page.address}" for page in PAGES}
+    assert visitor.http.get("/").headers["location"].startswith("/account")
+
+
+def test_before_a_required_second_factor_is_set_up_nothing_answers(database: Database) -> None:
+    Runtime._instance = None  # Streamlit allows one runtime a process
+    with TestClient(make_app(database, Settings(second_factor="all")), follow_redirects=False) as client:
+        answer = client.post("/login", data={"username": "ada", "password": PASSWORD})
+        assert answer.headers["location"].startswith("/login/set-up")
+        assert _list_answered(Attacker(client), database) == set()
+    Runtime._instance = None
 
 
 def _ask_about(visitor: Attacker, method: str, path: str, dataset: str) -> tuple[int, str]:
