@@ -359,7 +359,8 @@ EXCHANGE_FIELDS = {
     ".surplus", ".training",
 }  # fmt: skip
 FIELDS = {
-    "/api/judgments": EXCHANGE_FIELDS | {f".pairs{field}" for field in {*PAIR_FIELDS, *ANSWER_FIELDS, ".answer"}},
+    "/api/judgments": EXCHANGE_FIELDS
+    | {f".pairs{field}" for field in {*PAIR_FIELDS, *ANSWER_FIELDS, ".answer"}},
     "/api/pair": PAIR_FIELDS | ANSWER_FIELDS,
     "/api/search": {".preparing", ".most_characters"}
     | {f".documents.{name}" for name in ("doc_id", "title", "snippet", "pair", "state")},
