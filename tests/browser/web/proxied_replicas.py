@@ -105,7 +105,8 @@ class Visitor:
         trusting = ssl.create_default_context()
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
         connection = http.client.HTTPSConnection("127.0.0.1", self.proxy.port, timeout=120, context=trusting)
-        sent = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        sent = {"Cookie": cookies, "Sec-Fetch-Site": "same-origin"}
         connection.request(method, path, body or None, sent | (headers or {}))
         response = connection.getresponse()
         answer = Answer(response.status, response.getheaders(), response.read())

@@ -276,7 +276,7 @@ def test_a_pair_that_quality_control_contradicts_is_a_choice_between_what_was_se
 
 
 def test_the_queue_is_brought_up_to_date_before_it_is_sorted_by_impact(world: ScoredWorld) -> None:
-    page = list_queue(world.database, world.lead, "d", QueueFilter(), sort="impact", now=LATER)
+    page = list_queue(world.database, OPERATOR, "d", QueueFilter(), sort="impact", now=LATER)
     assert page.due == 0
     items = [(f"{item.query_id} {item.doc_id}", item.impact, item.flips) for item in page.items]
     stored = world.stored()

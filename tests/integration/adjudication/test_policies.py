@@ -226,7 +226,7 @@ def test_what_changed_since_the_preview_is_said_and_nothing_is_settled(bench: Be
 
 
 def test_a_policy_needs_words_a_name_and_a_lead(bench: Bench) -> None:
-    for rationale in ("", " \n", "a\0", "x" * 10_001):
+    for rationale in ("", " \n", "x" * 10_001):
         with pytest.raises(ValidationError):
             bench.settle(rationale=rationale)
     with pytest.raises(ValidationError, match="median, lower, higher"):

@@ -147,7 +147,9 @@ def test_a_lead_who_is_shown_relevant_documents_judges_them_no_more(world: Evalu
         seen = session.scalars(
             select(DisclosureRow.pair_pk).where(DisclosureRow.person_pk == lead.person_id)
         ).all()
-    assert len(seen) == 5
+    assert (
+        len(seen) == 4
+    )  # the fifth is in a query with a pair that the lead may still judge, so it is not shown
     with pytest.raises(NotAllowed):
         record_shown_grades(world.database, world.hanako, world.name, now=NOW)
 
