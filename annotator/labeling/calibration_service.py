@@ -118,6 +118,7 @@ def hand_out_check(database: Database, actor: Actor, dataset: str, pair: str, *,
     """Hand a marked pair to a simulated annotator of the demo, who answers the checks in the order of a file."""
     with database.write() as session:
         row = find_dataset(session, dataset)
+        require_role(session, actor, key_of(row.pk), "annotator")
         request = make_open_pairs_request(row, require_person(actor), now)
         pair_pk = _find_pair(session, request.dataset_pk, pair)
         if list_checks_of(session, [pair_pk]) and session.get_one(PersonRow, actor.person_id).simulated:

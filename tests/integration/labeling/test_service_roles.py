@@ -41,6 +41,7 @@ FOR_ANNOTATORS: dict[str, Act] = {
     "compare_versions": lambda d, a, p: guideline.compare_versions(d, a, "d", 1, 1),
     "explain_change": lambda d, a, p: guideline.explain_change(d, a, "d", p),
     "explain_versions_since": lambda d, a, p: guideline.explain_versions_since(d, a, "d", 1),
+    "hand_out_check": lambda d, a, p: calibration.hand_out_check(d, a, "d", p, now=NOW),
     "show_own_checks": lambda d, a, p: calibration.show_own_checks(d, a, "d", now=NOW),
     "list_own_work": lambda d, a, p: work.list_own_work(d, a, "d"),
     "list_work_categories": lambda d, a, p: work.list_work_categories(d, a, "d"),
@@ -106,6 +107,7 @@ FOR_LEADS: dict[str, Act] = {
     ),
     "list_matching_queries": lambda d, a, p: assignment.list_matching_queries(d, a, "d", QueryFilter()),
     "show_assignment": lambda d, a, p: assignment.show_assignment(d, a, "d", now=NOW),
+    "free_pairs": lambda d, a, p: assignment.free_pairs(d, a, "d", "ann", now=NOW),
     "preview_overlap": lambda d, a, p: assignment.preview_overlap(d, a, "d", overlap=1, rules=None),
 }
 TELLS_EACH_THEIR_OWN = {"list_left"}  # of each dataset to those who lead it: test_assignment.py
