@@ -18,6 +18,7 @@ from annotator.storage.tables.labeling import DisclosureRow, LeaseRow
 from annotator.web.labeling.api import EXCHANGE_VERSION
 from tests.browser.conftest import Server, SignIn, wait_until
 from tests.browser.panel_world import fill_pool, open_panel, panel, press, pressed, stored, wait_saved
+from tests.integration.labeling_world import hand_out
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -161,8 +162,7 @@ def test_a_lease_that_ran_out_while_offline_keeps_the_judgment(
         "pressed_at": "2026-01-05T00:00:00Z",
     }
     now = datetime.now(UTC)
-    handed = submit_judgments(database, actor, "demo", events=[], have=[], want=50, now=now)
-    assert pair in [handed_pair.pair for handed_pair in handed.pairs]
+    hand_out(database, actor, [pair], now=now)
     response = submit_judgments(database, actor, "demo", events=[event], have=[], want=0, now=now)
     assert response.acknowledged
     context.set_offline(False)

@@ -56,11 +56,11 @@ def test_errors_that_are_hidden_from_the_lead_are_counted_in_words(
     qc("draw", "d", "--annotator", "cho", "--rate", "1")
     pk = next(iter(world.drawn()))
     world.check(pk, (world.grades[pk] + 1) % 4)
-    assert "not listed" not in qc("status", "d")[1]
+    assert "left out" not in qc("status", "d")[1]
     status = replace(world.status(), errors=(), hidden=2)
     monkeypatch.setattr("annotator.quality.service.show_quality", lambda *_, **__: status)
     assert qc("status", "d", "--as", "lea")[1].endswith(
-        "\n2 errors are on pairs that you still have to judge: counted above, but not listed.\n"
+        "\n2 pairs that you may still judge are left out of these figures.\n"
     )
 
 

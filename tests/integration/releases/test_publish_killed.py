@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 from sqlmodel import SQLModel
 
 from annotator.domain.errors import AnnotatorError, ConflictError, StateError
+from annotator.overview.service import give_up_blind_pairs
 from annotator.releases import service
 from annotator.releases.build.write import write_release
 from annotator.releases.files_service import list_releases, verify_release
@@ -75,7 +76,8 @@ RECORDED = ("right after the commit", "between commit and rename", "after the re
 
 
 def publish_and_die(world: ReleaseWorld, folder: Path, moment: str) -> None:
-    """Publish in a process of its own, which kills itself at this moment."""
+    """Publish in a process of its own, which kills itself at this moment. Nothing is left to record as seen before."""
+    give_up_blind_pairs(world.database, world.lead, world.name, now=EPOCH)
     errors = folder.parent / f"{folder.name}-stderr.txt"
     process = start_process(
         publish_until_killed,

@@ -139,7 +139,7 @@ def test_settled_pairs_under_an_older_meaning_of_the_grades_are_stale(world: Rel
             world.database, world.lead, world.name, rubric, base_version=base, change=change, why="x", now=NOW
         )
     (stale,) = (
-        gate for gate in check_release(world.database, world.lead, world.name).gates if gate.name == "stale"
+        gate for gate in check_release(world.database, OPERATOR, world.name).gates if gate.name == "stale"
     )
     assert (stale.measured, stale.met) == (6, False)
     world.judge(world.hanako, "Q2", "e\u0301🎯", 2)  # judged again: the single one rests on version 3 now
