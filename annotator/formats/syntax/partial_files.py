@@ -51,7 +51,14 @@ def hold_temporary_folder(name: str, parent: Path | None = None) -> Iterator[Pat
 
 
 def replace_file(target: Path, pieces: Iterable[bytes], *, mode: int = 0o600) -> None:
-    """Write a file under a hidden name, then give it the target's name. OSError: an existing target is as it was."""
+    """Write a file under a hidden name, then give it the target's name. OSError: an existing target is as it was.
+
+    A device or a pipe, such as /dev/stdout, is written to and never replaced.
+    """
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:
+            stream.writelines(pieces)
+        return
     with hold_partial(name_partial(target), mode=mode) as partial:
         with partial.open("wb") as file:
             file.writelines(pieces)

@@ -169,6 +169,10 @@ class _Output:
 
 
 def _move_to_target(partial: Path, target: Path, *, is_file: bool) -> None:
+    if is_file and target.exists() and not target.is_file():  # a device or a pipe, such as /dev/stdout
+        with (partial / "file").open("rb") as written, target.open("wb") as stream:
+            shutil.copyfileobj(written, stream)
+        return
     if is_file:
         (partial / "file").replace(target)
         return

@@ -1,5 +1,6 @@
 """Temporary files go when their block ends, and with the next run if their maker was killed. Nobody's work is removed."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -90,3 +91,12 @@ def test_partial_files_are_readable_by_their_owner_only_and_no_link_is_followed(
     name_partial(tmp_path / "c").symlink_to(outside)
     remove_abandoned(tmp_path)
     assert (outside / "kept").exists()
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    replace_file(pipe, [b"a", b"b"])
+    assert (os.read(reader, 10), pipe.is_fifo()) == (b"ab", True)
+    os.close(reader)
