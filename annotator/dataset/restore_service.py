@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from sqlalchemy import Table, func, insert, select, text
+from sqlalchemy import Table, insert, select, text
 from sqlalchemy.exc import DataError, IntegrityError, StatementError
 from sqlalchemy.orm import Session
 from sqlmodel import col
@@ -50,11 +50,14 @@ from annotator.dataset.service import (
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import BadInput, FormatError, StateError
 from annotator.domain.people import Actor
+from annotator.domain.usernames import clean_name, find_username_fault
+from annotator.people.credentials import LONGEST_NAME
 from annotator.people.roles_service import require_admin
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current, derive_decided
 from annotator.storage.judgments.missing_judgments import derive_work
 from annotator.storage.logs.audit_log import AuditEvent, add_events
+from annotator.storage.lookup import find_look_alikes, key_of
 from annotator.storage.pairs.impact_scores import note_all_due
 from annotator.storage.tables.central import PersonRow
 from annotator.storage.tables.columns import UtcDateTime
@@ -299,20 +302,35 @@ class _Restorer:
         note_all_due(self.session, dataset_pk)
 
     def _restore_people(self, file: _File) -> None:
-        for line_number, row in self._read_rows(file):
-            same = func.lower(col(PersonRow.username)) == row["username"].lower()
-            pk = self.session.scalar(select(col(PersonRow.pk)).where(same).limit(1))
+        rows = list(self._read_rows(file))
+        there = dict(self.session.execute(select(col(PersonRow.username), col(PersonRow.pk))).all())
+        folded = {username.casefold(): pk for username, pk in reversed(there.items())}
+        known = {
+            row["username"]: there.get(row["username"], folded.get(row["username"].casefold()))
+            for _, row in rows
+        }
+        new = [username for username, pk in known.items() if pk is None]
+        look_alikes = find_look_alikes(self.session, new) if new else {}
+        for line_number, row in rows:
+            username = row["username"]
+            pk = known[username]
             if pk in self.people.values():
-                raise _refuse(self.path, line_number, "username to be there once", row["username"], file.name)
+                raise _refuse(self.path, line_number, "username to be there once", username, file.name)
             if pk is None:
+                if fault := find_username_fault(username):
+                    raise _refuse(self.path, line_number, f"another username ({fault})", username, file.name)
+                if (other := look_alikes.get(username)) in there:
+                    expected = f"a username that does not look like {other!r}, who is here"
+                    raise _refuse(self.path, line_number, expected, username, file.name)
+                row["name"] = clean_name(row["name"])[:LONGEST_NAME]
                 person = PersonRow.model_validate(
                     {name: value for name, value in row.items() if name != "pk"}
                 )
                 self.session.add(person)
                 self.session.flush()
-                pk = person.pk
+                pk = known[username] = key_of(person.pk)
                 self.new_people += 1
-            self.people[row["pk"]] = int(pk or 0)
+            self.people[row["pk"]] = pk
 
     def _restore_rows(self, file: _File) -> None:
         waiting: list[tuple[int, dict[str, Any]]] = []

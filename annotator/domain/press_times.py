@@ -8,14 +8,16 @@ from datetime import UTC, datetime
 from annotator.domain.errors import ValidationError
 
 MAX_SECONDS = 86_400.0
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)
+"""A clock that was never set starts here. SQLite stores times before the year 1000 in a form that cannot be read again."""
 
 
 def read_pressed_at(value: object) -> datetime:
-    """Return the time of a press in UTC. A time without a zone is refused."""
+    """Return the time of a press in UTC, EARLIEST for an earlier one. A time without a zone is refused."""
     try:
         time = datetime.fromisoformat(str(value))
         if time.tzinfo is not None:
-            return time.astimezone(UTC)
+            return max(time, EARLIEST).astimezone(UTC)
     except (ValueError, OverflowError):  # the latter: a time of the year 0 in UTC
         pass
     raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {value!r:.80}")

@@ -345,3 +345,35 @@ def test_a_zip_with_a_file_twice_a_link_or_a_bomb_is_refused(
         with ZipFile(path, "a", ZIP_DEFLATED) as archive:
             archive.writestr(name, content, ZIP_DEFLATED)
         require_refused(victim, path, said)
+
+
+@pytest.mark.parametrize("username", ["花\u200b子", "а\u0441\u0435\u200d", "a\u202egnp", "花子\u202d"])
+def test_a_new_username_that_hides_characters_is_refused_with_its_row(
+    exported: bytes, victim: JudgedWorld, tmp_path: Path, username: str
+) -> None:
+    def rename(rows: Rows) -> None:
+        rows["person.jsonl"][-1]["username"] = username
+
+    require_refused(victim, write_file(tmp_path / "x.zip", exported, rename), "person.jsonl", "username")
+
+
+def test_a_new_username_that_looks_like_somebody_here_is_refused_and_names_are_cleaned(
+    exported: bytes, victim: JudgedWorld, tmp_path: Path
+) -> None:
+    victim.person("Élodie")
+    victim.person("ana")
+
+    def rename(username: str) -> Callable[[Rows], None]:
+        def change(rows: Rows) -> None:
+            rows["person.jsonl"][-1] |= {"username": username, "name": "a\u202eb" + "x" * 500}
+
+        return change
+
+    require_refused(victim, write_file(tmp_path / "x.zip", exported, rename("аnа")), "person.jsonl")
+    restore(
+        victim, write_file(tmp_path / "y.zip", exported, rename("élodie"))
+    )  # the same person in another case
+    with victim.database.read() as session:
+        people = session.execute(text("SELECT username, name FROM person")).all()
+    assert [username for username, _ in people if username.casefold() == "élodie"] == ["Élodie"]
+    assert not any("\u202e" in name or len(name) > 200 for _, name in people)

@@ -76,11 +76,15 @@ def remove_abandoned(folder: Path) -> None:
 def _remove_if_abandoned(partial: Path) -> None:
     with contextlib.suppress(OSError):
         try:
-            descriptor = os.open(partial, os.O_RDONLY | os.O_NOFOLLOW)
+            descriptor = os.open(
+                partial, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+            )  # a FIFO does not block
         except FileNotFoundError:
             _remove(partial)  # only what belonged to it is left
             return
         try:
+            if os.fstat(descriptor).st_uid != os.geteuid():
+                return
             fcntl.flock(
                 descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB
             )  # OSError: held, or a file system without locks

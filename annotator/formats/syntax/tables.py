@@ -9,6 +9,7 @@ import codecs
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -311,7 +312,7 @@ def _csv_table(data: bytes, path: str, kind: Kind, problems: Problems, columns: 
 
 def _read_header(cells: list[str], line: int, problems: Problems) -> tuple[str, ...]:
     columns = tuple(cell.strip() for cell in cells)
-    for name in dict.fromkeys(name for name in columns if columns.count(name) > 1):
+    for name in (name for name, count in Counter(columns).items() if count > 1):
         problems.add(line, "each column once", f"{describe(name)} again")
     if "" in columns:
         problems.add(line, "a name for every column", "an empty one")

@@ -328,7 +328,7 @@ def split_sections(page: SectionedPage) -> list[Document]:
     before = document.text[: headings[0].start] if headings else document.text
     if before.strip():
         sections.append(replace(document, text=before))
-    slugs: set[str] = set()
+    slugs: dict[str, int] = {}
     above: list[Heading] = []
     for index, heading in enumerate(headings):
         end = headings[index + 1].start if index + 1 < len(headings) else len(document.text)
@@ -352,15 +352,19 @@ def _path_of(title: str, above: list[Heading]) -> str:
     return BETWEEN.join(names if names[:1] == [title] else [title, *names])
 
 
-def _make_slug(title: str, taken: set[str]) -> str:
-    """Return the title in lower case, letters and digits of any script kept, the rest "-"; -2, -3 … when it is taken."""
+def _make_slug(title: str, taken: dict[str, int]) -> str:
+    """Return the title in lower case, letters and digits of any script kept, the rest "-"; -2, -3 … when it is taken.
+
+    `taken`: the last number of each slug.
+    """
     kept = "".join(character if _is_kept(character) else "-" for character in title.lower())
     slug = re.sub("-+", "-", kept).strip("-")[:LONGEST_SLUG].rstrip("-") or "section"
-    unique, number = slug, 1
+    unique, number = slug, taken.get(slug, 1)
     while unique in taken:
         number += 1
         unique = f"{slug}-{number}"
-    taken.add(unique)
+    taken[slug] = number
+    taken.setdefault(unique, 1)
     return unique
 
 

@@ -57,8 +57,12 @@ def _be_modest(memory_mb: int, seconds: float) -> None:
 
     os.nice(5)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C at the server's terminal: the server ends it
-    resource.setrlimit(resource.RLIMIT_AS, (memory_mb * 1_000_000, resource.RLIM_INFINITY))
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), resource.RLIM_INFINITY))
+    for limit, wanted in (
+        (resource.RLIMIT_AS, memory_mb * 1_000_000),
+        (resource.RLIMIT_CPU, math.ceil(seconds)),
+    ):
+        hard = resource.getrlimit(limit)[1]
+        resource.setrlimit(limit, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
 
 if __name__ == "__main__":

@@ -109,7 +109,7 @@ class Places:
         try:
             await request.place
         except asyncio.CancelledError:
-            if request.place.done() and not request.place.cancelled():
+            if request.place.done() and not request.place.cancelled() and request.place.exception() is None:
                 self.free(who)
             elif request in line.waiting:
                 line.waiting.remove(request)

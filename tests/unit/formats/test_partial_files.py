@@ -100,3 +100,9 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     replace_file(pipe, [b"a", b"b"])
     assert (os.read(reader, 10), pipe.is_fifo()) == (b"ab", True)
     os.close(reader)
+
+
+def test_a_pipe_with_the_name_of_a_partial_file_does_not_block(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / f".x.000000000000{SUFFIX}")
+    remove_abandoned(tmp_path)
+    assert list_partials(tmp_path) == []
