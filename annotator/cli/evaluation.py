@@ -539,10 +539,11 @@ def _print_targets(result: "EvaluationResult") -> None:
             f"{'≤' if check.is_maximum else '≥'} {check.required:g}",
             _show(check.measured) or f"undefined: {check.why}",
             "met" if check.met else "missed",
+            check.note or "",
         )
         for check in result.targets
     ]
-    print_table(("system", "measure", "required", "measured", ""), rows, empty="")
+    print_table(("system", "measure", "required", "measured", "", ""), rows, empty="")
 
 
 def _report_regressions(report: "RegressionReport") -> None:

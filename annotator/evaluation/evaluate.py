@@ -56,6 +56,8 @@ Rows = NDArray[np.int64]
 
 NOT_COMPARED: frozenset[Kind] = frozenset(("Judged", "FirstRank", "TFFU"))
 """Measures that say nothing about quality, or of which a lower value is better."""
+BEST_IS_1: frozenset[Kind] = frozenset(("nDCG", "R", "AP", "RR", "Success"))
+"""Measures of which a perfect list reaches 1 on every query with a relevant document."""
 HOLE_DEPTH = 10
 FEW_JUDGED = 0.9
 """Below this share of judged documents a score says so in the first sentences."""
@@ -439,6 +441,7 @@ def _list_sentences(evaluation: Evaluation) -> list[Message]:
                 "between systems or with other programs' scores."
             )
         )
+    sentences += _list_unanswerable_sentences(table)
     sentences += _list_identical_sentences(evaluation)
     sentences += _list_saturation_sentences(dataset)
     sentences += _list_winner_sentences(dataset)
@@ -464,6 +467,40 @@ def _list_sentences(evaluation: Evaluation) -> list[Message]:
                 "{n:,} of {queries:,} queries have a single relevant document.",
                 dataset.single_relevant,
                 queries=len(table.query_ids),
+            )
+        )
+    return sentences
+
+
+def _list_unanswerable_sentences(table: ScoreTable) -> list[Message]:
+    """Return a sentence about queries without a relevant document, and one about queries that the profile leaves out."""
+    sentences: list[Message] = []
+    for measure in table.measures:
+        if measure.kind in BEST_IS_1:
+            answerable, queries = int(table.answerable[measure.name].sum()), len(table.query_ids)
+            if 0 < answerable < queries:
+                sentences.append(
+                    say_n(
+                        "{n} of {queries:,} queries has no relevant document and gives 0 to every system; "
+                        "the highest possible mean of {measure} is {highest:.3f}.",
+                        "{n:,} of {queries:,} queries have no relevant document and give 0 to every system; "
+                        "the highest possible mean of {measure} is {highest:.3f}.",
+                        queries - answerable,
+                        queries=queries,
+                        measure=measure.name,
+                        highest=answerable / queries,
+                    )
+                )
+                break
+    if table.left_out:
+        query_id, why = next(iter(table.left_out.items()))
+        sentences.append(
+            say_n(
+                "{n} query is in no mean: {query} ({why}).",
+                "{n:,} queries are in no mean, such as {query} ({why}).",
+                len(table.left_out),
+                query=query_id,
+                why=why,
             )
         )
     return sentences

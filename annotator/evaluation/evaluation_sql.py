@@ -15,7 +15,7 @@ from annotator.domain.ground_truth import GroundTruth, Qrel, Query
 from annotator.domain.messages import say
 from annotator.evaluation.dataset_analysis.robustness import PairGrades
 from annotator.evaluation.records import Order, RankedRun
-from annotator.evaluation.scores.ranking import ResultColumns, order_columns
+from annotator.evaluation.scores.ranking import ResultColumns, note_ties, order_columns
 from annotator.storage.judgments.current_judgments import LATEST
 from annotator.storage.logs.disclosures import is_listed
 from annotator.storage.pairs.document_text import TEXT_IS_PRESENT
@@ -27,15 +27,22 @@ from annotator.storage.tables.releases import ReleaseQrelRow, ReleaseRow
 
 
 class ImportedRun(NamedTuple):
-    """An imported run. `query_signals`: what its file says of each answer as a whole, by query_id."""
+    """An imported run. `query_signals`: what its file says of each answer as a whole, by query_id.
+
+    `import_figures`: the figures of its import record; None without a record.
+    """
 
     pk: int
     system: str
     query_signals: Mapping[str, Mapping[str, object]]
+    import_figures: Mapping[str, Any] | None
 
 
 _PEOPLE = prepare_sql("SELECT pk, username FROM person")
-_RUNS = prepare_sql("SELECT pk, system, query_signals FROM run WHERE dataset_pk = :dataset_pk ORDER BY pk")
+_RUNS = prepare_sql(
+    "SELECT r.pk, r.system, r.query_signals, i.figures AS import_figures FROM run r LEFT JOIN import_record i ON i.pk = r.import_record_pk "
+    "WHERE r.dataset_pk = :dataset_pk ORDER BY r.pk"
+)
 _ENTRIES = prepare_sql(
     "SELECT e.query_pk, e.document_pk, e.rank, e.score FROM run_entry e WHERE e.run_pk = :run_pk ORDER BY e.query_pk, e.rank"
 )
@@ -224,6 +231,7 @@ def read_imported_run(
         signals=[signals[row] for row in ordered.rows.tolist()] if signals else (),
         query_signals=run.query_signals,
         contradictions=ordered.contradictions,
+        notes=tuple(note_ties((run.import_figures or {}).get("reordered_ties", 0))),
     )
 
 

@@ -138,6 +138,9 @@ class ScoreTable:
     comparable: bool = (
         True  # False: the ideal ranking comes from the results, so systems have different ideals
     )
+    answerable: "Mapping[str, NDArray[np.bool_]]" = field(
+        default_factory=dict
+    )  # by measure: whether a query has a relevant document
 
 
 @dataclass(frozen=True, slots=True)

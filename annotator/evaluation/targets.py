@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotator.domain.errors import AnnotatorError, ValidationError
-from annotator.domain.messages import say
+from annotator.domain.messages import Message, say
 from annotator.evaluation.profiles.profile import Profile, Target
-from annotator.evaluation.records import ScoreTable, SystemScores
-from annotator.evaluation.scores.summary import measure_coverage, measure_latency, summarize_measure
+from annotator.evaluation.records import Measure, ScoreTable, SystemScores
+from annotator.evaluation.scores.summary import measure_coverage, measure_latency, summarize_answerable
 from annotator.formats.syntax.source import read_regular
 from annotator.formats.syntax.tree import TreeProblems
 from annotator.formats.syntax.yaml_text import load_yaml
@@ -26,7 +26,11 @@ _LATENCY = re.compile(r"latency[ _]p(50|95|99)", re.IGNORECASE | re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class TargetCheck:
-    """One target of one system. `measured` is None where it is undefined; the target is then missed, and `why` says why."""
+    """One target of one system.
+
+    `measured` is the mean over the queries that have a relevant document: the others give 0 to every system. It is None where it
+    is undefined; the target is then missed, and `why` says why. `note` says how many queries were left out.
+    """
 
     system: str
     measure: str
@@ -35,6 +39,7 @@ class TargetCheck:
     measured: float | None
     met: bool
     why: str | None = None
+    note: str | None = None
 
 
 def read_targets(path: Path, profile: Profile) -> tuple[Target, ...]:
@@ -83,7 +88,7 @@ def check_targets(table: ScoreTable, targets: Sequence[Target]) -> tuple[TargetC
 
 
 def _check(table: ScoreTable, scores: SystemScores, target: Target) -> TargetCheck:
-    measured, why = _measure(table, scores, target.measure)
+    measured, why, note = _measure(table, scores, target.measure)
     required = target.maximum if target.maximum is not None else target.minimum
     if required is None:
         raise ValidationError(f"the target of {target.measure} has neither a minimum nor a maximum")
@@ -91,23 +96,35 @@ def _check(table: ScoreTable, scores: SystemScores, target: Target) -> TargetChe
     met = measured is not None and (
         measured <= required + ROUNDING if is_maximum else measured >= required - ROUNDING
     )
-    return TargetCheck(scores.system, target.measure, required, is_maximum, measured, met, why)
+    return TargetCheck(scores.system, target.measure, required, is_maximum, measured, met, why, note)
 
 
-def _measure(table: ScoreTable, scores: SystemScores, name: str) -> tuple[float | None, str | None]:
+def _measure(
+    table: ScoreTable, scores: SystemScores, name: str
+) -> tuple[float | None, str | None, str | None]:
+    """Return the figure that a target is compared with, why it is undefined, and a note on its queries."""
     latency = _LATENCY.fullmatch(name)
     if latency:
         percentiles = measure_latency(scores)
         if percentiles is None:
-            return None, say("the run has no latency_ms")
-        return {"50": percentiles.p50, "95": percentiles.p95, "99": percentiles.p99}[latency[1]], None
+            return None, say("the run has no latency_ms"), None
+        return {"50": percentiles.p50, "95": percentiles.p95, "99": percentiles.p99}[latency[1]], None, None
     if name == COVERAGE:
-        return measure_coverage(scores), None
+        return measure_coverage(scores), None, None
     for measure in table.measures:
         if measure.name == name:
-            score = summarize_measure(scores, measure)
-            return score.value, score.why
+            score = summarize_answerable(table, scores, measure)
+            return score.value, score.why, _note_queries(table, measure)
     raise ValidationError(f"the target of {name} needs a measure that was not computed")
+
+
+def _note_queries(table: ScoreTable, measure: Measure) -> Message | None:
+    answerable, queries = int(table.answerable[measure.name].sum()), len(table.query_ids)
+    if answerable == queries:
+        return None
+    return say(
+        "over the {n:,} of {queries:,} queries that have a relevant document", n=answerable, queries=queries
+    )
 
 
 def list_shown_targets(

@@ -25,6 +25,7 @@ from annotator.evaluation.scores.ranking import (
     ResultOrder,
     drop_repeats,
     find_duplicate_row,
+    note_ties,
     order_columns,
 )
 from annotator.formats.query_names import QueryNames
@@ -134,7 +135,11 @@ def _build_run(
         scores=None if np.isnan(scores).all() else scores,
         repeats=len(columns.documents) - len(order.rows),
         contradictions=order.contradictions,
-        notes=(*notes, *_note_contradictions(order.contradictions, chosen)),
+        notes=(
+            *notes,
+            *_note_contradictions(order.contradictions, chosen),
+            *note_ties(order.reordered_ties, option="--order rank"),
+        ),
         **others,
     )
 

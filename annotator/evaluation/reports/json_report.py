@@ -79,6 +79,7 @@ def build_json(
                 "required": target.required,
                 "measured": target.measured,
                 "met": target.met,
+                "note": None if target.note is None else str(target.note),
             }
             for target in targets
         ],

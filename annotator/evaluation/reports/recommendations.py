@@ -11,6 +11,7 @@ from annotator.domain.messages import Message, say, show_percent
 from annotator.evaluation.evaluate import FEW_JUDGED, Evaluation, SystemSummary
 from annotator.evaluation.profiles.profile import Target
 from annotator.evaluation.records import Kind, Measure
+from annotator.evaluation.scores.summary import group_rows, summarize_answerable
 
 LIMITS: dict[Kind, float] = {"RR": 0.70, "R": 0.80, "nDCG": 0.70}
 """The usual limits: the targets of the Nablarch team."""
@@ -171,10 +172,10 @@ def _try_recall_and_order(
 
     def choose(low_recall: bool, low_order: bool) -> list[str]:
         return [
-            _show_figures(system, [recall[0], order[0]])
+            _show_figures(evaluation, system, [recall[0], order[0]])
             for system in evaluation.systems
-            if (found := _value(system, recall[0])) is not None
-            and (ordered := _value(system, order[0])) is not None
+            if (found := _value(evaluation, system, recall[0])) is not None
+            and (ordered := _value(evaluation, system, order[0])) is not None
             and (found < recall[1]) == low_recall
             and (ordered < order[1]) == low_order
         ]
@@ -219,10 +220,10 @@ def _try_just_below(evaluation: Evaluation, near: Measure, far: Measure) -> tupl
         ),
     )
     return rule, [
-        _show_figures(system, [near, far])
+        _show_figures(evaluation, system, [near, far])
         for system in evaluation.systems
-        if (low := _value(system, near)) is not None
-        and (high := _value(system, far)) is not None
+        if (low := _value(evaluation, system, near)) is not None
+        and (high := _value(evaluation, system, far)) is not None
         and high - low >= CLOSE_BELOW
     ]
 
@@ -260,34 +261,31 @@ def _try_latency(evaluation: Evaluation, limits: _Limits) -> Tried:
 def _try_groups(evaluation: Evaluation, limits: _Limits) -> Tried:
     """Compare each group of queries with all queries, by the best system's score of the first measure."""
     del limits
-    compared = [
-        measure.name
-        for measure in evaluation.table.measures
-        if measure.kind not in ("Judged", "FirstRank", "TFFU")
-    ]
+    table = evaluation.table
+    compared = [measure for measure in table.measures if measure.kind not in ("Judged", "FirstRank", "TFFU")]
     if not evaluation.groups or not compared:
         return
-    name = compared[0]
-    best = max(evaluation.systems, key=lambda system: system.measures[name].score.value or 0.0)
-    overall = best.measures[name].score.value
+    measure = compared[0]
+    means = {scores.system: summarize_answerable(table, scores, measure).value for scores in table.systems}
+    best = max(table.systems, key=lambda scores: means[scores.system] or 0.0)
+    overall = means[best.system]
+    rows = {name: group_rows(table, name) for name in {group.field for group in evaluation.groups}}
     weak = []
     for group in evaluation.groups:
-        value = next(
-            system.measures[name].score.value for system in group.systems if system.system == best.system
-        )
+        score = summarize_answerable(table, best, measure, rows[group.field][group.value])
         if (
-            value is not None
+            score.value is not None
             and overall is not None
-            and group.queries >= FEWEST_IN_GROUP
-            and overall - value >= WEAK_GROUP
+            and score.queries >= FEWEST_IN_GROUP
+            and overall - score.value >= WEAK_GROUP
         ):
-            weak.append(f"{group.field} = {group.value} ({value:.3f})")
+            weak.append(f"{group.field} = {group.value} ({score.value:.3f})")
     yield (
         Rule(
             say(
                 "{measure} of the best system ({system}) in a group of at least {n} queries is {distance} below that of all "
                 "queries",
-                measure=name,
+                measure=measure.name,
                 system=best.system,
                 n=FEWEST_IN_GROUP,
                 distance=f"{WEAK_GROUP:.2f}",
@@ -343,17 +341,19 @@ def _list_systems(
     evaluation: Evaluation, limits: Sequence[tuple[Measure, float]], holds: Callable[[float], bool]
 ) -> list[str]:
     return [
-        _show_figures(system, [measure])
+        _show_figures(evaluation, system, [measure])
         for system in evaluation.systems
         for measure, _ in limits
-        if (value := _value(system, measure)) is not None and holds(value)
+        if (value := _value(evaluation, system, measure)) is not None and holds(value)
     ]
 
 
-def _value(system: SystemSummary, measure: Measure) -> float | None:
-    return system.measures[measure.name].score.value
+def _value(evaluation: Evaluation, system: SystemSummary, measure: Measure) -> float | None:
+    """Return the system's mean over the queries that have a relevant document: no system can do better on the others."""
+    scores = next(scores for scores in evaluation.table.systems if scores.system == system.system)
+    return summarize_answerable(evaluation.table, scores, measure).value
 
 
-def _show_figures(system: SystemSummary, measures: Sequence[Measure]) -> str:
-    figures = ", ".join(f"{_value(system, measure):.3f}" for measure in measures)
+def _show_figures(evaluation: Evaluation, system: SystemSummary, measures: Sequence[Measure]) -> str:
+    figures = ", ".join(f"{_value(evaluation, system, measure):.3f}" for measure in measures)
     return f"{system.system} ({figures})"

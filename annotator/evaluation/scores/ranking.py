@@ -5,13 +5,14 @@ a result that has no score is ordered by rank, and as it comes where a rank is m
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.errors import ValidationError
+from annotator.domain.messages import Message, say_n
 from annotator.evaluation.records import Order
 
 Codes = NDArray[np.int64]
@@ -43,6 +44,7 @@ class ResultOrder:
     queries: Codes
     starts: Codes
     contradictions: int  # queries whose ranks contradict their scores
+    reordered_ties: int = 0  # results of equal score that stand in another place than in the file
 
 
 def check_order(order: str) -> Order:
@@ -72,8 +74,11 @@ def order_columns(columns: ResultColumns, order: Order) -> ResultOrder:
     rows = _sort(columns, places, keys, by_score)
     starts = np.concatenate([[0], np.cumsum(np.bincount(places, minlength=len(codes)))])
     both = ~unscored & ~unranked
-    contradictions = _count_contradictions(columns, places, scores, both)
-    return ResultOrder(rows, by_appearance, starts, contradictions)
+    contradicting = _find_contradictions(columns, places, scores, both)
+    counted = by_score & ~contradicting
+    in_file = np.where(both[places], columns.ranks, positions)
+    ties = _count_reordered_ties(rows, in_file, keys, places, counted)
+    return ResultOrder(rows, by_appearance, starts, int(contradicting.sum()), ties)
 
 
 def drop_repeats(columns: ResultColumns, order: ResultOrder) -> ResultOrder:
@@ -83,7 +88,31 @@ def drop_repeats(columns: ResultColumns, order: ResultOrder) -> ResultOrder:
     kept = np.zeros(len(pairs), dtype=bool)
     kept[np.unique(pairs, return_index=True)[1]] = True
     starts = np.concatenate([[0], np.cumsum(kept)])[order.starts]
-    return ResultOrder(order.rows[kept], order.queries, starts, order.contradictions)
+    return replace(order, rows=order.rows[kept], starts=starts)
+
+
+def note_ties(count: int, *, option: str | None = None) -> list[Message]:
+    """Return a sentence about reordered ties, or nothing for 0. `option`: the option that keeps the file's order."""
+    if not count:
+        return []
+    if option is None:
+        return [
+            say_n(
+                "{n} result of equal score is not where its file has it: ordered by id, as trec_eval does",
+                "{n:,} results of equal score are not where their file has them: ordered by id, as trec_eval does",
+                count,
+            )
+        ]
+    return [
+        say_n(
+            "{n} result of equal score is not where its file has it: ordered by id, as trec_eval does; "
+            "{option} keeps the order of the file",
+            "{n:,} results of equal score are not where their file has them: ordered by id, as trec_eval does; "
+            "{option} keeps the order of the file",
+            count,
+            option=option,
+        )
+    ]
 
 
 def find_duplicate_row(columns: ResultColumns) -> int | None:
@@ -120,13 +149,24 @@ def _sort(
     return np.lexsort((tie_keys, keys, places))
 
 
-def _count_contradictions(
+def _find_contradictions(
     columns: ResultColumns, places: Codes, scores: NDArray[np.float64], both: NDArray[np.bool_]
-) -> int:
-    """Count the queries in which a result stands, by rank, below one of a lower score. `scores` are negated."""
+) -> NDArray[np.bool_]:
+    """Return, for each query, whether a result stands by rank below one of a lower score. `scores` are negated."""
     rows = _sort_by(scores, columns.ranks, places)
     falls = (places[rows][1:] == places[rows][:-1]) & (scores[rows][1:] < scores[rows][:-1])
-    return len(np.unique(places[rows][1:][falls & both[places[rows][1:]]]))
+    return both & (_count_by_place(places[rows][1:], falls, len(both)) > 0)
+
+
+def _count_reordered_ties(
+    rows: Codes, in_file: NDArray[Any], keys: NDArray[np.float64], places: Codes, counted: NDArray[np.bool_]
+) -> int:
+    """Count the results of the counted queries that the order by id moves within their score.
+
+    `in_file`: the place of each result in its file. Results that share a place say nothing about their order.
+    """
+    moved = _sort_by(in_file[rows], keys[rows], places[rows]) != np.arange(len(rows))
+    return int((moved & counted[places[rows]]).sum())
 
 
 def _count_by_place(places: Codes, condition: NDArray[np.bool_], count: int) -> Codes:

@@ -113,6 +113,14 @@ class RunScorer:
             self.left_out,
             systems,
             comparable=self.options.ideal == "truth",
+            answerable={measure.name: self._find_answerable(measure) for measure in self.measures},
+        )
+
+    def _find_answerable(self, measure: Measure) -> NDArray[np.bool_]:
+        """Return, for each query, whether it has a document that the measure counts as relevant."""
+        threshold = 1 if measure.kind == "nDCG" else self._find_threshold(measure)
+        return np.array(
+            [max(self.grades[query_id].values(), default=-1) >= threshold for query_id in self.query_ids]
         )
 
     def score(self, run: RankedRun) -> SystemScores:
@@ -137,6 +145,11 @@ class RunScorer:
                 values[measure.name] = self._find_first_times(run, measure)
             if measure.decimals is not None:
                 values[measure.name] = _round(values[measure.name], measure.decimals)
+        for measure in self.measures:
+            if measure.kind != "Judged" and not self._find_answerable(measure).any():
+                for reading in (values, readings.condensed, readings.lowest, readings.highest):
+                    if measure.name in reading:
+                        reading[measure.name] = np.full(count, np.nan)
         if not self.options.complete:
             for reading in (values, readings.condensed, readings.lowest, readings.highest):
                 reading.update(

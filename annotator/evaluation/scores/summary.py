@@ -18,6 +18,7 @@ _WHY: Mapping[str, str] = {
     "Judged": say("there are no results"),
 }
 NO_QUERY = say("no query of this group is scored")
+NO_RELEVANT = say("no query has a relevant document")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,8 @@ def summarize_measure(scores: SystemScores, measure: Measure, rows: Rows | None 
     defined = values == values
     count = int(defined.sum())
     if not count:
-        why = _WHY.get(measure.kind, NO_QUERY) if len(values) else NO_QUERY
+        usual = NO_RELEVANT if rows is None else NO_QUERY
+        why = _WHY.get(measure.kind, usual) if len(values) else NO_QUERY
         return Score(None, why)
     lowest = _mean(scores.lowest.get(measure.name), rows)
     highest = _mean(scores.highest.get(measure.name), rows)
@@ -58,6 +60,18 @@ def summarize_measure(scores: SystemScores, measure: Measure, rows: Rows | None 
         judged=_mean(scores.judged.get(measure.name), rows),
         condensed=_mean(scores.condensed.get(measure.name), rows),
         bounds=None if lowest is None or highest is None else (lowest, highest),
+    )
+
+
+def summarize_answerable(
+    table: ScoreTable, scores: SystemScores, measure: Measure, rows: Rows | None = None
+) -> Score:
+    """Return the mean over the queries that have a relevant document: the others give 0 to every system."""
+    answerable = np.flatnonzero(table.answerable[measure.name])
+    if not len(answerable):
+        return Score(None, NO_RELEVANT)
+    return summarize_measure(
+        scores, measure, answerable if rows is None else np.intersect1d(rows, answerable)
     )
 
 

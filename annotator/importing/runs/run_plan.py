@@ -207,6 +207,7 @@ def plan_run(
     figures = {
         **{name: count for name, count in left_out.items() if count},
         **_count_contradictions(ordered),
+        **_count_ties(ordered, options.order),
         **_count_signals(lost, stored),
     }
     content = hash_run(Run(name, tuple(line.entry for line in lines), signals))
@@ -403,6 +404,12 @@ def _count_contradictions(ordered: Iterable[OrderedResults]) -> dict[str, Any]:
     )
 
 
+def _count_ties(ordered: Iterable[OrderedResults], order: Order) -> dict[str, int]:
+    """Return how many results of equal score stand in another place than in the file. Empty for 0."""
+    ties = sum(results.reordered_ties for results in ordered) if order == "score" else 0
+    return {"reordered_ties": ties} if ties else {}
+
+
 def _count_signals(lost: Sequence[LostSignal], run: Run) -> dict[str, Any]:
     """Return what was lost between stages, and which signals only some results of a query carry; nothing if there is none."""
     counts: dict[str, Any] = {}
@@ -437,8 +444,7 @@ def _note_order(ordered: Sequence[OrderedResults], order: Order, figures: Mappin
         notes.append(f"warning: the ranks contradict the scores in {queries} ({results}): {chosen}")
     if order == "rank":
         return notes
-    ties = sum(results.reordered_ties for results in ordered)
-    if ties:
+    if ties := figures.get("reordered_ties"):
         verb = "stands" if ties == 1 else "stand"
         notes.append(
             f"{_count(ties, 'result')} of equal score {verb} in another place than in the file: "

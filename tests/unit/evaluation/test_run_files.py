@@ -129,6 +129,21 @@ def test_ranks_that_contradict_scores_are_named_and_the_order_can_be_chosen() ->
     )
 
 
+def test_results_of_equal_score_that_move_are_counted_and_the_order_of_the_file_can_be_chosen() -> None:
+    text = "q1 Q0 a 1 2.0 s\nq1 Q0 b 2 1.0 s\nq1 Q0 c 3 1.0 s\nq2 Q0 d 1 1.0 s\nq2 Q0 c 2 1.0 s\n"
+    (note,) = parse(text).notes
+    assert note == (
+        "2 results of equal score are not where their file has them: ordered by id, as trec_eval does; "
+        "--order rank keeps the order of the file"
+    )
+    assert list_results(parse(text)) == {"q1": ["a", "c", "b"], "q2": ["d", "c"]}
+    assert parse(text, order="rank").notes == ()
+
+
+def test_results_that_share_a_rank_do_not_count_as_moved() -> None:
+    assert parse("q1 Q0 a 1 1.0 s\nq1 Q0 b 1 1.0 s\n").notes == ()
+
+
 def test_by_rank_a_rank_given_twice_is_refused() -> None:
     text = "q1 Q0 a 1 1.0 s\nq1 Q0 b 1 2.0 s\n"
     assert list_results(parse(text)) == {"q1": ["b", "a"]}

@@ -1,0 +1,71 @@
+"""Queries without a relevant document give 0 to every system. No system is blamed for them."""
+
+from annotator.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_runs
+from annotator.evaluation.profiles.profile import Target
+from annotator.evaluation.profiles.registry import find_profile
+from annotator.evaluation.records import Grades, Truth
+from annotator.evaluation.reports.recommendations import recommend
+from annotator.evaluation.scores.scoring import ScoringOptions
+from annotator.evaluation.targets import check_targets
+from tests.unit.evaluation.small_runs import make_run
+
+HALF: Grades = {f"q{number}": {"a": 3 if number < 5 else 0, "b": 0} for number in range(10)}
+
+
+def evaluate(
+    grades: Grades, *ranked: str, profile: str = "trec", relevant_from: int | None = None
+) -> Evaluation:
+    run = make_run("s", {query_id: list(ranked) for query_id in grades})
+    fields = {query_id: {"half": str(number // 5)} for number, query_id in enumerate(grades)}
+    scoring = ScoringOptions(measures=("RR", "R@10", "nDCG@10", "P@1"), relevant_from=relevant_from)
+    options = EvaluationOptions(resamples=20, group_by=("half",))
+    truth = Truth("t", grades, fields=fields)
+    if profile != "trec":
+        scoring = ScoringOptions()
+    return evaluate_runs(truth, [run], find_profile(profile), scoring=scoring, options=options)
+
+
+def test_a_sentence_counts_them_and_says_the_highest_possible_mean() -> None:
+    evaluation = evaluate(HALF, "a", "b")
+    assert evaluation.systems[0].measures["RR"].score.value == 0.5
+    assert evaluation.sentences[0] == (
+        "5 of 10 queries have no relevant document and give 0 to every system; "
+        "the highest possible mean of RR is 0.500."
+    )
+
+
+def test_a_perfect_system_gets_no_advice_and_meets_its_target() -> None:
+    evaluation = evaluate(HALF, "a", "b")
+    assert recommend(evaluation)[0] == []
+    (check,) = check_targets(evaluation.table, [Target("RR", minimum=0.7)])
+    assert (check.measured, check.met) == (1.0, True)
+    assert check.note == "over the 5 of 10 queries that have a relevant document"
+
+
+def test_a_poor_system_still_gets_advice_for_the_other_queries() -> None:
+    evaluation = evaluate(HALF, "b", "a")
+    assert any("s (0.500)" in applied.applies_to for applied in recommend(evaluation)[0])
+    (check,) = check_targets(evaluation.table, [Target("RR", minimum=0.7)])
+    assert (check.measured, check.met) == (0.5, False)
+
+
+def test_the_lowest_relevant_grade_decides() -> None:
+    grades: Grades = {"q0": {"a": 2}, "q1": {"a": 1}}
+    evaluation = evaluate(grades, "a", relevant_from=2)
+    assert evaluation.table.answerable["RR"].tolist() == [True, False]
+    assert evaluation.table.answerable["nDCG@10"].tolist() == [True, True]
+
+
+def test_a_truth_without_any_relevant_document_gives_no_score_but_the_reason() -> None:
+    evaluation = evaluate({"q0": {"a": 0}, "q1": {"b": 0}}, "a", "b")
+    for name in ("RR", "R@10", "nDCG@10", "P@1"):
+        summary = evaluation.systems[0].measures[name]
+        assert (summary.score.value, summary.ci95) == (None, None)
+        assert summary.score.why == "no query has a relevant document"
+
+
+def test_queries_that_a_profile_leaves_out_are_counted_with_the_reason() -> None:
+    evaluation = evaluate({"q0": {"a": 3}, "q1": {"a": 0}, "q2": {}}, "a", profile="law")
+    assert any(
+        sentence.startswith("2 queries are in no mean, such as q1") for sentence in evaluation.sentences
+    ), evaluation.sentences
