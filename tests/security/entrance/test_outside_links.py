@@ -187,8 +187,8 @@ def test_no_link_on_another_site_records_that_a_lead_saw_grades(attacked: Attack
         "/agreement?dataset=d&pairs=shared",
     ]
     for stranger in STRANGERS:
-        page = attacked.context.new_page()
         for target in targets:
+            page = attacked.context.new_page()
             page.goto(f"http://{stranger}:{neighbour}/")
             page.evaluate(ATTACK, attacked.address + target)
             try:
@@ -197,6 +197,7 @@ def test_no_link_on_another_site_records_that_a_lead_saw_grades(attacked: Attack
             except Error:
                 pass  # the page has gone on
             assert attacked.count_seen() == 0, (stranger, target)
+            page.close()
 
 
 def test_a_link_from_a_chat_asks_first_and_then_opens_the_pair(attacked: Attacked, neighbour: int) -> None:
