@@ -7,7 +7,6 @@ import typer
 
 from annotator.agreement.records import describe_who_counts
 from annotator.cli.terminal import print_table
-from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
@@ -225,6 +224,8 @@ def _print_left_out(report: "AgreementReport") -> None:
     )
     typer.echo(f"\n{count_of(counted, 'judgment counts', 'judgments count')}.")
     if report.blind_pairs:
+        from annotator.domain.judgments import describe_blind_pairs
+
         typer.echo(describe_blind_pairs(report.blind_pairs))
     if report.outdated:
         typer.echo(

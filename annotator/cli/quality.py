@@ -17,7 +17,6 @@ from annotator.cli.terminal import (
     print_table,
     to_json,
 )
-from annotator.domain.judgments import describe_blind_pairs
 from annotator.domain.messages import count_of, show_percent
 
 if TYPE_CHECKING:
@@ -206,6 +205,8 @@ def _print_status(status: "QualityStatus") -> None:
         typer.echo("")
         _print_rows(status.errors, ERROR_COLUMNS)
     if status.hidden:
+        from annotator.domain.judgments import describe_blind_pairs
+
         typer.echo(f"\n{describe_blind_pairs(status.hidden)}")
 
 

@@ -434,7 +434,7 @@ def _draw_key(_key: str) -> str:
 
 
 def _draw_event_id(_event_id: str) -> str:
-    return str(uuid.uuid4())
+    return str(uuid.UUID(bytes=secrets.token_bytes(16), version=4))
 
 
 _NEW_NAMES: Mapping[str, tuple[str, Callable[[str], str]]] = {

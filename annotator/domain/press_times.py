@@ -17,7 +17,7 @@ def read_pressed_at(value: object) -> datetime:
     try:
         time = datetime.fromisoformat(str(value))
         if time.tzinfo is not None:
-            return max(time, EARLIEST).astimezone(UTC)
+            return max(time.astimezone(UTC), EARLIEST)
     except (ValueError, OverflowError):  # the latter: a time of the year 0 in UTC
         pass
     raise ValidationError(f"pressed_at: expected an ISO 8601 time with its zone, found {value!r:.80}")

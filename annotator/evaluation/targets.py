@@ -122,9 +122,7 @@ def _note_queries(table: ScoreTable, measure: Measure) -> Message | None:
     answerable, queries = int(table.answerable[measure.name].sum()), len(table.query_ids)
     if answerable == queries:
         return None
-    return say(
-        "over the {n:,} of {queries:,} queries that have a relevant document", n=answerable, queries=queries
-    )
+    return say("only queries with a relevant document: {n:,} of {all:,}", n=answerable, all=queries)
 
 
 def list_shown_targets(

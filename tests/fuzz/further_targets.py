@@ -22,7 +22,7 @@ from annotator.adjudication.history.history_records import read_day_or_time
 from annotator.adjudication.queue.queue_records import read_reasons
 from annotator.adjudication.records import read_revision
 from annotator.dataset.export_service import FORMAT, FORMAT_VERSION
-from annotator.dataset.export_sql import list_tables
+from annotator.dataset.export_sql import CHECK_SECRET, list_tables
 from annotator.dataset.restore_service import restore_dataset
 from annotator.dataset.search_hosts_service import read_operator_hosts
 from annotator.dataset.settings import SETTINGS, read_setting
@@ -297,7 +297,8 @@ def read_backup_file(path: Path) -> object:
 def make_export() -> bytes:
     members = {f"{table.name}.jsonl": b"" for table in list_tables()}
     dataset = DatasetRow.model_validate({"pk": 1, "name": "d", "title": "d", "created_at": MOMENT})
-    members["dataset.jsonl"] = json.dumps(dataset.model_dump(mode="json")).encode() + b"\n"
+    exported = dataset.model_dump(mode="json", exclude={CHECK_SECRET})
+    members["dataset.jsonl"] = json.dumps(exported).encode() + b"\n"
     listed = [
         {"file": name, "rows": data.count(b"\n"), "sha256": hashlib.sha256(data).hexdigest()}
         for name, data in members.items()

@@ -52,7 +52,7 @@ class Attack:
 
     def open(self, username: str) -> TestClient:
         if username not in self.browsers:
-            browser = TestClient(self.app, follow_redirects=False)
+            browser = TestClient(self.app, follow_redirects=False, headers={"Referer": "http://testserver/"})
             answer = browser.post("/login", data={"username": username, "password": PASSWORD})
             assert answer.status_code == 303
             self.browsers[username] = browser

@@ -24,6 +24,8 @@ from annotator.dataset.service import change_settings
 from annotator.domain.people import OPERATOR
 from annotator.importing.runs.runs_service import import_run
 from annotator.labeling.questions_service import ask_question
+from annotator.overview.service import give_up_blind_pairs
+from annotator.people.roles_service import find_actor
 from annotator.people.service import add_person, change_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
@@ -36,6 +38,7 @@ from annotator.web.server.gate import RequestGate
 from annotator.web.server.refusals import EXCEPTION_HANDLERS
 from tests.browser.conftest import PASSWORD
 from tests.integration.judged_world import NOW, JudgedWorld
+from tests.integration.labeling_world import hand_out
 from tests.unit.web.served_release import publish
 
 OWN, OTHER, NOWHERE = "aaa", "bbb", "ccc"
@@ -177,6 +180,16 @@ class TwoDatasets:
             if other_role:
                 change_person(self.database, OPERATOR, username, role=other_role, dataset=OTHER, now=NOW)
 
+    def hand_out(self) -> None:
+        """Let everybody have got the pairs that the requests name."""
+        names = name_all(OWN)
+        for username in PEOPLE:
+            with self.database.read() as session:
+                actor = find_actor(session, username)
+            hand_out(self.database, actor, [names["pair"], names["open_pair"]], now=NOW)
+            if PEOPLE[username][0] == "lead":
+                give_up_blind_pairs(self.database, actor, OWN, now=NOW)  # so that systems can be scored
+
     def upload(self, person_id: int | None, dataset: str) -> None:
         """Leave the list of problems of an import."""
         job = FILE_JOBS.open(person_id, "", dataset, "import")
@@ -273,6 +286,7 @@ def world(database: Database, tmp_path: Path) -> Iterator[TwoDatasets]:
     made.fill(OWN, 0)
     made.fill(OTHER, 100)
     made.add_people()
+    made.hand_out()
     made.upload(made.find_person_id("lea"), OWN)
     yield made
     FILE_JOBS.discard_all()

@@ -254,7 +254,7 @@ def draw_own_agreement(agreement: OwnAgreement, grade_names: Sequence[str]) -> N
     """Draw the annotator's agreement with the others and their grades against the others', if there are enough pairs."""
     draw_note(
         tr(
-            "Compares your first grade of each pair with the first grades of others, {n} pairs at a time. "
+            "Compares your first grade of each pair with the first grades of others, in steps of {n}. "
             "After you open this page, you can no longer change your grades of these pairs. "
             "A difference does not mean that somebody is wrong. It is a reason to discuss the guideline.",
             n=OWN_STEP,

@@ -330,7 +330,12 @@ def test_a_stranger_ends_no_sign_in_that_is_under_way(
     came_back = provider.sign_in(begin(visitor), "1001")
     statuses = []
     for number in range(30):  # addresses of one network
-        stranger = TestClient(visitor.app, client=(f"2001:db8::{number:x}", 1), follow_redirects=False)
+        stranger = TestClient(
+            visitor.app,
+            client=(f"2001:db8::{number:x}", 1),
+            follow_redirects=False,
+            headers={"Referer": f"{OWN}/login"},
+        )
         answer = stranger.get("/oidc/sign-in")
         statuses.append(answer.status_code)
     assert statuses == [303] * 6 + [429] * 24

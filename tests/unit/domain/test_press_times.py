@@ -8,9 +8,7 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.press_times import EARLIEST, read_pressed_at
 
 
-@pytest.mark.parametrize(
-    "sent", ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "0999-12-31T23:59:59Z"]
-)
+@pytest.mark.parametrize("sent", ["0001-01-01T00:00:00Z", "0999-12-31T23:59:59Z"])
 def test_a_time_that_no_clock_shows_becomes_the_earliest_that_every_database_can_store(sent: str) -> None:
     assert read_pressed_at(sent) == EARLIEST
 

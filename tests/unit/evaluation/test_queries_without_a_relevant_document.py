@@ -39,7 +39,7 @@ def test_a_perfect_system_gets_no_advice_and_meets_its_target() -> None:
     assert recommend(evaluation)[0] == []
     (check,) = check_targets(evaluation.table, [Target("RR", minimum=0.7)])
     assert (check.measured, check.met) == (1.0, True)
-    assert check.note == "over the 5 of 10 queries that have a relevant document"
+    assert check.note == "only queries with a relevant document: 5 of 10"
 
 
 def test_a_poor_system_still_gets_advice_for_the_other_queries() -> None:

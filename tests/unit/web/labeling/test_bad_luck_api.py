@@ -312,7 +312,9 @@ def test_a_pair_of_another_dataset_is_neither_judged_nor_shown_nor_named(room: R
     assert [refused["code"] for refused in body["refused"]] == ["not_in_pool"]
     parameters = {"dataset": room.name, "pair": foreign}
     for path in ("text", "rendering", "changes", "pair"):
-        answer = room.browser.http.get(f"/api/{path}", params=parameters)
+        answer = room.browser.http.get(
+            f"/api/{path}", params=parameters, headers={"Referer": "http://testserver/"}
+        )
         assert answer.status_code in (404, 409), path
         assert list(answer.json()) in (["error"], ["error", "code"]), path
     question = {**parameters, "text": "왜?", "id": str(uuid4())}

@@ -151,7 +151,7 @@ def test_errors_that_are_hidden_from_who_looks_are_not_said_to_be_none(
     status = replace(quality, errors=(), hidden=1)
     monkeypatch.setattr("annotator.web.quality.page.show_quality", lambda *_, **__: status)
     shown = words(open_page(world, "quality"))
-    assert "Pairs that you still have to judge are hidden." in shown
+    assert "1 pair that you may still judge is left out of these figures." in shown
     assert "No errors so far." not in shown
     errors = (replace(quality.errors[0], state="decided", decided_grade=0),)
     status = replace(quality, errors=errors, hidden=1)

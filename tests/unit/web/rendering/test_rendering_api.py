@@ -3,9 +3,10 @@
 import pytest
 
 from annotator.storage.database import Database
-from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.lookup import find_dataset, find_person, key_of
 from annotator.storage.pairs.pool import PoolCandidate, add_candidates
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow, QueryRow
+from annotator.storage.tables.labeling import LeaseRow
 from tests.unit.web.conftest import NOW, Visitor
 
 
@@ -33,7 +34,10 @@ def pairs(database: Database) -> dict[str, str]:
             candidate = PoolCandidate(key_of(query.pk), "Q1", pk, row.doc_id, "bm25", 1, 7.5)
             add_candidates(session, dataset_pk, "demo", [candidate], now=NOW)
             session.flush()
-            keys[media_type] = session.query(PairRow).filter_by(document_pk=pk).one().key
+            pair = session.query(PairRow).filter_by(document_pk=pk).one()
+            person_pk = key_of(find_person(session, "hanako").pk)
+            session.add(LeaseRow(pair_pk=key_of(pair.pk), annotator_pk=person_pk, expires_at=NOW))
+            keys[media_type] = pair.key
     return keys
 
 
