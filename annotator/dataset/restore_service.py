@@ -50,8 +50,7 @@ from annotator.dataset.service import (
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import BadInput, FormatError, StateError
 from annotator.domain.people import Actor
-from annotator.domain.usernames import clean_name, find_username_fault
-from annotator.people.credentials import LONGEST_NAME
+from annotator.domain.usernames import LONGEST_NAME, clean_name, find_username_fault
 from annotator.people.roles_service import require_admin
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current, derive_decided

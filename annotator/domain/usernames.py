@@ -10,6 +10,7 @@ from functools import cache, lru_cache
 
 from annotator.domain.messages import Message, say
 
+LONGEST_NAME = 200
 _NO_FORM = {"Cf", "Co", "Cn", "Cs", "Cc", "Zl", "Zp"}
 """General categories without a visible form that is the same everywhere: format, private use, unassigned."""
 _BLANK = re.compile(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import say
-from annotator.domain.usernames import clean_name, find_username_fault, normalize_username
+from annotator.domain.usernames import LONGEST_NAME, clean_name, find_username_fault, normalize_username
 from annotator.people.known_passwords import is_common
 
 if TYPE_CHECKING:
@@ -91,7 +91,6 @@ def _encode(password: str) -> bytes:
 
 
 LONGEST_USERNAME = 100
-LONGEST_NAME = 200
 
 
 def check_username(username: str) -> str:

@@ -17,9 +17,8 @@ from sqlalchemy.orm import Session
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, ValidationError
 from annotator.domain.people import Actor
-from annotator.domain.usernames import remove_invisible
+from annotator.domain.usernames import LONGEST_NAME, remove_invisible
 from annotator.people.credentials import (
-    LONGEST_NAME,
     LONGEST_USERNAME,
     check_name,
     check_username,
