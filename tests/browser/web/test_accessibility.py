@@ -25,7 +25,8 @@ READY = '.stApp[data-test-connection-state="CONNECTED"][data-test-script-state="
 FOLLOWED = """(dark) => {
   const parts = [['.stApp', 'backgroundColor'], ['.stApp', 'color'], ['.annotator-name', 'color']];
   const light = (text) => text.match(/[0-9.]+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) > 380;
-  return parts.every(([place, what]) => light(getComputedStyle(document.querySelector(place))[what]) === ((what === 'color') === dark));
+  return parts.every(([place, what]) => document.querySelector(place) !== null
+    && light(getComputedStyle(document.querySelector(place))[what]) === ((what === 'color') === dark));
 }"""
 
 # What Streamlit's own elements do and neither our styles nor our scripts can mend: (rule, part of the selector), why.
