@@ -220,7 +220,7 @@ def list_proposals(session: Session, pair_pks: Collection[int]) -> dict[int, tup
 
 
 def list_hidden_proposals(session: Session, lead_pk: int, pair_pks: Collection[int]) -> set[int]:
-    """Return the undecided pairs whose proposals this lead may not see, present and withdrawn ones."""
+    """Return the undecided pairs with a present or withdrawn proposal that this lead may not see."""
     proposals = list_proposals(session, pair_pks)
     decided: set[int] = set()
     for chunk in split_into_chunks(sorted(pair_pks), CHUNK):

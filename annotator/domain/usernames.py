@@ -60,7 +60,7 @@ def remove_invisible(username: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def list_looks(username: str) -> frozenset[str]:
-    """Return what the username looks like as it is written, and in other case.
+    """Return the skeletons (UTS 39) of the username, as written and in lower case.
 
     Two usernames look alike if they share a member: "PauI" (with an i) and "paul", "ana" and "аna" (with a Cyrillic а).
     """

@@ -57,7 +57,7 @@ Rows = NDArray[np.int64]
 NOT_COMPARED: frozenset[Kind] = frozenset(("Judged", "FirstRank", "TFFU"))
 """Measures that say nothing about quality, or of which a lower value is better."""
 BEST_IS_1: frozenset[Kind] = frozenset(("nDCG", "R", "AP", "RR", "Success"))
-"""Measures of which a perfect list reaches 1 on every query with a relevant document."""
+"""A perfect list scores 1 by these measures, on every query that has a relevant document."""
 HOLE_DEPTH = 10
 FEW_JUDGED = 0.9
 """Below this share of judged documents a score says so in the first sentences."""

@@ -1,6 +1,6 @@
 """Temporary files and folders that the next run removes if their maker was killed.
 
-A partial file is beside its target, hidden, under the name `.NAME.RANDOM.annotator-partial`. Its maker holds a lock on it (flock) while
+A partial file is hidden in the folder of its target, under the name `.NAME.RANDOM.annotator-partial`. Its maker holds a lock on it (flock) while
 it works. The kernel ends the lock when the process dies, however it dies. So whoever makes the next partial file in the same folder
 first removes all that nobody holds. No age and no process number is compared: both are wrong after a restart of a container.
 What has the name of a partial file and more behind it (a journal of SQLite) belongs to it.
@@ -22,7 +22,7 @@ KEPT = "before"
 
 
 def name_partial(target: Path) -> Path:
-    """Return a new hidden name beside the target."""
+    """Return a new hidden name in the folder of the target."""
     path = target.absolute()
     shown = os.fsencode(path.name)[:150].decode("utf-8", "ignore")  # file systems allow names of 255 bytes
     return path.with_name(f".{shown}.{secrets.token_hex(6)}{SUFFIX}")
@@ -66,7 +66,7 @@ def replace_file(target: Path, pieces: Iterable[bytes], *, mode: int = 0o600) ->
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the partial files and folders in this folder that nobody holds, as far as the system allows."""
+    """Remove the partial files and folders in this folder that nobody holds. Errors of the system are ignored."""
     with contextlib.suppress(OSError):
         names = {path.name for path in folder.iterdir() if path.name.startswith(".") and SUFFIX in path.name}
         for base in {name[: name.index(SUFFIX) + len(SUFFIX)] for name in names}:

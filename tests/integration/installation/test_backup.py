@@ -131,12 +131,11 @@ def list_partials(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if SUFFIX in path.name]
 
 
-@pytest.mark.parametrize("moment", ["database", "count_rows", "check_file", "add_folder"])
+@pytest.mark.parametrize("step", range(3))
 def test_what_a_killed_backup_leaves_is_gone_after_the_next_one(
-    rich: Database, tmp_path: Path, save: Any, folders: BackupFolders, pg_bin: Path, moment: str
+    rich: Database, tmp_path: Path, save: Any, folders: BackupFolders, pg_bin: Path, step: int
 ) -> None:
-    if moment == ("count_rows" if rich.is_sqlite else "check_file"):
-        pytest.skip("a step of the other database")
+    moment = ("database", "check_file" if rich.is_sqlite else "count_rows", "add_folder")[step]
     saved = tmp_path / "saved"
     saved.mkdir()
     act_and_die("backup", moment, rich, saved / "monday.backup", folders, pg_bin)
