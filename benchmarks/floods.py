@@ -73,7 +73,8 @@ class Flooder:
                 "127.0.0.1", self.port, timeout=30
             )
         try:
-            connection.request("GET", path, headers={"Cookie": f"annotator_session=token{FLOODER}"})
+            headers = {"Cookie": f"annotator_session=token{FLOODER}", "Sec-Fetch-Site": "same-origin"}
+            connection.request("GET", path, headers=headers)
             response = connection.getresponse()
             response.read()
             self.done += response.status == 200

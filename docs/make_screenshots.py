@@ -22,7 +22,7 @@ import tempfile
 import time
 import urllib.request
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from sqlalchemy import select
 from sqlmodel import col
 
-from annotator.domain.people import OPERATOR
+from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.calibration_service import list_checks
 from annotator.labeling.questions_service import ask_question
 from annotator.labeling.service import submit_judgments
@@ -43,6 +43,7 @@ from annotator.storage.database import Database
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import QualityPairRow
 from annotator.storage.tables.central import PairRow
+from annotator.storage.tables.labeling import LeaseRow
 
 HERE = Path(__file__).parent
 ANNOTATOR = (sys.executable, "-c", "from annotator.cli.main import run; run()")
@@ -290,7 +291,9 @@ def work_as_hana(address: str) -> None:
     trained = [answer(one.pair, one.grade, now) for one in checks if one.kind == "training"]
     handed = submit_judgments(database, hana, "demo", events=trained, have=[], want=6, now=now).pairs
     judged = [answer(one.pair, place % 4, now) for place, one in enumerate(handed[:5])]
-    judged.append(answer(pair_key("demo", *AT_HAND), 0, now))  # so that this query is the one at hand
+    at_hand = pair_key("demo", *AT_HAND)
+    hand_out(database, hana, [at_hand], now)
+    judged.append(answer(at_hand, 0, now))  # so that this query is the one at hand
     submit_judgments(database, hana, "demo", events=judged, have=[], want=1, now=now)
     ask_question(
         database, hana, "demo", pair=handed[0].pair, text=QUESTION, event_id=str(uuid.uuid4()), now=now
@@ -317,6 +320,7 @@ def check_quality(address: str) -> None:
             .join(QualityPairRow, col(QualityPairRow.pair_pk) == col(PairRow.pk))
             .order_by(col(PairRow.key))
         ).all()
+    hand_out(database, mei, [key for key, _grade in drawn], now)
     seen = [
         {**answer(key, (grade + 2) % 4, now), "note": OTHERWISE}
         if place in (2, 9)
@@ -325,6 +329,13 @@ def check_quality(address: str) -> None:
     ]
     submit_judgments(database, mei, "demo", events=seen, have=[], want=1, now=now)
     database.dispose()
+
+
+def hand_out(database: Database, person: Actor, keys: Collection[str], now: datetime) -> None:
+    """Note that these pairs were on the person's screen: only such pairs can be answered."""
+    with database.write() as session:
+        for pair_pk in session.scalars(select(col(PairRow.pk)).where(col(PairRow.key).in_(keys))):
+            session.add(LeaseRow(pair_pk=pair_pk, annotator_pk=person.person_id, expires_at=now, tab=""))
 
 
 def answer(pair: str, grade: int, now: datetime) -> dict[str, Any]:
