@@ -6,10 +6,11 @@ Counted and left out add up to all judgments stored. Counts come from indexes an
 for a million.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple, TypeVarTuple
 
-from sqlalchemy import ColumnElement, Select, case, func, select, text
+from sqlalchemy import ColumnElement, Select, and_, case, func, select, text
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
@@ -96,15 +97,20 @@ def count_left_out(
         "revised": stored - gone - checks - current,
     }
     if blind:
-        named = {kind: n - _count_of_pairs(session, dataset_pk, kind, blind) for kind, n in named.items()}
+        hidden = _count_of_pairs(session, dataset_pk, blind)
+        named = {kind: number - hidden[kind] for kind, number in named.items()}
     return [ExclusionCount(kind, why, named[kind]) for kind, why in WHY.items() if named[kind]]
 
 
-def _count_of_pairs(session: Session, dataset_pk: int, kind: str, pair_pks: Collection[int]) -> int:
-    """Return how many judgments of these pairs are left out for this reason."""
-    counted: Select[int] = select(func.count()).select_from(JudgmentRow)
-    statement = _join_kind(counted, dataset_pk, kind)
-    return session.scalar(statement.where(is_listed(session, col(PairRow.pk), pair_pks))) or 0
+def _count_of_pairs(session: Session, dataset_pk: int, pair_pks: Collection[int]) -> Counter[str]:
+    """Return how many judgments of these pairs are left out, by reason."""
+    kind = case(*((and_(*_holds(name)), name) for name in WHY)).label("kind")
+    statement = (
+        _join_current(select(kind, func.count()).select_from(JudgmentRow))
+        .where(col(PairRow.dataset_pk) == dataset_pk, is_listed(session, col(JudgmentRow.pair_pk), pair_pks))
+        .group_by(kind)
+    )
+    return Counter({name: number for name, number in session.execute(statement) if name})
 
 
 def count_outdated(session: Session, dataset_pk: int, blind: Collection[int] = frozenset()) -> int:
@@ -168,10 +174,13 @@ def list_left_out(
 
 def _join_kind(statement: Select[*Columns], dataset_pk: int, kind: str) -> Select[*Columns]:
     """Restrict a statement over judgments to those of a dataset that are left out for this reason."""
-    return (
-        statement.join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
-        .outerjoin(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
-        .where(col(PairRow.dataset_pk) == dataset_pk, *_holds(kind))
+    return _join_current(statement).where(col(PairRow.dataset_pk) == dataset_pk, *_holds(kind))
+
+
+def _join_current(statement: Select[*Columns]) -> Select[*Columns]:
+    """Join the pair of each judgment, and the current judgment that it is, if it is one."""
+    return statement.join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk)).outerjoin(
+        CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk)
     )
 
 

@@ -13,7 +13,7 @@ import platform
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -230,6 +230,8 @@ class Database:
         self.note_time: Callable[[str, float], None] = _note_nothing
         """Called with seconds of a "connection" or "turn" that was waited for, and of each "read" or "write" transaction."""
         self.engine = self._create_engine()
+        self._kept: dict[Hashable, Any] = {}
+        """What reading sessions keep for each other, with stamps, as `session.info["kept"]`."""
 
     @property
     def is_sqlite(self) -> bool:
@@ -252,6 +254,7 @@ class Database:
         Raises DatabaseUnavailable if the database cannot work now.
         """
         with self._session(write=False, wait=self._patience) as session:
+            session.info["kept"] = self._kept
             yield session
             session.expunge_all()  # nothing that was read is ever written
             session.commit()  # a ROLLBACK makes psycopg forget every statement that PostgreSQL has planned

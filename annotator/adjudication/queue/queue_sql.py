@@ -32,7 +32,7 @@ from annotator.adjudication.queue.lead_holds_sql import find_latest_hold
 from annotator.adjudication.queue.queue_records import OpenDisagreementCount, QueueFilter, QueueRow
 from annotator.domain.judgments import COUNTED_PURPOSE
 from annotator.domain.settling import QueueReason, read_decision
-from annotator.storage.logs.disclosures import is_listed, list_blind_pairs, list_query_pks_of_pairs
+from annotator.storage.logs.disclosures import is_listed, list_blind_pairs
 from annotator.storage.tables.adjudication import (
     AdjudicationRow,
     CurrentAdjudicationRow,
@@ -188,7 +188,7 @@ class QueueReader:
 def make_reader(session: Session, dataset_pk: int, lead_pk: int | None, now: datetime) -> QueueReader:
     """Return the reader, with the pairs that the lead may still judge."""
     blind = list_blind_pairs(session, dataset_pk, lead_pk)
-    return QueueReader(dataset_pk, lead_pk, now, blind, list_query_pks_of_pairs(session, blind))
+    return QueueReader(dataset_pk, lead_pk, now, blind, blind.query_pks)
 
 
 def _find_flips(reader: "QueueReader") -> Any:

@@ -7,8 +7,9 @@ listed in docs/security.md.
 """
 
 import json
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Integer, bindparam, text
@@ -16,7 +17,9 @@ from sqlalchemy.orm import Session
 
 from annotator.domain.people import Actor
 from annotator.storage.database import Database
+from annotator.storage.judgments.current_judgments import LATEST
 from annotator.storage.lookup import find_dataset, key_of
+from annotator.storage.sql import fetch_tuples, prepare_sql
 from annotator.storage.tables.columns import UtcDateTime
 from annotator.storage.tables.labeling import DisclosureRow
 
@@ -44,19 +47,31 @@ SELECT p.pk FROM pair p WHERE p.pk IN {pairs}
       WHERE c.pair_pk = p.pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')
     OR EXISTS (SELECT 1 FROM quality_pair x JOIN quality_draw w ON w.pk = x.draw_pk
       WHERE x.pair_pk = p.pk AND w.annotator_pk = :person_pk AND x.outcome IS NULL))"""
-# Every pair of a dataset that somebody has judged and somebody may still judge: from counters, so that none is found at once.
-_JUDGED_AND_OPEN = """(
-  SELECT o.pk FROM query_work w CROSS JOIN pair o
-  WHERE w.dataset_pk = :dataset_pk AND w.begun_pairs > 0 AND o.query_pk = w.query_pk AND o.lacking > 0 AND o.judged > 0
-  UNION SELECT y.pair_pk FROM quality_draw v JOIN quality_pair y ON y.draw_pk = v.pk
-  WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk AND y.outcome IS NULL)"""
 _SOMETHING_TO_JUDGE = text("""
 SELECT 1 FROM query_work w WHERE w.dataset_pk = :dataset_pk AND w.open_pairs > 0
 UNION ALL SELECT 1 FROM quality_draw v JOIN quality_pair y ON y.draw_pk = v.pk
 WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk AND y.outcome IS NULL LIMIT 1""")
-BLIND_PAIRS = f"{_TO_JUDGE.format(pairs=_JUDGED_AND_OPEN)} AND CAST(:person_pk AS INTEGER) > 0"
+_BLIND = """
+SELECT o.pk, o.query_pk FROM query_work w CROSS JOIN pair o  -- in this order: counters tell quickly that there is none
+WHERE CAST(:person_pk AS INTEGER) > 0 AND w.dataset_pk = :dataset_pk AND w.begun_pairs > 0
+  AND o.query_pk = w.query_pk AND o.lacking > 0 AND o.judged > 0
+  AND o.pk NOT IN (SELECT c.pair_pk FROM current_judgment c
+    WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')
+  AND o.pk NOT IN (SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :person_pk)
+UNION
+SELECT p.pk, p.query_pk FROM quality_draw v JOIN quality_pair y ON y.draw_pk = v.pk JOIN pair p ON p.pk = y.pair_pk
+WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk AND y.outcome IS NULL
+  AND p.pk NOT IN (SELECT d.pair_pk FROM disclosure d WHERE d.person_pk = :person_pk)"""
+BLIND_PAIRS = f"SELECT b.pk FROM ({_BLIND}) b"
 """The pairs of `list_blind_pairs` as a subquery with the values dataset_pk and person_pk (None: the operator)."""
-_BLIND = text(BLIND_PAIRS)
+_LIST_BLIND = prepare_sql(_BLIND)
+_BLIND_STAMP = prepare_sql(f"""
+SELECT {LATEST}, (SELECT coalesce(max(pk), 0) FROM adjudication), (SELECT coalesce(max(pk), 0) FROM pair),
+  (SELECT coalesce(max(pk), 0) FROM remap), (SELECT coalesce(max(pk), 0) FROM quality_draw),
+  (SELECT count(*) FROM disclosure WHERE person_pk = :person_pk),
+  (SELECT coalesce(sum(open_pairs * (1 + query_pk % 9973)), 0) FROM query_work WHERE dataset_pk = :dataset_pk),
+  (SELECT coalesce(sum(begun_pairs * (1 + query_pk % 9973)), 0) FROM query_work WHERE dataset_pk = :dataset_pk)""")
+_KEPT_BLIND = 4  # lists of blind pairs; one takes about 80 MB for a million pairs
 _NAMES_OF = """
 SELECT q.query_id, d.doc_id FROM pair p JOIN query q ON q.pk = p.query_pk JOIN document d ON d.pk = p.document_pk
 WHERE p.pk IN {pairs}"""
@@ -128,15 +143,49 @@ def list_to_judge(session: Session, person_pk: int | None, pair_pks: Collection[
     return set(session.scalars(statement, {"pairs": json.dumps(list(pair_pks)), "person_pk": person_pk}))
 
 
-def list_blind_pairs(session: Session, dataset_pk: int, person_pk: int | None) -> frozenset[int]:
+class BlindPairs(frozenset[int]):
+    """The judged pairs (pair_pk) of a dataset that a person may still judge."""
+
+    query_pks: frozenset[int] = frozenset()
+    """Their queries."""
+
+    @cached_property
+    def as_json(self) -> str:
+        """Return them as one value for `is_listed`."""
+        return json.dumps(sorted(self))
+
+
+_NO_BLIND_PAIRS = BlindPairs()
+
+
+def list_blind_pairs(session: Session, dataset_pk: int, person_pk: int | None) -> BlindPairs:
     """Return the judged pairs of a dataset that the person may still judge, by the rule of `list_to_judge`.
 
-    Figures for this person count them as not judged. Empty for the operator (None).
+    Figures for this person count them as not judged. Empty for the operator (None). A page asks for them many times, so a
+    session that only reads keeps the latest lists in its database's `kept`, with a stamp of all that changes them.
     """
     if person_pk is None:
-        return frozenset()
-    session.flush()
-    return frozenset(session.scalars(_BLIND, {"dataset_pk": dataset_pk, "person_pk": person_pk}))
+        return _NO_BLIND_PAIRS
+    values = {"dataset_pk": dataset_pk, "person_pk": person_pk}
+    kept: dict[Hashable, tuple[Hashable, BlindPairs]] | None = session.info.get("kept")
+    if kept is None:
+        session.flush()
+        return _read_blind_pairs(session, values)
+    key = ("blind pairs", dataset_pk, person_pk)
+    stamp = tuple(fetch_tuples(session, _BLIND_STAMP, values))
+    found = kept.pop(key, None)
+    blind = found[1] if found and found[0] == stamp else _read_blind_pairs(session, values)
+    kept[key] = stamp, blind
+    while len(kept) > _KEPT_BLIND:
+        kept.pop(next(iter(kept)), None)
+    return blind
+
+
+def _read_blind_pairs(session: Session, values: Mapping[str, int]) -> BlindPairs:
+    rows = fetch_tuples(session, _LIST_BLIND, values)
+    blind = BlindPairs(pair_pk for pair_pk, _query_pk in rows)
+    blind.query_pks = frozenset(query_pk for _pair_pk, query_pk in rows)
+    return blind
 
 
 def has_pairs_to_judge(session: Session, dataset_pk: int, person_pk: int | None) -> bool:
@@ -158,7 +207,7 @@ class FigureStamp(NamedTuple):
     """
 
     changes: Hashable
-    blind: frozenset[int]
+    blind: BlindPairs
     reader: int | None
 
 
@@ -171,7 +220,8 @@ def stamp_figures(session: Session, dataset_pk: int, person_pk: int | None, chan
 def is_listed(session: Session, column: Any, numbers: Collection[int]) -> ColumnElement[bool]:
     """Return the condition that a column is one of these whole numbers, of which there may be any number."""
     listed = text(_name_list(session, "listed").removeprefix("(").removesuffix(")"))
-    chosen = listed.bindparams(listed=json.dumps(sorted(numbers))).columns(value=Integer)
+    as_json = numbers.as_json if isinstance(numbers, BlindPairs) else json.dumps(sorted(numbers))
+    chosen = listed.bindparams(listed=as_json).columns(value=Integer)
     condition: ColumnElement[bool] = column.in_(chosen)
     return condition
 
@@ -193,14 +243,6 @@ def list_pair_names(session: Session, pair_pks: Collection[int]) -> frozenset[tu
         text(_NAMES_OF.format(pairs=_name_list(session, "pairs"))), {"pairs": json.dumps(sorted(pair_pks))}
     )
     return frozenset((query_id, doc_id) for query_id, doc_id in rows)
-
-
-def list_query_pks_of_pairs(session: Session, pair_pks: Collection[int]) -> frozenset[int]:
-    """Return the queries (query_pk) of these pairs."""
-    if not pair_pks:
-        return frozenset()
-    statement = text(f"SELECT p.query_pk FROM pair p WHERE p.pk IN {_name_list(session, 'pairs')}")
-    return frozenset(session.scalars(statement, {"pairs": json.dumps(sorted(pair_pks))}))
 
 
 def find_released(session: Session, dataset_pk: int, release_pk: int) -> list[int]:

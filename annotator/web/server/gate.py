@@ -7,6 +7,7 @@ limit of their path. Removes headers by which a proxy could name a user: only th
 request its number, and writes one line about it: no address as it came, no query, no name.
 """
 
+import asyncio
 import base64
 import hashlib
 import logging
@@ -19,12 +20,12 @@ from functools import cache
 from urllib.parse import quote
 
 import structlog
-from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotator.domain.audit import AuditOrigin, audit_origin
-from annotator.domain.errors import DatabaseUnavailable, NotAllowed
+from annotator.domain.errors import DatabaseUnavailable, NotAllowed, TooManyRequests
 from annotator.domain.people import SignedIn
 from annotator.log import write_line
 from annotator.people.sign_in_service import find_sessions
@@ -34,9 +35,11 @@ from annotator.web.kit.messages import tr
 from annotator.web.language import use_language_of
 from annotator.web.plain_page import draw_plain_page, fill_markup, wants_page
 from annotator.web.server.admission import OTHER, name_route
+from annotator.web.server.budgets import REFUSAL_SECONDS
 from annotator.web.server.figures import note_request, note_websocket
 from annotator.web.server.outage import note_outage, respond_to_outage
 from annotator.web.server.outside_links import ask_before_opening
+from annotator.web.server.refusals import respond_to_refusal
 from annotator.web.server.request_id import current_request_id, find_request_id
 from annotator.web.server.start_page import read_start_page
 from annotator.web.server.turns import Turns
@@ -238,6 +241,9 @@ class RequestGate:
         except DatabaseUnavailable as error:
             note_outage(error)
             scope["state"]["signed_in"] = None
+        except TooManyRequests:
+            await asyncio.sleep(REFUSAL_SECONDS)
+            scope["state"]["signed_in"] = None
         if scope["state"]["signed_in"] is None:
             await _close(receive, send)
             return
@@ -261,6 +267,9 @@ class RequestGate:
             limited = limit_body(request, receive)
             response = await self._refuse(request, scope)
             await (response or self.app)(scope, limited, send_secured)
+        except TooManyRequests as error:
+            await asyncio.sleep(REFUSAL_SECONDS)
+            await (await respond_to_refusal(Request(scope), error))(scope, receive, send_secured)
         except DatabaseUnavailable as error:
             with suppress(RuntimeError):  # the response had begun already
                 await respond_to_outage(request, error)(scope, receive, send_secured)
@@ -311,8 +320,9 @@ class RequestGate:
         return None
 
     async def _find(self, connection: HTTPConnection) -> SignedIn | None:
+        """Return who asks. TooManyRequests if one session asks for much at the same time: each has one turn, so that the others go on."""
         token = find_token(connection)
-        return await self.turns.run("", token) if token else None
+        return await self.turns.run("", token, person=hash(token)) if token else None
 
     def _find_sessions(self, tokens: Sequence[str]) -> list[SignedIn | None]:
         return find_sessions(
