@@ -12,6 +12,7 @@ from sqlmodel import col
 from annotator.domain.clock import find_latest_end
 from annotator.domain.judgments import COUNTED_PURPOSE, CURRENT_PURPOSES
 from annotator.labeling.assignment import NOBODY, QueryFilter, QueryPage, QueryToAssign
+from annotator.storage.judgments.open_pairs import FREED
 from annotator.storage.sql import add_rows, fetch, prepare_sql, split_into_chunks
 from annotator.storage.tables.adjudication import CurrentAdjudicationRow
 from annotator.storage.tables.central import (
@@ -286,17 +287,21 @@ def delete_assignments(session: Session, query_pks: Iterable[int], person_pks: C
 
 
 def end_leases_of_others(session: Session, query_pks: Iterable[int], *, now: datetime) -> int:
-    """End the leases on pairs of these queries of everybody they are not assigned to; return how many."""
+    """Free the leases on pairs of these queries of everybody they are not assigned to; return how many."""
     ended = 0
-    is_assigned = exists().where(
-        col(AssignmentRow.query_pk) == col(PairRow.query_pk),
-        col(AssignmentRow.person_pk) == col(LeaseRow.annotator_pk),
+    is_assigned = (
+        exists()
+        .where(
+            col(AssignmentRow.query_pk) == col(PairRow.query_pk),
+            col(AssignmentRow.person_pk) == col(LeaseRow.annotator_pk),
+        )
+        .correlate(PairRow, LeaseRow)
     )
     for chunk in split_into_chunks(sorted(set(query_pks)), CHUNK):
         others = exists().where(
             col(PairRow.pk) == col(LeaseRow.pair_pk), col(PairRow.query_pk).in_(chunk), ~is_assigned
         )
-        end = update(LeaseRow).where(col(LeaseRow.expires_at) > now, others).values(expires_at=now)
+        end = update(LeaseRow).where(col(LeaseRow.expires_at) > now, others).values(expires_at=FREED)
         result = session.execute(end.execution_options(synchronize_session=False))
         ended += cast("CursorResult[Any]", result).rowcount
     return ended

@@ -87,17 +87,20 @@ class NextPairsRequest:
         return [pair.repeat_pk for pair in self.shown.values() if pair.repeat_pk is not None]
 
     @property
+    def expired(self) -> list[int]:
+        """Return the shown pairs (pair_pk) whose leases have run out; those that a lead freed are no longer theirs."""
+        return [pair.pair_pk for pair in self.shown.values() if pair.leased and not (pair.held or pair.freed)]
+
+    @property
     def prolonged(self) -> list[int]:
         """Return the shown pairs (pair_pk) whose leases are prolonged; expired ones begin again, within MOST_HELD."""
         running = [pair.pair_pk for pair in self.shown.values() if pair.held]
-        expired = [pair.pair_pk for pair in self.shown.values() if pair.leased and not pair.held]
-        return running + expired[: max(0, MOST_HELD - self.held)]
+        return running + self.expired[: max(0, MOST_HELD - self.held)]
 
     @property
     def room(self) -> int:
         """Return how many further pairs the annotator may hold."""
-        revived = sum(pair.leased and not pair.held for pair in self.shown.values())
-        return max(0, MOST_HELD - self.held - revived)
+        return max(0, MOST_HELD - self.held - len(self.expired))
 
     @property
     def shown_query(self) -> int | None:

@@ -32,6 +32,7 @@ class AnnotatorPairState:
     repeat_pk: int | None = None  # the browser's key is that of this repeat
     tried: bool = False  # the annotator has answered it before as a check
     drawn: bool = False  # by quality control for this annotator
+    freed: bool = False  # a lead took the lease from them: only handing the pair out begins another
     stored: AnsweredPair | None = None  # only of a pair that is being answered
 
     @property

@@ -26,7 +26,7 @@ from annotator.labeling.submission import AcceptedAnswer, SubmissionPlan
 from annotator.storage.judgments.answers import AnswerRules, NewAnswer, store_answers
 from annotator.storage.judgments.current_judgments import derive_current, mark_late
 from annotator.storage.judgments.missing_judgments import forget_unanswered_queries, lock_counters
-from annotator.storage.judgments.open_pairs import Eligibility, OpenPairsRequest
+from annotator.storage.judgments.open_pairs import IS_FREED, Eligibility, OpenPairsRequest
 from annotator.storage.judgments.quality_pairs import DECIDED_SINCE, follow_answers
 from annotator.storage.lookup import HANDED_OUT
 from annotator.storage.pairs.disagreements import derive_disagreements
@@ -37,7 +37,7 @@ _COLUMNS = """
 SELECT p.key, p.pk, p.query_pk, p.document_pk, p.retired_at IS NOT NULL, p.kept AND p.judged = 0, p.wanted, p.lacking,
   p.judged, k.kind, EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk),
   EXISTS (SELECT 1 FROM disclosure d WHERE d.pair_pk = p.pk AND d.person_pk = :annotator_pk),
-  l.pair_pk IS NOT NULL, l.expires_at > :now AND l.expires_at <= :latest, ({{eligible}}), c.outcome, c.purpose, c.stale, (
+  l.pair_pk IS NOT NULL, l.expires_at > :now AND l.expires_at <= :latest, {freed}, ({{eligible}}), c.outcome, c.purpose, c.stale, (
     SELECT max(CASE WHEN x.outcome IS NULL THEN 'waiting' WHEN {decided_since} THEN 'decided' ELSE x.outcome END)
     FROM quality_pair x CROSS JOIN quality_draw w
     WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk
@@ -72,7 +72,9 @@ _JSON = {
 
 def _write_states(column: str, dialect: str, *, answered: bool) -> str:
     stored = _OF_ANSWERED.format(column=column, **_JSON[dialect]) if answered else ", NULL"
-    return _COLUMNS.format(handed_out=_HANDED_OUT[column], decided_since=DECIDED_SINCE, stored=stored)
+    return _COLUMNS.format(
+        handed_out=_HANDED_OUT[column], decided_since=DECIDED_SINCE, freed=IS_FREED, stored=stored
+    )
 
 
 _STATES = {
@@ -117,6 +119,7 @@ class _PairStateRow(NamedTuple):
     disclosed: bool | int
     leased: bool | int
     held: bool | int | None
+    freed: bool | int | None
     eligible: bool | int
     outcome: str | None
     purpose: str | None
@@ -199,6 +202,7 @@ def _to_state(row: _PairStateRow) -> AnnotatorPairState:
         disclosed=bool(row.disclosed),
         leased=bool(row.leased),
         held=bool(row.held),
+        freed=bool(row.freed),
         eligible=bool(row.eligible),
         outcome=row.outcome,
         purpose=row.purpose,

@@ -167,6 +167,28 @@ def test_a_lead_sees_and_frees_what_somebody_holds(attack: Attack) -> None:
         free_pairs(attack.world.database, mallory, "d", "bob", now=now)
 
 
+def test_what_a_lead_freed_is_not_taken_back_by_showing_it(attack: Attack) -> None:
+    lead, now = attack.world.person("lea", "lead"), datetime.now(UTC)
+    held = attack.list_handed("mallory", 12)
+    assert attack.post("mallory", have=held)["judged"] == []
+    assert free_pairs(attack.world.database, lead, "d", "mallory", now=now) == 12
+    attack.post("mallory", have=held)
+    assert show_holds(attack, lead, "mallory") == 0
+    assert set(attack.list_handed("bob")) == set(attack.list_handed("cho")) == set(KEYS)
+    attack.expire()
+    attack.post("cho", have=KEYS)
+    assert show_holds(attack, lead, "cho") == 12, "what merely ran out goes on"
+    change = assign(attack.world.database, OPERATOR, "d", ["bob"], QuerySelection(("Q1",)), now=now)
+    assert change.leases == 4, "also where the new owner holds pairs"
+    attack.post("cho", have=KEYS)
+    assert show_holds(attack, lead, "cho") == 8
+
+
+def show_holds(attack: Attack, lead: Actor, username: str) -> int:
+    people = show_assignment(attack.world.database, lead, "d", now=datetime.now(UTC)).people
+    return next(person.holds for person in people if person.username == username)
+
+
 def test_a_key_that_was_not_handed_out_is_like_one_that_does_not_exist(attack: Attack) -> None:
     (bobs,) = attack.list_handed("bob", 1)
     attack.press("bob", bobs)

@@ -7,14 +7,14 @@ one role on this or all datasets allows its category and language; a query that 
 
 A lease keeps two people, or two tabs of one person, from the same work. It belongs to an annotator and a browser tab
 and counts until it expires (at most a lease's length: domain/clock.py). An expired lease stays until its pair is
-answered: it is the proof that the pair was handed out (`storage/lookup.py`, HANDED_OUT). Ending a lease sets its end to now.
+answered: it is the proof that the pair was handed out (`storage/lookup.py`, HANDED_OUT). A lead frees a lease by the end FREED.
 
 Reads one query's pairs at most; totals come from counters. CROSS JOIN makes SQLite start from the smaller table.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -25,6 +25,9 @@ from annotator.domain.judgments import OpenPair
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import PreparedSql, execute_sql, fetch_tuples, prepare_sql, read_json, run_sql
 
+FREED = datetime(1970, 1, 1, tzinfo=UTC)
+"""The end of a lease that a lead took from its holder: showing the pair does not begin it again."""
+IS_FREED = "l.expires_at < '1970-01-02'"
 _ASSIGNED_TO_THEM = """
   (NOT EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query})
     OR EXISTS (SELECT 1 FROM assignment s WHERE s.query_pk = {query} AND s.person_pk = :annotator_pk))"""
@@ -347,12 +350,12 @@ WHERE l.annotator_pk = :annotator_pk{of_tabs} AND l.expires_at > :now AND l.expi
 _HELD_ANYWHERE = _HELD_PAIRS.replace("{of_tabs}", "")
 _HELD_ELSEWHERE = _HELD_PAIRS.replace("{of_tabs}", " AND l.tab NOT IN ('', :tab)")
 _END_LEASES = (
-    "UPDATE lease SET expires_at = :now WHERE annotator_pk = :annotator_pk AND expires_at > :{after}"
+    "UPDATE lease SET expires_at = :{end} WHERE annotator_pk = :annotator_pk AND expires_at > :{after}"
 )
 _OF_DATASET = " AND EXISTS (SELECT 1 FROM pair p WHERE p.pk = lease.pair_pk AND p.dataset_pk = :dataset_pk)"
-_END_EVERYWHERE = prepare_sql(_END_LEASES.format(after="now"))
-_END_IN_DATASET = prepare_sql(_END_LEASES.format(after="now") + _OF_DATASET)
-_END_AHEAD = prepare_sql(_END_LEASES.format(after="latest") + _OF_DATASET)
+_FREE_EVERYWHERE = prepare_sql(_END_LEASES.format(end="freed", after="now"))
+_FREE_IN_DATASET = prepare_sql(_END_LEASES.format(end="freed", after="now") + _OF_DATASET)
+_END_AHEAD = prepare_sql(_END_LEASES.format(end="now", after="latest") + _OF_DATASET)
 
 
 def take_leases(
@@ -395,9 +398,9 @@ def list_held(
 
 
 def end_leases(session: Session, person_pk: int, dataset_pk: int | None, *, now: datetime) -> int:
-    """End the leases of this person in the dataset (None: in every one); return how many. Others get the pairs at once."""
-    values = {"annotator_pk": person_pk, "dataset_pk": dataset_pk, "now": now}
-    statement = _END_EVERYWHERE if dataset_pk is None else _END_IN_DATASET
+    """Free the leases of this person in the dataset (None: in every one); return how many. Others get the pairs at once."""
+    values = {"annotator_pk": person_pk, "dataset_pk": dataset_pk, "now": now, "freed": FREED}
+    statement = _FREE_EVERYWHERE if dataset_pk is None else _FREE_IN_DATASET
     return execute_sql(session, statement, values).rowcount
 
 
