@@ -157,8 +157,10 @@ class OpenPair:
     pair_pk: int
     key: str
     query_pk: int
-    begun: bool  # somebody has judged it
+    begun: bool  # somebody has judged it, other than to propose it
     put_off: bool  # this annotator said "later" before
+    handed: bool = False  # it was handed to this annotator before
+    repeat: bool = False  # `key` is that of a repeat
 
 
 @dataclass(frozen=True, slots=True)

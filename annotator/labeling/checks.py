@@ -13,7 +13,6 @@ from typing import Protocol
 
 from annotator.domain.judgments import OpenPair, TrainingState
 from annotator.domain.shuffling import Seed
-from annotator.labeling.pair_records import NextPair
 
 REPEATS_TRIED = 8
 MOST_CHECKS = 4
@@ -54,7 +53,7 @@ class TrainingPair:
 
 @dataclass(frozen=True, slots=True)
 class GoldCandidate:
-    """A gold pair that the annotator can still be given."""
+    """A gold pair that was not handed to the annotator yet."""
 
     pair_pk: int
     key: str
@@ -68,7 +67,6 @@ class RepeatCandidate:
     pair_pk: int
     key: str
     judgment_pk: int
-    repeat_key: str | None  # the key it comes again under, when it was handed out before and not answered
 
 
 class CheckSource(Protocol):
@@ -81,7 +79,7 @@ class CheckSource(Protocol):
         """Return how many checks the annotator has answered."""
 
     def list_gold(self) -> Iterable[GoldCandidate]:
-        """Return the gold pairs that the annotator can still be given."""
+        """Return the gold pairs that can be handed to the annotator for the first time."""
 
     def is_query_familiar(self, query_pk: int, taken: Collection[int]) -> bool:
         """Return whether the query is nothing new to the annotator.
@@ -90,7 +88,7 @@ class CheckSource(Protocol):
         """
 
     def list_repeatable(self, query_pk: int) -> Iterable[RepeatCandidate]:
-        """Return the pairs of the query that the annotator can be asked again."""
+        """Return the pairs of the query that the annotator can be asked again, and was not."""
 
     def is_long_ago(self, candidate: RepeatCandidate, needed: int) -> bool:
         """Return whether the annotator has answered at least `needed` other pairs since."""
@@ -167,7 +165,8 @@ class CheckMixer:
     """Puts the checks that are due among ordinary pairs, for one hand-out to one annotator.
 
     A check is of the query at whose turn it is due, so that no finished query comes back for one. A gold pair of a query
-    of which the annotator knows nothing, and which has no ordinary pairs, comes where the query changes.
+    of which the annotator knows nothing, and which has no ordinary pairs, comes where the query changes. Checks come only
+    before pairs that are handed out for the first time: so those handed out before come again alone, checks among them.
     """
 
     def __init__(
@@ -177,41 +176,42 @@ class CheckMixer:
         self.taken = set(taken)  # pairs (pair_pk) that must not come as checks
         self.gold: list[GoldCandidate] | None = None
 
-    def mix(self, ordinary: Sequence[OpenPair], *, shown: int, query_before: int | None) -> list[NextPair]:
+    def mix(self, ordinary: Sequence[OpenPair], *, shown: int, query_before: int | None) -> list[OpenPair]:
         """Return the ordinary pairs in their order, with the checks that are due among them.
 
         `shown`: how many pairs the browser shows already; `query_before`: the query of what was handed out last.
         """
-        if not ordinary or not self.rates.any:
-            return [NextPair(pair.pair_pk) for pair in ordinary]
+        if not self.rates.any or all(pair.handed for pair in ordinary):
+            return list(ordinary)
         first = self.source.count_judged() + self.source.count_answered_checks() + shown
         if not any(self._choose_due(first + offset) for offset in range(len(ordinary))):
-            return [NextPair(pair.pair_pk) for pair in ordinary]
+            return list(ordinary)
         self.taken.update(pair.pair_pk for pair in ordinary)
-        mixed: list[NextPair] = []
+        mixed: list[OpenPair] = []
         before = query_before
         for pair in ordinary:
-            while (kind := self._choose_due(first + len(mixed))) and len(mixed) < MOST_CHECKS * len(ordinary):
-                taken = self._take(kind, pair.query_pk, between=pair.query_pk != before)
-                if taken is None:
+            while not pair.handed and (kind := self._choose_due(first + len(mixed))):
+                if len(mixed) >= MOST_CHECKS * len(ordinary):
                     break
-                check, before = taken
+                check = self._take(kind, pair.query_pk, between=pair.query_pk != before)
+                if check is None:
+                    break
                 mixed.append(check)
-            mixed.append(NextPair(pair.pair_pk))
+                before = check.query_pk
+            mixed.append(pair)
             before = pair.query_pk
         return mixed
 
     def _choose_due(self, position: int) -> str | None:
         return self.rates.choose_due(self.seed, self.annotator, position)
 
-    def _take(self, kind: str, query_pk: int, *, between: bool) -> tuple[NextPair, int] | None:
-        """Take a check of that kind for this query, and say of which query it is; None if there is none left.
-        `between`: a query ends here, so that a gold pair of a query of its own may come."""
+    def _take(self, kind: str, query_pk: int, *, between: bool) -> OpenPair | None:
+        """Take a check of that kind for this query, or None if none is left. `between`: a query ends here, so that a
+        gold pair of a query of its own may come."""
         if kind == "repeat":
-            repeat = self._take_repeat(query_pk)
-            return None if repeat is None else (repeat, query_pk)
+            return self._take_repeat(query_pk)
         gold = self._take_gold(query_pk, between=between)
-        return None if gold is None else (NextPair(gold.pair_pk), gold.query_pk)
+        return gold and OpenPair(gold.pair_pk, gold.key, gold.query_pk, begun=True, put_off=False)
 
     def _take_gold(self, query_pk: int, *, between: bool) -> GoldCandidate | None:
         if self.gold is None:
@@ -233,19 +233,18 @@ class CheckMixer:
         self.taken.add(chosen.pair_pk)
         return chosen
 
-    def _take_repeat(self, query_pk: int) -> NextPair | None:
+    def _take_repeat(self, query_pk: int) -> OpenPair | None:
         """Take a repeat of this query, if one is due: a repeat of another query would be noticed by its query."""
         needed = self.rates.repeat_after
         if self.source.count_judged() <= needed:
             return None
         free = [pair for pair in self.source.list_repeatable(query_pk) if pair.pair_pk not in self.taken]
-        free.sort(
-            key=lambda pair: (pair.repeat_key is None, pair.judgment_pk)
-        )  # handed out before; the oldest
+        free.sort(key=lambda pair: pair.judgment_pk)  # the oldest first
         for pair in free[:REPEATS_TRIED]:
             if self.source.is_long_ago(pair, needed):
                 self.taken.add(pair.pair_pk)
-                return NextPair(pair.pair_pk, pair.repeat_key or self._store_repeat(pair))
+                key = self._store_repeat(pair)
+                return OpenPair(pair.pair_pk, key, query_pk, begun=True, put_off=False, repeat=True)
         return None
 
     def _store_repeat(self, pair: RepeatCandidate) -> str:

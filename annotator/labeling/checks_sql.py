@@ -2,7 +2,8 @@
 
 The rules are in `labeling/checks.py`. A gold pair comes once per annotator, and never if the annotator judged it, proposed
 it, marked it as a lead, or saw others' judgments of it. A repeat asks again, under its own key, for the annotator's own
-current judgment. Reads only the marked pairs and a few queries of the annotator.
+current judgment. Once handed out, a check waits for its answer like any pair of its query (`list_waiting_checks`). Reads only
+the marked pairs and a few queries of the annotator.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -12,7 +13,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from sqlmodel import col
 
-from annotator.domain.judgments import COUNTED_PURPOSE, TrainingState
+from annotator.domain.judgments import COUNTED_PURPOSE, OpenPair, TrainingState
 from annotator.domain.shuffling import Seed
 from annotator.labeling.checks import (
     CheckRates,
@@ -24,7 +25,7 @@ from annotator.labeling.checks import (
 )
 from annotator.labeling.pair_records import RepeatTarget
 from annotator.storage.judgments.open_pairs import Eligibility, OpenPairsRequest, count_done, find_eligibility
-from annotator.storage.lookup import key_of
+from annotator.storage.lookup import HANDED_OUT, key_of
 from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql
 from annotator.storage.tables.central import PairRow
 from annotator.storage.tables.labeling import CheckRow, RepeatRow
@@ -40,22 +41,38 @@ NOT_PUT_OFF = """j.outcome <> 'later' AND NOT EXISTS (SELECT 1 FROM judgment n
       AND n.outcome = 'later' AND NOT n.late)"""
 """The condition that the answer `j` on a gold pair was not put off later: such a pair comes again, like any other."""
 _GOLD = f"""
-SELECT p.pk, p.key, p.query_pk FROM check_pair g CROSS JOIN pair p  -- in this order: from the few marks, not from the pool
+ FROM check_pair g CROSS JOIN pair p  -- in this order: from the few marks, not from the pool
 WHERE p.pk = g.pair_pk AND g.kind = 'gold' AND (g.marked_by_pk IS NULL OR g.marked_by_pk <> :annotator_pk) AND {_OPEN_TO_PERSON}
-  AND NOT EXISTS (SELECT 1 FROM judgment j
-    WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk AND {NOT_PUT_OFF})
-  AND {{eligible}}
+  AND {{handed}} AND {{eligible}}
 """
+_FRESH_GOLD = "SELECT p.pk, p.key, p.query_pk" + _GOLD.replace("{handed}", f"NOT {HANDED_OUT}")
+_ANSWERED = """coalesce((SELECT j.outcome FROM judgment j WHERE j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk
+    AND j.purpose <> 'repeat' AND NOT j.late ORDER BY j.pk DESC LIMIT 1), 'later') <> 'later'"""
+_WAITING = (
+    """
+SELECT p.pk, p.key, p.query_pk, p.judged > 0, EXISTS (SELECT 1 FROM judgment n WHERE n.pair_pk = p.pk
+  AND n.annotator_pk = :annotator_pk), false"""
+    + _GOLD.replace("{handed}", f"{HANDED_OUT} AND NOT {_ANSWERED}")
+    + f"""
+UNION ALL SELECT p.pk, r.key, p.query_pk, p.judged > 0, EXISTS (SELECT 1 FROM judgment n WHERE n.pair_pk = p.pk
+  AND n.annotator_pk = :annotator_pk AND n.purpose = 'repeat'), true
+FROM repeated_pair r CROSS JOIN pair p
+JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk AND c.outcome <> 'later'
+WHERE r.annotator_pk = :annotator_pk AND r.answered_at IS NULL AND p.pk = r.pair_pk AND {_OPEN_TO_PERSON}
+  AND (EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
+    OR NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk))
+  AND {{eligible}}"""
+)
 _ANSWERED_GOLD = prepare_sql(f"""
 SELECT DISTINCT p.pk, p.key FROM pair p JOIN check_pair g ON g.pair_pk = p.pk AND g.kind = 'gold' CROSS JOIN judgment j
 WHERE p.query_pk = :query_pk AND {_OPEN_TO_PERSON} AND j.pair_pk = p.pk AND j.annotator_pk = :annotator_pk
   AND j.purpose = 'gold' AND {NOT_PUT_OFF}""")
 _REPEATABLE = prepare_sql(f"""
-SELECT p.pk, p.key, c.judgment_pk, r.key
+SELECT p.pk, p.key, c.judgment_pk
 FROM pair p JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
-LEFT JOIN repeated_pair r ON r.pair_pk = p.pk AND r.annotator_pk = :annotator_pk
 WHERE p.query_pk = :query_pk AND {_OPEN_TO_PERSON}
-  AND c.outcome = 'graded' AND c.purpose = '{COUNTED_PURPOSE}' AND c.stale = 0 AND r.answered_at IS NULL
+  AND c.outcome = 'graded' AND c.purpose = '{COUNTED_PURPOSE}' AND c.stale = 0
+  AND NOT EXISTS (SELECT 1 FROM repeated_pair r WHERE r.pair_pk = p.pk AND r.annotator_pk = :annotator_pk)
   AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = p.pk)
   AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk)
 """)
@@ -93,7 +110,7 @@ LIMIT 1
 """)
 
 
-_ANSWERED = f"""
+_COUNT_ANSWERED = prepare_sql(f"""
 SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
     WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND j.pair_pk = c.pair_pk AND j.annotator_pk = :annotator_pk
       AND c.kind = 'gold' AND j.purpose = 'gold' AND {NOT_PUT_OFF})
@@ -102,13 +119,7 @@ SELECT (SELECT count(DISTINCT j.pair_pk) FROM check_pair c CROSS JOIN pair p CRO
       AND r.annotator_pk = :annotator_pk AND r.answered_at IS NOT NULL)
   + (SELECT count(DISTINCT x.pair_pk) FROM quality_draw w CROSS JOIN quality_pair x
     WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND x.outcome IS NOT NULL)
-"""
-_SHOWN = """
-SELECT (SELECT count(*) FROM pair p JOIN check_pair c ON c.pair_pk = p.pk AND c.kind = 'gold' WHERE p.key IN :keys)
-  + (SELECT count(*) FROM repeated_pair r WHERE r.key IN :keys AND r.annotator_pk = :annotator_pk)
-"""
-_COUNT_ANSWERED = prepare_sql(_ANSWERED)
-_ANSWERED_AND_SHOWN = prepare_sql(f"SELECT ({_ANSWERED}), ({_SHOWN})", lists=["keys"])
+""")
 
 
 class StoredChecks:
@@ -126,9 +137,9 @@ class StoredChecks:
         return int(execute_sql(self.session, _COUNT_ANSWERED, _own(self.request)).scalar_one())
 
     def list_gold(self) -> list[GoldCandidate]:
-        """Return the gold pairs that the annotator can still be given."""
+        """Return the gold pairs that can be handed to the annotator for the first time."""
         eligible = find_eligibility(self.session, self.request.dataset_pk, self.request.annotator_pk)
-        statement = eligible.prepare(_GOLD, query="p.query_pk")
+        statement = eligible.prepare(_FRESH_GOLD, query="p.query_pk")
         rows = execute_sql(self.session, statement, {**self.request.values, **eligible.values})
         return [GoldCandidate(*row) for row in rows]
 
@@ -141,7 +152,7 @@ class StoredChecks:
         return execute_sql(self.session, _MET_QUERY, values).first() is not None
 
     def list_repeatable(self, query_pk: int) -> list[RepeatCandidate]:
-        """Return the pairs of the query that the annotator can be asked again."""
+        """Return the pairs of the query that the annotator can be asked again, and was not."""
         values = {**_own(self.request), "query_pk": query_pk}
         return [RepeatCandidate(*row) for row in execute_sql(self.session, _REPEATABLE, values)]
 
@@ -172,6 +183,18 @@ class StoredChecks:
         self.session.add(RepeatRow.model_validate(row))
         self.session.flush()
         return key
+
+
+def list_waiting_checks(
+    session: Session, request: OpenPairsRequest, eligibility: Eligibility
+) -> list[OpenPair]:
+    """Return the gold pairs and repeats that were handed to the annotator and have no answer, or were put off."""
+    statement = eligibility.prepare(_WAITING, query="p.query_pk")
+    rows = fetch_tuples(session, statement, {**request.values, **eligibility.values})
+    return [
+        OpenPair(pk, key, query_pk, bool(begun), bool(put_off), handed=True, repeat=bool(repeat))
+        for pk, key, query_pk, begun, put_off, repeat in rows
+    ]
 
 
 def list_answered_gold(session: Session, request: OpenPairsRequest, query_pk: int) -> dict[int, str]:
@@ -284,15 +307,3 @@ def read_explanations(session: Session, pair_pks: Collection[int]) -> Mapping[in
         col(CheckRow.pair_pk).in_(list(pair_pks)), col(CheckRow.kind) == "training"
     )
     return {pair_pk: (grade, explanation) for pair_pk, grade, explanation in session.execute(statement)}
-
-
-def count_checks(session: Session, request: OpenPairsRequest, shown: Collection[str]) -> tuple[int, int]:
-    """Return how many checks the annotator has answered, and how many gold pairs and repeats the browser shows.
-
-    `shown`: the keys in the browser. A progress that left checks out would tell which pairs they are.
-    """
-    if not shown:
-        return StoredChecks(session, request).count_answered_checks(), 0
-    values = {**_own(request), "keys": list(shown)}
-    ((answered, among_shown),) = fetch_tuples(session, _ANSWERED_AND_SHOWN, values)
-    return int(answered), int(among_shown)

@@ -13,7 +13,7 @@ from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.judgments import CURRENT_PURPOSES, OwnAnswer, PairView
 from annotator.domain.messages import say
 from annotator.domain.people import Actor
-from annotator.labeling.checks_sql import count_checks, find_repeats
+from annotator.labeling.checks_sql import StoredChecks, find_repeats
 from annotator.labeling.my_work_sql import (
     find_lock,
     find_own_answer,
@@ -135,7 +135,7 @@ def show_pace(database: Database, actor: Actor, dataset: str, *, now: datetime) 
         dataset_pk, person_pk = key_of(row.pk), require_person(actor)
         require_role(session, actor, dataset_pk, "annotator")
         request = make_open_pairs_request(row, person_pk, now)
-        checks, _ = count_checks(session, request, ())
+        checks = StoredChecks(session, request).count_answered_checks()
         open_pairs = count_open_pairs(session, request, find_eligibility(session, dataset_pk, person_pk))
         open_pairs += len(list_waiting(session, request))
         return estimate_pace(

@@ -1,10 +1,13 @@
 """Choose the pairs that an annotator gets next.
 
-In this order: training, alone until it is passed; own outdated judgments; pairs drawn by quality control, which look like
-any other; ordinary pairs, with gold pairs and repeats among them; pairs put off; pairs that another tab holds. Ordinary
-pairs come query by query: the one at hand, those assigned to the annotator, those that others have begun, fresh ones.
-Queries, and pairs within a query, come in an order drawn with the dataset's seed and secret for this annotator; pairs that others
-have begun come first. The order depends on no rank, score or order of import.
+In this order: training, alone until it is passed; own outdated judgments; pairs query by query, with gold pairs and repeats
+among them; pairs put off; pairs that another tab holds. Queries come in this order: the one at hand, those with pairs that the
+annotator was handed and has not answered, those assigned to the annotator, those that others have begun, fresh ones.
+Queries, and pairs within a query, come in an order drawn with the dataset's seed and secret for this annotator; within a query,
+pairs that were handed out before come first, then those that others have begun. The order depends on no rank, score or order of
+import, and does not show which pairs are checks: a check that was handed out once, and a pair drawn by quality control, is from
+then on a pair of its query like any other. Pairs that come again do so in an order of their own, so comparing it with
+the first order tells nothing.
 
 Called by `labeling/service.py`; `labeling/next_pairs_sql.py` reads what these rules ask for, and only as far as they ask.
 """
@@ -50,9 +53,15 @@ class WorkSource(Protocol):
     def count_answered_queries(self) -> int:
         """Return in how many queries the annotator has answered something."""
 
-    def list_open_queries(self, *, begun: bool, start: float) -> Iterator[list[int]]:
-        """Yield queries with open pairs, a few at a time: those that others have begun, or the others. It begins
-        with the query at that share (0-1) of all and ends with the one before it."""
+    def list_handed_queries(self) -> list[int]:
+        """Return the queries with open pairs that the annotator was handed before."""
+
+    def list_open_queries(
+        self, *, begun: bool, start: float, others: Collection[int] = ()
+    ) -> Iterator[list[int]]:
+        """Yield queries with open pairs, a few at a time: those that others have begun, or the rest. It begins
+        with the query at that share (0-1) of all and ends with the one before it. `others` come among them in one of the
+        two calls."""
 
     def list_open_pairs(self, query_pks: Sequence[int]) -> list[OpenPair]:
         """Return the open pairs of these queries, in no particular order."""
@@ -74,7 +83,7 @@ class NextPairsRequest:
     held: int = 0  # pairs of the dataset that the annotator holds, in all tabs
     training: TrainingState | None = None  # None: no training
     answered_query: int | None = None  # the query of the answer that came with the request
-    drawn: Sequence[OpenPair] = ()  # pairs that wait for the annotator in quality control
+    waiting: Sequence[OpenPair] = ()  # drawn by quality control, and checks that were handed out before
 
     @property
     def shown_pks(self) -> set[int]:
@@ -117,8 +126,27 @@ class NextPairsRequest:
         return order_key(self.order_seed, self.annotator, name)
 
     def sort_pairs(self, pairs: Iterable[OpenPair]) -> list[OpenPair]:
-        """Return the pairs in the annotator's own order; what others have begun first."""
-        return sorted(pairs, key=lambda pair: (not pair.begun, self.order_key(pair.key)))
+        """Return the pairs of a query in the annotator's own order: handed out before, begun by others, the rest.
+
+        Pairs drawn by quality control are all begun: they count as begun as often as other pairs of the query.
+        """
+        pairs = list(pairs)
+        again = [pair for pair in pairs if pair.handed or pair.put_off]
+        new = [pair for pair in pairs if not (pair.handed or pair.put_off)]
+        drawn = {pair.pair_pk for pair in self.waiting}
+        others = [pair.begun for pair in new if pair.pair_pk not in drawn]
+        share = sum(others) / len(others) if others else 1.0
+
+        def counts_as_begun(pair: OpenPair) -> bool:
+            return pair.begun if pair.pair_pk not in drawn else self.draw_share(f"begun {pair.key}") < share
+
+        again.sort(key=lambda pair: self.order_key(f"again {pair.key}"))
+        new.sort(key=lambda pair: (not counts_as_begun(pair), self.order_key(pair.key)))
+        return again + new
+
+    def draw_share(self, name: str) -> float:
+        """Return a number in [0, 1) that is drawn for this name."""
+        return int.from_bytes(self.order_key(name), "big") / 2**64
 
     def sort_queries(self, query_pks: Iterable[int]) -> list[int]:
         """Return the queries in the annotator's own order; the one on the screen first."""
@@ -139,6 +167,7 @@ class NextPairs:
 
     pairs: tuple[NextPair, ...] = ()
     leased: tuple[int, ...] = ()  # those of them (pair_pk) that nobody else may get meanwhile
+    new_checks: int = 0  # how many of them are checks that were not handed out before
 
     def leave_out(self, pair_pks: Collection[int]) -> "NextPairs":
         """Return the others."""
@@ -147,6 +176,7 @@ class NextPairs:
         return NextPairs(
             tuple(pair for pair in self.pairs if pair.key is not None or pair.pair_pk not in pair_pks),
             tuple(pair_pk for pair_pk in self.leased if pair_pk not in pair_pks),
+            self.new_checks,
         )
 
 
@@ -164,59 +194,92 @@ def choose_next_pairs(request: NextPairsRequest, work: WorkSource, checks: Check
     outdated = [pk for pk in work.list_outdated(want + len(shown)) if pk not in shown][:want]
     held_elsewhere = work.list_held(elsewhere=True)
     elsewhere = {pair.pair_pk for pair in held_elsewhere}
-    drawn, drawn_last = _split_drawn(request, elsewhere)
     at_hand = find_query_at_hand(request, work)
-    ordinary, last = _choose_ordinary(
-        request, work, at_hand, held_elsewhere, count=want - len(outdated) - len(drawn)
+    ordinary, last = _choose_ordinary(request, work, at_hand, held_elsewhere, count=want - len(outdated))
+    mixed = _mix(request, checks, ordinary, taken=elsewhere, query_before=at_hand)
+    new = [*mixed, *last][: want - len(outdated)]
+    return NextPairs(
+        (*map(NextPair, outdated), *map(_name, new)),
+        tuple(pair.pair_pk for pair in new if not pair.repeat),
+        _count_new_checks(new, ordinary, last),
     )
+
+
+def _mix(
+    request: NextPairsRequest,
+    checks: CheckSource,
+    pairs: Sequence[OpenPair],
+    *,
+    taken: Collection[int],
+    query_before: int | None,
+) -> list[OpenPair]:
+    """Return the pairs with the checks that are due among those that were not handed out before."""
+    not_again = request.shown_pks.union(taken, (pair.pair_pk for pair in request.waiting))
     mixer = CheckMixer(
-        checks, request.rates, seed=request.check_seed, annotator=request.annotator, taken=shown | elsewhere
+        checks, request.rates, seed=request.check_seed, annotator=request.annotator, taken=not_again
     )
-    mixed = mixer.mix(ordinary, shown=len(shown), query_before=drawn[-1].query_pk if drawn else at_hand)
-    new = [
-        *(NextPair(pair.pair_pk) for pair in drawn),
-        *mixed,
-        *(NextPair(pair.pair_pk) for pair in (*last, *drawn_last)),
-    ][: want - len(outdated)]
-    leased = tuple(pair.pair_pk for pair in new if not pair.key)
-    return NextPairs((*map(NextPair, outdated), *new), leased)
+    return mixer.mix(pairs, shown=len(request.shown), query_before=query_before)
+
+
+def _name(pair: OpenPair) -> NextPair:
+    return NextPair(pair.pair_pk, pair.key if pair.repeat else None)
+
+
+def _count_new_checks(pairs: Iterable[OpenPair], *others: Iterable[OpenPair]) -> int:
+    """Count the pairs that are in none of `others`."""
+    known = {pair.key for pair in chain(*others)}
+    return sum(pair.key not in known for pair in pairs)
 
 
 def choose_whole_query(request: NextPairsRequest, work: WorkSource, checks: CheckSource) -> NextPairs:
     """Return the pairs of one query beside those that the browser shows: the query at hand, or else the next.
 
-    They are the pairs that are open to the annotator, and those that they have answered and may change. Queries of which
-    all that is left was put off come last.
+    They are the pairs that are open to the annotator, checks among them, and those that they have answered and may change.
+    Queries of which all that is left was put off come last.
     """
     if request.want <= 0:
         return NextPairs()
     if request.in_training or not request.room:
         return choose_next_pairs(request, work, checks)
     at_hand = find_query_at_hand(request, work)
-    with_drawn = {pair.query_pk for pair in request.drawn}
     put_off: list[int] = []
-    for query_pks in chain(_list_queries(request, work, at_hand, with_drawn), [put_off]):
+    for query_pks in _list_queries(request, work, at_hand):
         for query_pk in query_pks:
-            pairs = work.list_open_pairs([query_pk])
-            pairs += [pair for pair in request.drawn if pair.query_pk == query_pk]
-            if query_pks is not put_off and pairs and all(pair.put_off for pair in pairs):
+            pairs = _list_pairs(request, work, query_pk)
+            if pairs and all(pair.put_off for pair in pairs):
                 put_off.append(query_pk)
             elif pairs:
-                return _list_query(request, work, query_pk, pairs)
+                return _list_query(request, work, checks, query_pk, pairs)
+    for query_pk in request.sort_queries(put_off)[:1]:
+        return _list_query(request, work, checks, query_pk, _list_pairs(request, work, query_pk))
     return NextPairs()
 
 
+def _list_pairs(request: NextPairsRequest, work: WorkSource, query_pk: int) -> list[OpenPair]:
+    """Return the pairs of a query that the annotator can be handed: the open ones, and those that wait."""
+    waiting = (pair for pair in request.waiting if pair.query_pk == query_pk)
+    return [*work.list_open_pairs([query_pk]), *waiting]
+
+
 def _list_query(
-    request: NextPairsRequest, work: WorkSource, query_pk: int, pairs: Iterable[OpenPair]
+    request: NextPairsRequest, work: WorkSource, checks: CheckSource, query_pk: int, pairs: list[OpenPair]
 ) -> NextPairs:
-    answered = work.list_answered_pairs(query_pk)
-    keys = {**answered, **{pair.pair_pk: pair.key for pair in pairs}}
-    shown = request.shown_pks
-    order = sorted(keys, key=lambda pk: request.order_key(keys[pk]))
+    """Return the list of a query, in an order of its own. A repeat takes the place of the earlier answer."""
+    answered, shown = work.list_answered_pairs(query_pk), request.shown_pks
+    ordered = request.sort_pairs(pair for pair in pairs if pair.pair_pk not in shown)
+    mixed = _mix(request, checks, ordered, taken=(), query_before=query_pk)
+    keys = {**answered, **{pair.pair_pk: pair.key for pair in mixed}}
+    order = sorted(keys, key=lambda pk: request.order_key(f"list {keys[pk]}"))
     pks = [pk for pk in order if pk not in shown][: request.want]
-    leased = [pk for pk in pks if pk not in answered]
-    beyond = set(leased[request.room :])
-    return NextPairs(tuple(NextPair(pk) for pk in pks if pk not in beyond), tuple(leased[: request.room]))
+    by_pk = {pair.pair_pk: pair for pair in mixed}
+    open_pks = [pk for pk in pks if pk in by_pk]
+    beyond = set(open_pks[request.room :])
+    new = [by_pk[pk] for pk in open_pks if pk not in beyond]
+    return NextPairs(
+        tuple(_name(by_pk[pk]) if pk in by_pk else NextPair(pk) for pk in pks if pk not in beyond),
+        tuple(pair.pair_pk for pair in new if not pair.repeat),
+        _count_new_checks(new, ordered),
+    )
 
 
 def _choose_held(request: NextPairsRequest, work: WorkSource) -> NextPairs:
@@ -234,18 +297,6 @@ def find_query_at_hand(request: NextPairsRequest, work: WorkSource) -> int | Non
     return request.answered_query or work.find_last_query()
 
 
-def _split_drawn(
-    request: NextPairsRequest, elsewhere: Collection[int]
-) -> tuple[list[OpenPair], list[OpenPair]]:
-    """Return the pairs drawn by quality control that come now, and those that come after all others: put off before.
-
-    Those in another tab come like other pairs there.
-    """
-    taken = request.shown_pks.union(elsewhere)
-    pairs = request.sort_by_query(pair for pair in request.drawn if pair.pair_pk not in taken)
-    return [pair for pair in pairs if not pair.put_off], [pair for pair in pairs if pair.put_off]
-
-
 def _choose_ordinary(
     request: NextPairsRequest,
     work: WorkSource,
@@ -254,7 +305,7 @@ def _choose_ordinary(
     *,
     count: int,
 ) -> tuple[list[OpenPair], list[OpenPair]]:
-    """Return `count` ordinary pairs: those that come now, and those that come after all others.
+    """Return `count` pairs that are no new checks: those that come now, and those that come after all others.
 
     The latter were put off, or are in another tab (which may have crashed).
     """
@@ -264,7 +315,7 @@ def _choose_ordinary(
     taken = shown.union(pair.pair_pk for pair in elsewhere)
     ordinary: list[OpenPair] = []
     for query_pks in _list_queries(request, work, at_hand):
-        pairs = work.list_open_pairs(query_pks)
+        pairs = [*work.list_open_pairs(query_pks), *request.waiting]
         for query_pk in query_pks:
             of_query = [pair for pair in pairs if pair.query_pk == query_pk and pair.pair_pk not in taken]
             ordinary += request.sort_pairs(pair for pair in of_query if not pair.put_off)
@@ -272,7 +323,7 @@ def _choose_ordinary(
             return ordinary[:count], []
     put_off = [
         pair
-        for pair in work.list_open_pairs(work.list_put_off_queries())
+        for pair in (*work.list_open_pairs(work.list_put_off_queries()), *request.waiting)
         if pair.put_off and pair.pair_pk not in taken
     ]
     others = [pair for pair in elsewhere if pair.pair_pk not in shown]
@@ -284,13 +335,8 @@ def _choose_ordinary(
     return ordinary, last[: count - len(ordinary)]
 
 
-def _list_queries(
-    request: NextPairsRequest, work: WorkSource, at_hand: int | None, with_drawn: Collection[int] = ()
-) -> Iterator[list[int]]:
-    """Yield the queries to take pairs from, a few at a time and each once; looked up only as far as they are asked for.
-
-    `with_drawn`: queries with pairs for quality control, which come right after the one at hand.
-    """
+def _list_queries(request: NextPairsRequest, work: WorkSource, at_hand: int | None) -> Iterator[list[int]]:
+    """Yield the queries to take pairs from, a few at a time and each once; looked up only as far as they are asked for."""
     yielded: set[int] = set()
 
     def choose_new(query_pks: Iterable[int]) -> list[int]:
@@ -300,12 +346,13 @@ def _list_queries(
 
     if at_hand is not None:
         yield choose_new([at_hand])
-    yield from ([pk] for pk in request.sort_queries(choose_new(with_drawn)))
+    handed = [pair.query_pk for pair in request.waiting if pair.handed and not pair.put_off]
+    yield from ([pk] for pk in request.sort_queries(choose_new([*handed, *work.list_handed_queries()])))
     yield from ([pk] for pk in request.sort_queries(choose_new(work.list_assigned_queries())))
-    turn = request.order_key(f"turn {work.count_answered_queries()}")
-    start = int.from_bytes(turn, "big") / 2**64
+    start = request.draw_share(f"turn {work.count_answered_queries()}")
+    others = {pair.query_pk for pair in request.waiting} - yielded
     for begun in (True, False):
-        for query_pks in work.list_open_queries(begun=begun, start=start):
+        for query_pks in work.list_open_queries(begun=begun, start=start, others=others):
             yield choose_new(query_pks)
 
 

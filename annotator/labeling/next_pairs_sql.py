@@ -1,6 +1,6 @@
 """Read the pairs that are open to an annotator, as far as `labeling/next_pairs.py` asks for them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import exists, select
@@ -16,6 +16,7 @@ from annotator.storage.judgments.open_pairs import (
     find_last_query,
     find_open_queries,
     list_assigned_queries,
+    list_handed_queries,
     list_held,
     list_open_pairs,
     list_open_queries,
@@ -79,14 +80,22 @@ class StoredWork:
         """Return in how many queries the annotator has answered something."""
         return self.context.bounds.answered
 
-    def list_open_queries(self, *, begun: bool, start: float) -> Iterator[list[int]]:
+    def list_handed_queries(self) -> list[int]:
+        """Return the queries with open pairs that the annotator was handed before. They matter only beside checks."""
+        return list_handed_queries(self.session, self.request) if self.context.has_checks else []
+
+    def list_open_queries(
+        self, *, begun: bool, start: float, others: Collection[int] = ()
+    ) -> Iterator[list[int]]:
         """Yield queries with open pairs, a few at a time, from the one at that share (0-1) of all on."""
         if self.open_queries is None:
             bounds = self.context.bounds
             self.open_queries = find_open_queries(
                 self.session, self.request, self.eligibility, bounds, share=start
             )
-        return list_open_queries(self.session, self.request, self.eligibility, self.open_queries, begun=begun)
+        return list_open_queries(
+            self.session, self.request, self.eligibility, self.open_queries, begun=begun, others=others
+        )
 
     def list_open_pairs(self, query_pks: Sequence[int]) -> list[OpenPair]:
         """Return the open pairs of these queries, in no particular order."""

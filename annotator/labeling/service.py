@@ -24,7 +24,12 @@ from annotator.domain.judgments import (
 )
 from annotator.domain.people import Actor, includes
 from annotator.labeling.checks import count_due_checks
-from annotator.labeling.checks_sql import StoredChecks, count_checks, prolong_repeats, read_check_rates
+from annotator.labeling.checks_sql import (
+    StoredChecks,
+    list_waiting_checks,
+    prolong_repeats,
+    read_check_rates,
+)
 from annotator.labeling.events import read_events
 from annotator.labeling.exchange_sql import ExchangeContext, read_context
 from annotator.labeling.next_pairs import (
@@ -187,6 +192,8 @@ def _exchange(
             pairs = read_pair_states(session, request, context.eligibility, have)
         shown = {key: pairs[key] for key in have if key in pairs}
         judged = find_needless(shown, whole=wish.whole)
+        drawn = list_waiting(session, request) if context.has_draws else []
+        checks = list_waiting_checks(session, request, context.eligibility) if context.has_checks else []
         wanted = NextPairsRequest(
             order_seed=context.dataset.order_seed,
             check_seed=context.dataset.check_seed,
@@ -197,7 +204,7 @@ def _exchange(
             held=context.leases - plan.ended_leases,
             training=facts.find_training(),
             answered_query=plan.query_pk,
-            drawn=list_waiting(session, request) if context.has_draws else (),
+            waiting=[*drawn, *checks],
         )
         special = SpecialWork(
             outdated=context.has_outdated or plan.may_be_outdated(max(context.versions)),
@@ -215,7 +222,8 @@ def _exchange(
             most_left=BLOCK,
         )
         handed = handed_out.views if wish.whole else _number(wanted, chosen.pairs, handed_out)
-        answered, progress = _advance_progress(work, wanted, chosen, handed_out)
+        waiting = len(drawn), len(checks) + chosen.new_checks
+        answered, progress = _advance_progress(work, wanted, handed_out, waiting)
     response = SubmitResponse(
         tuple(event.event_id for event in plan.acknowledged),
         tuple(plan.refused),
@@ -333,17 +341,18 @@ def _enter(
 
 
 def _advance_progress(
-    work: StoredWork, wanted: NextPairsRequest, chosen: NextPairs, handed_out: HandedOut
+    work: StoredWork, wanted: NextPairsRequest, handed_out: HandedOut, waiting: tuple[int, int]
 ) -> tuple[int, OwnProgress]:
-    """Return how many pairs the annotator has answered, checks included, and the progress to show."""
+    """Return how many pairs the annotator has answered, checks included, and the progress to show.
+
+    `waiting`: how many pairs wait that quality control drew, and how many checks that were handed out.
+    """
     session, request, context = work.session, work.request, work.context
-    checks, drawn = StoredChecks(session, request), len(wanted.drawn)
+    checks, (drawn, held_checks) = StoredChecks(session, request), waiting
     keys = [*wanted.shown, *(pair.pair for pair in handed_out.views)]
-    answered_checks = held_checks = 0
-    if context.has_checks or any(pair.key for pair in chosen.pairs):
-        answered_checks, held_checks = count_checks(session, request, keys)
+    answered_checks = checks.count_answered_checks() if context.has_checks else 0
     answered = handed_out.done + answered_checks
-    answered_before = sum(pair.answered for pair in wanted.shown.values())
+    answered_before = sum(pair.answered or pair.tried for pair in wanted.shown.values())
     answered_before += sum(pair.answer is not None for pair in handed_out.views)
     in_hand = max(
         0, len(keys) - held_checks - drawn - answered_before

@@ -15,7 +15,6 @@ from annotator.labeling.checks_sql import (
     list_training,
     read_check_rates,
 )
-from annotator.labeling.pair_records import NextPair
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_current
 from annotator.storage.judgments.missing_judgments import derive_work
@@ -97,7 +96,7 @@ class CheckedWorld(World):
         with self.database.read() as session:
             return list_training(session, self.request(actor), find_dataset(session, "d"), limit=50)
 
-    def mixed(self, actor: Actor, ordinary: Sequence[int], *, held: Sequence[int] = ()) -> list[NextPair]:
+    def mixed(self, actor: Actor, ordinary: Sequence[int], *, held: Sequence[int] = ()) -> list[OpenPair]:
         """What is handed out with checks among it."""
         with self.database.write() as session:
             dataset = find_dataset(session, "d")

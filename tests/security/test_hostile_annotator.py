@@ -21,6 +21,7 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling import next_pairs
 from annotator.labeling.assignment import QuerySelection
 from annotator.labeling.assignment_service import assign, free_pairs, show_assignment
+from annotator.labeling.checks import CheckRates
 from annotator.labeling.service import list_judgments, read_whole_text
 from annotator.people.service import add_person
 from annotator.settings import Settings
@@ -335,6 +336,62 @@ def test_an_answered_check_looks_like_any_answered_pair(attack: Attack) -> None:
     assert attack.post("mallory", have=[gold, ordinary])["judged"] == [], "put off, both wait again"
     states = {item["pair"]: item["state"] for item in attack.search("mallory", "Q0", "문서/0").values()}
     assert states[gold] == states[ordinary] == "in pool"
+
+
+GOLD = KEYS[1::4]
+
+
+@pytest.fixture
+def with_gold(attack: Attack, monkeypatch: pytest.MonkeyPatch) -> Attack:
+    """A gold pair is due at every second place."""
+    for key in GOLD:
+        attack.mark(key, "gold")
+    with attack.world.database.write() as session:
+        find_dataset(session, "d").gold_rate = 0.5
+    monkeypatch.setattr(
+        CheckRates, "choose_due", lambda _rates, _seed, _name, position: None if position % 2 else "gold"
+    )
+    return attack
+
+
+def test_a_list_of_a_query_has_the_gold_pairs_that_another_tab_holds_and_new_ones(with_gold: Attack) -> None:
+    attack = with_gold
+    single = attack.post("mallory", want=50, tab="p")["pairs"]
+    gold = {pair["pair"] for pair in single} & set(GOLD)
+    assert gold
+    for key in gold:
+        (query_id,) = {pair["query"]["query_id"] for pair in single if pair["pair"] == key}
+        answered = next(
+            pair["pair"]
+            for pair in single
+            if pair["query"]["query_id"] == query_id and pair["pair"] not in GOLD
+        )
+        attack.press("mallory", answered)
+        whole = attack.list_handed("mallory", 200, tab="w", whole=True)
+        assert set(whole) == {pair["pair"] for pair in single if pair["query"]["query_id"] == query_id}
+        assert attack.list_handed("mallory", 200, tab="w", whole=True) == whole
+    listed = {key for _ in range(3) for key in list_and_answer(attack, "bob")}
+    assert listed & set(GOLD), "a list alone has gold pairs too"
+
+
+def list_and_answer(attack: Attack, username: str) -> list[str]:
+    listed = attack.list_handed(username, 200, whole=True)
+    attack.press(username, *listed)
+    return listed
+
+
+def test_gold_pairs_put_off_lie_among_the_others_put_off(with_gold: Attack) -> None:
+    attack = with_gold
+    first = attack.list_handed("mallory", 50)
+    assert GOLD[0] in first
+    attack.press("mallory", *first, grade=None)
+    again = attack.list_handed("mallory", 50)
+    assert set(again) == set(first), "all come again"
+    of_query = [key for key in again if key in KEYS[:4]]
+    positions = [again.index(key) for key in of_query]
+    assert max(positions) - min(positions) == len(of_query) - 1, "with the others of its query"
+    progress = attack.post("mallory")["progress"]
+    assert progress["total"] - progress["done"] == len(first), "what waits is left, whatever it is"
 
 
 def hand_out_by_hand(attack: Attack, username: str, keys: list[str]) -> None:

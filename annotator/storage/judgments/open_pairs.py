@@ -107,10 +107,12 @@ _OPEN = (
     WHERE l.pair_pk = p.pk AND l.annotator_pk <> :annotator_pk AND l.expires_at > :now
       AND l.expires_at <= :latest)"""
 )
-_OPEN_PAIRS = (
-    "SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL FROM pair p LEFT JOIN current_judgment c "
-    "ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk WHERE p.query_pk IN :chosen AND " + _OPEN
-)
+LEASED_BEFORE = "EXISTS (SELECT 1 FROM lease h WHERE h.pair_pk = p.pk AND h.annotator_pk = :annotator_pk)"
+_OPEN_PAIRS = f"""
+SELECT p.pk, p.key, p.query_pk, p.judged > (SELECT count(*) FROM proposal b WHERE b.pair_pk = p.pk), c.outcome IS NOT NULL,
+  {LEASED_BEFORE}
+FROM pair p LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+WHERE p.query_pk IN :chosen AND {_OPEN}"""
 _OPEN_QUERIES = """
 SELECT w.query_pk FROM query_work w
 LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
@@ -134,6 +136,14 @@ SELECT w.query_pk FROM assignment g CROSS JOIN query_work w
 LEFT JOIN query_answers a ON a.query_pk = w.query_pk AND a.annotator_pk = :annotator_pk
 WHERE w.query_pk = g.query_pk AND g.person_pk = :annotator_pk AND w.dataset_pk = :dataset_pk AND w.open_pairs > coalesce(a.answered_open, 0)
   AND {eligible}"""
+_OPEN_AMONG = (
+    _OPEN_QUERIES[: _OPEN_QUERIES.index(" AND (w.begun")].replace("BETWEEN :first AND :last", "IN :chosen")
+    + " AND {eligible}"
+)
+_HANDED_QUERIES = prepare_sql(
+    "SELECT DISTINCT p.query_pk FROM lease l CROSS JOIN pair p WHERE l.annotator_pk = :annotator_pk AND p.pk = l.pair_pk "
+    "AND p.dataset_pk = :dataset_pk AND p.lacking > 0"
+)
 _PUT_OFF_QUERIES = prepare_sql(
     "SELECT DISTINCT p.query_pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk "
     "WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND c.outcome = 'later' AND p.lacking > 0"
@@ -232,7 +242,10 @@ def list_open_pairs(
 
 
 def _to_open_pairs(rows: Iterable[Sequence[Any]]) -> list[OpenPair]:
-    return [OpenPair(pk, key, query, bool(begun), bool(put_off)) for pk, key, query, begun, put_off in rows]
+    return [
+        OpenPair(pk, key, query_pk, bool(begun), bool(put_off), bool(handed))
+        for pk, key, query_pk, begun, put_off, handed in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,19 +287,32 @@ def list_open_queries(
     queries: OpenQueries,
     *,
     begun: bool,
+    others: Collection[int] = (),
 ) -> Iterator[list[int]]:
     """Yield queries that lack judgments of the annotator, a few at a time.
 
     `begun`: those that others have begun, or the others. It starts at the query in the middle and ends with the ones before it.
+    `others`: queries that come in the same order, whatever they lack: where others have begun some, or else with the rest.
     """
     statement = eligibility.prepare(_OPEN_QUERIES, query="w.query_pk")
     values = {**request.values, **eligibility.values, "begun": begun}
+    are_begun = any(queries.first.get((True, later)) for later in (True, False))
+    if begun is not are_begun:
+        others = ()
+    if others:
+        among = eligibility.prepare(_OPEN_AMONG, query="w.query_pk")
+        chosen = {**request.values, **eligibility.values, "chosen": list(others)}
+        others = set(others).difference(query_pk for (query_pk,) in fetch_tuples(session, among, chosen))
     for later, last in ((True, queries.bounds.highest or 0), (False, queries.middle - 1)):
+        between = [query_pk for query_pk in others if (query_pk >= queries.middle) is later]
         query_pks, most = sorted(queries.first.get((begun, later), ())), _FIRST
-        while query_pks:
-            yield query_pks
-            if len(query_pks) < most or query_pks[-1] >= last:
+        while query_pks or between:
+            is_last = len(query_pks) < most or query_pks[-1] >= last
+            merged = [query_pk for query_pk in between if is_last or query_pk <= query_pks[-1]]
+            yield sorted({*query_pks, *merged})
+            if is_last:
                 break
+            between = [query_pk for query_pk in between if query_pk not in merged]
             most = min(4 * most, 50)
             span = {**values, "first": query_pks[-1] + 1, "last": last, "most": most}
             query_pks = [query_pk for (query_pk,) in fetch_tuples(session, statement, span)]
@@ -303,6 +329,11 @@ def list_assigned_queries(session: Session, request: OpenPairsRequest, eligibili
 def list_put_off_queries(session: Session, request: OpenPairsRequest) -> list[int]:
     """Return the queries of which the annotator has put off pairs."""
     return list(execute_sql(session, _PUT_OFF_QUERIES, request.values).scalars())
+
+
+def list_handed_queries(session: Session, request: OpenPairsRequest) -> list[int]:
+    """Return the queries of which the annotator was handed pairs that they have not answered and that lack judgments."""
+    return [query_pk for (query_pk,) in fetch_tuples(session, _HANDED_QUERIES, request.values)]
 
 
 def find_last_query(session: Session, request: OpenPairsRequest) -> int | None:
@@ -338,7 +369,7 @@ _LOCK_PAIRS, _LOCK_FREE_PAIRS = (
     for rest in ("", " SKIP LOCKED")
 )
 _HELD_PAIRS = """
-SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL FROM lease l CROSS JOIN pair p
+SELECT p.pk, p.key, p.query_pk, p.judged > 0, c.outcome IS NOT NULL, true FROM lease l CROSS JOIN pair p
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 WHERE l.annotator_pk = :annotator_pk{of_tabs} AND l.expires_at > :now AND l.expires_at <= :latest
   AND p.pk = l.pair_pk AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.domain.judgments import OpenPair
-from annotator.storage.judgments.open_pairs import OpenPairsRequest
+from annotator.storage.judgments.open_pairs import LEASED_BEFORE, OpenPairsRequest
 from annotator.storage.sql import execute_sql, fetch, prepare_sql
 
 CAN_JUDGE = """p.retired_at IS NULL
@@ -22,7 +22,7 @@ CAN_JUDGE = """p.retired_at IS NULL
     WHERE c.pair_pk = p.pk AND c.annotator_pk = w.annotator_pk AND c.outcome <> 'later')"""
 DECIDED_SINCE = "EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = x.pair_pk AND a.decided_at >= x.answered_at)"
 _WAITING = prepare_sql(f"""
-SELECT p.pk AS pair_pk, p.key, p.query_pk, x.judgment_pk IS NOT NULL AS put_off
+SELECT p.pk AS pair_pk, p.key, p.query_pk, x.judgment_pk IS NOT NULL AS put_off, {LEASED_BEFORE} AS leased
 FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p  -- in this order: from the few draws, not from the pool
 WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
   AND w.round = (SELECT max(l.round) FROM quality_draw l WHERE l.dataset_pk = :dataset_pk)
@@ -55,6 +55,7 @@ class _WaitingPair(NamedTuple):
     key: str
     query_pk: int
     put_off: bool  # the expert has said "later"
+    leased: bool  # to the expert, whether or not the lease has run out
 
 
 class _AnsweredPair(NamedTuple):
@@ -67,7 +68,10 @@ class _AnsweredPair(NamedTuple):
 def list_waiting(session: Session, request: OpenPairsRequest) -> list[OpenPair]:
     """Return the drawn pairs that wait for this annotator, in no particular order."""
     pairs = fetch(session, _WAITING, _WaitingPair, request.values)
-    return [OpenPair(pair.pair_pk, pair.key, pair.query_pk, True, pair.put_off) for pair in pairs]
+    return [
+        OpenPair(pair.pair_pk, pair.key, pair.query_pk, True, bool(pair.put_off), bool(pair.leased))
+        for pair in pairs
+    ]
 
 
 def list_changeable(session: Session, request: OpenPairsRequest, query_pk: int) -> dict[int, str]:

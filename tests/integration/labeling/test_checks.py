@@ -4,15 +4,17 @@ import pytest
 from sqlalchemy import insert, select
 from sqlmodel import col
 
+from annotator.domain.judgments import OpenPair
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import (
     find_repeats,
+    list_waiting_checks,
     note_repeats_answered,
     read_explanations,
 )
-from annotator.labeling.pair_records import NextPair
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_decided
+from annotator.storage.judgments.open_pairs import Eligibility
 from annotator.storage.tables.adjudication import AdjudicationRow
 from annotator.storage.tables.central import CurrentJudgmentRow, DatasetRow, PairRow
 from annotator.storage.tables.labeling import DisclosureRow, ProposalRow, RepeatRow
@@ -20,7 +22,7 @@ from tests.integration.checked_world import CheckedWorld
 from tests.integration.labeling_world import NOW
 
 
-def checks_of(handed: list[NextPair], ordinary: list[int]) -> list[NextPair]:
+def checks_of(handed: list[OpenPair], ordinary: list[int]) -> list[OpenPair]:
     """What is in the hand-out beside the ordinary pairs, whose order must have been kept."""
     assert [handed_pair.pair_pk for handed_pair in handed if handed_pair.pair_pk in ordinary] == ordinary
     return [handed_pair for handed_pair in handed if handed_pair.pair_pk not in ordinary]
@@ -117,7 +119,7 @@ def test_at_rates_of_0_nothing_is_mixed_in(one_query: CheckedWorld) -> None:
     world = one_query
     world.mark("gold", *world.pairs[20:])
     handed = world.mixed(world.person("ann"), world.pairs[:10])
-    assert handed == [NextPair(pair) for pair in world.pairs[:10]]
+    assert [pair.pair_pk for pair in handed] == world.pairs[:10]
 
 
 def test_gold_is_mixed_in_at_its_rate_the_same_way_every_time(database: Database) -> None:
@@ -130,7 +132,7 @@ def test_gold_is_mixed_in_at_its_rate_the_same_way_every_time(database: Database
     assert 0.14 <= len(checks) / len(handed) <= 0.26
     assert len(set(checks)) == len(checks)
     assert {check.pair_pk for check in checks} <= set(gold)
-    assert all(check.key is None and not check.training for check in checks)
+    assert all(check.key == world.keys[check.pair_pk] and not check.repeat for check in checks)
     assert world.mixed(ann, ordinary) == handed
     assert world.mixed(bob, ordinary) != handed
 
@@ -174,10 +176,12 @@ def test_gold_comes_once_and_never_of_what_one_has_judged_proposed_or_seen(datab
         session.get_one(PairRow, left).retired_at = NOW
     ordinary = world.pairs[7:] * 10
     came = {handed_pair.pair_pk for handed_pair in world.mixed(ann, ordinary)} - set(ordinary)
-    assert came == {good, put_off}
+    assert came == {good}
+    assert list_waiting(world, ann) == {put_off: world.keys[put_off]}, "it comes again like any other pair"
     world.answer(ann, good, 1, purpose="gold")
-    came = {handed_pair.pair_pk for handed_pair in world.mixed(ann, ordinary)} - set(ordinary)
-    assert came == {put_off}
+    assert not {handed_pair.pair_pk for handed_pair in world.mixed(ann, ordinary)} - set(ordinary)
+    world.answer(ann, put_off, 1, purpose="gold")
+    assert list_waiting(world, ann) == {}
 
 
 def test_gold_that_is_in_the_browser_is_not_handed_again(one_query: CheckedWorld) -> None:
@@ -217,8 +221,12 @@ def test_a_repeat_is_ones_own_answer_under_a_key_of_its_own(one_query: CheckedWo
     assert len({repeat.key for repeat in repeats}) == len(repeats)
     assert not {repeat.key for repeat in repeats} & set(world.keys.values())
     assert all(repeat.key and len(repeat.key) == len(world.keys[1]) for repeat in repeats)
-    assert world.mixed(ann, ordinary) == handed  # a reload brings the same, under the same keys
-    assert world.mixed(bob, ordinary) == [NextPair(pair) for pair in ordinary]  # who has answered nothing
+    assert list_waiting(world, ann) == {repeat.pair_pk: repeat.key for repeat in repeats}, (
+        "until they are answered"
+    )
+    assert list_waiting(world, bob) == {}
+    mixed = world.mixed(bob, ordinary)  # who has answered nothing
+    assert [pair.pair_pk for pair in mixed] == ordinary
 
 
 def test_a_repeat_comes_once(one_query: CheckedWorld) -> None:
@@ -284,6 +292,14 @@ def test_a_repeat_waits_for_answers_on_other_pairs(one_query: CheckedWorld) -> N
         world.answer(ann, pair, 1)
     repeats = checks_of(world.mixed(ann, world.pairs[20:]), world.pairs[20:])
     assert [repeat.pair_pk for repeat in repeats] == [world.pairs[0]]
+
+
+def list_waiting(world: CheckedWorld, actor: Actor) -> dict[int, str]:
+    """The checks that were handed out and wait for an answer: keys by pair_pk."""
+    with world.database.read() as session:
+        waiting = list_waiting_checks(session, world.request(actor), Eligibility())
+    assert all(pair.handed for pair in waiting)
+    return {pair.pair_pk: pair.key for pair in waiting}
 
 
 def disclose(world: CheckedWorld, actor: Actor, pair: int) -> None:

@@ -18,7 +18,6 @@ from annotator.labeling.checks import (
     count_due_checks,
     measure_training,
 )
-from annotator.labeling.pair_records import NextPair
 
 ONLY_GOLD = CheckRates(gold=1, repeat=0, repeat_after=5)
 ONLY_REPEATS = CheckRates(gold=0, repeat=1, repeat_after=5)
@@ -105,12 +104,19 @@ def test_one_gold_pair_of_a_strange_query_keeps_its_others_back() -> None:
 def test_what_is_taken_is_no_check() -> None:
     assert mix(Checks([GoldCandidate(50, "g", 10)]), ONLY_GOLD, taken=[50]) == [1]
     assert mix(Checks([GoldCandidate(1, "g", 10)]), ONLY_GOLD) == [1]
-    assert mix(Checks(repeats=[RepeatCandidate(50, "k", 1, None)]), ONLY_REPEATS, taken=[50]) == [1]
+    assert mix(Checks(repeats=[RepeatCandidate(50, "k", 1)]), ONLY_REPEATS, taken=[50]) == [1]
 
 
 def test_there_are_at_most_so_many_checks_for_each_ordinary_pair() -> None:
     many = Checks([GoldCandidate(pk, f"g{pk}", 10) for pk in range(50, 70)])
     assert len(mix(many, ONLY_GOLD)) == MOST_CHECKS + 1
+
+
+def test_no_check_comes_before_a_pair_that_was_handed_out_before() -> None:
+    mixer = CheckMixer(Checks([GoldCandidate(50, "g", 10)]), ONLY_GOLD, seed=7, annotator="ann", taken=())
+    again, new = (OpenPair(pk, f"k{pk}", 10, False, False, handed=pk == 1) for pk in (1, 2))
+    assert mixer.mix([again], shown=0, query_before=10) == [again]
+    assert [pair.pair_pk for pair in mixer.mix([again, new], shown=0, query_before=10)] == [1, 50, 2]
 
 
 def test_gold_pairs_come_in_an_order_of_the_annotators_own() -> None:
@@ -119,30 +125,30 @@ def test_gold_pairs_come_in_an_order_of_the_annotators_own() -> None:
 
 
 def test_a_repeat_comes_after_enough_other_pairs() -> None:
-    again = [RepeatCandidate(50, "k50", 1, None)]
+    again = [RepeatCandidate(50, "k50", 1)]
     assert mix(Checks(repeats=again), ONLY_REPEATS)[0] == 50
     assert mix(Checks(repeats=again, judged=5), ONLY_REPEATS) == [1]
     assert mix(Checks(repeats=again, judged=6), ONLY_REPEATS)[0] == 50
     assert mix(Checks(repeats=again, recent=[50]), ONLY_REPEATS) == [1]
 
 
-def test_a_repeat_handed_out_before_comes_first_under_its_key_then_the_oldest() -> None:
+def test_the_oldest_pair_is_repeated_first_under_a_key_of_its_own() -> None:
     checks = Checks(
         repeats=[
-            RepeatCandidate(50, "k50", 3, None),
-            RepeatCandidate(51, "k51", 2, None),
-            RepeatCandidate(52, "k52", 9, "its key"),
+            RepeatCandidate(50, "k50", 3),
+            RepeatCandidate(51, "k51", 2),
+            RepeatCandidate(52, "k52", 9),
         ]
     )
     mixer = CheckMixer(checks, ONLY_REPEATS, seed=7, annotator="ann", taken=())
     mixed = mixer.mix([OpenPair(1, "k1", 10, False, False)], shown=0, query_before=None)
-    assert [next_pair.pair_pk for next_pair in mixed] == [52, 51, 50, 1]
-    assert mixed[0] == NextPair(52, "its key")
-    assert [next_pair.key for next_pair in mixed[1:3]] == checks.stored
+    assert [next_pair.pair_pk for next_pair in mixed] == [51, 50, 52, 1]
+    assert [next_pair.key for next_pair in mixed[:3]] == checks.stored
+    assert [next_pair.repeat for next_pair in mixed] == [True, True, True, False]
 
 
 def test_a_key_in_use_is_not_given_to_a_repeat() -> None:
-    again = [RepeatCandidate(50, "k50", 1, None)]
+    again = [RepeatCandidate(50, "k50", 1)]
     first = Checks(repeats=again)
     mix(first, ONLY_REPEATS)
     second = Checks(repeats=again, used_keys=first.stored)
@@ -152,7 +158,7 @@ def test_a_key_in_use_is_not_given_to_a_repeat() -> None:
 
 
 def test_only_a_few_candidates_are_looked_at_for_a_repeat() -> None:
-    many = [RepeatCandidate(50 + number, f"k{number}", number, None) for number in range(REPEATS_TRIED + 1)]
+    many = [RepeatCandidate(50 + number, f"k{number}", number) for number in range(REPEATS_TRIED + 1)]
     recent = [candidate.pair_pk for candidate in many[:REPEATS_TRIED]]
     assert mix(Checks(repeats=many, recent=recent), ONLY_REPEATS) == [1]
     assert mix(Checks(repeats=many, recent=recent[1:]), ONLY_REPEATS)[0] == 50

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -81,10 +82,16 @@ class Work:
     def count_answered_queries(self) -> int:
         return 3
 
-    def list_open_queries(self, *, begun: bool, start: float) -> Iterator[list[int]]:
+    def list_handed_queries(self) -> list[int]:
+        return sorted({pair.query_pk for pair in self.pairs if pair.handed})
+
+    def list_open_queries(
+        self, *, begun: bool, start: float, others: Collection[int] = ()
+    ) -> Iterator[list[int]]:
         assert 0 <= start < 1
-        queries = sorted({pair.query_pk for pair in self.pairs})
-        begun_queries = {pair.query_pk for pair in self.pairs if pair.begun}
+        own = {pair.query_pk for pair in self.pairs}
+        queries = sorted(own.union(others))
+        begun_queries = {pair.query_pk for pair in self.pairs if pair.begun}.union(set(others) - own)
         first = int(start * len(queries))
         for query_pk in [*queries[first:], *queries[:first]]:
             if (query_pk in begun_queries) is begun:
@@ -127,8 +134,10 @@ class Checks:
         return next(iter(keys))
 
 
-def pair(pk: int, query_pk: int = 10, *, begun: bool = False, put_off: bool = False) -> OpenPair:
-    return OpenPair(pk, f"k{pk}", query_pk, begun, put_off)
+def pair(
+    pk: int, query_pk: int = 10, *, begun: bool = False, put_off: bool = False, handed: bool = False
+) -> OpenPair:
+    return OpenPair(pk, f"k{pk}", query_pk, begun, put_off, handed)
 
 
 def ask(want: int = 50, *shown: AnnotatorPairState, **changes: Any) -> NextPairsRequest:
@@ -161,16 +170,18 @@ def test_training_comes_alone_until_it_is_passed() -> None:
     assert choose(ask(training=replace(TRAINING, passed=True)), work) == [8, 1]
 
 
-def test_the_order_is_outdated_drawn_ordinary_put_off_another_tab() -> None:
+def test_the_order_is_outdated_open_or_drawn_put_off_another_tab() -> None:
     work = Work(
         [pair(1), pair(2, put_off=True), pair(3), pair(4, put_off=True)], outdated=[9], elsewhere=[3, 4, 6]
     )
     drawn = [pair(5, 20), pair(6, 20), pair(7, 20, put_off=True)]
-    chosen = choose_next_pairs(ask(drawn=drawn), work, Checks())
+    chosen = choose_next_pairs(ask(waiting=drawn), work, Checks())
     order = [next_pair.pair_pk for next_pair in chosen.pairs]
-    assert order[:4] == [9, 5, 1, 2]
-    assert set(order[4:6]) == {3, 6}, "a check in another tab comes like any pair there"
-    assert order[6:] == [4, 7]
+    assert order[0] == 9
+    assert set(order[1:3]) == {1, 5}
+    assert set(order[3:5]) == {2, 7}
+    assert set(order[5:7]) == {3, 6}, "a check in another tab comes like any pair there"
+    assert order[7:] == [4]
     assert set(chosen.leased) == set(order) - {9}, "who revises takes nobody's work"
 
 
@@ -195,15 +206,15 @@ def test_leases_that_ran_out_begin_again_only_within_what_may_be_held() -> None:
 def test_every_kind_gives_way_to_the_ones_before_it() -> None:
     work = Work([pair(1), pair(2, put_off=True)], outdated=[9, 8])
     drawn = [pair(5, 20)]
-    everything = choose(ask(drawn=drawn), work)
+    everything = choose(ask(waiting=drawn), work)
     for want in range(1, len(everything)):
-        assert choose(ask(want, drawn=drawn), work) == everything[:want]
+        assert choose(ask(want, waiting=drawn), work) == everything[:want]
 
 
 def test_what_the_browser_shows_does_not_come_again() -> None:
     shown = [replace(SHOWN, pair_pk=pk) for pk in (1, 2, 3, 4)]
     work = Work([pair(1), pair(2, put_off=True), pair(7)], outdated=[3], elsewhere=[1])
-    assert choose(ask(50, *shown, drawn=[pair(4, 20)]), work) == [7]
+    assert choose(ask(50, *shown, waiting=[pair(4, 20)]), work) == [7]
 
 
 def test_within_a_query_pairs_that_others_have_begun_come_first() -> None:
@@ -258,11 +269,72 @@ def test_a_query_whose_pairs_are_all_put_off_comes_after_the_others() -> None:
     assert set(choose_whole(ask(), Work([put_off[0], pair(2, 10), pair(3, 20)], last_query=10))) == {1, 2}
 
 
-def test_a_whole_query_holds_its_pairs_for_quality_control_and_comes_right_after_the_one_at_hand() -> None:
+def test_a_whole_query_holds_its_pairs_for_quality_control() -> None:
     work = Work([pair(1, 10), pair(3, 30)])
-    assert choose_whole(ask(drawn=[pair(5, 40)]), work) == [5]
-    assert set(choose_whole(ask(answered_query=10, drawn=[pair(5, 10), pair(6, 40)]), work)) == {1, 5}
+    assert set(choose_whole(ask(answered_query=10, waiting=[pair(5, 10), pair(6, 40)]), work)) == {1, 5}
+    assert choose_whole(ask(answered_query=10, waiting=[pair(6, 40)]), Work()) == [6]
     assert choose_whole(ask(), Work()) == []
+
+
+def test_drawn_pairs_lie_anywhere_among_the_pairs_of_their_query() -> None:
+    places = set()
+    for number in range(40):
+        begun = number % 3
+        work = Work([pair(pk, begun=pk <= 4 * begun) for pk in range(1, 9)], last_query=10)
+        order = choose(ask(annotator=f"ann{number}", waiting=[pair(50, begun=True)]), work)
+        places.add(order.index(50))
+    assert len(places) >= 7
+
+
+def test_drawn_queries_come_among_those_that_others_have_begun() -> None:
+    work = Work([pair(pk, pk, begun=pk % 2 == 0) for pk in range(10, 30)])
+    orders = [
+        choose(
+            ask(annotator=f"ann{number}", waiting=[pair(50, 20, begun=True), pair(51, 17, begun=True)]), work
+        )
+        for number in range(5)
+    ]
+    for order in orders:
+        assert sorted(order) == [*range(10, 30), 50, 51]
+        assert abs(order.index(50) - order.index(20)) == abs(order.index(51) - order.index(17)) == 1
+    assert any(order.index(50) > 3 for order in orders)
+
+
+def test_a_check_that_was_handed_out_comes_again_like_an_open_pair() -> None:
+    """Gold pair 50 is put off, or left in a browser that is gone: it takes the place that any other pair would take."""
+    for ordinary, number in product(range(1, 9), range(8)):
+        for put_off in (False, True):
+            pairs = [pair(pk, handed=not put_off, put_off=put_off) for pk in range(1, 9)]
+            others = [item for item in pairs if item.pair_pk != ordinary]
+            check = replace(pairs[ordinary - 1], begun=True)
+            name = f"ann{number}"
+            alike = choose(ask(annotator=name), Work(pairs, last_query=10))
+            assert choose(ask(annotator=name, waiting=[check]), Work(others, last_query=10)) == alike
+            rest = Work([pair(9, 10), pair(20, 20, begun=True)], last_query=30)
+            moved = choose(ask(annotator=name, waiting=[check]), rest)
+            assert moved.index(ordinary) == (2 if put_off else 0)
+
+
+def test_pairs_that_come_again_do_so_in_another_order_checks_or_not() -> None:
+    first = choose(ask(), Work([pair(pk) for pk in range(1, 20)]))
+    again = choose(ask(), Work([pair(pk, handed=True) for pk in range(1, 20)]))
+    assert first != again and sorted(first) == sorted(again)
+
+
+def test_a_list_of_a_query_has_what_is_held_and_the_checks_that_are_due() -> None:
+    rates = CheckRates(gold=1, repeat=0, repeat_after=5)
+    gold = Checks([GoldCandidate(60, "g60", 10), GoldCandidate(61, "g61", 20)])
+    work = Work([pair(1), pair(2, handed=True)], last_query=10, answered={8: "k8"})
+    held = OpenPair(50, "k50", 10, True, False, True)
+    again = OpenPair(8, "again", 10, True, False, True, repeat=True)
+    request = ask(waiting=[held, again], rates=rates)
+    chosen = choose_whole_query(request, work, gold)
+    assert {item.pair_pk for item in chosen.pairs} == {1, 2, 8, 50, 60}
+    assert NextPair(8, "again") in chosen.pairs, "instead of the earlier answer"
+    assert (set(chosen.leased), chosen.new_checks) == ({1, 2, 50, 60}, 1)
+    reloaded = replace(request, waiting=[held, again, OpenPair(60, "g60", 10, True, False, True)])
+    work = replace(work, pairs=[pair(1, handed=True), pair(2, handed=True)])
+    assert choose_whole_query(reloaded, work, Checks([GoldCandidate(62, "g62", 10)])).pairs == chosen.pairs
 
 
 @pytest.mark.parametrize(
@@ -320,9 +392,9 @@ def draw_work(draw: st.DrawFn) -> tuple[NextPairsRequest, Work, Checks]:
         assigned=sorted(draw(st.sets(st.integers(10, 14)))),
     )
     gold = [GoldCandidate(pk, f"g{pk}", 60 + pk) for pk in draw(st.sets(st.integers(51, 55)))]
-    repeats = [RepeatCandidate(pk, f"r{pk}", pk, None) for pk in draw(st.sets(st.integers(56, 60)))]
+    repeats = [RepeatCandidate(pk, f"r{pk}", pk) for pk in draw(st.sets(st.integers(56, 60)))]
     rates = CheckRates(draw(st.sampled_from([0, 0.4])), draw(st.sampled_from([0, 0.4])), 5)
-    request = ask(draw(st.integers(1, 30)), *shown, drawn=drawn, rates=rates)
+    request = ask(draw(st.integers(1, 30)), *shown, waiting=drawn, rates=rates)
     return request, work, Checks(gold, repeats)
 
 
@@ -353,7 +425,7 @@ def test_every_open_pair_comes_if_enough_are_wanted(
     request, work, _checks = given_work
     request = replace(request, want=200, rates=NO_CHECKS)
     chosen = {next_pair.pair_pk for next_pair in choose_next_pairs(request, work, Checks()).pairs}
-    open_pairs = {open_pair.pair_pk for open_pair in (*work.pairs, *request.drawn)}
+    open_pairs = {open_pair.pair_pk for open_pair in (*work.pairs, *request.waiting)}
     assert chosen == (open_pairs | set(work.outdated)) - request.shown_pks
 
 
@@ -363,7 +435,7 @@ def test_the_order_does_not_depend_on_the_order_of_storage(
 ) -> None:
     request, work, checks = given_work
     shuffled = drawn.sample(list(work.pairs), len(work.pairs))
-    shuffled_request = replace(request, drawn=drawn.sample(list(request.drawn), len(request.drawn)))
+    shuffled_request = replace(request, waiting=drawn.sample(list(request.waiting), len(request.waiting)))
     assert choose_next_pairs(request, work, checks) == choose_next_pairs(
         shuffled_request, replace(work, pairs=shuffled), checks
     )

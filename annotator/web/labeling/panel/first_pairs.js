@@ -6,8 +6,9 @@
   const told = document.querySelector("meta[name='annotator-label']");
   if (!(told instanceof HTMLMetaElement)) return;
   const { dataset, annotator } = JSON.parse(told.content);
-  let tab;
+  let tab, shown;
   try {
+    shown = sessionStorage.getItem("annotator/shown");
     tab = sessionStorage.getItem("annotator/tab") ?? crypto.randomUUID();
     sessionStorage.setItem("annotator/tab", tab);
   } catch { return; }  // then the panel asks by itself
@@ -18,7 +19,7 @@
   const first = { dataset, annotator, tab, askedAt: Date.now(), response, rendering: null };
   Object.assign(window, { annotatorFirst: first });
   response.then((answer) => (answer.ok ? answer.clone().json() : null)).then((answer) => {
-    const pair = answer?.pairs?.[0];
+    const pairs = answer?.pairs ?? [], pair = pairs.find((found) => found.pair === shown) ?? pairs[0];
     if (!pair?.document.text) return;
     const address = `/api/rendering?dataset=${encodeURIComponent(dataset)}&pair=${encodeURIComponent(pair.pair)}`;
     const rendering = fetch(address, { credentials: "same-origin", signal: AbortSignal.timeout(10000) });

@@ -153,7 +153,10 @@ export class LabelingPanel {
   listen(signal) {
     const { note, reasons, sheet } = this.at;
     document.addEventListener("keydown", (event) => this.key(event), { signal });
-    window.addEventListener("pagehide", () => this.tabs.tell(""), { signal });
+    window.addEventListener("pagehide", () => {
+      this.tabs.tell("");
+      keepShownPair(this.current?.pair ?? "");
+    }, { signal });
     window.addEventListener("resize", () => this.fit(), { signal });
     window.addEventListener("offline", () => this.saveStatus.paint(), { signal });
     window.addEventListener("storage", (event) => this.noticeStorage(event), { signal });
@@ -476,6 +479,7 @@ export class LabelingPanel {
     for (const refusal of answer.refused) this.refuse(refusal, request.events.find((event) => event.id === refusal.id));
     const waiting = this.outbox.list();
     const { progress } = answer;
+    if (!this.progress) bringShownPairFirst(answer.pairs);
     this.progress = { ...progress, done: Math.min(progress.total, progress.done + waiting.filter((event) => event.outcome !== "later").length) };
     for (const pair of answer.pairs) {
       setLaterApart(pair);
@@ -733,6 +737,22 @@ function setLaterApart(pair) {
   if (!pair.putOff) return;
   pair.laterNote = pair.answer?.note;
   pair.answer = null;
+}
+
+/** @param {string} pair the key of the pair on the screen */
+function keepShownPair(pair) {
+  try { sessionStorage.setItem("annotator/shown", pair); } catch { /* then a reload may begin with another pair */ }
+}
+
+/**
+ * Put the pair that was on the screen before a reload first: the server hands pairs out again in another order.
+ * @param {Pair[]} pairs
+ */
+function bringShownPairFirst(pairs) {
+  let shown;
+  try { shown = sessionStorage.getItem("annotator/shown"); } catch { return; }
+  const at = pairs.findIndex(({ pair }) => pair === shown);
+  if (at > 0) pairs.unshift(...pairs.splice(at, 1));
 }
 
 /** Take the pair out of the address: it has had its turn, and a reload shall not bring it again. */
