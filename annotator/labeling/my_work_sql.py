@@ -24,7 +24,7 @@ from annotator.storage.tables.central import (
     PersonRow,
     QueryRow,
 )
-from annotator.storage.tables.labeling import CheckRow, DisclosureRow
+from annotator.storage.tables.labeling import CheckRow, DisclosureRow, RepeatRow
 
 _GOLD = text("""
 SELECT j.pair_pk, j.pk FROM check_pair c CROSS JOIN pair p CROSS JOIN judgment j
@@ -83,20 +83,23 @@ def find_lock(session: Session, pair_pk: int, person_pk: int) -> str | None:
 
 
 def list_own_seconds(session: Session, dataset_pk: int, person_pk: int, *, most: int) -> list[float]:
-    """Return the active seconds of the person's latest current judgments."""
-    statement = (
-        select(col(JudgmentRow.seconds))
-        .join(CurrentJudgmentRow, col(CurrentJudgmentRow.judgment_pk) == col(JudgmentRow.pk))
-        .where(
-            col(CurrentJudgmentRow.dataset_pk) == dataset_pk,
-            col(CurrentJudgmentRow.annotator_pk) == person_pk,
-            col(CurrentJudgmentRow.outcome) != "later",
-            col(JudgmentRow.seconds).is_not(None),
-        )
-        .order_by(col(CurrentJudgmentRow.judgment_pk).desc())
-        .limit(most)
+    """Return the active seconds of the person's latest answers, the latest first; answers on checks count like any other."""
+    ordinary = _select_current(dataset_pk, person_pk).where(
+        col(CurrentJudgmentRow.outcome) != "later", col(CurrentJudgmentRow.seconds).is_not(None)
     )
-    return [seconds for seconds in session.scalars(statement) if seconds is not None]
+    judgment_pks = [
+        *session.scalars(ordinary.order_by(col(CurrentJudgmentRow.judgment_pk).desc()).limit(most)),
+        *_list_gold(session, dataset_pk, person_pk),
+        *session.scalars(_select_checked(dataset_pk, person_pk)),
+        *session.scalars(_select_repeats(dataset_pk, person_pk)),
+    ]
+    statement = select(col(JudgmentRow.seconds)).where(
+        col(JudgmentRow.pk).in_(sorted(judgment_pks, reverse=True)),
+        col(JudgmentRow.outcome) != "later",
+        col(JudgmentRow.seconds).is_not(None),
+    )
+    rows = session.scalars(statement.order_by(col(JudgmentRow.pk).desc()).limit(most))
+    return [seconds for seconds in rows if seconds is not None]
 
 
 def list_timed(session: Session, dataset_pk: int, *, most: int) -> list[tuple[str, bool, str | None, float]]:
@@ -197,6 +200,29 @@ def _select_checked(dataset_pk: int, person_pk: int) -> Select[Any]:
             col(QualityDrawRow.annotator_pk) == person_pk,
             col(QualityPairRow.judgment_pk).is_not(None),
         )
+    )
+
+
+def _select_repeats(dataset_pk: int, person_pk: int) -> Select[Any]:
+    """Select the latest answers on the person's repeats."""
+    return (
+        select(func.max(col(JudgmentRow.pk)))
+        .select_from(RepeatRow)
+        .join(PairRow, col(PairRow.pk) == col(RepeatRow.pair_pk))
+        .join(
+            JudgmentRow,
+            and_(
+                col(JudgmentRow.pair_pk) == col(RepeatRow.pair_pk),
+                col(JudgmentRow.annotator_pk) == col(RepeatRow.annotator_pk),
+            ),
+        )
+        .where(
+            col(RepeatRow.annotator_pk) == person_pk,
+            col(PairRow.dataset_pk) == dataset_pk,
+            col(JudgmentRow.purpose) == "repeat",
+            col(JudgmentRow.late).is_(False),
+        )
+        .group_by(col(JudgmentRow.pair_pk))
     )
 
 

@@ -20,6 +20,7 @@ from annotator.labeling.records import OwnJudgmentFilter
 from annotator.storage.database import Database
 from annotator.storage.judgments.current_judgments import derive_decided
 from annotator.storage.tables.adjudication import AdjudicationRow
+from annotator.storage.tables.labeling import RepeatRow
 from tests.integration.checked_world import CheckedWorld
 from tests.integration.judged_world import NOW, JudgedWorld
 from tests.integration.labeling.test_checks import disclose, set_rates
@@ -161,14 +162,29 @@ def test_under_the_key_of_a_repeat_comes_the_answer_on_the_repeat(database: Data
     ann = world.person("ann")
     for pair in world.pairs[:6]:
         world.answer(ann, pair, 1)
-    repeat = next(handed_pair for handed_pair in world.mixed(ann, world.pairs[10:]) if handed_pair.key)
+    repeat = next(handed_pair for handed_pair in world.mixed(ann, world.pairs[10:]) if handed_pair.repeat)
     with pytest.raises(CannotRevise):
-        read_own_pair(database, ann, "d", repeat.key or "", now=NOW)
+        read_own_pair(database, ann, "d", repeat.key, now=NOW)
     world.answer(ann, repeat.pair_pk, 3, purpose="repeat")
-    handed = read_own_pair(database, ann, "d", repeat.key or "", now=NOW)
+    handed = read_own_pair(database, ann, "d", repeat.key, now=NOW)
     assert (handed.pair, handed.answer) == (repeat.key, OwnAnswer("graded", 3, None, None))
     own = read_own_pair(database, ann, "d", world.keys[repeat.pair_pk], now=NOW)
     assert own.answer == OwnAnswer("graded", 1, None, None)
+
+
+def test_the_pace_counts_answers_on_checks_like_any_other(database: Database) -> None:
+    world = CheckedWorld(database, queries=1, documents=30)
+    ann = world.person("ann")
+    for pair in world.pairs[:10]:
+        world.answer(ann, pair, 1)
+    world.mark("gold", world.pairs[20])
+    world.answer(ann, world.pairs[20], 1, purpose="gold")
+    row = {"key": "again", "pair_pk": world.pairs[0], "annotator_pk": ann.person_id, "handed_at": NOW}
+    with database.write() as session:
+        session.add(RepeatRow.model_validate({**row, "answered_at": NOW}))
+    world.answer(ann, world.pairs[0], 2, purpose="repeat")
+    pace = show_pace(database, ann, "d", now=NOW)
+    assert (pace.done, pace.timed, pace.seconds) == (12, 12, 1.5)
 
 
 def test_the_pace_counts_what_is_done_and_left(database: Database) -> None:
