@@ -62,6 +62,7 @@ _OF_ANSWERED = """,
       OR EXISTS (SELECT 1 FROM quality_pair x WHERE x.pair_pk = p.pk)
       OR EXISTS (SELECT 1 FROM question u WHERE u.pair_pk = p.pk AND u.answered_at IS NULL)
       OR EXISTS (SELECT 1 FROM objection b WHERE b.pair_pk = p.pk)
+      OR EXISTS (SELECT 1 FROM proposal v WHERE v.pair_pk = p.pk)
       OR EXISTS (SELECT 1 FROM imported_qrel i WHERE i.pair_pk = p.pk)),
     EXISTS (SELECT 1 FROM dispute s WHERE s.pair_pk = p.pk)) END"""
 _JSON = {

@@ -1,20 +1,22 @@
 """Let annotators search the documents and propose one that the pool has missed, with a first grade.
 
 The pair joins the pool with the provenance PROPOSED, the grade is an ordinary judgment, and others judge the pair like any
-other. Refuses a document already in the pool, a query that is not the annotator's, and proposals before training is passed.
+other, and no earlier. Refuses a document already in the pool, a query that is not the annotator's, proposals before training is
+passed, and more than MOST_PROPOSED in 24 hours: each is work for others.
 Never returns a rank, a score or a grade. For leads, also computes the share of relevant documents that no system had found.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from sqlalchemy.orm import Session
 
 from annotator.domain.errors import ConflictError, NotAllowed, NotFound, StateError
 from annotator.domain.grades import RELEVANT_FROM
+from annotator.domain.messages import say
 from annotator.domain.people import Actor
 from annotator.labeling.checks_sql import find_training
 from annotator.labeling.submission_sql import find_stored, list_rubric_versions, list_text_hashes
@@ -23,6 +25,7 @@ from annotator.pooling.proposals.first_grade import FirstGrade, read_first_grade
 from annotator.pooling.proposals.proposals_sql import (
     ExistingPair,
     add_first_judgment,
+    count_proposed_since,
     find_document,
     find_proposed,
     find_query,
@@ -72,6 +75,7 @@ def count_gains(
 
 
 PROPOSED = "proposed by an annotator"
+MOST_PROPOSED = 50
 MOST_FOUND, SNIPPET_OF, SHOWN_CHARACTERS = 50, 30_000, 200_000
 State = Literal["new", "in pool", "judged by you"]
 
@@ -214,6 +218,16 @@ def propose(
                 raise ConflictError("this event id belongs to another judgment")
         else:
             _require_trained(session, row, person_pk, now)
+            if (
+                count_proposed_since(session, key_of(row.pk), person_pk, now - timedelta(days=1))
+                >= MOST_PROPOSED
+            ):
+                raise StateError(
+                    say(
+                        "You have proposed {n:,} documents in the last 24 hours. You can propose more later.",
+                        n=MOST_PROPOSED,
+                    )
+                )
             if pair_pk is not None:
                 raise ConflictError("this document is in the pool of this query already")
             _add_pair(session, row, query, document, person_pk, first, now)

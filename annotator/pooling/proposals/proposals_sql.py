@@ -119,6 +119,21 @@ def add_first_judgment(session: Session, pair_pk: int, annotator_pk: int, values
     session.flush()
 
 
+def count_proposed_since(session: Session, dataset_pk: int, person_pk: int, since: datetime) -> int:
+    """Count the documents that the person has proposed in the dataset since then."""
+    statement = (
+        select(func.count())
+        .select_from(ProposalRow)
+        .join(PairRow, col(PairRow.pk) == col(ProposalRow.pair_pk))
+        .where(
+            col(PairRow.dataset_pk) == dataset_pk,
+            col(ProposalRow.annotator_pk) == person_pk,
+            col(ProposalRow.proposed_at) > since,
+        )
+    )
+    return session.scalar(statement) or 0
+
+
 def list_stored_proposals(session: Session, dataset_pk: int) -> list[StoredProposal]:
     """Return the proposals of a dataset whose pairs are in the pool, the latest first."""
     statement = (

@@ -4,7 +4,7 @@ The counterpart for a few pairs of what `storage/judgments/current_judgments.py`
 `storage/pairs/disagreements.py` derive for many: the current judgment, what the pair lacks, its entry in the queue, and the counts of its
 query. The caller holds the pairs' locks and has read what is stored of them, so everything is computed here and written as
 values: counts as differences, because others may change the same query at this moment. A pair about which more decides than its
-judgments (a decision, a kept grade, quality control, a question) is left to those three files: `store_answers` returns it.
+judgments (a decision, a kept grade, quality control, a question, a proposal) is left to those three files: `store_answers` returns it.
 
 On PostgreSQL the statement is one WITH. On SQLite it is an INSERT into a temporary view of the connection, whose trigger writes
 what the WITH does: a call of the driver costs more than what most of these statements do (benchmarks/README.md).

@@ -47,7 +47,8 @@ _COUNTERS = (
     "DELETE FROM query_work WHERE query_pk IN {queries}",
     (
         "INSERT INTO query_work (query_pk, dataset_pk, open_pairs, begun_pairs) "
-        "SELECT query_pk, dataset_pk, count(*), sum(CASE WHEN judged > 0 THEN 1 ELSE 0 END) "
+        "SELECT query_pk, dataset_pk, count(*), sum(CASE WHEN judged > 0 AND judged > "
+        "(SELECT count(*) FROM proposal b WHERE b.pair_pk = pair.pk) THEN 1 ELSE 0 END) "
         "FROM pair WHERE query_pk IN {queries} AND lacking > 0 GROUP BY query_pk, dataset_pk"
     ),
     "DELETE FROM query_answers WHERE query_pk IN {queries}",

@@ -53,7 +53,7 @@ UNION ALL SELECT 1 FROM quality_draw v JOIN quality_pair y ON y.draw_pk = v.pk
 WHERE v.dataset_pk = :dataset_pk AND v.annotator_pk = :person_pk AND y.outcome IS NULL LIMIT 1""")
 _BLIND = """
 SELECT o.pk, o.query_pk FROM query_work w CROSS JOIN pair o  -- in this order: counters tell quickly that there is none
-WHERE CAST(:person_pk AS INTEGER) > 0 AND w.dataset_pk = :dataset_pk AND w.begun_pairs > 0
+WHERE CAST(:person_pk AS INTEGER) > 0 AND w.dataset_pk = :dataset_pk AND w.open_pairs > 0
   AND o.query_pk = w.query_pk AND o.lacking > 0 AND o.judged > 0
   AND o.pk NOT IN (SELECT c.pair_pk FROM current_judgment c
     WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :person_pk AND c.outcome <> 'later')

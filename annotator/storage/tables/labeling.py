@@ -32,7 +32,7 @@ class QueryWorkRow(SQLModel, table=True):
     query_pk: int = Field(primary_key=True, foreign_key="query.pk")
     dataset_pk: int = Field(foreign_key="dataset.pk", index=True)
     open_pairs: int  # that lack judgments
-    begun_pairs: int  # those of them that have a judgment
+    begun_pairs: int  # those of them that have a judgment beside that of who proposed them
 
 
 class QueryAnswersRow(SQLModel, table=True):

@@ -1,13 +1,23 @@
 """Documents that the pool missed: searched, proposed with a first grade, judged blind by the others, counted for leads."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy.orm import Session
 
-from annotator.domain.errors import AnnotatorError, ConflictError, NotAllowed, NotFound, ValidationError
+from annotator.domain.errors import (
+    AnnotatorError,
+    ConflictError,
+    NotAllowed,
+    NotFound,
+    StateError,
+    ValidationError,
+)
 from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling.service import list_judgments
+from annotator.pooling.proposals import proposals_service
 from annotator.pooling.proposals.proposals_service import (
     PROPOSED,
     SearchResults,
@@ -19,9 +29,15 @@ from annotator.pooling.proposals.proposals_service import (
 from annotator.pooling.search.search_service import SEARCHES
 from annotator.pooling.service import list_pairs
 from annotator.storage.database import Database
+from annotator.storage.judgments.open_pairs import (
+    Eligibility,
+    OpenPairsRequest,
+    list_open_pairs,
+    make_open_pairs_request,
+)
 from annotator.storage.lookup import find_dataset, key_of
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, MembershipRow, PairRow, QueryRow
-from annotator.storage.tables.labeling import AssignmentRow, CheckRow, ProposalRow
+from annotator.storage.tables.labeling import AssignmentRow, CheckRow, ProposalRow, QueryWorkRow
 from tests.integration.labeling_world import NOW, World
 
 MISSED = (
@@ -109,6 +125,45 @@ def test_a_search_says_what_is_new_what_is_in_the_pool_and_what_one_has_judged(w
     world.send(minjun, want=50)
     handed = search(world, minjun, "text of 문서", own_pair.query_id)
     assert states(handed)[own_pair.doc_id] == ("in pool", True), "handed out"
+
+
+def test_a_person_proposes_only_so_many_documents_a_day(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proposals_service, "MOST_PROPOSED", 2)
+    hanako, minjun = world.person("hanako"), world.person("minjun")
+    for number in (1, 2):
+        suggest(world, hanako, f"missed/{number}", id=str(UUID(int=number, version=4)))
+    before = count_rows(world)
+    with pytest.raises(StateError, match="proposed 2 documents in the last 24 hours"):
+        suggest(world, hanako, "missed/3")
+    assert count_rows(world) == before
+    suggest(world, hanako, "missed/2", id=str(UUID(int=2, version=4)))  # delivered again
+    suggest(world, minjun, "missed/3")
+    world.later(hours=24)
+    suggest(world, hanako, "missed/3", query_id="Q1", id=str(UUID(int=4, version=4)))
+
+
+def test_a_proposed_document_comes_no_earlier_than_others(world: World) -> None:
+    hanako, minjun = world.person("hanako"), world.person("minjun")
+    key = suggest(world, hanako)
+    with world.database.read() as session:
+        queries = {row.query_pk: (row.open_pairs, row.begun_pairs) for row in session.query(QueryWorkRow)}
+        assert sorted(queries.values()) == [(2, 0), (3, 0)]
+        pairs = list_open_pairs(session, make_request(session, minjun, world), Eligibility(), list(queries))
+        assert {pair.key for pair in pairs if pair.begun} == set()
+    world.send(minjun, *(world.event(pair.pair) for pair in world.send(minjun, want=50).pairs))
+    sora = world.person("sora")
+    assert key not in {pair.pair for pair in world.send(sora, want=50).pairs}, "it has both judgments"
+    with world.database.read() as session:
+        assert {row.begun_pairs for row in session.query(QueryWorkRow)} == {2}
+        assert len(list_open_pairs(session, make_request(session, sora, world), Eligibility(), [1, 2])) == 4
+
+
+def make_request(session: Session, actor: Actor, world: World) -> OpenPairsRequest:
+    return make_open_pairs_request(
+        find_dataset(session, "d"), key_of(actor.person_id), world.now + timedelta(hours=2)
+    )
 
 
 def test_a_pair_that_was_not_handed_out_is_in_the_pool_without_a_key(world: World) -> None:
