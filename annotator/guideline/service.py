@@ -213,7 +213,7 @@ def explain_change(
 ) -> OutdatedExplanation:
     """Return what changed since the actor judged this pair, in this language.
 
-    Raises NotFound if the pair was not handed to the actor. An answer on a check looks like one that needs no change.
+    Raises NotFound if the pair was not handed to the actor. An answer on a check is explained like any other.
     """
     with database.read() as session:
         dataset_pk, person_pk = _require_dataset(session, actor, dataset), require_person(actor)

@@ -29,6 +29,11 @@ WHERE p.pk = c.pair_pk AND p.dataset_pk = :dataset_pk AND p.retired_at IS NULL
   AND j.pair_pk = c.pair_pk AND j.purpose = c.kind AND j.outcome <> 'later'
   AND (CAST(:annotator_pk AS INTEGER) IS NULL OR j.annotator_pk = :annotator_pk)
   AND q.pk = p.query_pk AND d.pk = p.document_pk
+  AND (c.kind <> 'gold' OR NOT EXISTS (SELECT 1 FROM judgment b
+    WHERE b.pair_pk = j.pair_pk AND b.annotator_pk = j.annotator_pk AND b.purpose = 'gold' AND b.outcome <> 'later' AND b.pk < j.pk
+      AND (b.document_sha256 <> j.document_sha256 OR EXISTS (SELECT 1 FROM rubric o CROSS JOIN rubric n CROSS JOIN rubric s
+        WHERE o.pk = b.rubric_pk AND n.pk = j.rubric_pk AND s.dataset_pk = o.dataset_pk AND s.change = 'semantic'
+          AND s.version > o.version AND s.version <= n.version))))
 ORDER BY j.judged_at, j.pk
 """)
 _REPEATS = prepare_sql(f"""
@@ -101,7 +106,11 @@ class PairCheck(NamedTuple):
 def list_check_answers(
     session: Session, dataset_pk: int, annotator_pk: int | None = None
 ) -> list[CheckAnswer]:
-    """Return every answer on the present checks, of everybody or of one person, in the order they were given."""
+    """Return every answer on the present checks, of everybody or of one person, in the order they were given.
+
+    An answer on a gold pair that was asked for again, after a change of the guideline or the text, is left out: the one
+    before it counts.
+    """
     named = {"dataset_pk": dataset_pk, "annotator_pk": annotator_pk}
     return fetch(session, _ANSWERS, CheckAnswer, named)
 

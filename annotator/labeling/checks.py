@@ -211,7 +211,9 @@ class CheckMixer:
         if kind == "repeat":
             return self._take_repeat(query_pk)
         gold = self._take_gold(query_pk, between=between)
-        return gold and OpenPair(gold.pair_pk, gold.key, gold.query_pk, begun=True, put_off=False)
+        if gold is None:
+            return None
+        return OpenPair(gold.pair_pk, gold.key, gold.query_pk, begun=True, put_off=False)
 
     def _take_gold(self, query_pk: int, *, between: bool) -> GoldCandidate | None:
         if self.gold is None:

@@ -400,6 +400,6 @@ def _is_needed(pair: AnnotatorPairState) -> bool:
         return False
     if pair.repeat_pk is not None:
         return not pair.tried
-    if pair.answered:
-        return pair.stale > 0 and pair.kind is None
+    if pair.answered or (pair.tried and pair.kind == "gold"):
+        return pair.stale > 0
     return not pair.tried or (pair.kind == "training" and pair.leased)

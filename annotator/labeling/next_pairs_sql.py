@@ -56,7 +56,10 @@ class StoredWork:
 
     def list_outdated(self, limit: int) -> list[int]:
         """Return the pairs (pair_pk) whose own judgments are to be confirmed or changed, in their order."""
-        return list_outdated(self.session, self.request, limit=limit) if self.special.outdated else []
+        checks = self.context.has_checks
+        if not (self.special.outdated or checks):
+            return []
+        return list_outdated(self.session, self.request, limit=limit, checks=checks)
 
     def list_held(self, *, elsewhere: bool) -> list[OpenPair]:
         """Return the pairs that this annotator holds, checks included; `elsewhere`: those that another tab holds."""

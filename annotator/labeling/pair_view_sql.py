@@ -15,22 +15,19 @@ from annotator.domain.judgments import OutdatedReason, OwnAnswer, PairView
 from annotator.labeling.next_pairs import QueryCount
 from annotator.labeling.pair_records import NextPair
 from annotator.storage.judgments.open_pairs import COUNT_WORK, Eligibility, OpenPairsRequest
-from annotator.storage.judgments.outdated import describe_outdated
+from annotator.storage.judgments.outdated import OWN_ANSWER, OWN_STALE, describe_outdated
 from annotator.storage.pairs.document_text import SHOWN_CHARACTERS, choose_metadata
 from annotator.storage.sql import fetch_tuples, prepare_sql, read_json
 from annotator.storage.tables.central import DocumentRow, DocumentTextRow, PairRow
 
-_COLUMNS = """p.pk, p.query_pk, p.key, q.query_id, q.text, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type,
-  d.text_sha256, d.extra, substr(t.text, 1, :most), length(t.text), j.outcome, j.grade, j.note, j.reason, c.stale,
+_COLUMNS = f"""p.pk, p.query_pk, p.key, q.query_id, q.text, q.narrative, q.language, d.doc_id, d.title, d.url, d.media_type,
+  d.text_sha256, d.extra, substr(t.text, 1, :most), length(t.text), j.outcome, j.grade, j.note, j.reason, {OWN_STALE},
   (SELECT max(r.version) FROM rubric r WHERE r.dataset_pk = p.dataset_pk)"""
-_JOINED = """
+_JOINED = f"""
 LEFT JOIN query q ON q.pk = p.query_pk LEFT JOIN document d ON d.pk = p.document_pk
 LEFT JOIN document_text t ON t.document_pk = d.pk AND t.sha256 = d.text_sha256
 LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
-LEFT JOIN judgment j ON j.pk = coalesce((
-  SELECT max(x.judgment_pk) FROM quality_pair x CROSS JOIN quality_draw w
-  WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk), c.judgment_pk, (
-  SELECT max(x.pk) FROM judgment x WHERE x.pair_pk = p.pk AND x.annotator_pk = :annotator_pk AND x.purpose = 'gold' AND NOT x.late))"""
+LEFT JOIN judgment j ON j.pk = {OWN_ANSWER}"""
 _VIEWS = prepare_sql(f"SELECT {_COLUMNS} FROM pair p {_JOINED} WHERE p.pk IN :pairs", lists=["pairs"])
 _HANDED_OUT = f"""
 SELECT {_COLUMNS}, n.in_pool, n.answered, g.done, g.left_over

@@ -3,7 +3,7 @@
 Runs in the transaction of `labeling/service.py`; `labeling/submission.py` decides.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,10 +27,11 @@ from annotator.storage.judgments.answers import AnswerRules, NewAnswer, store_an
 from annotator.storage.judgments.current_judgments import derive_current, mark_late
 from annotator.storage.judgments.missing_judgments import forget_unanswered_queries, lock_counters
 from annotator.storage.judgments.open_pairs import IS_FREED, Eligibility, OpenPairsRequest
+from annotator.storage.judgments.outdated import STALE_ANSWERS
 from annotator.storage.judgments.quality_pairs import DECIDED_SINCE, follow_answers
 from annotator.storage.lookup import HANDED_OUT
 from annotator.storage.pairs.disagreements import derive_disagreements
-from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, read_json
+from annotator.storage.sql import execute_sql, fetch_tuples, prepare_sql, read_json, read_time
 from annotator.storage.tables.labeling import RepeatRow
 
 _COLUMNS = """
@@ -91,6 +92,11 @@ _TRIED = prepare_sql(
 )
 
 
+_PRESSES = prepare_sql(
+    "SELECT j.browser, j.browser_number, j.judged_at, r.version FROM (SELECT browser, browser_number, judged_at, rubric_pk, "
+    "annotator_pk, line_id FROM judgment ORDER BY pk DESC LIMIT 10000) j JOIN rubric r ON r.pk = j.rubric_pk "
+    "WHERE j.annotator_pk = :annotator_pk AND r.dataset_pk = :dataset_pk AND j.line_id IS NULL"
+)  # the latest are enough, and read at once
 _VERSIONS = prepare_sql("SELECT version, pk FROM rubric WHERE dataset_pk = :dataset_pk")
 _TEXTS = prepare_sql(
     "SELECT d.pk, d.text_sha256, t.sha256 FROM document d LEFT JOIN document_text t ON t.document_pk = d.pk "
@@ -244,7 +250,7 @@ def _list_answered_repeats(session: Session, repeat_pks: Collection[int]) -> set
 def _note_tried(
     session: Session, request: OpenPairsRequest, states: dict[str, AnnotatorPairState]
 ) -> dict[str, AnnotatorPairState]:
-    """Note which of the checks the annotator has answered before."""
+    """Note which of the checks the annotator has answered before, and which of these answers are outdated."""
     for kind in ("training", "gold"):
         pair_pks = [
             state.pair_pk for state in states.values() if state.kind == kind and state.repeat_pk is None
@@ -255,6 +261,19 @@ def _note_tried(
             for key, state in states.items():
                 if state.pair_pk in tried and state.repeat_pk is None:
                     states[key] = replace(state, tried=True)
+    checked = {
+        key: state
+        for key, state in states.items()
+        if state.repeat_pk is None
+        and ((state.drawn and state.answered) or (state.tried and not state.answered))
+    }
+    if checked:
+        values = {
+            "annotator_pk": request.annotator_pk,
+            "pairs": [state.pair_pk for state in checked.values()],
+        }
+        stale = dict(fetch_tuples(session, STALE_ANSWERS, values))
+        states |= {key: replace(state, stale=stale.get(state.pair_pk, 0)) for key, state in checked.items()}
     return states
 
 
@@ -291,7 +310,10 @@ def store_plan(
     dataset = context.dataset
     versions = {pk: version for version, pk in context.versions.items()}
     rules = AnswerRules(dataset.pk, dataset.overlap_rules, versions, context.meanings)
-    rows = [_to_row(request, answer, context.versions) for answer in plan.answers]
+    shown = _find_shown_versions(session, request, plan.answers, context.versions)
+    rows = [
+        _to_row(request, answer, context.versions[shown[answer.event.event_id]]) for answer in plan.answers
+    ]
     known = {answer.pair.pair_pk for answer in plan.answers if _get_stored(answer).known}
     by_event = {answer.event.event_id: answer for answer in plan.answers}
     answers = []
@@ -311,13 +333,52 @@ def _get_stored(answer: AcceptedAnswer) -> AnsweredPair:
     return answer.pair.stored
 
 
-def _to_row(request: OpenPairsRequest, answer: AcceptedAnswer, versions: Mapping[int, int]) -> dict[str, Any]:
+def _find_shown_versions(
+    session: Session,
+    request: OpenPairsRequest,
+    answers: Sequence[AcceptedAnswer],
+    versions: Collection[int],
+) -> dict[str, int]:
+    """Return the version of the guideline that was on the screen at each answer, by event_id.
+
+    That is the version that the browser names, however old: it may have waited without a connection. But no browser goes
+    back to a version older than the one that it named at an earlier press.
+    """
+    latest = max(versions)
+    events = [answer.event for answer in answers]
+    named = {
+        event.event_id: event.guideline_version if event.guideline_version in versions else latest
+        for event in events
+    }
+    shown = {event_id: version or latest for event_id, version in named.items()}
+    if all(version == latest for version in shown.values()):
+        return shown
+    first: dict[tuple[str | None, int], Any] = {}  # press of each browser at a version
+    presses = [
+        (browser, browser_number, read_time(judged_at), version)
+        for browser, browser_number, judged_at, version in execute_sql(session, _PRESSES, request.values)
+    ]
+    presses += [(event.browser, event.number, event.pressed_at, shown[event.event_id]) for event in events]
+    for browser, number, pressed_at, version in presses:
+        press = pressed_at if browser is None else number
+        first[browser, version] = min(first.get((browser, version), press), press)
+    for event in events:
+        press = event.pressed_at if event.browser is None else event.number
+        shown[event.event_id] = max(
+            version
+            for (browser, version), first_press in first.items()
+            if browser == event.browser and first_press <= press
+        )
+    return shown
+
+
+def _to_row(request: OpenPairsRequest, answer: AcceptedAnswer, rubric_pk: int) -> dict[str, Any]:
     event, stored = answer.event, _get_stored(answer)
     return {
         "event_id": event.event_id,
         "pair_pk": answer.pair.pair_pk,
         "annotator_pk": request.annotator_pk,
-        "rubric_pk": versions.get(event.guideline_version or 0) or versions[max(versions)],
+        "rubric_pk": rubric_pk,
         "outcome": event.outcome,
         "grade": event.grade,
         "note": event.note,

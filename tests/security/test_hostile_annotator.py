@@ -21,16 +21,18 @@ from annotator.domain.people import OPERATOR, Actor
 from annotator.labeling import next_pairs
 from annotator.labeling.assignment import QuerySelection
 from annotator.labeling.assignment_service import assign, free_pairs, show_assignment
+from annotator.labeling.calibration_service import compute_results
 from annotator.labeling.checks import CheckRates
 from annotator.labeling.service import list_judgments, read_whole_text
 from annotator.people.service import add_person
 from annotator.settings import Settings
 from annotator.storage.database import Database
 from annotator.storage.judgments.missing_judgments import derive_work
-from annotator.storage.lookup import find_dataset, find_person, key_of
+from annotator.storage.judgments.outdated import mark_outdated
+from annotator.storage.lookup import find_dataset, find_person, find_rubric, key_of
 from annotator.storage.pairs.pool import pair_key
 from annotator.storage.tables.adjudication import DisagreementRow
-from annotator.storage.tables.central import MembershipRow, PairRow, QueryRow
+from annotator.storage.tables.central import MembershipRow, PairRow, QueryRow, RubricRow
 from annotator.storage.tables.labeling import CheckRow, LeaseRow
 from annotator.web.app import make_app
 from tests.integration.labeling_world import World
@@ -392,6 +394,67 @@ def test_gold_pairs_put_off_lie_among_the_others_put_off(with_gold: Attack) -> N
     assert max(positions) - min(positions) == len(of_query) - 1, "with the others of its query"
     progress = attack.post("mallory")["progress"]
     assert progress["total"] - progress["done"] == len(first), "what waits is left, whatever it is"
+
+
+def publish(attack: Attack) -> None:
+    """Publish a guideline by which grades mean something else."""
+    with attack.world.database.write() as session:
+        row = find_rubric(session, key_of(find_dataset(session, "d").pk))
+        values = {"version": row.version + 1, "change": "semantic", "why": "x"}
+        session.add(RubricRow.model_validate({**row.model_dump(exclude={"pk"}), **values}))
+        mark_outdated(session, row.dataset_pk)
+
+
+def test_answers_on_gold_pairs_are_asked_for_again_like_any_other_and_the_first_counts(
+    with_gold: Attack,
+) -> None:
+    attack = with_gold
+    first = attack.list_handed("mallory", 50)
+    gold = set(first) & set(GOLD)
+    attack.press("mallory", *first, grade=1)
+    assert attack.list_handed("mallory", 50) == []
+    for _round in range(2):
+        publish(attack)
+        again = attack.post("mallory", want=50)["pairs"]
+        assert {pair["pair"] for pair in again} == set(first)
+        assert {str(pair["outdated"]) for pair in again} == {str(again[0]["outdated"])}
+        assert again[0]["outdated"] and all(pair["answer"]["grade"] for pair in again)
+        assert attack.post("mallory", have=first)["judged"] == []
+        whole = attack.post("mallory", want=50, whole=True)["pairs"]
+        assert all(pair["outdated"] for pair in whole)
+        explained = {
+            attack.open("mallory").get("/api/changes", params={"dataset": "d", "pair": key}).text
+            for key in first
+        }
+        assert len(explained) == 1
+        attack.press("mallory", *first[:-1], grade=3)
+        assert set(attack.post("mallory", have=first)["judged"]) == set(first[:-1])
+        attack.press("mallory", first[-1], grade=3)
+        assert attack.list_handed("mallory", 50) == []
+    lead = attack.world.person("lea", "lead")
+    (result,) = (
+        person
+        for person in compute_results(attack.world.database, lead, "d", now=datetime.now(UTC))
+        if person.annotator == "mallory"
+    )
+    assert (result.gold.answered, result.gold.exact) == (len(gold), 1.0), "the answers before the change"
+
+
+def test_an_old_guideline_version_tells_no_check_and_no_browser_goes_back_to_one(with_gold: Attack) -> None:
+    attack = with_gold
+    first = attack.list_handed("mallory", 50)
+    publish(attack)
+    old = [{**event(key), "guideline_version": 1} for key in first]
+    assert len(attack.post("mallory", *old)["acknowledged"]) == len(first), "nothing is lost"
+    assert set(attack.list_handed("mallory", 50)) == set(first)
+    for number, version in ((1, 1), (2, 2), (3, 1)):
+        press = {"browser": "b", "browser_number": number, "guideline_version": version}
+        attack.post("mallory", {**event(first[number]), **press})
+    stored = {
+        judgment.pair_key: judgment.guideline_version
+        for judgment in list_judgments(attack.world.database, OPERATOR, "d", history=True)
+    }
+    assert [stored[first[number]] for number in (1, 2, 3)] == [1, 2, 2]
 
 
 def hand_out_by_hand(attack: Attack, username: str, keys: list[str]) -> None:

@@ -39,7 +39,7 @@ from annotator.storage.judgments.open_pairs import (
     find_eligibility,
     make_open_pairs_request,
 )
-from annotator.storage.judgments.outdated import STILL_THEIRS
+from annotator.storage.judgments.outdated import OUTDATED_CHECKS, STILL_THEIRS
 from annotator.storage.judgments.quality_pairs import CAN_JUDGE
 from annotator.storage.logs.disclosures import list_seen
 from annotator.storage.lookup import key_of
@@ -73,6 +73,7 @@ WHERE h.annotator_pk = :annotator_pk AND h.expires_at > :now AND h.expires_at <=
 UNION SELECT p.query_pk FROM pair p JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
 WHERE p.query_pk IN :chosen AND EXISTS (SELECT 1 FROM current_judgment o
     WHERE o.dataset_pk = :dataset_pk AND o.annotator_pk = :annotator_pk AND o.stale > 0) AND {STILL_THEIRS}
+UNION SELECT z.query_pk FROM ({OUTDATED_CHECKS}) z WHERE z.query_pk IN :chosen
 UNION SELECT p.query_pk FROM quality_draw w CROSS JOIN quality_pair x CROSS JOIN pair p
 WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND p.pk = x.pair_pk
   AND p.query_pk IN :chosen AND x.outcome IS NULL

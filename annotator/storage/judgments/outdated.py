@@ -2,7 +2,8 @@
 
 `current_judgment.stale` marks each: `storage/judgments/current_judgments.py` sets it for a new judgment, `storage/judgments/meaning_changes.py` when
 the guideline changes, this file when a text changes. Annotators are asked again only where they may still change their judgment: not if a lead has
-settled the pair, they have seen others' grades, it is a check now, or it has left the pool.
+settled the pair, they have seen others' grades, or it has left the pool. Answers on gold pairs and for quality control are asked for again by the
+same rules, because a pair that is not asked for again would be a check; leads do not see these in the counts.
 """
 
 from collections import Counter
@@ -14,15 +15,14 @@ from sqlalchemy.orm import Session
 from sqlmodel import col
 
 from annotator.domain.judgments import OutdatedReason
+from annotator.storage.judgments.current_judgments import STALE
 from annotator.storage.judgments.meaning_changes import write_stale
 from annotator.storage.judgments.open_pairs import OpenPairsRequest
 from annotator.storage.lookup import key_of
 from annotator.storage.sql import execute_sql, prepare_sql, split_into_chunks
 from annotator.storage.tables.central import (
     CurrentJudgmentRow,
-    DocumentRow,
     DocumentTextRow,
-    JudgmentRow,
     PairRow,
     PersonRow,
     RubricRow,
@@ -42,25 +42,50 @@ _MARK_DOCUMENTS = text(
     _MARK.format(which="pair_pk IN (SELECT pk FROM pair WHERE document_pk IN :documents)")
 ).bindparams(bindparam("documents", expanding=True))
 STILL_THEIRS = """c.stale > 0 AND c.outcome <> 'later' AND p.retired_at IS NULL
-  AND NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = c.pair_pk)
-  AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = c.pair_pk)
+  AND (EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = c.pair_pk)
+    OR NOT EXISTS (SELECT 1 FROM current_adjudication a WHERE a.pair_pk = c.pair_pk))
   AND NOT EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = c.pair_pk AND s.person_pk = c.annotator_pk)"""
+OWN_ANSWER = """coalesce((SELECT max(x.judgment_pk) FROM quality_pair x CROSS JOIN quality_draw w
+  WHERE x.pair_pk = p.pk AND w.pk = x.draw_pk AND w.annotator_pk = :annotator_pk),
+  CASE WHEN c.outcome <> 'later' THEN c.judgment_pk END, (SELECT max(x.pk) FROM judgment x
+  WHERE x.pair_pk = p.pk AND x.annotator_pk = :annotator_pk AND x.purpose = 'gold' AND NOT x.late), c.judgment_pk)"""
+"""The judgment (pk) of the annotator on the pair `p` that holds, whatever it counts for; `c` is their current judgment."""
+OWN_STALE = f"""CASE WHEN j.pk IS NULL THEN 0 WHEN j.pk = c.judgment_pk THEN c.stale
+  WHEN EXISTS (SELECT 1 FROM guideline_marking m WHERE m.dataset_pk = p.dataset_pk) THEN 0 ELSE {STALE} END"""
+"""What is outdated about the answer `j` (OWN_ANSWER), as `current_judgment.stale`. Checks wait until a new guideline has marked the rest."""
+_OWN = f"""LEFT JOIN current_judgment c ON c.pair_pk = p.pk AND c.annotator_pk = :annotator_pk
+JOIN judgment j ON j.pk = {OWN_ANSWER}"""
+_CHANGEABLE = """j.outcome <> 'later' AND p.retired_at IS NULL
+  AND (EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = p.pk) OR NOT EXISTS (SELECT 1 FROM current_adjudication a
+    WHERE a.pair_pk = p.pk AND (j.purpose <> 'quality' OR a.decided_at >= j.received_at)))
+  AND NOT EXISTS (SELECT 1 FROM disclosure s WHERE s.pair_pk = p.pk AND s.person_pk = :annotator_pk)"""
+OUTDATED_CHECKS = f"""
+SELECT p.query_pk, p.pk FROM (SELECT k.pair_pk FROM check_pair k WHERE k.kind = 'gold'
+  UNION SELECT x.pair_pk FROM quality_draw w CROSS JOIN quality_pair x
+  WHERE w.dataset_pk = :dataset_pk AND w.annotator_pk = :annotator_pk AND x.draw_pk = w.pk AND x.outcome IS NOT NULL) own
+CROSS JOIN pair p {_OWN}
+WHERE p.pk = own.pair_pk AND p.dataset_pk = :dataset_pk AND j.purpose IN ('gold', 'quality') AND {_CHANGEABLE} AND {OWN_STALE} > 0"""
+_OUTDATED_CHECKS = prepare_sql(OUTDATED_CHECKS)
+STALE_ANSWERS = prepare_sql(
+    f"SELECT p.pk, {OWN_STALE} FROM pair p {_OWN} WHERE p.pk IN :pairs", lists=["pairs"]
+)
 _OUTDATED = prepare_sql(f"""
 SELECT p.query_pk, p.pk FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
 WHERE c.dataset_pk = :dataset_pk AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS} LIMIT :most""")
 _WHY = prepare_sql(
     f"""
-SELECT c.pair_pk, c.stale, r.version FROM current_judgment c JOIN pair p ON p.pk = c.pair_pk
-JOIN judgment j ON j.pk = c.judgment_pk JOIN rubric r ON r.pk = j.rubric_pk
-WHERE c.pair_pk IN :pairs AND c.annotator_pk = :annotator_pk AND {STILL_THEIRS}""",
+SELECT p.pk, {OWN_STALE}, r.version FROM pair p {_OWN} JOIN rubric r ON r.pk = j.rubric_pk
+WHERE p.pk IN :pairs AND {_CHANGEABLE} AND {OWN_STALE} > 0""",
     lists=["pairs"],
 )
+_BASIS = prepare_sql(f"""
+SELECT {OWN_STALE}, r.version, p.document_pk, j.document_sha256, d.text_sha256
+FROM pair p {_OWN} JOIN rubric r ON r.pk = j.rubric_pk JOIN document d ON d.pk = p.document_pk WHERE p.pk = :pair_pk""")
 _ANSWERS = "FROM current_judgment c WHERE c.dataset_pk = :dataset_pk AND c.outcome <> 'later'"
 _FINAL = """(
   SELECT c.pair_pk, c.annotator_pk, c.stale, c.rubric_pk FROM current_adjudication a CROSS JOIN current_judgment c
     WHERE a.dataset_pk = :dataset_pk AND c.pair_pk = a.pair_pk AND c.outcome <> 'later'
-  UNION SELECT c.pair_pk, c.annotator_pk, c.stale, c.rubric_pk FROM check_pair k CROSS JOIN current_judgment c
-    WHERE c.pair_pk = k.pair_pk AND c.dataset_pk + 0 = :dataset_pk AND c.outcome <> 'later'
+      AND NOT EXISTS (SELECT 1 FROM check_pair k WHERE k.pair_pk = c.pair_pk)
   UNION SELECT c.pair_pk, c.annotator_pk, c.stale, c.rubric_pk FROM disclosure s CROSS JOIN current_judgment c
     WHERE c.pair_pk = s.pair_pk AND c.annotator_pk = s.person_pk AND c.dataset_pk + 0 = :dataset_pk
       AND c.outcome <> 'later') AS final"""  # CROSS JOIN: from the few, each by its key, not from every judgment
@@ -88,14 +113,24 @@ class JudgmentBasis:
     present_sha256: str | None
 
 
-def list_outdated(session: Session, request: OpenPairsRequest, *, limit: int) -> list[int]:
+def list_outdated(
+    session: Session, request: OpenPairsRequest, *, limit: int, checks: bool = True
+) -> list[int]:
     """Return the annotator's pairs (pair_pk) to be confirmed or changed, those of a query together.
 
     Pairs that a lead has settled or that left the pool are excluded. Only the pairs that are taken are sorted: there
-    may be half a million.
+    may be half a million. `checks`: there may be answers on checks; they come with the other pairs of their query, or last.
     """
-    rows = execute_sql(session, _OUTDATED, {**request.values, "most": limit})
-    return [pair_pk for _query_pk, pair_pk in sorted((query_pk, pair_pk) for query_pk, pair_pk in rows)]
+    outdated = {
+        (query_pk, pair_pk)
+        for query_pk, pair_pk in execute_sql(session, _OUTDATED, {**request.values, "most": limit})
+    }
+    if checks:
+        queries = {query_pk for query_pk, _ in outdated}
+        more = execute_sql(session, _OUTDATED_CHECKS, request.values)
+        is_last = len(outdated) < limit
+        outdated.update((query_pk, pk) for query_pk, pk in more if is_last or query_pk in queries)
+    return [pair_pk for _query_pk, pair_pk in sorted(outdated)][:limit]
 
 
 def describe_outdated(
@@ -190,24 +225,7 @@ def count_on_older_text(session: Session, document_pks: Sequence[int]) -> int:
 
 def find_judgment_basis(session: Session, pair_pk: int, annotator_pk: int) -> JudgmentBasis | None:
     """Return what the annotator's judgment of the pair rests on, None without a judgment."""
-    statement = (
-        select(
-            col(CurrentJudgmentRow.stale),
-            col(RubricRow.version),
-            col(PairRow.document_pk),
-            col(JudgmentRow.document_sha256),
-            col(DocumentRow.text_sha256),
-        )
-        .select_from(CurrentJudgmentRow)
-        .join(JudgmentRow, col(JudgmentRow.pk) == col(CurrentJudgmentRow.judgment_pk))
-        .join(RubricRow, col(RubricRow.pk) == col(JudgmentRow.rubric_pk))
-        .join(PairRow, col(PairRow.pk) == col(CurrentJudgmentRow.pair_pk))
-        .join(DocumentRow, col(DocumentRow.pk) == col(PairRow.document_pk))
-        .where(
-            col(CurrentJudgmentRow.pair_pk) == pair_pk, col(CurrentJudgmentRow.annotator_pk) == annotator_pk
-        )
-    )
-    row = session.execute(statement).first()
+    row = execute_sql(session, _BASIS, {"pair_pk": pair_pk, "annotator_pk": annotator_pk}).first()
     return None if row is None else JudgmentBasis(*row)
 
 
