@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from starlette.requests import HTTPConnection, Request
@@ -38,6 +39,8 @@ WAITING = 50
 """Requests of one person, and of one address, that may wait for that."""
 RUNS_AT_A_TIME, RUNS_OF_LEADS = 1, 2
 """Runs of pages of one person at a time. Leads: while one tab computes for long, another one is drawn."""
+CLOSED_SECONDS = 0.5
+"""How often a run that waits looks whether its page is still open."""
 WEBSOCKETS = 40
 """Open pages of one person: tabs, on all their devices."""
 PROCESSOR = Allowance(at_once=5.0, per_second=0.25, most_over=1.0)
@@ -177,16 +180,6 @@ class _Counted:
         self._has_place, self._began = True, self._budgets.clock()
 
 
-class _RunLine:
-    """How many page runs of one person go on, and which threads wait."""
-
-    __slots__ = ("running", "waiting")
-
-    def __init__(self) -> None:
-        self.running = 0
-        self.waiting: deque[threading.Event] = deque()
-
-
 class Budgets:
     """The budgets of one process. `clock` and `pause` are replaced by tests."""
 
@@ -200,8 +193,8 @@ class Budgets:
         self.processor, self.notes = Spending(clock), Spending(clock)
         self.places = Places()
         self.websockets: dict[int, int] = {}  # open ones by person
-        self._runs: dict[int, _RunLine] = {}
-        self._lock = threading.Lock()
+        self._runs: dict[int, list[object]] = {}  # by person, in order: those that go on, and those that wait
+        self._run_ended = threading.Condition()
 
     async def wait(
         self, kind: Literal["request", "message", "websocket"], who: Hashable, allowance: Allowance
@@ -213,25 +206,31 @@ class Budgets:
             await self.pause(seconds)
 
     @contextmanager
-    def take_run(self, person: SignedIn) -> Iterator[None]:
-        """Around a run of a page, in its thread: wait for a turn among the person's runs, and count the processor time."""
+    def take_run(self, person: SignedIn, is_open: Callable[[], bool]) -> Iterator[bool]:
+        """Around a run of a page, in its thread: wait for a turn among the person's runs, and count the processor time.
+
+        Yields whether the page is to be drawn: it is not if it was closed meanwhile, or if WEBSOCKETS runs wait already.
+        """
         who, allowance = person.actor.person_id, find_allowance(person)
         if who is None:
-            yield
+            yield True
             return
-        self._enter_run(who, RUNS_OF_LEADS if allowance is PROCESSOR_OF_LEADS else RUNS_AT_A_TIME)
+        run, most = object(), RUNS_OF_LEADS if allowance is PROCESSOR_OF_LEADS else RUNS_AT_A_TIME
         try:
+            if not self._enter_run(who, run, most, is_open):
+                yield False
+                return
             seconds = self.processor.find_wait(who, allowance)
             if seconds > 0:
                 note_budget("run")
                 self.pause_thread(seconds)
             began = time.thread_time()
             try:
-                yield
+                yield is_open()
             finally:
                 self.processor.spend(who, time.thread_time() - began, allowance)
         finally:
-            self._leave_run(who)
+            self._leave_run(who, run)
 
     @contextmanager
     def keep_notes(self, person_id: int | None, size: int) -> Iterator[None]:
@@ -253,25 +252,26 @@ class Budgets:
             self.notes.spend(person_id, -size, NOTES)
             raise
 
-    def _enter_run(self, who: int, most: int) -> None:
-        with self._lock:
-            line = self._runs.setdefault(who, _RunLine())
-            if line.running < most:
-                line.running += 1
-                return
-            turn = threading.Event()
-            line.waiting.append(turn)
-        turn.wait()
+    def _enter_run(self, who: int, run: object, most: int, is_open: Callable[[], bool]) -> bool:
+        """Wait until fewer than `most` runs of the person are before this one; return False if it is given up."""
+        with self._run_ended:
+            runs = self._runs.setdefault(who, [])
+            runs.append(run)
+            if len(runs) > most + WEBSOCKETS:
+                note_budget("run")
+                return False
+            while runs.index(run) >= most:
+                if not is_open():
+                    return False
+                self._run_ended.wait(CLOSED_SECONDS)
+        return True
 
-    def _leave_run(self, who: int) -> None:
-        with self._lock:
-            line = self._runs[who]
-            if line.waiting:
-                line.waiting.popleft().set()
-                return
-            line.running -= 1
-            if not line.running:
+    def _leave_run(self, who: int, run: object) -> None:
+        with self._run_ended:
+            self._runs[who].remove(run)
+            if not self._runs[who]:
                 del self._runs[who]
+            self._run_ended.notify_all()
 
 
 def find_allowance(person: SignedIn) -> Allowance:
@@ -407,7 +407,9 @@ def count_page_runs(budgets: Budgets) -> None:
 
     Streamlit has no place for that, so the function by which it runs a script is replaced, once in a process.
     """
+    from streamlit.runtime import Runtime
     from streamlit.runtime.scriptrunner import script_runner
+    from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
     runner: Any = script_runner
     if _counting:
@@ -416,21 +418,27 @@ def count_page_runs(budgets: Budgets) -> None:
     _counting.append(budgets)
     run = runner.exec_func_with_error_handling
 
+    def stop() -> None:
+        raise StopException
+
     def run_counted(act: Callable[[], Any], context: Any) -> Any:
-        person = _find_person(context.session_id)
+        if not Runtime.exists():  # outside a server
+            return run(act, context)
+        find_client = partial(Runtime.instance().get_client, context.session_id)
+        client = find_client()
+        if client is None:  # its websocket is closed
+            return run(stop, context)
+        person = _find_person(client)
         if person is None:
             return run(act, context)
-        with _counting[0].take_run(person):
-            return run(act, context)
+        with _counting[0].take_run(person, lambda: find_client() is not None) as is_drawn:
+            return run(act if is_drawn else stop, context)
 
     runner.exec_func_with_error_handling = run_counted
 
 
-def _find_person(session_id: str) -> SignedIn | None:
-    """Return who opened the websocket of this page; None when it is closed, or outside a server."""
-    from streamlit.runtime import Runtime
-
-    client = Runtime.instance().get_client(session_id) if Runtime.exists() else None
+def _find_person(client: object) -> SignedIn | None:
+    """Return who opened the websocket of this page."""
     websocket = getattr(client, "_websocket", None)
     person = websocket.scope.get("state", {}).get("signed_in") if websocket is not None else None
     return person if isinstance(person, SignedIn) else None

@@ -1,7 +1,9 @@
 """One signed-in annotator who sends too much waits; the other people, and what was sent, do not suffer."""
 
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 
 import pytest
 from starlette.testclient import TestClient, WebSocketTestSession
@@ -9,7 +11,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from annotator.domain.people import SignedIn
+from annotator.domain.people import Actor, SignedIn
 from annotator.web.server import budgets as module
 from annotator.web.server.budgets import NOTES, Budgets
 from tests.security.entrance.conftest import Attacker
@@ -42,9 +44,9 @@ def test_every_run_of_a_page_is_counted_for_its_person(
     drawn: list[str] = []
     take_run = budgets.take_run
 
-    def note(person: SignedIn) -> object:
+    def note(person: SignedIn, is_open: Callable[[], bool]) -> object:
         drawn.append(person.actor.username)
-        return take_run(person)
+        return take_run(person, is_open)
 
     monkeypatch.setattr(budgets, "take_run", note)
     visitor.sign_in("hanako")
@@ -55,6 +57,35 @@ def test_every_run_of_a_page_is_counted_for_its_person(
     assert drawn[:2] == ["hanako", "hanako"]
     assert len(budgets.processor) == 1
     assert not budgets.websockets
+
+
+def wait_for_runs(budgets: Budgets, person_id: int, number: int) -> None:
+    """Wait until so many runs of the person go on or wait."""
+    for _ in range(6_000):
+        if len(budgets._runs.get(person_id, ())) == number:
+            return
+        time.sleep(0.01)
+    pytest.fail(f"{len(budgets._runs.get(person_id, ()))} runs instead of {number}")
+
+
+def test_the_runs_of_pages_that_are_opened_and_closed_do_not_pile_up(
+    visitor: Attacker, budgets: Budgets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budgets, "pause_thread", lambda seconds: None)
+    visitor.sign_in("hanako")
+    with visitor.http.websocket_connect("/_stcore/stream", headers=PAGE, subprotocols=["streamlit"]) as page:
+        run_page(page)
+        (person_id,) = budgets.websockets
+    rerun = BackMsg(rerun_script=ClientState(page_name="help")).SerializeToString()
+    hanako = SignedIn(Actor(person_id, "hanako"), "Hanako", (), False, datetime(2030, 1, 1, tzinfo=UTC))
+    with budgets.take_run(hanako, lambda: True):  # goes on all the time
+        for _ in range(3):
+            with visitor.http.websocket_connect(
+                "/_stcore/stream", headers=PAGE, subprotocols=["streamlit"]
+            ) as page:
+                page.send_bytes(rerun)
+                wait_for_runs(budgets, person_id, 2)
+            wait_for_runs(budgets, person_id, 1)
 
 
 def make_events(note: str) -> dict[str, object]:

@@ -255,7 +255,8 @@ class TestPageRuns:
 
         def draw(number: int) -> None:
             nonlocal running, most
-            with world.budgets.take_run(make_person(number)):
+            with world.budgets.take_run(make_person(number), lambda: True) as is_drawn:
+                assert is_drawn
                 with lock:
                     running += 1
                     most = max(most, running)
@@ -279,9 +280,46 @@ class TestPageRuns:
     def test_a_run_waits_while_its_person_has_used_too_much(self) -> None:
         world = World()
         world.budgets.processor.spend(1, PROCESSOR.at_once + 0.5, PROCESSOR)
-        with world.budgets.take_run(make_person()):
-            pass
+        with world.budgets.take_run(make_person(), lambda: True) as is_drawn:
+            assert is_drawn
         assert world.pauses == [2.0]
+
+    def test_a_run_whose_page_is_closed_while_it_waits_leaves_at_once_and_is_not_drawn(self) -> None:
+        world, is_open = World(), threading.Event()
+        is_open.set()
+
+        def draw() -> bool:
+            with world.budgets.take_run(make_person(), is_open.is_set) as is_drawn:
+                return is_drawn
+
+        with (
+            ThreadPoolExecutor(10) as threads,
+            world.budgets.take_run(make_person(), lambda: True),  # goes on all the time
+        ):
+            drawn = [threads.submit(draw) for _ in range(10)]
+            while len(world.budgets._runs[1]) < 11:
+                pass
+            is_open.clear()
+            assert [future.result(60) for future in drawn] == [False] * 10
+        assert not world.budgets._runs
+
+    def test_so_many_runs_of_one_person_wait_at_most(self) -> None:
+        world, may_end = World(), threading.Event()
+
+        def draw() -> bool:
+            with world.budgets.take_run(make_person(), lambda: True) as is_drawn:
+                assert may_end.wait(60)
+                return is_drawn
+
+        with ThreadPoolExecutor(WEBSOCKETS + 1) as threads:
+            waiting = [threads.submit(draw) for _ in range(RUNS_AT_A_TIME + WEBSOCKETS)]
+            while len(world.budgets._runs.get(1, ())) < RUNS_AT_A_TIME + WEBSOCKETS:
+                pass
+            with world.budgets.take_run(make_person(), lambda: True) as is_drawn:
+                assert not is_drawn
+            may_end.set()
+            assert all(future.result(60) for future in waiting)
+        assert not world.budgets._runs
 
     def test_leads_may_compute_more(self) -> None:
         assert find_allowance(make_person(role="lead")).at_once > find_allowance(make_person()).at_once
