@@ -4,7 +4,8 @@ A process can be ended at any moment: its transaction is rolled back, its memory
 memory, until others replace them, the person discards them, or nobody has looked at them for IDLE_SECONDS. Tasks that write
 into a dataset run one after the other; the others wait and say for whom; so do fetches of runs for one dataset. What a task did is
 decided by the database, not by whether its process answered. Tasks that send requests to other servers have few processes of their
-own.
+own. The processes go to the tasks in the order in which they came, and each person has one of a kind at a time: nobody can take
+all of them.
 
 Every process has a limit of memory, of computing time and of time (`TaskLimits`, from ANNOTATOR_IMPORT_…). A process that reaches
 one is ended; so is one that the system kills when the machine has no memory left. Its temporary files are in the job's folder, and
@@ -20,7 +21,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,6 +44,8 @@ IDLE_SECONDS = 3_600
 MOST_JOBS = 40
 MOST_FETCHES = 2  # processes of the whole server that fetch runs, so that nobody else waits for them
 MOST_TRIES = 2
+OWN_PROCESSES: Mapping[str, int] = {"fetch": MOST_FETCHES, "try_endpoint": MOST_TRIES}
+"""Tasks with processes of their own. All others share those of imports."""
 MOST_TASK_SECONDS: Mapping[str, float] = {"try_endpoint": 300, "fetch": MOST_SECONDS + 600}
 """Tasks with a time of their own. All others have that of an import."""
 MOST_MEMORY_MB: Mapping[str, int] = {"try_endpoint": 750}
@@ -62,7 +65,7 @@ class TaskLimits:
     seconds: float = 1_800
 
 
-@dataclass
+@dataclass(eq=False)
 class FileJob:
     """The uploaded files of a person for one purpose on a dataset, and the task on them.
 
@@ -115,6 +118,18 @@ class FileJob:
     def is_busy(self) -> bool:
         return self.state != "idle"
 
+    @property
+    def processes(self) -> str:
+        """The kind of process that its task needs."""
+        return self.task if self.task in OWN_PROCESSES else "import"
+
+    @property
+    def turn(self) -> tuple[str, str] | None:
+        """The dataset, and what only one task at a time does with it; None for a task that may run beside others."""
+        if self.task in WRITING:
+            return self.dataset, "write"
+        return (self.dataset, "fetch") if self.task == "fetch" else None
+
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
@@ -125,7 +140,6 @@ class _Folder:
 
 
 Key = tuple[int | None, str, str]
-Turn = tuple[str, str]  # a dataset, and what only one task at a time does with it
 
 
 class FileJobs:
@@ -135,18 +149,15 @@ class FileJobs:
         self.limits = limits
         self._jobs: dict[Key, FileJob] = {}
         self._lock = threading.RLock()
-        self._turns: dict[Turn, threading.Lock] = {}
-        self._owners: dict[Turn, str] = {}
-        self._processes = threading.Semaphore(limits.processes)
-        self._own_processes = {
-            "fetch": threading.Semaphore(MOST_FETCHES),
-            "try_endpoint": threading.Semaphore(MOST_TRIES),
-        }
+        self._ended = threading.Condition(self._lock)
+        self._waiting: list[FileJob] = []
+        self._working: list[FileJob] = []
+        self._begun_at: dict[int | None, float] = {}  # when each person's latest task began
         self._number = 0
 
     def set_limits(self, limits: TaskLimits) -> None:
         """Set the limits of the tasks that begin from now on."""
-        self.limits, self._processes = limits, threading.Semaphore(limits.processes)
+        self.limits = limits
 
     def find(self, person_id: int | None, dataset: str, purpose: str) -> FileJob | None:
         """Return the person's files for this purpose; they are kept, since somebody looks at them."""
@@ -277,45 +288,58 @@ class FileJobs:
                 self.discard(job)
 
     def _run(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
-        task = request["task"]
-        key = (job.dataset, "write" if task in WRITING else task)
-        alone = task in WRITING or task == "fetch"
-        processes = self._own_processes.get(task, self._processes)
-        with self._lock:
-            turn = self._turns.setdefault(key, threading.Lock()) if alone else threading.Lock()
         try:
-            if self._wait(job, turn, key):
+            if self._wait(job):
                 try:
-                    if alone:
-                        self._owners[key] = job.person
-                    if self._wait_for_process(job, processes):
-                        try:
-                            self._work(job, request, was_stored)
-                        finally:
-                            processes.release()
+                    self._work(job, request, was_stored)
                 finally:
-                    if alone:
-                        self._owners.pop(key, None)
-                    turn.release()
+                    with self._ended:
+                        self._working.remove(job)
+                        self._ended.notify_all()
         finally:
             with self._lock:
                 job.seconds = time.monotonic() - job.begun
                 job.process, job.state = None, "idle"
                 job.ended = job.ended or ("cancelled" if job.is_cancelled else "failed")
 
-    def _wait(self, job: FileJob, turn: threading.Lock, key: Turn) -> bool:
-        while not turn.acquire(timeout=POLL_SECONDS):
-            job.waits_for = self._owners.get(key, "")
-            if job.is_cancelled:
+    def _wait(self, job: FileJob) -> bool:
+        """Wait until the task may begin; return False if it was cancelled meanwhile."""
+        with self._ended:
+            self._waiting.append(job)
+            try:
+                while not job.is_cancelled:
+                    if self._may_begin(job):
+                        self._working.append(job)
+                        self._begun_at[job.person_id] = time.monotonic()
+                        return True
+                    job.waits_for = self._name_who_has(job.turn)
+                    self._ended.wait(POLL_SECONDS)
                 return False
-        job.waits_for = ""
-        return True
+            finally:
+                job.waits_for = ""
+                self._waiting.remove(job)
 
-    def _wait_for_process(self, job: FileJob, processes: threading.Semaphore) -> bool:
-        while not processes.acquire(timeout=POLL_SECONDS):
-            if job.is_cancelled:
-                return False
-        return True
+    def _may_begin(self, job: FileJob) -> bool:
+        """Return whether there is a process for the task after the tasks before it have got theirs.
+
+        People whose latest task began earlier come first, then the tasks that came earlier.
+        """
+        begun = list(self._working)
+        for waiting in sorted(self._waiting, key=lambda each: self._begun_at.get(each.person_id, 0.0)):
+            if self._has_room(begun, waiting):
+                begun.append(waiting)
+        return job in begun
+
+    def _has_room(self, begun: Sequence[FileJob], job: FileJob) -> bool:
+        alike = [other for other in begun if other.processes == job.processes]
+        return (
+            len(alike) < OWN_PROCESSES.get(job.processes, self.limits.processes)
+            and job.person_id not in {other.person_id for other in alike}
+            and (job.turn is None or job.turn not in {other.turn for other in begun})
+        )
+
+    def _name_who_has(self, turn: tuple[str, str] | None) -> str:
+        return next((job.person for job in self._working if turn is not None and job.turn == turn), "")
 
     def _work(self, job: FileJob, request: dict[str, Any], was_stored: Callable[[], bool] | None) -> None:
         with self._lock:

@@ -244,26 +244,82 @@ def request(database: Database, username: str) -> dict[str, object]:
     }
 
 
-def test_a_second_lead_waits_for_the_first_and_is_told_for_whom(database: Database) -> None:
-    jobs = FileJobs()
+def test_a_second_lead_waits_for_the_first_and_is_told_for_whom(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs, held = FileJobs(), HeldProcesses()
     first, second = stage(jobs, database, "lea"), stage(jobs, database, "leo")
-    turn = threading.Lock()
-    turn.acquire()
-    jobs._turns["d", "write"], jobs._owners["d", "write"] = turn, "Lea"
+    with monkeypatch.context() as patch:
+        patch.setattr(FileJobs, "_work", held.work)
+        jobs.start(first, request(database, "lea"), database=database)
+        wait_for(lambda: first in held.running)
     jobs.start(second, request(database, "leo"), database=database)
-    while not second.waits_for:
-        assert second.thread is not None and second.thread.is_alive()
-    assert (second.state, second.waits_for) == ("waiting", "Lea")
-    turn.release()
-    assert second.thread is not None
+    wait_for(lambda: second.waits_for)
+    assert (second.state, second.waits_for) == ("waiting", "lea")
+    held.held.set()
+    assert first.thread is not None and second.thread is not None
+    first.thread.join()
     second.thread.join()
     assert (second.ended, count(database)) == ("done", {"queries": 2})
     jobs.start(first, request(database, "lea"), database=database)
-    assert first.thread is not None
     first.thread.join()
     assert first.results["import"]["unchanged"] == 2
     jobs.discard_all()
     assert not first.folder.exists() and not second.folder.exists()
+
+
+def test_one_lead_never_has_all_processes_and_those_who_had_one_longest_ago_come_first(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs, held = FileJobs(TaskLimits(processes=2)), HeldProcesses()
+    monkeypatch.setattr(FileJobs, "_work", held.work)
+    own = [jobs.open(1, "lea", f"dataset {number}", "check") for number in range(4)]
+    others = [jobs.open(number, f"lead {number}", "d", "check") for number in (2, 3)]
+
+    def start(job: FileJob) -> None:
+        jobs.start(job, {"task": "check"}, database=database)
+        wait_for(lambda: job in jobs._waiting or job in jobs._working)
+
+    for job in own:
+        start(job)
+    wait_for(lambda: held.running)
+    assert held.running == own[:1], "a place stays free"
+    for job in others:
+        start(job)
+    wait_for(lambda: len(held.running) == 2)
+    assert held.running == [own[0], others[0]]
+    held.end(own[0])
+    wait_for(lambda: len(held.running) == 2)
+    assert held.running == [others[0], others[1]], "who had none yet comes first"
+    held.end(others[0])
+    wait_for(lambda: len(held.running) == 2)
+    assert held.running == [others[1], own[1]]
+    held.held.set()
+    for job in (*own, *others):
+        assert job.thread is not None
+        job.thread.join(120)
+        assert job.ended == "done"
+    jobs.discard_all()
+
+
+def test_a_task_that_waits_for_its_turn_keeps_no_process_from_others(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs, held = FileJobs(TaskLimits(processes=2)), HeldProcesses()
+    monkeypatch.setattr(FileJobs, "_work", held.work)
+    writing = [jobs.open(number, f"lead {number}", "d", "import") for number in (1, 2)]
+    other = jobs.open(3, "lead 3", "other", "import")
+    for job in (*writing, other):
+        jobs.start(job, {"task": "import"}, database=database)
+        wait_for(lambda job=job: job in jobs._waiting or job in jobs._working)  # type: ignore[misc]
+    wait_for(lambda: len(held.running) == 2)
+    assert held.running == [writing[0], other]
+    jobs.cancel(writing[1])
+    assert writing[1].thread is not None
+    writing[1].thread.join(120)
+    assert writing[1].ended == "cancelled"
+    held.held.set()
+    jobs.discard_all()
 
 
 def test_a_cancelled_import_stores_nothing_and_says_so_only_if_that_is_true(
@@ -426,18 +482,24 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 class HeldProcesses:
-    """Stands in for the processes of tasks: each runs until it is let go."""
+    """Stands in for the processes of tasks: each runs until it, or `held`, is let go."""
 
     def __init__(self) -> None:
         self.running: list[FileJob] = []
         self.held = threading.Event()
+        self.let_go: list[FileJob] = []
 
     def work(self, job: FileJob, request: object, was_stored: object) -> None:
         self.running.append(job)
         job.state = "running"
-        self.held.wait(120)
+        wait_for(lambda: job in self.let_go or self.held.is_set())
         self.running.remove(job)
         job.ended = "done"
+
+    def end(self, job: FileJob) -> None:
+        self.let_go.append(job)
+        assert job.thread is not None
+        job.thread.join(120)
 
 
 def has_begun_or_waits(held: HeldProcesses, job: FileJob) -> bool:
