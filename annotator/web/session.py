@@ -58,13 +58,18 @@ def comes_from_here(request: HTTPConnection) -> bool:
     but cannot send ours. So a GET with none of the three is refused: a typed address over plain http, too. Other
     methods with none of the three do not come from a browser. (The rule of Go's net/http CrossOriginProtection,
     which lets every GET pass.)
+
+    A link that somebody wrote into a document, guideline or note stands on a page of ours, but did not come from us. Such
+    links have rel="noreferrer" and our own have not. So opening a page or file needs our Referer too.
     """
     site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    if site is not None:
+    is_read = request.scope.get("method") in ("GET", "HEAD")
+    is_opened = is_read and request.headers.get("sec-fetch-mode") == "navigate"
+    if site is not None and not (site == "same-origin" and is_opened):
         return site in ("same-origin", "none")
     if origin is not None:
         return is_own_origin(request, origin)
-    if request.scope.get("method") not in ("GET", "HEAD"):
+    if not is_read:
         return True
     scheme_and_host = request.headers.get("referer", "").split("/")[:3]
     return is_own_origin(request, "/".join(scheme_and_host))

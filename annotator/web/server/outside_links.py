@@ -1,7 +1,7 @@
 """Ask before a link from outside opens a page that shows grades.
 
-Opening such a page records which grades the person has seen, and they no longer judge these pairs. A link on another site
-must not cause that, so the gate answers it with a plain page with a button. The button is a link of this server, so the
+Opening such a page records which grades the person has seen, and they no longer judge these pairs. A link on another site,
+or in a text that others wrote, must not cause that, so the gate answers it with a plain page with a button. The button is a link of this server, so the
 next request comes from here. The same holds for the page that a sign-in leads to.
 """
 

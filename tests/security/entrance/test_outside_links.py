@@ -18,7 +18,9 @@ from annotator.domain.people import OPERATOR
 from annotator.people.service import add_person
 from annotator.storage.database import Database
 from annotator.storage.tables.labeling import DisclosureRow
+from annotator.web.kit.text import render_guideline
 from annotator.web.navigation import PAGES
+from annotator.web.rendering.safe_html import make_safe
 from annotator.web.session import comes_from_here
 from tests.browser.conftest import FLAGS, PASSWORD, Server, find_chromium
 from tests.integration.judged_world import NOW, JudgedWorld
@@ -46,6 +48,10 @@ OWN = "http://testserver"
         ({"sec-fetch-site": "same-site"}, False),
         ({"sec-fetch-site": "none"}, True),
         ({"sec-fetch-site": "same-origin"}, True),
+        ({"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}, True),
+        ({"sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate"}, False),
+        ({"sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate", "referer": f"{OWN}/work"}, True),
+        ({"sec-fetch-site": "none", "sec-fetch-mode": "navigate"}, True),
         ({"origin": "null", "referer": f"{OWN}/"}, False),
         ({"origin": OWN}, True),
     ],
@@ -211,6 +217,34 @@ def test_a_link_from_a_chat_asks_first_and_then_opens_the_pair(attacked: Attacke
     assert answer.value.status == 200
     expect(page).to_have_url(re.compile(f"pair={attacked.pair}"))
     assert attacked.count_seen() > 0
+
+
+def test_a_link_that_others_wrote_into_a_text_counts_as_one_from_outside(
+    attacked: Attacked, server: Server
+) -> None:
+    """Where browsers send Sec-Fetch-Site: they call a link in a document of our page "same-origin"."""
+    attacked.address = server.address
+    page = attacked.sign_in()
+    grades, file = (
+        f"{server.address}/disagreements?dataset=d&pair={attacked.pair}",
+        f"{server.address}/api/dataset?dataset=d",
+    )
+    texts = (
+        make_safe(f'<a href="{grades}">grades</a> <a href="{file}">file</a>', "html")[0],
+        render_guideline(f"[grades]({grades}) [file]({file})"),
+    )
+    for text in texts:
+        page.evaluate("text => document.body.insertAdjacentHTML('afterbegin', text)", text)
+        with attacked.context.expect_page() as opened:
+            page.get_by_role("link", name="grades", exact=True).first.press("Enter")
+        expect(opened.value.get_by_text("can no longer judge it")).to_be_visible()
+        with attacked.context.expect_page() as opened:
+            page.get_by_role("link", name="file", exact=True).first.press("Enter")
+        expect(opened.value.get_by_text("this request came from another site")).to_be_visible()
+    assert attacked.count_seen() == 0
+    page.goto(grades)  # typed, and then loaded again
+    page.reload()
+    expect(page.get_by_text("can no longer judge it")).to_have_count(0)
 
 
 def test_pages_and_files_work_over_plain_http(attacked: Attacked) -> None:
