@@ -69,18 +69,21 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 
 def find_html_headings(text: str) -> tuple[list[Heading], str]:
-    """Return the headings in order, and the content of <title> ("" when there is none)."""
+    """Return the headings in order, and the content of <title> ("" when there is none).
+
+    A comment or tag without an end reaches to the end of the page, as in browsers. `close()` would read such a page again from
+    each character "<", which takes time with its length squared.
+    """
     finder = _Finder(text)
     finder.feed(text)
-    finder.close()
-    return finder.headings, " ".join(finder.title.split())
+    return finder.headings, " ".join("".join(finder.title).split())
 
 
 class _Finder(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
         self.headings: list[Heading] = []
-        self.title = ""
+        self.title: list[str] = []
         self.text = text
         self.line_starts = [0]
         for index, character in enumerate(text):
@@ -110,9 +113,13 @@ class _Finder(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.in_title:
-            self.title += data
+            self.title.append(data)
         if self.open is not None:
             self.words.append(data)
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Read `<![…` as browsers do: a comment to the next ">". The base class fails at unknown words in it."""
+        return self.parse_bogus_comment(i, report)
 
     def _finish(self, body: int) -> None:
         if self.open is not None:

@@ -226,3 +226,17 @@ def test_a_title_of_any_length_is_read_to_its_limit(junk: str, media_type: str) 
     page = read_page("d", f"# {title}\n\ntext\n\n{title}\n{'=' * len(title)}\n\nmore\n", media_type)
     assert all(len(heading.title) <= 2_000 for heading in page.headings)
     assert page.headings
+
+
+@pytest.mark.parametrize(
+    "markup", ["<![foo[ x", "<![", "<![CDATA[ x", "<!-- x", "<a b='x", "<a x", "</a x", "<?x", "<!x"]
+)
+def test_markup_of_an_html_page_that_does_not_end_reaches_to_the_end_of_the_page(markup: str) -> None:
+    page = read_page("d", f"<h1>A</h1>x{markup}", "text/html")
+    assert [heading.title for heading in page.headings] == ["A"]
+    assert [section.text for section in split_sections(page)] == [page.document.text]
+
+
+def test_declarations_in_an_html_page_end_at_the_next_angle_bracket() -> None:
+    text = "<!doctype html><![if IE]><h1>A</h1><![endif]><![foo[ x>y<!ELEMENT a (b)>z<h2>B</h2>w"
+    assert sections(text, "text/html", "d") == [("d", "A"), ("d#a", "A"), ("d#b", "A › B")]
