@@ -137,9 +137,9 @@ class Problems:
         """Note one bad place; `path` when it lies in another file than the collector's own."""
         self.errors.append(FormatError(path or self.path, line, expected, found))
 
-    def raise_if_any(self) -> None:
+    def raise_if_any(self, *, hint: str = "") -> None:
         """Raise BadInput with everything noted so far, by line if it is all in one file; do nothing when all was well."""
         if len({error.path for error in self.errors}) == 1:
-            raise BadInput(sorted(self.errors, key=lambda error: error.line or 0))
+            raise BadInput(sorted(self.errors, key=lambda error: error.line or 0), hint=hint)
         if self.errors:
-            raise BadInput(self.errors)
+            raise BadInput(self.errors, hint=hint)

@@ -18,10 +18,15 @@ from typing import Any, NamedTuple
 from annotator.domain.errors import Problems
 from annotator.domain.ground_truth import JudgmentLine
 from annotator.domain.judgments import COUNTED_PURPOSE
+from annotator.domain.messages import say
 from annotator.formats.syntax.text import describe
 from annotator.importing.texts.text_plan import DocumentKey, QueryText
 
 OLD_NAMESPACE = uuid.UUID("8b6f2f5e-3f0e-5a53-9d0c-0f6d5c0f7c11")
+OPERATOR_ONLY = say(
+    "People who judge in the browser answer for themselves: leave out their lines. Only the operator can import them, with the "
+    "command line."
+)
 NAMED_SINCE = "line "  # what a line id begins with; before, it was a UUID, which sorts before it
 
 
@@ -177,15 +182,17 @@ def check_targets(
     adjudicated: Iterable[tuple[str, str]],
     namesakes: Mapping[str, str],
     real_people: Iterable[str],
+    browser_judges: Iterable[str],
 ) -> None:
     """Raise BadInput for every line that must not be stored.
 
     Those are lines with an unknown query, a pair that a lead has settled, an annotator whose name exists in another case
-    (`namesakes`: the existing name by the name as written), or an annotator in `real_people`, who must not get simulated
-    judgments.
+    (`namesakes`: the existing name by the name as written), an annotator in `real_people`, who must not get simulated
+    judgments, or one in `browser_judges`, for whom no file of a lead may speak.
     """
     problems = Problems(path)
     queries, settled, real = set(query_ids), set(adjudicated), set(real_people)
+    judges, hint = set(browser_judges), ""
     for event in events:
         line = event.line
         if line.query_id not in queries:
@@ -197,7 +204,12 @@ def check_targets(
             problems.add(line.line, f"the annotator as {describe(namesakes[event.username])}", event.username)
         if event.username in real:
             problems.add(line.line, "a simulated annotator", f"the person {describe(event.username)}")
-    problems.raise_if_any()
+        if event.username in judges:
+            problems.add(
+                line.line, "an annotator who does not judge in the browser", describe(event.username)
+            )
+            hint = OPERATOR_ONLY
+    problems.raise_if_any(hint=hint)
 
 
 def name_pairs(

@@ -76,7 +76,8 @@ def import_judgments(
     An unknown annotator becomes a person without a sign-in (marked as simulated if `simulated`). A pair outside the pool
     joins it. `map_grades` reads other scales (`formats/syntax/grade_scale.py`). `declared`: how the judgments were made
     (`provenance.py`); if the file was imported before, it is kept with that import. Refused: an unknown query, a pair that
-    a lead has settled, a time in the future.
+    a lead has settled, a time in the future, and, unless the operator imports it, a new judgment of a person who can sign in and
+    has judged this dataset in the browser.
     """
     refuse_annotators(declared, use="this file names its annotators itself")
     scale = GradeScale(parse_mapping(map_grades))
@@ -157,6 +158,9 @@ def prepare_new_judgments(
         real_people=[
             name for name, annotator in annotators.items() if simulated and not annotator.is_simulated
         ],
+        browser_judges=()
+        if transaction.actor.is_operator
+        else judgments_sql.list_browser_judges(session, dataset_pk),
     )
     judgments_sql.add_annotators(session, dataset_pk, newcomers, now=now, simulated=simulated)
     annotators = judgments_sql.find_annotators(session, usernames)

@@ -22,6 +22,7 @@ from annotator.storage.tables.central import (
     PersonRow,
     QueryRow,
 )
+from annotator.storage.tables.sign_in import ProviderIdentityRow
 
 CHUNK_OF_KEYS = 1_000
 
@@ -64,6 +65,20 @@ def find_annotators(session: Session, usernames: Sequence[str]) -> dict[str, Imp
             {name: ImportedAnnotator(key_of(pk), is_simulated) for name, pk, is_simulated in rows}
         )
     return annotators
+
+
+def list_browser_judges(session: Session, dataset_pk: int) -> list[str]:
+    """Return the usernames of the people who can sign in and have judged the dataset in the browser."""
+    judged_here = (
+        select(col(JudgmentRow.annotator_pk))
+        .join(PairRow, col(PairRow.pk) == col(JudgmentRow.pair_pk))
+        .where(col(PairRow.dataset_pk) == dataset_pk, col(JudgmentRow.line_id).is_(None))
+        .distinct()
+    )
+    with_identity = select(col(ProviderIdentityRow.person_pk))
+    can_sign_in = col(PersonRow.password_hash).is_not(None) | col(PersonRow.pk).in_(with_identity)
+    statement = select(col(PersonRow.username)).where(col(PersonRow.pk).in_(judged_here), can_sign_in)
+    return list(session.scalars(statement))
 
 
 def add_annotators(

@@ -83,6 +83,7 @@ PATTERNS: tuple[Message, ...] = (
     say("a query_id, or a text that one query has"),
     say("the text of a query of this dataset"),
     say("a simulated annotator"),
+    say("an annotator who does not judge in the browser"),
     say("a title or a text"),
     say("an id: a text that is not empty"),
     say("another column of the file for each name"),
