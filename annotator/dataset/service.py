@@ -19,7 +19,7 @@ from annotator.dataset.search_hosts_service import allow_search_hosts, read_sear
 from annotator.dataset.settings import RULES, SEARCH_HOSTS, SETTINGS, read_setting, write_setting
 from annotator.domain.audit import AuditAction
 from annotator.domain.errors import ConflictError, StateError, ValidationError
-from annotator.domain.grades import DEFAULT_RUBRIC, Rubric, check_languages
+from annotator.domain.grades import DEFAULT_RUBRIC, Rubric
 from annotator.domain.messages import say
 from annotator.domain.overlap import check_rules
 from annotator.domain.people import Actor
@@ -115,13 +115,15 @@ def create_dataset(
 
     `requirements`: those of a file that the caller has read. `secret`: of its draws; None for a random one.
     """
+    from annotator.guideline.service import check_new_rubric  # only where it is needed
+
     check_dataset_name(name)
-    check_languages(rubric)
-    values = read_changes(settings or {}, requirements)
+    check_new_rubric(rubric)
+    values = read_changes({"title": title or name, **(settings or {})}, requirements)
     with database.write() as session:
         require_admin(session, actor)
         require_free_name(session, name)
-        row = DatasetRow.model_validate({"name": name, "title": title or name, "created_at": now})
+        row = DatasetRow.model_validate({"name": name, "title": name, "created_at": now})
         row.check_secret = make_secret() if secret is None else secret
         row.order_secret = make_secret() if secret is None else secret
         _set_values(row, values)

@@ -15,11 +15,12 @@ from annotator.domain.errors import ValidationError
 from annotator.domain.evaluators import PROFILE_NAMES
 from annotator.domain.messages import Message, say
 from annotator.domain.overlap import MOST
+from annotator.domain.texts import check_text
 
 NONE = "none"
 NO_REQUIREMENTS = NONE
 OFF = "off"
-MOST_TEXT = 2_000
+MOST_TEXT, MOST_SHOWN = 2_000, 200
 SEARCH_HOSTS = "search_hosts"
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[\w]([\w.-]*[\w])?)(:(?P<port>[1-9][0-9]{0,4}))?")
 ABOUT = ("authors", "contact", "licence", "source")  # what a dataset says of itself in its releases
@@ -171,7 +172,7 @@ def _requirements(text: str) -> dict[str, Any] | None:
 
 
 SETTINGS: tuple[DatasetSetting, ...] = (
-    DatasetSetting("title", say("a text"), "the name shown to people", str),
+    DatasetSetting("title", say("a text of at most {most:,} characters", most=MOST_TEXT), "the name shown to people", _text),
     DatasetSetting("language", say("a language tag such as ja, or nothing"), "the main language of the documents", _language),
     DatasetSetting("authors", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "who made the dataset, for papers that use it", _or_none(_text)),
     DatasetSetting("contact", say("a text of at most {most:,} characters, or none", most=MOST_TEXT), "whom to ask about it", _or_none(_text)),
@@ -206,6 +207,7 @@ def read_setting(name: str, text: str) -> Any:
     """Return the value of one `KEY=VALUE`; ValidationError names what was expected."""
     for setting in SETTINGS:
         if setting.name == name:
+            check_text(name, text, empty=None)
             try:
                 return setting.read(text)
             except (ValueError, AttributeError, TypeError):
@@ -214,7 +216,7 @@ def read_setting(name: str, text: str) -> Any:
                         "{name}: expected {expected}, found {found!r}",
                         name=name,
                         expected=setting.expected,
-                        found=text,
+                        found=text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…",
                     )
                 ) from None
     known = "\n".join(f"  {setting.name}: {setting.meaning} ({setting.expected})" for setting in SETTINGS)

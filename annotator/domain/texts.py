@@ -1,13 +1,15 @@
 """Check and clean a text that somebody typed: it has words, is not too long, and every character can be stored."""
 
+import json
 import re
+from collections.abc import Mapping
 from html import unescape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say
 
-MAX_TEXT = 10_000
+MAX_TEXT, MAX_OPTIONS = 10_000, 100_000
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -22,31 +24,39 @@ class TextFault(NamedTuple):
 NO_WORDS = TextFault("some words", "nothing", say("expected some words, found nothing"))
 
 
-def find_fault(text: str, *, empty: TextFault | None) -> TextFault | None:
+def find_fault(text: str, *, empty: TextFault | None, most: int = MAX_TEXT) -> TextFault | None:
     """Return what is wrong with a text; None if nothing is.
 
-    `empty`: the fault of a text without words; None allows it.
+    `empty`: the fault of a text without words; None allows it. `most`: how many characters it may have.
     """
     stripped = text.strip()
     if not stripped:
         return empty
-    if len(stripped) > MAX_TEXT:
+    if len(stripped) > most:
         length = len(stripped)
-        message = say("expected at most {most:,} characters, found {found:,}", most=MAX_TEXT, found=length)
-        return TextFault(f"at most {MAX_TEXT:,} characters", f"{length:,}", message)
+        message = say("expected at most {most:,} characters, found {found:,}", most=most, found=length)
+        return TextFault(f"at most {most:,} characters", f"{length:,}", message)
     if holds_no_text(stripped):
         message = say("expected text, found a character that cannot be stored")
         return TextFault("text", "a character that cannot be stored", message)
     return None
 
 
-def check_text(name: Message, text: str, *, empty: TextFault | None) -> str:
+def check_text(name: str, text: str, *, empty: TextFault | None, most: int = MAX_TEXT) -> str:
     """Return the text, cleaned and without the white space around it. Raises ValidationError for what `find_fault` finds."""
     cleaned = clean_text(text)
-    fault = find_fault(cleaned, empty=empty)
+    fault = find_fault(cleaned, empty=empty, most=most)
     if fault is not None:
         raise ValidationError(say("{field}: {fault}", field=name, fault=fault.message))
     return cleaned.strip()
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise ValidationError if what somebody chose for an import or a round is too long to be recorded."""
+    length = len(json.dumps(options, ensure_ascii=False, default=str))
+    if length > MAX_OPTIONS:
+        fault = say("expected at most {most:,} characters, found {found:,}", most=MAX_OPTIONS, found=length)
+        raise ValidationError(say("{field}: {fault}", field=say("options"), fault=fault))
 
 
 def clean_text(text: str) -> str:

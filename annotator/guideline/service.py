@@ -103,6 +103,11 @@ class OutdatedExplanation:
     text: LineDiff | None
 
 
+def check_new_rubric(rubric: Rubric) -> None:
+    """Raise what `publish_version` would raise for the texts of this rubric."""
+    check_rubric(clean_rubric(rubric))
+
+
 def publish_version(
     database: Database,
     actor: Actor,

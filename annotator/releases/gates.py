@@ -17,6 +17,7 @@ from typing import Any
 from annotator.agreement.records import AgreementVerdict
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, join_sentences, say, say_n
+from annotator.domain.texts import NO_WORDS, check_text
 from annotator.quality.records import LIMIT, QualityStatus
 from annotator.releases.records import DIGITS, GateOverride, Names, ReleaseGate
 
@@ -137,7 +138,6 @@ def describe_stale(stale: int, *, on_text: int, on_both: int, since: int | None)
     )
 
 
-MAX_REASON = 10_000
 SHOWN = 20
 
 
@@ -212,21 +212,15 @@ def check_disagreements(opened: int, pairs: Sequence[Names] = (), *, reopened: i
 def override_gates(
     gates: Sequence[ReleaseGate], reasons: Mapping[str, str], *, by: str
 ) -> tuple[ReleaseGate, ...]:
-    """Return the gates with their overrides. Raises ValidationError for an unknown gate, or an empty reason."""
+    """Return the gates with their overrides. Raises ValidationError for an unknown gate, and for no reason or one that is too long."""
     names = [gate.name for gate in gates]
+    kept: dict[str, str] = {}
     for name, reason in reasons.items():
         if name not in names:
             raise ValidationError(f"no gate named {name!r}; there are: {', '.join(names)}")
-        if not reason.strip() or "\0" in reason or len(reason) > MAX_REASON:
-            raise ValidationError(
-                say(
-                    "Override reason for {name}: enter a reason (now {found!r}).",
-                    name=name,
-                    found=reason[:40],
-                )
-            )
+        kept[name] = check_text(say("Override reason for {name}", name=name), reason, empty=NO_WORDS)
     return tuple(
-        replace(gate, override=GateOverride(reasons[gate.name].strip(), by))
+        replace(gate, override=GateOverride(kept[gate.name], by))
         if gate.name in reasons and not gate.met
         else gate
         for gate in gates

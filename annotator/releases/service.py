@@ -29,7 +29,7 @@ from annotator.domain.ground_truth import Query
 from annotator.domain.messages import say
 from annotator.domain.overlap import describe_overlap
 from annotator.domain.people import Actor, name_annotator, name_lead
-from annotator.domain.texts import check_version
+from annotator.domain.texts import check_text, check_version
 from annotator.guideline.feedback_sql import count_causes, count_decisions_behind
 from annotator.people.roles_service import require_person, require_role
 from annotator.pooling.rounds.rounds_sql import read_chances, read_history
@@ -158,6 +158,7 @@ def publish_release(
     check_version(version)
     if sign_with is not None:
         check_key(sign_with)
+    note = check_text(say("note"), note, empty=None)
     order = ReleaseOrder(version, now.astimezone(UTC).replace(microsecond=0), note)
     with database.read() as session:
         row = find_dataset(session, dataset)

@@ -12,6 +12,7 @@ from sqlmodel import col
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import say
 from annotator.domain.people import Membership
+from annotator.domain.texts import check_text
 from annotator.storage.database import lock_dataset
 from annotator.storage.sql import execute_sql, fetch, prepare_sql
 from annotator.storage.tables.central import DatasetRow, MembershipRow, PersonRow, QueryRow
@@ -173,6 +174,10 @@ def _check_names(session: Session, dataset_pk: int | None, kind: str, names: Seq
     if dataset_pk is not None:
         statement = statement.where(col(QueryRow.dataset_pk) == dataset_pk)
     existing = list(session.scalars(statement))
+    for name in names:
+        check_text(
+            say("categories") if kind == "categories" else say("languages"), name, empty=None, most=1_000
+        )
     missing = [name for name in names if name not in existing]
     if existing and missing:
         there = ", ".join(name for name in existing if name) or say("none")

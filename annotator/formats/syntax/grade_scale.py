@@ -91,9 +91,9 @@ def parse_mapping(text: str | None) -> dict[str, int | str]:
         value, mark, target = (piece.strip() for piece in part.rpartition("="))
         if not mark or not value or target not in _TARGETS:
             expected = f'VALUE=GRADE, GRADE being 0, 1, 2, 3 or {UNRATEABLE}, as in "4=3,-1={UNRATEABLE}"'
-            raise ValidationError(f"{OPTION}: expected {expected}, found {part!r}")
+            raise ValidationError(f"{OPTION}: expected {expected}, found {part!r:.80}")
         if value in mapping:
-            raise ValidationError(f"{OPTION}: expected each value once, found {value!r} again")
+            raise ValidationError(f"{OPTION}: expected each value once, found {value!r:.80} again")
         mapping[value] = _TARGETS[target]
     return mapping
 

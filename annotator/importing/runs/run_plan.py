@@ -164,7 +164,7 @@ def check_system(system: str) -> str:
     """Return the system's name. Raises ValidationError if it is empty, too long, not printable or reserved."""
     if not system.strip() or len(system) > LONGEST_SYSTEM or not system.isprintable():
         raise ValidationError(
-            f"expected a system name of up to {LONGEST_SYSTEM} characters, found {system!r}"
+            f"expected a system name of up to {LONGEST_SYSTEM} characters, found {system!r:.220}"
         )
     if system in OWN_SYSTEMS:
         carried = "imported" if system == RESERVED else "remapped"

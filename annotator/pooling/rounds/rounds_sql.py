@@ -9,6 +9,7 @@ from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session, aliased
 from sqlmodel import col
 
+from annotator.domain.texts import check_options
 from annotator.pooling.rounds.round_records import (
     LeftOut,
     LeftOutDocument,
@@ -44,6 +45,7 @@ def add_round(
 
     Call it in the transaction that adds the pairs, which holds the dataset's lock.
     """
+    check_options(new.options)
     latest = select(func.max(col(PoolRoundRow.number))).where(col(PoolRoundRow.dataset_pk) == dataset_pk)
     values: dict[str, Any] = {
         "dataset_pk": dataset_pk,

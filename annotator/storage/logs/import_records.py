@@ -9,6 +9,7 @@ from sqlmodel import col
 
 from annotator.domain.audit import AuditAction
 from annotator.domain.import_records import BEFORE_RECORDS, ImportRecord
+from annotator.domain.texts import check_options
 from annotator.storage.logs.audit_entries import note_act
 from annotator.storage.lookup import key_of
 from annotator.storage.tables.central import ImportRecordRow, JudgmentRow
@@ -36,6 +37,7 @@ def is_time_known(judgment: JudgmentRow) -> bool:
 
 def add_import_record(session: Session, dataset_pk: int, record: ImportRecord) -> int:
     """Store the record of one import and return its primary key, for the rows that came with it."""
+    check_options(record.options)
     values: dict[str, Any] = {
         "dataset_pk": dataset_pk,
         "kind": record.kind,
