@@ -17,7 +17,9 @@ from annotator.agreement.records import (
 from annotator.domain.messages import Message, say, say_n
 
 DIGITS = 6  # limits are compared so far, so that 0.7 is 0.7 on every machine
-OUT_OF_REACH = 100  # times the pairs there are: so near the target that judging more is no way to settle it
+MOST_TIMES = 4
+"""The number of pairs needed follows from kappa's distance from the target. At 4 times the present pairs, this distance is
+about a standard error, a quarter of the interval's width. A smaller one may be chance, so no number is given."""
 
 
 def judge(measured: MeasuredAgreement, *, target: float, unrateable: int = 0) -> AgreementVerdict:
@@ -61,13 +63,12 @@ def count_further(kappa: CoefficientValue, target: float, pairs: int) -> int | N
         return None
     low, high = kappa.ci95
     needed = pairs * ((high - low) / 2 / abs(kappa.value - target)) ** 2
-    return None if needed > OUT_OF_REACH * pairs else max(1, round_up(needed - pairs))
+    return None if round(needed / pairs, DIGITS) > MOST_TIMES else max(1, round_up(needed - pairs))
 
 
 def _count_missing(measured: MeasuredAgreement) -> int:
-    """Return how many pairs are missing for a meaningful interval, if new queries have as many pairs as the old ones."""
-    for_queries = (FEW_QUERIES - measured.queries) * measured.pairs / max(1, measured.queries)
-    return round_up(max(0, FEW_PAIRS - measured.pairs, for_queries))
+    """Return how many pairs at least are missing for a meaningful interval: one of each further query will do."""
+    return max(0, FEW_PAIRS - measured.pairs, FEW_QUERIES - measured.queries)
 
 
 def _is_scattered(measured: MeasuredAgreement) -> bool:
@@ -98,15 +99,15 @@ def _describe_little(kappa: CoefficientValue, missing: int, figures: dict[str, o
         return say(
             "The target of {target:g} cannot be checked yet: two annotators have judged only {pairs} of "
             "{queries}. At least {least_pairs} pairs of {least_queries} queries are needed. Have two "
-            "annotators judge another {missing} or so.",
+            "annotators judge at least {missing} more, spread over queries.",
             **figures,
             **least,
         )
     return say(
         "The target of {target:g} cannot be checked yet: Cohen's kappa is {kappa}, but two "
         "annotators have judged only {pairs} of {queries}, too few to rely on. At least "
-        "{least_pairs} pairs of {least_queries} queries are needed. Have two annotators judge "
-        "another {missing} or so.",
+        "{least_pairs} pairs of {least_queries} queries are needed. Have two annotators judge at "
+        "least {missing} more, spread over queries.",
         **figures,
         **least,
     )
@@ -159,8 +160,8 @@ def _describe_not_met(figures: dict[str, object]) -> Message:
 def _describe_open(further: int | None, figures: dict[str, object]) -> Message:
     if further is None:
         return say(
-            "Target of {target:g} not decided: Cohen's kappa is {kappa} ({pairs} of {queries}), so close "
-            "to the target that more judgments would hardly decide it.",
+            "Target of {target:g} not decided: Cohen's kappa is {kappa} ({pairs} of {queries}), too close "
+            "to the target to say how many more pairs would decide it.",
             **figures,
         )
     return say(
