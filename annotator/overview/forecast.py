@@ -16,6 +16,9 @@ PACE_DAYS = 7
 """The pace is that of so many days; who judged nothing in them is idle."""
 _LONGEST = 3650  # days: a date further away says nothing
 
+WORK_GATES = frozenset(("disagreements", "overlap", "quality_control"))
+"""The gates that are met once everything is judged, decided and checked; quality control, if it passes."""
+
 WorkKind = Literal["judgments", "decisions", "checks"]
 NO_JUDGMENTS = say("nobody judged a pair in the last {days} days", days=PACE_DAYS)
 NO_DECISIONS = say("no lead decided a disagreement in the last {days} days", days=PACE_DAYS)

@@ -14,7 +14,7 @@ import streamlit as st
 
 from annotator.domain.judgments import AnnotatorProgress, QueryProgress
 from annotator.domain.messages import Message, say
-from annotator.overview.forecast import PACE_DAYS, ReleaseForecast, WorkForecast, WorkKind
+from annotator.overview.forecast import PACE_DAYS, WORK_GATES, ReleaseForecast, WorkForecast, WorkKind
 from annotator.overview.glance import describe_idle, list_blocked, list_idle
 from annotator.overview.records import PairCounts
 from annotator.overview.service import Overview, read_forecast, show_overview
@@ -162,8 +162,17 @@ def draw(context: PageContext) -> None:
         add_leader()
 
 
-def describe_forecast(forecast: ReleaseForecast, *, now: datetime) -> str:
-    """Say when everything is judged, decided and checked."""
+def describe_forecast(forecast: ReleaseForecast, open_gates: Sequence[str], *, now: datetime) -> str:
+    """Say when everything is judged, decided and checked, and which of the gates not met that does not meet."""
+    words = _describe_day(forecast, now=now)
+    others = [gate for gate in open_gates if gate not in WORK_GATES]
+    if not others:
+        return words
+    gates = tr("A release also needs these gates: {gates}.", gates=list_gate_names(others))
+    return join_sentences([words, gates])
+
+
+def _describe_day(forecast: ReleaseForecast, *, now: datetime) -> str:
     if forecast.day is None:
         return "–" if forecast.why is None else tr(forecast.why)
     if (forecast.day - now).days > FAR_DAYS:
@@ -172,7 +181,7 @@ def describe_forecast(forecast: ReleaseForecast, *, now: datetime) -> str:
             days=PACE_DAYS,
         )
     return tr(
-        "About {day}, at the pace of the last {days} days.",
+        "All work is done about {day}, at the pace of the last {days} days.",
         day=show_day(forecast.day, now=now),
         days=PACE_DAYS,
     )
@@ -296,7 +305,9 @@ def _draw_glance(context: PageContext, dataset: str, overview: Overview) -> Call
         rows: list[Sequence[Cell]] = [
             (
                 tr("Release possible"),
-                _link(dataset, "assignment", describe_forecast(forecast, now=context.now)),
+                _link(
+                    dataset, "assignment", describe_forecast(forecast, overview.open_gates, now=context.now)
+                ),
             ),
             (tr("Leading system"), _link(dataset, "evaluation", leader)),
             (tr("Idle"), _link(dataset, "people", tr(idle))),
