@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.differences.bootstrap import find_interval
+from annotator.evaluation.differences.bootstrap import find_range
 
 Floats = NDArray[np.float64]
 EQUAL_WITHIN = 1e-12
@@ -112,7 +112,7 @@ def measure_resampled_order(systems: Sequence[str], means: Floats, resampled: Fl
     return ResampledOrder(
         systems=names,
         tau=float(taus.mean()) if len(taus) else None,
-        tau_range=find_interval(taus),
+        tau_range=find_range(taus),
         tau_ap=float(tau_aps.mean()) if len(tau_aps) else None,
         same_winner=float(best.mean()) if len(best) else 1.0,
         neighbours=tuple(

@@ -1,13 +1,16 @@
 """Resample queries: 95 % intervals of mean scores, and what else depends on which queries were asked.
 
 The percentile bootstrap: queries are drawn with replacement, all systems are scored on the same drawn queries. Efron and
-Tibshirani (1993), An Introduction to the Bootstrap, ch. 13; for IR measures: Sakai (SIGIR 2006).
+Tibshirani (1993), An Introduction to the Bootstrap, ch. 13; for IR measures: Sakai (SIGIR 2006). With few queries the
+percentiles of an interval are further out, as in `annotator/agreement/intervals.py` (Hesterberg 2015).
 """
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from annotator.agreement.intervals import find_tail
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +51,7 @@ def list_mean_intervals(
             for at, index in enumerate(indexes):
                 means[row : row + len(weights), at] = weights @ columns[index]
             row += len(weights)
-        for index, interval in zip(indexes, find_intervals(means / queries), strict=True):
+        for index, interval in zip(indexes, find_intervals(means / queries, queries), strict=True):
             intervals[index] = interval
     return intervals
 
@@ -63,14 +66,18 @@ def _draw_weights(queries: int, *, seed: int, resamples: int) -> Iterator[Floats
         yield np.bincount(drawn.ravel(), minlength=rows * queries).reshape(rows, queries).astype(np.float64)
 
 
-def find_interval(resampled: Floats) -> tuple[float, float] | None:
-    """Return the 2.5 % and 97.5 % quantiles of resampled values; None if there are none."""
-    return find_intervals(resampled[:, None])[0]
+def find_range(resampled: Floats) -> tuple[float, float] | None:
+    """Return between which values 95 % of the resampled ones lie; None if there are none."""
+    if not len(resampled):
+        return None
+    low, high = np.quantile(resampled, [0.025, 0.975]).tolist()
+    return low, high
 
 
-def find_intervals(resampled: Floats) -> list[tuple[float, float] | None]:
-    """Return the 2.5 % and 97.5 % quantiles of each column of resampled values; None without resamples."""
+def find_intervals(resampled: Floats, queries: int) -> list[tuple[float, float] | None]:
+    """Return the 95 % interval of the mean over so many queries from each column of resampled means; None without any."""
     if not len(resampled):
         return [None] * resampled.shape[1]
-    lows, highs = np.quantile(resampled, [0.025, 0.975], axis=0)
+    tail = float(find_tail(queries))
+    lows, highs = np.quantile(resampled, [tail, 1 - tail], axis=0)
     return list(zip(lows.tolist(), highs.tolist(), strict=True))

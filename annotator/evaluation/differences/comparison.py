@@ -56,6 +56,11 @@ class SystemComparison:
         return describe_comparison(self)
 
     @property
+    def is_tested(self) -> bool:
+        """Return whether there is a difference, and a test that may find it."""
+        return self.p_holm is not None and self.ties < self.queries
+
+    @property
     def significant(self) -> bool:
         return self.p_holm is not None and self.p_holm < SIGNIFICANT
 
@@ -94,7 +99,7 @@ def compare_systems(
         part = slice(start, start + at_once)
         t_tests += run_t_tests(differences[:, part])
         wilcoxon += run_wilcoxon_tests(differences[:, part])
-        intervals += find_intervals(resampled[:, second[part]] - resampled[:, first[part]])
+        intervals += find_intervals(resampled[:, second[part]] - resampled[:, first[part]], len(table))
     queries = len(table)
     p_values = [
         None if queries < 2 else randomization.p if t_test.p is None else t_test.p

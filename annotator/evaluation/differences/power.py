@@ -25,6 +25,8 @@ POWER = 0.8
 SMALL_EFFECT = 0.3
 """The effect size (Cohen's d) for which a needed number of queries is always given."""
 MOST_QUERIES = 10_000_000
+LARGEST_DIFFERENCE = 1.0
+"""Every measure that is compared lies between 0 and 1."""
 
 
 def compute_power(effect: float, queries: int, *, alpha: float = ALPHA) -> float:
@@ -115,7 +117,9 @@ class ComparisonPower:
     measure: str
     queries: int
     sd: float  # of the differences over queries
-    detectable: float  # the smallest true difference that is found
+    detectable: (
+        float | None
+    )  # the smallest true difference that is found; None: not even the largest possible one
     difference: float  # the observed one, B − A
     effect: float  # Cohen's d of the differences
     queries_for_difference: (
@@ -135,9 +139,22 @@ class ComparisonPower:
             "b": self.b,
             "measure": self.measure,
             "queries": self.queries,
-            "detectable": f"{self.detectable:.3f}",
+            "detectable": "" if self.detectable is None else f"{self.detectable:.3f}",
+            "difference": f"{abs(self.difference):.3f}",
         }
         needed = self.queries_for_difference
+        if self.detectable is None and needed is None:
+            return say(
+                "{queries:,} queries can show no difference between {a} and {b} on {measure}: their scores vary too much.",
+                **values,
+            )
+        if self.detectable is None:
+            return say(
+                "{queries:,} queries can show no difference between {a} and {b} on {measure}: their scores vary too much; "
+                "the observed {difference} needs {needed:,}.",
+                needed=needed,
+                **values,
+            )
         if needed is None:
             return say(
                 "{queries:,} queries can show a difference of {detectable} or more between {a} and {b} on {measure}.",
@@ -146,7 +163,6 @@ class ComparisonPower:
         return say(
             "{queries:,} queries can show a difference of {detectable} or more between {a} and {b} on {measure}; "
             "the observed {difference} needs {needed:,}.",
-            difference=f"{abs(self.difference):.3f}",
             needed=needed,
             **values,
         )
@@ -160,10 +176,10 @@ def _find_queries_for_small_effect() -> int | None:
 def measure_powers(comparisons: Sequence[SystemComparison]) -> list[ComparisonPower]:
     """Return what the queries of each comparison can show; those without variance to plan with are left out."""
     planned = [
-        (comparison, detectable, effect)
+        (comparison, found * comparison.t_test.sd, effect)
         for comparison in comparisons
         if (effect := comparison.t_test.cohens_d) is not None
-        and (detectable := find_detectable_effect(comparison.queries)) is not None
+        and (found := find_detectable_effect(comparison.queries)) is not None
     ]
     needed = list_queries_needed(np.array([effect for _, _, effect in planned]))
     return [
@@ -173,7 +189,7 @@ def measure_powers(comparisons: Sequence[SystemComparison]) -> list[ComparisonPo
             measure=comparison.measure,
             queries=comparison.queries,
             sd=comparison.t_test.sd,
-            detectable=detectable * comparison.t_test.sd,
+            detectable=detectable if detectable <= LARGEST_DIFFERENCE else None,
             difference=comparison.difference,
             effect=effect,
             queries_for_difference=queries,

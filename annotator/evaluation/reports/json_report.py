@@ -26,6 +26,7 @@ from annotator.evaluation.targets import TargetCheck
 SCHEMA = Path(__file__).parent / "schemas" / "evaluation.schema.json"
 MOST_HOLES = 10_000
 MOST_SHARES = 10
+NONE_DETECTABLE = "these queries cannot show even the largest possible difference"
 
 
 def build_json(
@@ -113,6 +114,7 @@ def _describe_dataset(dataset: DatasetAnalysis, extra: Mapping[str, Any]) -> dic
                 "b": power.b,
                 "sd": power.sd,
                 "detectable": power.detectable,
+                **({"why": NONE_DETECTABLE} if power.detectable is None else {}),
                 "queries_needed": power.queries_for_difference,
                 "queries_needed_for_d_0.3": power.queries_for_small_effect,
             }

@@ -128,7 +128,9 @@ def list_power_rows(result: EvaluationResult, measure: str) -> list[Row]:
         {
             tr("systems"): f"{power.b} − {power.a}",
             tr("difference"): power.difference,
-            tr("smallest detectable difference"): power.detectable,
+            tr("smallest detectable difference"): tr("none")
+            if power.detectable is None
+            else power.detectable,
             tr("queries"): power.queries,
             tr("queries needed for this difference"): power.queries_for_difference,
             tr("queries needed for d = 0.3"): power.queries_for_small_effect,

@@ -5,7 +5,12 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from annotator.evaluation.differences import bootstrap
-from annotator.evaluation.differences.bootstrap import find_interval, list_mean_intervals, resample_means
+from annotator.evaluation.differences.bootstrap import (
+    find_intervals,
+    find_range,
+    list_mean_intervals,
+    resample_means,
+)
 from annotator.evaluation.differences.comparison import (
     compare_systems,
     count_wins,
@@ -142,7 +147,8 @@ def test_resampled_means_of_a_constant_are_the_constant() -> None:
     means = resample_means(np.full((7, 2), 0.25), seed=1, resamples=50)
     assert means.shape == (50, 2)
     assert np.allclose(means, 0.25)
-    assert find_interval(means[:, 0]) == pytest.approx((0.25, 0.25))
+    assert find_range(means[:, 0]) == pytest.approx((0.25, 0.25))
+    assert find_intervals(means, 7) == [pytest.approx((0.25, 0.25))] * 2
 
 
 def test_all_systems_are_resampled_on_the_same_queries() -> None:
@@ -157,7 +163,8 @@ def test_intervals_of_many_columns_are_those_of_each_alone() -> None:
     columns = [random.uniform(size=count) for count in (30, 12, 30, 1, 0)]
     intervals = list_mean_intervals(columns, seed=7, resamples=100)
     for column, interval in zip(columns[:3], intervals, strict=False):
-        assert interval == find_interval(resample_means(column[:, None], seed=7, resamples=100)[:, 0])
+        resampled = resample_means(column[:, None], seed=7, resamples=100)
+        assert [interval] == find_intervals(resampled, len(column))
     assert intervals[3:] == [None, None]
 
 
@@ -165,11 +172,23 @@ def test_more_resamples_than_are_drawn_at_a_time_give_one_interval(monkeypatch: 
     monkeypatch.setattr(bootstrap, "AT_ONCE", 300)  # 10 resamples of 30 queries
     column = np.random.default_rng(4).uniform(size=30)
     (interval,) = list_mean_intervals([column], seed=7, resamples=25)
-    assert interval == find_interval(resample_means(column[:, None], seed=7, resamples=25)[:, 0])
+    assert [interval] == find_intervals(resample_means(column[:, None], seed=7, resamples=25), 30)
 
 
 def test_no_query_has_no_interval() -> None:
-    assert find_interval(resample_means(np.empty((0, 2)), seed=1)[:, 0]) is None
+    nothing = resample_means(np.empty((0, 2)), seed=1)
+    assert find_intervals(nothing, 0) == [None, None]
+    assert find_range(nothing[:, 0]) is None
+
+
+@pytest.mark.parametrize("queries", [10, 50])
+def test_an_interval_of_few_queries_holds_the_true_mean_as_often_as_it_says(queries: int) -> None:
+    """600 simulated sets of skewed scores; plain percentiles hold it in 89 and 94 % of them."""
+    random = np.random.default_rng(3)
+    columns = list(random.beta(1.5, 1.0, size=(600, queries)))
+    intervals = list_mean_intervals(columns, seed=0, resamples=400)
+    held = np.mean([low <= 0.6 <= high for low, high in filter(None, intervals)])
+    assert 0.93 <= held <= 0.97
 
 
 def test_a_bound_that_rounds_to_0_has_no_sign() -> None:

@@ -76,11 +76,23 @@ def test_the_detectable_difference_is_the_detectable_effect_times_the_deviation(
     (comparison,) = compare_systems({"A": base, "B": base + random.normal(0.02, 0.15, 50)}, "nDCG@10", seed=1)
     (power,) = measure_powers([comparison])
     effect = find_detectable_effect(50)
-    assert effect is not None
+    assert effect is not None and power.detectable is not None
     assert power.detectable == pytest.approx(effect * power.sd)
     assert power.queries_for_small_effect == 90
     assert power.queries_for_difference == find_queries_needed(comparison.difference / power.sd)
     assert power.sentence.startswith("50 queries can show a difference of 0.0")
+
+
+def test_what_would_exceed_the_largest_possible_difference_is_no_detectable_one() -> None:
+    """Two queries detect d = 13.9 or more; 13.9 times the deviation of 0.28 is 3.9, and no measure exceeds 1."""
+    scores = {"A": np.array([0.0, 0.5]), "B": np.array([0.6, 0.7])}
+    (comparison,) = compare_systems(scores, "nDCG@10", seed=1)
+    (power,) = measure_powers([comparison])
+    assert power.detectable is None
+    assert power.sentence == (
+        "2 queries can show no difference between A and B on nDCG@10: their scores vary too much; the observed 0.400 "
+        f"needs {power.queries_for_difference}."
+    )
 
 
 def test_identical_systems_have_no_variance_to_plan_with() -> None:
