@@ -258,8 +258,7 @@ def _pool_holes(
     database: str | None,
     json: bool,
 ) -> None:
-    from annotator.evaluation.evaluate import HOLE_DEPTH
-    from annotator.evaluation.holes_service import pool_holes
+    from annotator.evaluation.holes_service import HOLE_DEPTH, pool_holes
 
     report = pool_holes(
         open_database(database),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say, say_n
-from annotator.evaluation.dataset_analysis.holes import JudgingNeed, OrderMeasure, find_holes
+from annotator.evaluation.dataset_analysis.holes import JudgingNeed, choose_order_measure, find_holes
 from annotator.evaluation.dataset_analysis.order_stability import ResampledOrder, measure_resampled_order
 from annotator.evaluation.dataset_analysis.saturation import MeasureSaturation, measure_saturation
 from annotator.evaluation.differences.bootstrap import RESAMPLES, list_mean_intervals, resample_means
@@ -58,11 +58,14 @@ NOT_COMPARED: frozenset[Kind] = frozenset(("Judged", "FirstRank", "TFFU"))
 """Measures that say nothing about quality, or of which a lower value is better."""
 BEST_IS_1: frozenset[Kind] = frozenset(("nDCG", "R", "AP", "RR", "Success"))
 """A perfect list scores 1 by these measures, on every query that has a relevant document."""
-HOLE_DEPTH = 10
+FIRST_DEPTH = 10
+"""The first results that show where a query fails and how scores grow with depth."""
 FEW_JUDGED = 0.9
 """Below this share of judged documents a score says so in the first sentences."""
 
 
+LARGE_FALL = 0.05
+"""A score of judged documents says so in the first sentences if other systems' unjudged results can lower it so far."""
 MOST_SATURATED = 3
 """Measures that get a sentence each; of more the first sentences name one, and the chapter on the dataset all."""
 MOST_VERDICTS = 5
@@ -78,7 +81,6 @@ class EvaluationOptions:
     seed: int = 0
     resamples: int = RESAMPLES
     compare: bool = True
-    hole_depth: int = HOLE_DEPTH
     structure: StructureOptions = field(default_factory=StructureOptions)
 
 
@@ -121,7 +123,7 @@ class DatasetAnalysis:
     saturation: tuple[MeasureSaturation, ...]
     power: tuple[ComparisonPower, ...]
     order: Mapping[str, ResampledOrder]  # by measure; empty with one system
-    holes: JudgingNeed | None  # None with neither nDCG nor P among the measures
+    holes: JudgingNeed | None  # None without a measure of `choose_order_measure`
     single_relevant: int  # queries with exactly one relevant document
     wins: Mapping[str, Mapping[str, int]]  # by measure, then system: queries on which it scores highest
 
@@ -132,15 +134,18 @@ class Evaluation:
 
     table: ScoreTable
     profile: Profile
+    scoring: ScoringOptions
     options: EvaluationOptions
     systems: tuple[SystemSummary, ...]
     groups: tuple[QueryGroup, ...]
     comparisons: tuple[SystemComparison, ...]
     dataset: DatasetAnalysis
     sentences: tuple[Message, ...]  # most important first
-    first_results: tuple[RankedRun, ...]  # the first `hole_depth` results of each system
+    first_results: tuple[
+        RankedRun, ...
+    ]  # FIRST_DEPTH of each system, or up to the cutoff of the measure of `holes`
     precision_curves: Mapping[str, tuple[float, ...] | None]  # by system: see curves.py
-    failed_queries: tuple[FailedQuery, ...]  # without an expected document among the first `hole_depth`
+    failed_queries: tuple[FailedQuery, ...]  # without an expected document among the first FIRST_DEPTH
     structure: tuple[RunStructure, ...] = ()  # of the systems whose runs or truth have fields for it
     sweeps: tuple[Sweep, ...] = ()  # by measure: families of systems that differ in parameters
 
@@ -203,12 +208,14 @@ def _evaluate_runs(
     expected = list_expected_documents(scorer.grades, scorer.query_ids, threshold)
     structures: list[RunStructure] = []
     types = list_document_types(truth, options.structure.type_field)
+    order_measure = choose_order_measure(scorer.measures)
+    kept = max(FIRST_DEPTH, (order_measure and order_measure.cutoff) or 0)
     for run in runs:
         if run.system in scored:
             raise ValidationError(f"expected every system once, found {run.system!r} again")
         scored[run.system] = scorer.score(run)
-        first_results.append(cut_run(run, options.hole_depth))
-        failed_queries += find_failed_queries(run, expected, options.hole_depth)
+        first_results.append(cut_run(run, kept))
+        failed_queries += find_failed_queries(run, expected, FIRST_DEPTH)
         structures.append(measure_structure(run, truth, options.structure, types, relevant_from=threshold))
         precision_curves[run.system] = measure_precision_curve(scorer.lookup, run, threshold)
     if not scored:
@@ -225,11 +232,12 @@ def _evaluate_runs(
     groups = tuple(group for field in options.group_by for group in _summarize_groups(table, field))
     matrices = _list_matrices(table)
     comparisons = _compare(table, matrices, options) if options.compare else ()
-    dataset = _analyze_dataset(table, matrices, comparisons, first_results, options)
+    dataset = _analyze_dataset(scorer, table, matrices, comparisons, first_results, options)
     systems = _summarize_systems(table, options)
     evaluation = Evaluation(
         table,
         profile,
+        scoring,
         options,
         systems,
         groups,
@@ -376,6 +384,7 @@ def _list_fields(table: ScoreTable) -> list[str]:
 
 
 def _analyze_dataset(
+    scorer: RunScorer,
     table: ScoreTable,
     matrices: Sequence[_MeasureMatrix],
     comparisons: Sequence[SystemComparison],
@@ -391,7 +400,6 @@ def _analyze_dataset(
                 order[matrix.measure.name] = measure_resampled_order(
                     names, matrix.values.mean(axis=0), resampled
                 )
-    order_measure = choose_order_measure(table.measures, options.hole_depth)
     return DatasetAnalysis(
         saturation=tuple(
             measure_saturation(matrix.measure.name, matrix.query_ids, matrix.values)
@@ -400,9 +408,7 @@ def _analyze_dataset(
         ),
         power=tuple(measure_powers(comparisons)),
         order=order,
-        holes=find_holes(first_results, table.truth, order_measure, table.query_ids)
-        if order_measure
-        else None,
+        holes=_find_holes(scorer, table, first_results),
         single_relevant=_count_single_relevant(table),
         wins={
             matrix.measure.name: count_wins(dict(zip(names, matrix.values.T, strict=True)))
@@ -412,14 +418,25 @@ def _analyze_dataset(
     )
 
 
-def choose_order_measure(measures: Sequence[Measure], depth: int) -> OrderMeasure | None:
-    """Return the measure by which holes are judged: the first nDCG, or else the first P, of at most `depth` results."""
-    for kind in ("nDCG", "P"):
-        for measure in measures:
-            if measure.kind == kind and measure.cutoff is not None and not measure.over_returned:
-                threshold = None if kind == "nDCG" else measure.relevant_from or 1
-                return OrderMeasure(measure.name, min(measure.cutoff, depth), measure.gain, threshold)
-    return None
+def _find_holes(
+    scorer: RunScorer, table: ScoreTable, first_results: Sequence[RankedRun]
+) -> JudgingNeed | None:
+    """Return the holes over the queries on which systems are compared; None without a measure to order systems by."""
+    measure = choose_order_measure(table.measures)
+    if measure is None:
+        return None
+    answered = np.ones(len(table.query_ids), dtype=bool)
+    if not scorer.options.complete:
+        answered = np.all([system.results > 0 for system in table.systems], axis=0)
+    grades = scorer.profile.choose_grades(table.truth)
+    return find_holes(
+        first_results,
+        grades,
+        measure,
+        [table.query_ids[row] for row in np.flatnonzero(answered).tolist()],
+        relevant_from=scorer.find_threshold(measure),
+        may_join=[query_id for query_id in table.left_out if grades[query_id]],
+    )
 
 
 def _count_single_relevant(table: ScoreTable) -> int:
@@ -452,7 +469,7 @@ def _list_sentences(evaluation: Evaluation) -> list[Message]:
         key=lambda comparison: -abs(comparison.difference),
     )
     sentences += [comparison.verdict for comparison in largest[:MOST_VERDICTS]]
-    if len(table.systems) > 1 and evaluation.comparisons and not shown:
+    if not shown and any(comparison.is_tested for comparison in evaluation.comparisons):
         sentences.append(
             say("Chance can explain all differences between these systems (p ≥ .05 after Holm).")
         )
@@ -588,7 +605,10 @@ def _list_winner_sentences(dataset: DatasetAnalysis) -> list[Message]:
 
 
 def _list_judged_sentences(evaluation: Evaluation) -> list[Message]:
-    """Return a sentence on the score that the unjudged documents could change most, if few of its documents are judged."""
+    """Return a sentence on the score that the unjudged results could change most, if few of its documents are judged.
+
+    Otherwise on the score that could only fall, by how much, if that is LARGE_FALL or more.
+    """
     uncertain = [
         (highest - lowest, name, system.system, summary.score, lowest, highest)
         for system in evaluation.systems
@@ -598,18 +618,37 @@ def _list_judged_sentences(evaluation: Evaluation) -> list[Message]:
         and summary.score.judged < FEW_JUDGED
         for lowest, highest in (summary.score.bounds,)
     ]
-    if not uncertain:
+    if uncertain:
+        _, measure, system, score, lowest, highest = max(uncertain, key=lambda entry: entry[0])
+        return [
+            say(
+                "Only {share:.0%} of the documents that count for {measure} are judged for {system}. With all systems' "
+                "results judged, its {score:.2f} could be anything from {lowest:.2f} to {highest:.2f}.",
+                share=score.judged,
+                measure=measure,
+                system=system,
+                score=score.value,
+                lowest=lowest,
+                highest=highest,
+            )
+        ]
+    too_high = [
+        (score.value - score.bounds[0], name, system.system, score)
+        for system in evaluation.systems
+        for name, summary in system.measures.items()
+        if not (score := summary.score).may_rise and score.bounds is not None and score.value is not None
+    ]
+    largest = max(too_high, key=lambda entry: entry[0], default=None)
+    if largest is None or largest[0] < LARGE_FALL:
         return []
-    _, measure, system, score, lowest, highest = max(uncertain, key=lambda entry: entry[0])
+    fall, measure, system, score = largest
     return [
         say(
-            "Only {share:.0%} of the documents that count for {measure} are judged for {system}. With "
-            "all of them judged, its {score:.2f} could be anything from {lowest:.2f} to {highest:.2f}.",
-            share=score.judged,
+            "{measure} of {system} may be too high: with all systems' results judged, its {score:.2f} could fall to "
+            "{lowest:.2f}.",
             measure=measure,
             system=system,
             score=score.value,
-            lowest=lowest,
-            highest=highest,
+            lowest=(score.value or 0.0) - fall,
         )
     ]

@@ -14,9 +14,10 @@ from sqlalchemy.orm import Session
 from annotator.domain.errors import StateError, ValidationError
 from annotator.domain.messages import Message
 from annotator.domain.people import Actor
-from annotator.evaluation.dataset_analysis.holes import Hole, JudgingNeed, OrderMeasure, find_holes
-from annotator.evaluation.evaluate import HOLE_DEPTH, cut_run
+from annotator.evaluation.dataset_analysis.holes import Hole, JudgingNeed, find_holes
+from annotator.evaluation.evaluate import cut_run
 from annotator.evaluation.evaluation_sql import choose_imported_runs, read_imported_run
+from annotator.evaluation.scores.measures import parse_measure_name
 from annotator.evaluation.service import find_blind_queries, read_truth
 from annotator.people.roles_service import require_role
 from annotator.pooling.service import pool_results
@@ -31,7 +32,7 @@ from annotator.storage.pairs.pool import (
     list_runs,
 )
 
-MAX_DEPTH = 1_000
+HOLE_DEPTH, MAX_DEPTH = 10, 1_000  # of a search for holes: unless another is asked for, and at most
 Name = tuple[str, str]  # query_id, doc_id
 
 
@@ -136,7 +137,7 @@ def _find_holes(
         )
     query_ids = {pk: query.query_id for pk, query in list_queries(session, dataset_pk).items()}
     first_results = [cut_run(read_imported_run(session, run, query_ids, "score"), depth) for run in runs]
-    return find_holes(first_results, truth, OrderMeasure(f"nDCG@{depth}", depth), judged)
+    return find_holes(first_results, truth.grades, parse_measure_name(f"nDCG@{depth}"), judged)
 
 
 def _read_candidates(

@@ -21,6 +21,7 @@ Ideal = Literal["truth", "retrieved"]
 Kind = Literal[
     "nDCG", "P", "R", "F1", "AP", "RR", "Success", "ERR", "RBP", "Bpref", "Judged", "FirstRank", "TFFU"
 ]
+SAME_WITHIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,23 @@ class Score:
     queries: int = 0  # over which the mean is taken
     judged: float | None = None  # the share of judged documents among those that the measure looks at
     condensed: float | None = None  # without unjudged documents
-    bounds: tuple[float, float] | None = None  # by the worst and the best grades that the unjudged could have
+    bounds: tuple[float, float] | None = (
+        None  # by the worst and the best grades of all systems' unjudged results
+    )
+
+    @property
+    def may_rise(self) -> bool:
+        """Return whether grades of the unjudged results can raise the value; False without bounds."""
+        return (
+            self.bounds is not None and self.value is not None and self.bounds[1] > self.value + SAME_WITHIN
+        )
+
+    @property
+    def may_fall(self) -> bool:
+        """Return whether grades of the unjudged results can lower the value; False without bounds."""
+        return (
+            self.bounds is not None and self.value is not None and self.bounds[0] < self.value - SAME_WITHIN
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

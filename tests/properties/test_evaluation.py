@@ -4,6 +4,7 @@ from itertools import product
 from math import isnan, log2, nan
 
 import ir_measures
+import numpy as np
 import pytest
 import pytrec_eval
 from hypothesis import given
@@ -127,6 +128,9 @@ def score_slowly(name: str, top: list[int], truth: list[int]) -> float:
         return value
     if measure.kind == "RBP":
         return sum(0.2 * 0.8**rank for rank, hit in enumerate(hits) if hit)
+    if measure.kind == "AP":
+        sums = sum(sum(hits[:rank]) / rank for rank, hit in enumerate(hits, 1) if hit)
+        return sums / relevant if relevant else 0.0
     if measure.kind == "RR":
         return next((1 / rank for rank, hit in enumerate(hits, 1) if hit), 0.0)
     if measure.kind == "Success":
@@ -148,6 +152,8 @@ def score_slowly(name: str, top: list[int], truth: list[int]) -> float:
         "P@3",
         "R@3",
         "F1@3",
+        "AP",
+        "AP@3",
         "Success@2",
         "RR",
         "RR@2",
@@ -160,21 +166,27 @@ def score_slowly(name: str, top: list[int], truth: list[int]) -> float:
         lambda top: top.count(-1) <= 4
     ),
     st.lists(st.integers(0, 3), max_size=4),
+    st.integers(0, 2),
 )
 def test_bounds_are_the_lowest_and_highest_value_over_all_grades_of_the_unjudged(
-    name: str, top: list[int], others: list[int]
+    name: str, top: list[int], others: list[int], elsewhere: int
 ) -> None:
+    """`elsewhere`: unjudged results of other systems, each of which may have grade 0 or 3."""
     measure = parse_measure_name(name)
     unjudged = [rank for rank, grade in enumerate(top[: measure.cutoff]) if grade == UNJUDGED]
+    below = top[len(top[: measure.cutoff]) :].count(UNJUDGED) + elsewhere
     known = [grade for grade in top if grade != UNJUDGED] + others
     values = []
     for given_grades in product(range(4), repeat=len(unjudged)):
         graded = list(top)
         for rank, grade in zip(unjudged, given_grades, strict=True):
             graded[rank] = grade
-        values.append(score_slowly(name, graded, known + list(given_grades)))
+        values += [
+            score_slowly(name, graded, [*known, *given_grades, *[3] * relevant])
+            for relevant in range(below + 1)
+        ]
     grid = GradeGrid(fill_rows([top]), fill_rows([sorted(known, reverse=True)]))
-    bounds = bound_scores(grid, measure, 1)
+    bounds = bound_scores(grid, measure, 1, np.array([top.count(UNJUDGED) + elsewhere]))
     assert bounds is not None
     missing = sum(0.2 * 0.8**rank for rank in range(len(top), 4)) if measure.kind == "RBP" else 0.0
     assert bounds[0][0] == pytest.approx(min(values), abs=1e-12)
@@ -185,12 +197,14 @@ def test_bounds_are_the_lowest_and_highest_value_over_all_grades_of_the_unjudged
 def test_queries_side_by_side_score_as_each_alone(rows: list[list[int]]) -> None:
     ideals = [sorted((grade for grade in row if grade >= 0), reverse=True) for row in rows]
     together = GradeGrid(fill_rows(rows), fill_rows(ideals))
-    for name in ("nDCG@3", "R@3", "ERR@5"):
+    unjudged = np.array([row.count(UNJUDGED) + 1 for row in rows])
+    for name in ("nDCG@3", "R@3", "ERR@5", "AP"):
         measure = parse_measure_name(name)
-        bounds = bound_scores(together, measure, 1)
+        bounds = bound_scores(together, measure, 1, unjudged)
         assert bounds is not None
         for row, (top, ideal) in enumerate(zip(rows, ideals, strict=True)):
-            alone = bound_scores(GradeGrid(fill_rows([top]), fill_rows([ideal])), measure, 1)
+            grid = GradeGrid(fill_rows([top]), fill_rows([ideal]))
+            alone = bound_scores(grid, measure, 1, unjudged[row : row + 1])
             assert alone is not None
             assert [bound[row] for bound in bounds] == [bound[0] for bound in alone]
     assert len(compute_ndcg(together, cutoff=3, gain="grade")) == len(rows)

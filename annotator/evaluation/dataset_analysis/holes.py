@@ -1,16 +1,20 @@
 """Find unjudged documents in the runs' first results, and say which of them could still change the order of systems.
 
-A hole is an unjudged document in the top k of a run. For two systems, the difference of a measure lies between bounds
-that hold for every grade (0–3) that their holes could have:
+A hole is an unjudged document in the top k of a run. For two systems, the difference of the measure by which they are
+ordered lies between bounds that hold for every grade (0–3) that the holes could have:
 
-- A document adds gain × discount to a system's score. For the largest difference B − A, each hole gets the highest grade
-  if B ranks it higher and grade 0 if not; for the smallest difference the other way round.
-- nDCG divides by the ideal DCG, which grows with grades. The largest difference is therefore divided by the ideal of the
-  judged documents alone if it is positive, and by the ideal with every hole at the highest grade if it is negative. The
-  bounds are never too narrow, but may be wider than any assignment of grades reaches.
+- nDCG, P: a document adds gain × discount to a system's score. For the largest difference B − A, each hole gets the
+  highest grade if B ranks it higher and grade 0 if not; for the smallest difference the other way round. nDCG divides by
+  the ideal DCG, which grows with grades. The largest difference is therefore divided by the ideal of the judged documents
+  alone if it is positive, and by the ideal with every hole at the highest grade if it is negative. The bounds are never
+  too narrow, but may be wider than any assignment of grades reaches.
+- Success: exact.
+- nDCG by position (`survey`): a hole that enters the list of relevant documents changes every gain. The bounds only use
+  that a system without a relevant document or a hole in its top k scores 0, and that no score exceeds 1.
 
-Documents that no run retrieved are left as they are. The order of two systems is open if the bounds of their difference
-lie on both sides of 0. Cormack and Lynam (2007) and Moffat, Webber and Zobel (SIGIR 2007) bound scores in the same way.
+Documents that no run has in its top k are left as they are. The order of two systems is open unless it is the same, or
+the same tie, for all differences between the bounds. Cormack and Lynam (2007) and Moffat, Webber and Zobel (SIGIR 2007)
+bound scores in the same way.
 
 What a system would lose had it not been pooled: Zobel (SIGIR 1998).
 """
@@ -23,52 +27,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.domain.messages import Message, say, say_n
-from annotator.evaluation.records import Gain, Grades, RankedRun, Truth
+from annotator.evaluation.records import Grades, Measure, RankedRun
+from annotator.evaluation.scores.formulas import HIGHEST_GRADE, list_discounts, round_scores, to_gains
 
 Floats = NDArray[np.float64]
-HIGHEST_GRADE = 3
+Pairs = NDArray[np.int64]
 EQUAL_WITHIN = 1e-12
+AT_ONCE = 4_000_000
+"""Differences (pairs of systems x holes) that are held in memory at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrderMeasure:
-    """The measure that orders systems: nDCG@cutoff, or P@cutoff where `relevant_from` is given."""
-
-    name: str
-    cutoff: int
-    gain: Gain = "grade"
-    relevant_from: int | None = None  # None: nDCG
-
-    @property
-    def highest_gain(self) -> float:
-        return self.give_gain(HIGHEST_GRADE)
-
-    def give_gain(self, grade: int) -> float:
-        """Return what a document of this grade adds at the first rank."""
-        if self.relevant_from is not None:
-            return float(grade >= self.relevant_from)
-        return float(2**grade - 1) if self.gain == "exponential" else float(grade)
-
-    def list_discounts(self) -> Floats:
-        """Return what each rank up to the cutoff counts."""
-        if self.relevant_from is not None:
-            return np.ones(self.cutoff)
-        return 1 / np.log2(np.arange(2, self.cutoff + 2))
-
-    def compute_ideal(self, gains: Collection[float]) -> float:
-        """Return the divisor of a query whose documents have these gains."""
-        if self.relevant_from is not None:
-            return float(self.cutoff)
-        best = np.sort(np.fromiter(gains, dtype=np.float64))[::-1][: self.cutoff]
-        return float(best @ self.list_discounts()[: len(best)])
+def choose_order_measure(measures: Sequence[Measure]) -> Measure | None:
+    """Return the measure that orders systems here: the first nDCG, or else P, or else Success, that has a cutoff."""
+    for kind in ("nDCG", "P", "Success"):
+        for measure in measures:
+            if (
+                measure.kind == kind
+                and measure.cutoff is not None
+                and measure.ideal == "truth"
+                and not measure.over_returned
+            ):
+                return measure
+    return None
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
     """An unjudged document in the top k of at least one run.
 
-    `influence` is the most that one grade for it can move the mean difference of two systems whose order is open; 0 if
-    it can move none.
+    `influence` is the most that a grade for it alone can move the mean difference of two systems whose order is open; 0
+    if it moves none.
     """
 
     query_id: str
@@ -89,8 +77,14 @@ class OrderBounds:
 
     @property
     def is_open(self) -> bool:
-        """Return whether the holes could change the order."""
-        return self.lowest < -EQUAL_WITHIN and self.highest > EQUAL_WITHIN
+        """Return whether the holes could change the order, make a tie or break one."""
+        return bool(_are_open(np.array([self.lowest]), np.array([self.highest]))[0])
+
+
+def _are_open(lowest: Floats, highest: Floats) -> NDArray[np.bool_]:
+    one_sided = (lowest > EQUAL_WITHIN) | (highest < -EQUAL_WITHIN)
+    tied = (lowest >= -EQUAL_WITHIN) & (highest <= EQUAL_WITHIN)
+    return ~one_sided & ~tied
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +110,13 @@ class JudgingNeed:
             return say(
                 "Every document in the systems' top {cutoff} is judged: judging can stop.", cutoff=self.cutoff
             )
+        if not self.orders:
+            return say_n(
+                "{n} document in the top {cutoff} of the only system is unjudged: its score is uncertain.",
+                "{n:,} documents in the top {cutoff} of the only system are unjudged: its score is uncertain.",
+                len(self.holes),
+                cutoff=self.cutoff,
+            )
         if not self.open_orders:
             return say(
                 "No unjudged document in the top {cutoff} can change the systems' order on {measure}: judging can stop.",
@@ -125,65 +126,69 @@ class JudgingNeed:
         return say_n(
             "{n} unjudged document in the top {cutoff} could change the order of systems on {measure}. Judge it next.",
             "{n:,} unjudged documents in the top {cutoff} could change the order of systems on {measure}. Judge them next.",
-            sum(hole.influence > 0 for hole in self.holes),
+            sum(hole.influence > 0 for hole in self.holes) or len(self.holes),
             cutoff=self.cutoff,
             measure=self.measure,
         )
 
 
 def find_holes(
-    runs: Sequence[RankedRun], truth: Truth, measure: OrderMeasure, query_ids: Sequence[str]
+    runs: Sequence[RankedRun],
+    grades: Grades,
+    measure: Measure,
+    query_ids: Sequence[str],
+    *,
+    relevant_from: int = 1,
+    may_join: Sequence[str] = (),
 ) -> JudgingNeed:
-    """Return the holes in the top k of `runs` over `query_ids`, and which orders of systems they leave open."""
+    """Return the holes in the top k of `runs`, and which orders of systems they leave open.
+
+    `measure`: of `choose_order_measure`; k is its cutoff. `grades`: as its profile takes them. Means are over `query_ids`;
+    queries of `may_join` are in the mean once one of their documents is relevant.
+    """
     systems = [run.system for run in runs]
     pairs = np.array(list(combinations(range(len(runs)), 2)), dtype=np.int64).reshape(-1, 2)
-    positions = [{query_id: index for index, query_id in enumerate(run.query_ids)} for run in runs]
+    tops = _TopLists.of(runs, measure, relevant_from)
     low, now, high = (np.zeros(len(pairs)) for _ in range(3))
-    swings: list[tuple[str, str, dict[str, int], Floats]] = []
-    for query_id in query_ids:
-        listed = [
-            _list_top(run, position.get(query_id), measure.cutoff)
-            for run, position in zip(runs, positions, strict=True)
-        ]
-        judged = truth.grades.get(query_id, {})
-        query = _bound_query(listed, judged, measure, pairs)
-        low += query.lowest
-        now += query.present
-        high += query.highest
-        for column, doc_id in enumerate(query.holes):
-            ranks = {
-                system: doc_ids.index(doc_id) + 1
-                for system, doc_ids in zip(systems, listed, strict=True)
-                if doc_id in doc_ids
-            }
-            swings.append((query_id, doc_id, ranks, query.swings[:, column]))
-    count = max(1, len(query_ids))
-    low, now, high = low / count, now / count, high / count
-    is_open = (low < -EQUAL_WITHIN) & (high > EQUAL_WITHIN)
-    holes = [
-        Hole(query_id, doc_id, ranks, float(np.max(swing / count, initial=0.0, where=is_open)))
-        for query_id, doc_id, ranks, swing in swings
-    ]
-    holes.sort(key=lambda hole: -hole.influence)
     by_query: dict[str, int] = {}
-    for query_id, *_ in swings:
-        by_query[query_id] = by_query.get(query_id, 0) + 1
+    for query_id in (*query_ids, *may_join):
+        query = tops.tabulate(query_id, grades.get(query_id, {}))
+        if query.holes:
+            by_query[query_id] = len(query.holes)
+        bounds = query.bound(pairs)
+        low, now, high = low + bounds.lowest, now + bounds.present, high + bounds.highest
+    fewest, most = max(1, len(query_ids)), max(1, len(query_ids) + len(may_join))
+    low = np.where(low < 0, low / fewest, low / most)
+    high = np.where(high > 0, high / fewest, high / most)
+    open_pairs = pairs[_are_open(low, high)]
+    holes: list[Hole] = []
+    by_system = dict.fromkeys(systems, 0)
+    for query_id in by_query:
+        query = tops.tabulate(query_id, grades.get(query_id, {}))
+        influences = (query.measure_influences(open_pairs) / fewest).tolist()
+        ranks: dict[str, dict[str, int]] = {doc_id: {} for doc_id in query.holes}
+        for system, doc_ids in zip(systems, query.listed, strict=True):
+            for rank, doc_id in enumerate(doc_ids, start=1):
+                if doc_id in ranks:
+                    ranks[doc_id][system] = rank
+                    by_system[system] += 1
+        holes += [
+            Hole(query_id, doc_id, ranks[doc_id], influence)
+            for doc_id, influence in zip(query.holes, influences, strict=True)
+        ]
+    holes.sort(key=lambda hole: -hole.influence)
     return JudgingNeed(
         measure=measure.name,
-        cutoff=measure.cutoff,
+        cutoff=tops.cutoff,
         queries=len(query_ids),
         holes=tuple(holes),
         orders=tuple(
-            _orient(systems[a], systems[b], float(now[index]), float(low[index]), float(high[index]))
+            _orient(systems[a], systems[b], float(now[index] / fewest), float(low[index]), float(high[index]))
             for index, (a, b) in enumerate(pairs.tolist())
         ),
-        by_system={system: sum(system in ranks for _, _, ranks, _ in swings) for system in systems},
+        by_system=by_system,
         by_query=by_query,
     )
-
-
-def _list_top(run: RankedRun, index: int | None, cutoff: int) -> list[str]:
-    return [] if index is None else run.list_documents(index)[:cutoff]
 
 
 def _orient(a: str, b: str, difference: float, lowest: float, highest: float) -> OrderBounds:
@@ -194,48 +199,173 @@ def _orient(a: str, b: str, difference: float, lowest: float, highest: float) ->
 
 
 @dataclass(frozen=True, slots=True)
-class _QueryBounds:
-    """Per pair of systems the bounds of one query's difference; per pair and hole how far it can move that difference."""
+class _TopLists:
+    """The runs' first `cutoff` results, to be tabulated query by query."""
+
+    runs: Sequence[RankedRun]
+    positions: Sequence[Mapping[str, int]]  # by run: the index of each query
+    measure: Measure
+    relevant_from: int
+    cutoff: int
+    discounts: Floats  # what each rank counts
+
+    @classmethod
+    def of(cls, runs: Sequence[RankedRun], measure: Measure, relevant_from: int) -> "_TopLists":
+        if measure.cutoff is None:
+            raise ValueError(f"{measure.name} has no cutoff")
+        return cls(
+            runs,
+            [{query_id: index for index, query_id in enumerate(run.query_ids)} for run in runs],
+            measure,
+            relevant_from,
+            measure.cutoff,
+            1 / list_discounts(measure.cutoff) if measure.kind == "nDCG" else np.ones(measure.cutoff),
+        )
+
+    def tabulate(self, query_id: str, judged: Mapping[str, int]) -> "_QueryTable":
+        """Return one query's top lists with what the judged documents give each system."""
+        listed = [
+            [] if (index := position.get(query_id)) is None else run.list_documents(index)[: self.cutoff]
+            for run, position in zip(self.runs, self.positions, strict=True)
+        ]
+        results = [doc_id for doc_ids in listed for doc_id in doc_ids]
+        holes = list(dict.fromkeys(doc_id for doc_id in results if doc_id not in judged))
+        columns_by_id = {doc_id: column for column, doc_id in enumerate(holes)}
+        judged_gains = self._to_gains([*judged.values()])
+        gains_by_id = dict(zip(judged, judged_gains.tolist(), strict=True))
+        lengths = np.array([len(doc_ids) for doc_ids in listed], dtype=np.int64)
+        rows = np.repeat(np.arange(len(listed)), lengths)
+        discounts = self.discounts[np.arange(len(results)) - np.repeat(np.cumsum(lengths) - lengths, lengths)]
+        gains = np.array([gains_by_id.get(doc_id, 0.0) for doc_id in results])
+        columns = np.array([columns_by_id.get(doc_id, -1) for doc_id in results], dtype=np.int64)
+        counted = np.zeros((len(listed), len(holes)))
+        is_hole = columns >= 0
+        counted[rows[is_hole], columns[is_hole]] = discounts[is_hole]
+        sums: Floats = np.bincount(rows, gains * discounts, minlength=len(listed)).astype(np.float64)
+        return _QueryTable(self, listed, holes, sums, counted, judged_gains)
+
+    def _to_gains(self, grades: Sequence[int]) -> Floats:
+        """Return what a document of each grade adds at the first rank."""
+        values = np.array(grades, dtype=np.int16)
+        if self.measure.kind == "nDCG":
+            return to_gains(values, self.measure.gain)
+        return (values >= self.relevant_from).astype(np.float64)
+
+    def list_hole_gains(self, judged_gains: Floats) -> Floats:
+        """Return the gains that one hole can have, the highest last."""
+        if self.measure.gain == "position":  # as the first of the list
+            return np.array([2.0 ** (np.count_nonzero(judged_gains) + 1) - 1])
+        return np.unique(self._to_gains(range(1, HIGHEST_GRADE + 1)))
+
+    def compute_ideal(self, gains: Floats) -> float:
+        """Return the divisor of a query whose documents have these gains."""
+        if self.measure.kind != "nDCG":
+            return float(self.cutoff) if self.measure.kind == "P" else 1.0
+        best = np.sort(gains)[::-1][: self.cutoff]
+        return float(best @ self.discounts[: len(best)])
+
+
+@dataclass(frozen=True, slots=True)
+class _Differences:
+    """By pair of systems: the bounds of one query's difference, and the difference now."""
 
     lowest: Floats
     present: Floats
     highest: Floats
-    holes: list[str]
-    swings: Floats
 
 
-def _bound_query(
-    listed: Sequence[Sequence[str]],
-    judged: Mapping[str, int],
-    measure: OrderMeasure,
-    pairs: NDArray[np.int64],
-) -> _QueryBounds:
-    discounts = measure.list_discounts()
-    doc_ids = list(dict.fromkeys(doc_id for results in listed for doc_id in results))
-    columns = {doc_id: column for column, doc_id in enumerate(doc_ids)}
-    counted = np.zeros((len(listed), len(doc_ids)))
-    for row, results in enumerate(listed):
-        counted[row, [columns[doc_id] for doc_id in results]] = discounts[: len(results)]
-    gains = np.array([measure.give_gain(judged[doc_id]) if doc_id in judged else 0.0 for doc_id in doc_ids])
-    holes = [doc_id for doc_id in doc_ids if doc_id not in judged]
-    is_hole = np.array([doc_id not in judged for doc_id in doc_ids], dtype=bool)
-    judged_gains = [measure.give_gain(grade) for grade in judged.values()]
-    least_ideal = measure.compute_ideal(judged_gains)
-    most_ideal = measure.compute_ideal([*judged_gains, *([measure.highest_gain] * len(holes))])
-    difference = counted[pairs[:, 1]] - counted[pairs[:, 0]]
-    present = difference @ gains
-    weights = difference[:, is_hole] * measure.highest_gain
-    above = present + np.maximum(weights, 0).sum(axis=1)
-    below = present + np.minimum(weights, 0).sum(axis=1)
-    return _QueryBounds(
-        lowest=-_divide_up(-below, least_ideal, most_ideal),
-        present=present / least_ideal if least_ideal else np.zeros(len(pairs)),
-        highest=_divide_up(above, least_ideal, most_ideal),
-        holes=holes,
-        swings=np.minimum(np.abs(weights) / least_ideal, 1.0)
-        if least_ideal
-        else (weights != 0).astype(np.float64),
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class _QueryTable:
+    """One query's top lists. `sums`: what judged documents give each system; `counted` [system, hole]: discounts."""
+
+    tops: _TopLists
+    listed: Sequence[Sequence[str]]
+    holes: Sequence[str]
+    sums: Floats
+    counted: Floats
+    judged_gains: Floats
+
+    def bound(self, pairs: Pairs) -> _Differences:
+        """Return the bounds of the difference of each pair."""
+        scores = self._score(self.sums, self.judged_gains)
+        present = scores[pairs[:, 1]] - scores[pairs[:, 0]]
+        if not self.holes:
+            return _Differences(present, present, present)
+        measure = self.tops.measure
+        if measure.kind == "Success":
+            return self._bound_success(present, pairs)
+        if measure.gain != "position":
+            bounds = self._bound_sums(present, pairs)
+            if measure.decimals is None:
+                return bounds
+            slack = 10.0**-measure.decimals * self._find_different(pairs)  # each score moves by half of it
+            return _Differences(bounds.lowest - slack, present, bounds.highest + slack)
+        reach = ((self.sums > 0) | self.counted.any(axis=1)) * 1.0
+        different = self._find_different(pairs)
+        return _Differences(-different * reach[pairs[:, 0]], present, different * reach[pairs[:, 1]])
+
+    def _find_different(self, pairs: Pairs) -> Floats:
+        """Return 1 for the pairs whose top lists differ, else 0."""
+        return np.array([float(self.listed[a] != self.listed[b]) for a, b in pairs.tolist()])
+
+    def _bound_success(self, present: Floats, pairs: Pairs) -> _Differences:
+        has_hole = self.counted > 0
+        common = has_hole.astype(np.float64) @ has_hole.T
+        counts = has_hole.sum(axis=1)
+        hit = self.sums > 0
+        first, second = pairs[:, 0], pairs[:, 1]
+
+        def find_highest(a: Pairs, b: Pairs) -> Floats:
+            """Return the highest value of B − A: B hits by a hole that A does not have, if A has no hit yet."""
+            reachable = hit[b] | (counts[b] > 0)
+            alone = hit[b] | (counts[b] > common[a, b])
+            highest: Floats = np.where(hit[a], reachable - 1.0, alone.astype(np.float64))
+            return highest
+
+        return _Differences(-find_highest(second, first), present, find_highest(first, second))
+
+    def _bound_sums(self, present: Floats, pairs: Pairs) -> _Differences:
+        highest_gain = float(self.tops.list_hole_gains(self.judged_gains)[-1])
+        least = self.tops.compute_ideal(self.judged_gains)
+        most = self.tops.compute_ideal(
+            np.concatenate([self.judged_gains, np.full(len(self.holes), highest_gain)])
+        )
+        numerators = self.sums[pairs[:, 1]] - self.sums[pairs[:, 0]]
+        above, below = numerators.copy(), numerators.copy()
+        for columns in self._split(len(pairs)):
+            weights = (self.counted[pairs[:, 1], columns] - self.counted[pairs[:, 0], columns]) * highest_gain
+            above += np.maximum(weights, 0).sum(axis=1)
+            below += np.minimum(weights, 0).sum(axis=1)
+        return _Differences(-_divide_up(-below, least, most), present, _divide_up(above, least, most))
+
+    def measure_influences(self, pairs: Pairs) -> Floats:
+        """Return, for each hole, the most that a grade for it alone moves the difference of one of the pairs."""
+        influences = np.zeros(len(self.holes))
+        if not len(pairs):
+            return influences
+        now = self._score(self.sums, self.judged_gains)[:, None]
+        for gain in self.tops.list_hole_gains(self.judged_gains).tolist():
+            if not gain:
+                continue
+            graded = self._score(self.sums[:, None] + gain * self.counted, np.append(self.judged_gains, gain))
+            moves = graded - now
+            for columns in self._split(len(pairs)):
+                swings = np.abs(moves[pairs[:, 1], columns] - moves[pairs[:, 0], columns])
+                influences[columns] = np.maximum(influences[columns], swings.max(axis=0))
+        return np.where(influences > EQUAL_WITHIN, influences, 0.0)
+
+    def _score(self, sums: Floats, gains: Floats) -> Floats:
+        """Return the scores of systems with these sums, where the documents of the truth have these gains."""
+        if self.tops.measure.kind == "Success":
+            return (sums > 0).astype(np.float64)
+        ideal = self.tops.compute_ideal(gains)
+        scores = sums / ideal if ideal else np.zeros_like(sums)
+        decimals = self.tops.measure.decimals
+        return scores if decimals is None else round_scores(scores, decimals)
+
+    def _split(self, pairs: int) -> Sequence[slice]:
+        step = max(1, AT_ONCE // max(1, pairs))
+        return [slice(start, start + step) for start in range(0, len(self.holes), step)]
 
 
 def _divide_up(numerator: Floats, least_ideal: float, most_ideal: float) -> Floats:

@@ -1,7 +1,7 @@
 """Measure how the systems' scores and order depend on who judged, on disputed grades, and on which systems were pooled.
 
-All are measured on the first results that an `Evaluation` keeps, with the measure by which holes are judged (the first
-nDCG or P). A variant of the truth replaces the grades of some pairs:
+All are measured on the first results that an `Evaluation` keeps, with the measure by which holes are judged
+(`choose_order_measure`). A variant of the truth replaces the grades of some pairs:
 
 - by annotator: the annotator's own grades where there are some, the settled ones elsewhere (Voorhees 2000);
 - lenient and strict: the highest and the lowest grade given, where judgments differ.
@@ -17,11 +17,15 @@ import numpy as np
 
 from annotator.domain.errors import ValidationError
 from annotator.domain.messages import Message, say
-from annotator.evaluation.dataset_analysis.holes import find_unique_contributions, leave_out_documents
+from annotator.evaluation.dataset_analysis.holes import (
+    choose_order_measure,
+    find_unique_contributions,
+    leave_out_documents,
+)
 from annotator.evaluation.dataset_analysis.order_stability import OrderAgreement, compare_orders
-from annotator.evaluation.evaluate import Evaluation, choose_order_measure
-from annotator.evaluation.records import Grades, RankedRun
-from annotator.evaluation.scores.scoring import RunScorer, ScoringOptions
+from annotator.evaluation.evaluate import FIRST_DEPTH, Evaluation
+from annotator.evaluation.records import Grades, Measure, RankedRun
+from annotator.evaluation.scores.scoring import RunScorer
 
 LENIENT, STRICT = "lenient", "strict"
 
@@ -95,11 +99,11 @@ def _describe_swap(variant: str, measure: str, first: str, second: str) -> Messa
 
 
 def measure_robustness(evaluation: Evaluation, pairs: Iterable[PairGrades] = ()) -> Robustness | None:
-    """Return how the order depends on annotators, disputed grades and pooling; None without an nDCG or a P.
+    """Return how the order depends on annotators, disputed grades and pooling; None without a measure to order systems by.
 
     `pairs`: the settled pairs with the grades behind them; without any, only the losses without pooling are measured.
     """
-    measure = choose_order_measure(evaluation.table.measures, evaluation.options.hole_depth)
+    measure = choose_order_measure(evaluation.table.measures)
     if measure is None:
         return None
     judged = list(pairs)
@@ -120,7 +124,7 @@ def measure_robustness(evaluation: Evaluation, pairs: Iterable[PairGrades] = ())
             chosen = {(pair.query_id, pair.doc_id): choose(pair.given.values()) for pair in differing}
             disputed.append(_score_variant(evaluation, measure.name, present, name, chosen))
     return Robustness(
-        measure.name, tuple(variants), tuple(disputed), tuple(_list_losses(evaluation, measure.name))
+        measure.name, tuple(variants), tuple(disputed), tuple(_list_losses(evaluation, measure))
     )
 
 
@@ -160,7 +164,7 @@ def _score_means(
     """
     query_ids = evaluation.table.query_ids
     truth = replace(evaluation.table.truth, grades={query_id: grades[query_id] for query_id in query_ids})
-    options = ScoringOptions(measures=(measure,), readings=False)
+    options = replace(evaluation.scoring, measures=(measure,), readings=False, complete=True)
     means = {run.system: 0.0 for run in runs}
     try:
         scorer = RunScorer.prepare(truth, evaluation.profile, options)
@@ -172,19 +176,19 @@ def _score_means(
     return means
 
 
-def _list_losses(evaluation: Evaluation, measure: str) -> Iterable[LossWithoutPooling]:
+def _list_losses(evaluation: Evaluation, measure: Measure) -> Iterable[LossWithoutPooling]:
     if len(evaluation.first_results) < 2:
         return
     grades = evaluation.table.truth.grades
-    unique = find_unique_contributions(evaluation.first_results, evaluation.options.hole_depth)
-    present = _score_means(evaluation, measure, grades, evaluation.first_results)
+    unique = find_unique_contributions(evaluation.first_results, max(FIRST_DEPTH, measure.cutoff or 0))
+    present = _score_means(evaluation, measure.name, grades, evaluation.first_results)
     for run in evaluation.first_results:
         relevant = {
             query_id: {doc_id for doc_id in documents if grades.get(query_id, {}).get(doc_id, 0) > 0}
             for query_id, documents in unique[run.system].items()
         }
         without = leave_out_documents(grades, unique[run.system])
-        scores = _score_means(evaluation, measure, without, [run])
+        scores = _score_means(evaluation, measure.name, without, [run])
         count = sum(len(documents) for documents in relevant.values())
         yield LossWithoutPooling(run.system, count, present[run.system], scores[run.system])
 

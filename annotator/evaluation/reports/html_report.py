@@ -17,7 +17,7 @@ from annotator.domain.messages import show_percent
 from annotator.domain.svg import clean, colour_share
 from annotator.evaluation.dataset_analysis.robustness import LENIENT, STRICT, Robustness
 from annotator.evaluation.differences.comparison import SystemComparison, format_p
-from annotator.evaluation.evaluate import NOT_COMPARED, Evaluation
+from annotator.evaluation.evaluate import FIRST_DEPTH, NOT_COMPARED, Evaluation
 from annotator.evaluation.failed_queries import find_relevance_threshold
 from annotator.evaluation.profiles.profile import MEAN_OVER, describe_conventions
 from annotator.evaluation.records import Gain, Measure
@@ -137,7 +137,7 @@ def render_html(
             target_cells=show_targets(columns, targets),
             rows=list_rows(evaluation.systems, columns, targets),
             checked=bool(targets),
-            depth=evaluation.options.hole_depth,
+            depth=FIRST_DEPTH,
             threshold=find_relevance_threshold(table.measures),
             recommendations=recommendations,
             rules=rules,
@@ -260,7 +260,7 @@ def _choose_comparisons(comparisons: Sequence[SystemComparison], most: int) -> S
 
 def _draw_curves(evaluation: Evaluation, ranked: Sequence[str], tr: Translate) -> dict[str, Any]:
     """Return the precision–recall curve and nDCG over its depth, drawn for the best systems, with all their numbers."""
-    table, depth = evaluation.table, evaluation.options.hole_depth
+    table, depth = evaluation.table, FIRST_DEPTH
     gain: Gain = next((measure.gain for measure in table.measures if measure.kind == "nDCG"), "grade")
     threshold = find_relevance_threshold(table.measures)
     grades = evaluation.profile.choose_grades(table.truth)
@@ -399,8 +399,6 @@ def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> Markup:
     """Return the differences on the main measure beside the smallest ones that the queries can show."""
     powers = [power for power in evaluation.dataset.power if power.measure == main.name]
     largest = sorted(powers, key=lambda power: -abs(power.difference))[:MOST_POWER_DRAWN]
-    if not largest:
-        return Markup()
     rows = [
         DrawnInterval(
             f"{power.b} − {power.a}",
@@ -409,7 +407,10 @@ def _draw_power(evaluation: Evaluation, main: Measure, tr: Translate) -> Markup:
             f"{power.difference:+.3f}; ±{power.detectable:.3f}",
         )
         for power in largest
+        if power.detectable is not None
     ]
+    if not rows:
+        return Markup()
     return Markup(
         draw_differences(tr("Smallest difference that these queries can detect"), rows, name="power-")
     )

@@ -16,6 +16,7 @@ from annotator.domain.messages import show_percent
 from annotator.evaluation.dataset_analysis.robustness import Robustness
 from annotator.evaluation.differences.comparison import SystemComparison, format_p
 from annotator.evaluation.evaluate import (
+    FIRST_DEPTH,
     Evaluation,
     MeasureSummary,
     QueryGroup,
@@ -137,7 +138,7 @@ def render_markdown(
         failed=list_failed_queries(evaluation),
         failed_total=len({failure.query_id for failure in evaluation.failed_queries}),
         most_failed=MOST_FAILED,
-        depth=evaluation.options.hole_depth,
+        depth=FIRST_DEPTH,
         threshold=find_relevance_threshold(table.measures),
         recommendations=recommendations,
         rules=rules,

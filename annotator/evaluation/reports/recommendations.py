@@ -85,21 +85,31 @@ Tried = Iterator[tuple[Rule, Iterable[str]]]
 
 def _try_judged(evaluation: Evaluation, limits: _Limits) -> Tried:
     del limits
+    few = {
+        system.system: (system, lowest)
+        for system in evaluation.systems
+        if (lowest := _find_lowest_judged(system)) is not None and lowest < FEW_JUDGED
+    }
+    scores = [summary.score for system, _ in few.values() for summary in system.measures.values()]
+    rise, fall = any(score.may_rise for score in scores), any(score.may_fall for score in scores)
     rule = Rule(
         say("Judged documents below {share:.0%}", share=FEW_JUDGED),
         say(
-            "Judge the unjudged documents first. They count as not relevant here, so these scores are too low by an "
-            "unknown amount."
+            "Judge the unjudged documents first. They count as not relevant here. These scores may be too low; none "
+            "is too high."
+        )
+        if rise and not fall
+        else say(
+            "Judge the unjudged documents first. Relevant ones that a system does not rank high would lower its "
+            "scores: these may be too high; none is too low."
+        )
+        if fall and not rise
+        else say(
+            "Judge the unjudged documents first. They count as not relevant here, so these scores are uncertain: "
+            "some may be too low, some too high."
         ),
     )
-    yield (
-        rule,
-        [
-            f"{system.system} ({show_percent(lowest, 0)})"
-            for system in evaluation.systems
-            if (lowest := _find_lowest_judged(system)) is not None and lowest < FEW_JUDGED
-        ],
-    )
+    yield rule, [f"{system} ({show_percent(lowest, 0)})" for system, (_, lowest) in few.items()]
 
 
 def _find_lowest_judged(system: SystemSummary) -> float | None:
@@ -332,6 +342,7 @@ def _list_undecided(evaluation: Evaluation) -> Iterator[str]:
             if (
                 comparison.measure == measure
                 and {comparison.a, comparison.b} == best
+                and comparison.is_tested
                 and not comparison.significant
             ):
                 yield f"{measure}: {order.systems[0]}, {order.systems[1]} ({abs(comparison.difference):.3f})"

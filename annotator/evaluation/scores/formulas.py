@@ -87,6 +87,12 @@ def compute_judged(grid: GradeGrid, *, cutoff: int | None) -> Values:
     return shares
 
 
+def round_scores(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
+    """Round as Python does, exactly; numpy multiplies first, which moves some halves."""
+    rounded = [round(value, decimals) for value in values.ravel().tolist()]
+    return np.array(rounded).reshape(values.shape)
+
+
 def divide(numerator: Values, denominator: Values) -> Values:
     """Return the quotients; 0 where the denominator is 0."""
     return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)

@@ -96,6 +96,14 @@ class GradeLookup:
         """The number of qrels of each query."""
         return np.diff(self.ideal_starts)
 
+    @property
+    def highest_grades(self) -> NDArray[np.int16]:
+        """The highest grade of each query; UNJUDGED without a qrel."""
+        highest = np.full(len(self.rows), UNJUDGED, dtype=np.int16)
+        judged = self.judged_counts > 0
+        highest[judged] = self.ideal[self.ideal_starts[:-1][judged]]
+        return highest
+
     def find(self, run: RankedRun) -> RunGrades:
         """Return the grades of a run's results."""
         rows = np.array([self.rows.get(query_id, -1) for query_id in run.query_ids], dtype=np.int64)

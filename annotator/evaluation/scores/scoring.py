@@ -6,7 +6,7 @@ query to take a mean over, a run that shares no query with the truth, and a syst
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,11 @@ from annotator.evaluation.scores.formulas import (
     compute_ndcg,
     compute_precision_of_returned,
     compute_rbp,
+    round_scores,
 )
-from annotator.evaluation.scores.grade_grid import GradeGrid, GradeLookup, RunGrades, list_blocks
+from annotator.evaluation.scores.grade_grid import Codes, GradeGrid, GradeLookup, RunGrades, list_blocks
 from annotator.evaluation.scores.trec_eval import TrecEval, is_computed_by_trec_eval, prepare_run
+from annotator.evaluation.scores.unjudged_results import UnjudgedResults
 from annotator.formats.run_records import FAILED
 
 Values = NDArray[np.float64]
@@ -56,7 +58,7 @@ def score_runs(
 
 @dataclass(frozen=True, slots=True)
 class RunScorer:
-    """A truth and measures prepared for any number of runs."""
+    """A truth and measures prepared for any number of runs. It remembers the grades of each run that it scored."""
 
     truth: Truth
     profile: Profile
@@ -69,6 +71,7 @@ class RunScorer:
     trec_eval: TrecEval = field(repr=False)
     condensed_eval: TrecEval = field(repr=False)  # the same on condensed lists
     lookup: GradeLookup = field(repr=False)
+    unjudged: UnjudgedResults = field(repr=False)  # of the runs scored so far
 
     @classmethod
     def prepare(cls, truth: Truth, profile: Profile, options: ScoringOptions) -> "RunScorer":
@@ -101,27 +104,51 @@ class RunScorer:
             prepared,
             condensed,
             GradeLookup.build(scored, query_ids),
+            UnjudgedResults(len(query_ids)),
         )
 
-    def build_table(self, systems: tuple[SystemScores, ...]) -> ScoreTable:
-        """Return the scores of these systems as a table."""
+    def build_table(self, systems: Sequence[SystemScores]) -> ScoreTable:
+        """Return the scores of all runs as a table, each with the bounds that the unjudged results of all leave it."""
+        unjudged = self.unjudged.count()
         return ScoreTable(
             self.truth,
             self.profile.name,
             self.measures,
             self.query_ids,
             self.left_out,
-            systems,
+            tuple(self._add_bounds(system, unjudged) for system in systems),
             comparable=self.options.ideal == "truth",
             answerable={measure.name: self._find_answerable(measure) for measure in self.measures},
         )
 
     def _find_answerable(self, measure: Measure) -> NDArray[np.bool_]:
         """Return, for each query, whether it has a document that the measure counts as relevant."""
-        threshold = 1 if measure.kind == "nDCG" else self._find_threshold(measure)
-        return np.array(
-            [max(self.grades[query_id].values(), default=-1) >= threshold for query_id in self.query_ids]
-        )
+        threshold = 1 if measure.kind == "nDCG" else self.find_threshold(measure)
+        return self.lookup.highest_grades >= threshold
+
+    def _add_bounds(self, system: SystemScores, unjudged: Codes) -> SystemScores:
+        """Return the scores with the bounds of each measure that has any. `unjudged`: of all runs, by query."""
+        lowest: dict[str, Values] = {}
+        highest: dict[str, Values] = {}
+        run_grades = self.unjudged.runs.get(system.system)
+        bounded = [measure for measure in self.measures if self._find_answerable(measure).any()]
+        if run_grades is None or not bounded:
+            return system
+        for first, last in list_blocks(np.maximum(run_grades.lengths, self.lookup.judged_counts).tolist()):
+            grid = self.lookup.build_grid(run_grades, first, last)
+            for measure in bounded:
+                bounds = bound_scores(grid, measure, self.find_threshold(measure), unjudged[first:last])
+                if bounds is None:
+                    continue
+                for reading, part in zip((lowest, highest), bounds, strict=True):
+                    if measure.name not in reading:
+                        reading[measure.name] = np.full(len(self.query_ids), np.nan)
+                    rounded = part if measure.decimals is None else round_scores(part, measure.decimals)
+                    reading[measure.name][first:last] = rounded
+        for name in lowest:  # trec_eval adds up in another order, which changes the last digit
+            lowest[name] = np.minimum(lowest[name], system.values[name])
+            highest[name] = np.maximum(highest[name], system.values[name])
+        return replace(system, lowest=lowest, highest=highest)
 
     def score(self, run: RankedRun) -> SystemScores:
         """Return the scores of one run."""
@@ -132,11 +159,12 @@ class RunScorer:
         values = self.trec_eval.score(ranked, self.query_ids)
         others = [measure for measure in self.measures if not is_computed_by_trec_eval(measure)]
         values |= {measure.name: np.full(count, np.nan) for measure in others}
-        readings = _Readings({}, {}, {}, {})
+        readings = _Readings({}, {})
         if self.options.readings:
+            self.unjudged.add(run, run_grades)
             condensed = self.condensed_eval.score(ranked, self.query_ids)
             condensed |= {measure.name: np.full(count, np.nan) for measure in others}
-            readings = _Readings({}, condensed, {}, {})
+            readings = _Readings({}, condensed)
         for measure in self.measures:
             readings.judged[measure.name] = np.full(count, np.nan)
         self._score_blocks(run_grades, others, values, readings)
@@ -144,14 +172,14 @@ class RunScorer:
             if measure.kind == "TFFU":
                 values[measure.name] = self._find_first_times(run, measure)
             if measure.decimals is not None:
-                values[measure.name] = _round(values[measure.name], measure.decimals)
+                values[measure.name] = round_scores(values[measure.name], measure.decimals)
         for measure in self.measures:
             if measure.kind != "Judged" and not self._find_answerable(measure).any():
-                for reading in (values, readings.condensed, readings.lowest, readings.highest):
+                for reading in (values, readings.condensed):
                     if measure.name in reading:
                         reading[measure.name] = np.full(count, np.nan)
         if not self.options.complete:
-            for reading in (values, readings.condensed, readings.lowest, readings.highest):
+            for reading in (values, readings.condensed):
                 reading.update(
                     {name: np.where(results > 0, array, np.nan) for name, array in reading.items()}
                 )
@@ -161,8 +189,8 @@ class RunScorer:
             ordered,
             readings.judged,
             readings.condensed,
-            readings.lowest,
-            readings.highest,
+            {},
+            {},
             results,
             self._list_latencies(run),
             (*run.notes, *self._note_queries(run, results)),
@@ -212,18 +240,10 @@ class RunScorer:
             condensed = grid.condense()
             for measure in others:
                 readings.condensed[measure.name][first:last] = self._compute(condensed, measure)
-            for measure in self.measures:
-                bounds = bound_scores(grid, measure, self._find_threshold(measure))
-                if bounds is None:
-                    continue
-                for reading, part in zip((readings.lowest, readings.highest), bounds, strict=True):
-                    if measure.name not in reading:
-                        reading[measure.name] = np.full(len(self.query_ids), np.nan)
-                    reading[measure.name][first:last] = part
 
     def _compute(self, grid: GradeGrid, measure: Measure) -> Values:
         """Return the values of a measure that trec_eval lacks; NaN for one that needs more than grades."""
-        threshold = self._find_threshold(measure)
+        threshold = self.find_threshold(measure)
         if measure.kind == "nDCG":
             from_results = measure.ideal == "retrieved"
             return compute_ndcg(grid, cutoff=measure.cutoff, gain=measure.gain, from_results=from_results)
@@ -239,14 +259,15 @@ class RunScorer:
             return compute_precision_of_returned(grid, cutoff=measure.cutoff, relevant_from=threshold)
         return np.full(len(grid.grades), np.nan)
 
-    def _find_threshold(self, measure: Measure) -> int:
+    def find_threshold(self, measure: Measure) -> int:
+        """Return the lowest grade that the measure counts as relevant."""
         return self.lowest_listed if measure.relevant_from is None else measure.relevant_from
 
     def _find_first_times(self, run: RankedRun, measure: Measure) -> Values:
         """Return when the first relevant result of each query arrived; NaN where none did or no time is known."""
         times = dict.fromkeys(self.query_ids, np.nan)
         if run.times_ms is not None:
-            threshold = self._find_threshold(measure)
+            threshold = self.find_threshold(measure)
             for index, query_id in enumerate(run.query_ids):
                 if query_id not in times:
                     continue
@@ -312,8 +333,6 @@ class RunScorer:
 class _Readings:
     judged: dict[str, Values]
     condensed: dict[str, Values]
-    lowest: dict[str, Values]
-    highest: dict[str, Values]
 
 
 def _choose_queries(
@@ -337,8 +356,3 @@ def _choose_queries(
     chosen = frozenset(kept)
     left_out = {query_id: WHY_LEFT_OUT[profile.mean_over] for query_id in grades if query_id not in chosen}
     return tuple(kept), left_out
-
-
-def _round(values: Values, decimals: int) -> Values:
-    """Round as Python does, exactly; numpy multiplies first, which moves some halves."""
-    return np.array([round(value, decimals) for value in values.tolist()])

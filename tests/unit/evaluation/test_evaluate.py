@@ -123,6 +123,7 @@ def test_systems_that_chance_could_explain_are_said_to_be_so() -> None:
 def test_identical_systems_are_said_to_be_the_same() -> None:
     evaluation = evaluate(MIDDLE, make_system("copy", 2, good=0.4))
     assert evaluation.comparisons[0].verdict == "middle and copy have the same nDCG@10 on every query."
+    assert not any("Chance can explain" in sentence for sentence in evaluation.sentences)
 
 
 def test_groups_of_queries_are_scored_apart_and_name_the_best_system() -> None:
@@ -183,11 +184,46 @@ def test_few_judged_documents_are_said_with_the_system_and_measure() -> None:
     unjudged = make_run("new", {query_id: ["n1", "n2", "n3", "a"] for query_id in QUERIES})
     evaluation = evaluate(GOOD, unjudged)
     assert (
-        "Only 0 % of the documents that count for P@2 are judged for new. With all of them "
-        "judged, its 0.00 could be anything from 0.00 to 1.00." in evaluation.sentences
+        "Only 0 % of the documents that count for P@2 are judged for new. With all systems' "
+        "results judged, its 0.00 could be anything from 0.00 to 1.00." in evaluation.sentences
     )
     assert evaluation.dataset.holes is not None
     assert evaluation.dataset.holes.by_system == {"good": 0, "new": 90}
+
+
+def test_recall_that_other_systems_results_can_lower_is_said_to_be_perhaps_too_high() -> None:
+    """Everything that `good` lists is judged. Each of three unjudged results of `new` may be relevant."""
+    truth = Truth("t", {"q1": {"a": 3, "b": 1}, "q2": {"a": 1, "b": 0}})
+    good = make_run("good", {"q1": ["a", "b"], "q2": ["a", "b"]})
+    new = make_run("new", {"q1": ["a", "n1", "n2", "n3"], "q2": ["b", "a"]})
+    evaluation = evaluate_runs(truth, [good], PROFILE, scoring=ScoringOptions(measures=("R@10", "AP")))
+    assert [summary.score.bounds for summary in evaluation.systems[0].measures.values()] == [(1.0, 1.0)] * 2
+    evaluation = evaluate_runs(truth, [good, new], PROFILE, scoring=ScoringOptions(measures=("R@10", "AP")))
+    scores = [summary.score for summary in evaluation.systems[0].measures.values()]
+    assert [score.bounds for score in scores] == [(pytest.approx(0.7), 1.0)] * 2  # 2 of 5 and 1 of 1
+    assert all(score.may_fall and not score.may_rise for score in scores)
+    evaluation = evaluate_runs(
+        truth,
+        [good, make_run("new", {"q1": ["a", "b", *"cdefghijklmnopqrst", "n1"], "q2": ["a"]})],
+        PROFILE,
+        scoring=ScoringOptions(measures=("P@2", "R@2")),
+    )
+    assert (
+        "R@2 of good may be too high: with all systems' results judged, its 1.00 could fall to 0.55."
+        in evaluation.sentences
+    )
+
+
+def test_the_measure_that_orders_systems_is_the_one_that_is_named_at_any_cutoff() -> None:
+    """Only the 12th result of B is unjudged: nDCG@10 could not tell, nDCG@100 can."""
+    truth = Truth("t", {"q": {"a": 1, **{f"x{number}": 0 for number in range(11)}}})
+    listed = ["a", *(f"x{number}" for number in range(10))]
+    runs = [make_run("A", {"q": [*listed, "x10"]}), make_run("B", {"q": [*listed, "h"]})]
+    evaluation = evaluate_runs(truth, runs, PROFILE, scoring=ScoringOptions(measures=("nDCG@100",)))
+    need = evaluation.dataset.holes
+    assert need is not None
+    assert (need.measure, need.cutoff, len(need.open_orders)) == ("nDCG@100", 100, 1)
+    assert [hole.ranks for hole in need.holes] == [{"B": 12}]
 
 
 def test_queries_with_one_relevant_document_are_counted() -> None:

@@ -10,6 +10,7 @@ from annotator.evaluation.profiles.profile import Target
 from annotator.evaluation.profiles.registry import find_profile
 from annotator.evaluation.records import RankedRun, Truth
 from annotator.evaluation.reports.recommendations import recommend
+from annotator.evaluation.scores.scoring import ScoringOptions
 from tests.unit.evaluation.small_runs import make_run
 
 TRUTH = Truth(
@@ -49,6 +50,37 @@ def test_few_judged_documents_come_first() -> None:
     applied = list_applied(evaluate(["a", "b", "new"]))
     assert next(iter(applied)) == "Judged documents below 90 %"
     assert applied["Judged documents below 90 %"] == ("s0 (67 %)",)
+
+
+@pytest.mark.parametrize(
+    ("measures", "ranked", "begin"),
+    [
+        (("P@3", "RR"), [["a", "b", "new"]], "These scores may be too low; none is too high."),
+        (("P@3", "R@2"), [["a", "n1", "new"]], "these scores are uncertain: some may be too low"),
+        (("R@1",), [["a", "new"]], "these may be too high; none is too low."),
+        ((), [["a", "b", "new"]], "these scores are uncertain"),
+    ],
+)
+def test_the_first_rule_says_too_low_only_where_that_is_sure(
+    measures: tuple[str, ...], ranked: Sequence[Sequence[str]], begin: str
+) -> None:
+    runs = [
+        make_run(f"s{n}", {query_id: list(docs) for query_id in TRUTH.grades})
+        for n, docs in enumerate(ranked)
+    ]
+    evaluation = evaluate_runs(
+        TRUTH,
+        runs,
+        find_profile("trec"),
+        scoring=ScoringOptions(measures=(*measures, "Judged@3") if measures else ()),
+        options=EvaluationOptions(resamples=2),
+    )
+    assert begin in recommend(evaluation)[1][0].advice
+
+
+def test_two_identical_systems_are_not_called_undecided() -> None:
+    applied = list_applied(evaluate(["a", "n1", "b"], ["a", "n1", "b"]))
+    assert not any("two best systems" in condition for condition in applied)
 
 
 def test_queries_without_results_are_counted() -> None:

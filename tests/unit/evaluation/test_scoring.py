@@ -1,11 +1,13 @@
 """Scores of runs by the profile `trec`: means, undefined values, readings, and what is refused."""
 
 from dataclasses import replace
+from math import log2
 
 import numpy as np
 import pytest
 
 from annotator.domain.errors import ValidationError
+from annotator.evaluation.profiles.registry import find_profile
 from annotator.evaluation.profiles.trec import PROFILE
 from annotator.evaluation.records import ScoreTable, Truth
 from annotator.evaluation.scores.scoring import ScoringOptions, score_runs
@@ -120,8 +122,37 @@ def test_readings_can_be_left_out() -> None:
 
 
 def test_a_measure_without_bounds_has_none() -> None:
-    table = score({"q1": ["u", "a"]}, "AP", "Bpref")
+    table = score({"q1": ["u", "a"]}, "Bpref", "Judged@2")
     assert [summarize_measure(table.systems[0], measure).bounds for measure in table.measures] == [None, None]
+
+
+def test_bounds_rest_on_the_unjudged_results_of_all_systems() -> None:
+    """u and v are unjudged. A has a, of two relevant documents; with u and v relevant it has one of four."""
+    truth = Truth("t", {"q": {"a": 3, "b": 1}})
+    runs = [make_run("A", {"q": ["a"]}), make_run("B", {"q": ["u", "v", "a"]})]
+    options = ScoringOptions(measures=("R@10", "AP", "P@10", "nDCG"))
+    table = score_runs(truth, runs, PROFILE, options)
+    first, second = (
+        [summarize_measure(system, m).bounds for m in table.measures] for system in table.systems
+    )
+    ideal = 3 + 3 / log2(3) + 3 / 2 + 1 / log2(5)
+    now = 3 / (3 + 1 / log2(3))
+    assert first == [(0.25, 0.5), (0.25, 0.5), (0.1, 0.1), (pytest.approx(3 / ideal), pytest.approx(now))]
+    # B: with both, 3 of 4; with neither, 1 of 2 on rank 3. AP: (1/1 + 2/2 + 3/3) / 4, (1/3) / 2.
+    assert second[:2] == [(0.5, 0.75), (pytest.approx(1 / 6), 0.75)]
+
+
+def test_bounds_are_rounded_as_the_scores_of_the_profile_are() -> None:
+    truth = Truth("t", {"q": {"a": 3}})
+    table = score_runs(truth, [make_run("A", {"q": ["a", "u", "x"]})], find_profile("survey"))
+    assert table.systems[0].values["Precision@5"].tolist() == [0.2]
+    measured = score_runs(
+        truth,
+        [make_run("A", {"q": ["a", "u"]})],
+        find_profile("survey"),
+        ScoringOptions(measures=("Precision@3",)),
+    ).systems[0]
+    assert (measured.lowest["Precision@3"][0], measured.highest["Precision@3"][0]) == (0.33, 0.67)
 
 
 def test_queries_are_grouped_by_a_field() -> None:
