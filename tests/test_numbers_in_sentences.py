@@ -33,7 +33,7 @@ ALWAYS_MANY = re.compile("|".join(map(re.escape, (
     "Drawn: {drawn} of {total:,} queries", "Listed: {n} of {all:,} queries",  # only where they are too many to show
     "Listed: {listed} of {total:,} failed queries", "Listed: {listed} of {total:,} unjudged documents",  # the same
     "{measure} these queries", "by recall and precision in the first {depth} results",  # no count; 10 or more
-    "{queries:,} queries can show a difference",  # power needs two queries
+    "{queries:,} queries can show",  # power needs two queries
     "{measure} these queries",  # no number
     "first {depth} results", "at most {groups} groups and {systems} systems", "at least {n} queries",  # constants
     "up to {most:,} relevant documents",  # a constant
